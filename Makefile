@@ -1,0 +1,45 @@
+# The menu: `make` alone lists what can be done.
+.DEFAULT_GOAL := help
+SHELL := /bin/sh
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: help setup demo test check format generate bench clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## make the private environment; leaves the command at .venv/bin/compute
+
+demo: $(READY) ## show the plan of a Workload in three cities
+	@tools/demo
+
+test: $(READY) ## run the tests; api/ and decide/ must be covered to the last branch
+	@$(BIN)/pytest -q -n auto --cov=compute.api --cov=compute.decide --cov-branch \
+		--cov-report=term:skip-covered --cov-fail-under=100
+
+check: $(READY) ## format, lint, types, imports, generated files, docs
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports
+	@$(BIN)/python tools/generate.py --check
+	@$(BIN)/python tools/check_docs.py
+
+format: $(READY) ## format the code and mend what the linter can
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+
+generate: $(READY) ## write the CRDs and the tables of the docs from the types
+	@$(BIN)/python tools/generate.py
+
+bench: $(READY) ## measure decode, plan and status of one deployment
+	@$(BIN)/python bench/decide.py
+
+clean: ## remove the private environment and every cache
+	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage dist
+
+# A finished set-up is remembered until the lock or the recipe changes.
+$(READY): uv.lock pyproject.toml tools/setup.py tools/python
+	@"$$(tools/python)" tools/setup.py
+	@touch $@

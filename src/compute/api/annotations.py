@@ -1,0 +1,24 @@
+"""Annotation keys."""
+
+from typing import Final
+
+SSH_KEYS: Final = "compute.datumapis.com/ssh-keys"  # lines of user:key, in a machine's template
+RESTARTED_AT: Final = "compute.datumapis.com/restartedAt"  # in the template, so that it rolls
+PAUSED: Final = "compute.datumapis.com/paused"  # "true" on a Workload holds template changes back
+MAX_UNAVAILABLE: Final = "compute.datumapis.com/max-unavailable"  # "1" or "25%", for updates
+SUSPENDED: Final = "compute.datumapis.com/suspended"
+EXPECTED_REFERENCED_DATA: Final = "compute.datumapis.com/expected-referenced-data"
+REFERENCED_DATA_ERROR: Final = "compute.datumapis.com/referenced-data-error"
+FEDERATION_NAMESPACE: Final = "compute.datumapis.com/federation-namespace"
+CURRENT_REVISION: Final = "compute.datumapis.com/current-revision"  # on the history ConfigMap
+LAST_REPORT: Final = "compute.datumapis.com/last-report"  # when the cell was last heard of
+
+# Set by users or by us in the project, obeyed in the cell: absence travels too, since a stale copy
+# would gate or stop Instances for ever.
+MIRRORED: Final = (
+    EXPECTED_REFERENCED_DATA,
+    REFERENCED_DATA_ERROR,
+    SUSPENDED,
+    PAUSED,
+    MAX_UNAVAILABLE,
+)

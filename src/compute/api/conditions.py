@@ -1,0 +1,104 @@
+"""The types of conditions: what each says when it is true, and whose word it is."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final, Self
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """The definition of a type: its name, what it says when it is true, and who says it."""
+
+    type: str
+    meaning: str
+    writer: str
+
+
+class KnownCondition(StrEnum):
+    """A type of condition that is also its own explanation."""
+
+    meaning: str
+    writer: str
+
+    def __new__(cls, said: Said | str) -> Self:
+        assert isinstance(said, Said)  # a str looks a member up, and never comes here
+        member = str.__new__(cls, said.type)
+        member._value_ = said.type
+        member.meaning = said.meaning
+        member.writer = said.writer
+        return member
+
+
+class ConditionType(KnownCondition):
+    """What our kinds say: adjectives that are true when all is well, but for a pause."""
+
+    AVAILABLE = Said(
+        "Available",
+        "It runs; of a deployment, a placement or a workload: at least one instance of it is ready.",
+        "the provider for instances; the cell for deployments; the management plane for workloads",
+    )
+    PAUSED = Said(
+        "Paused",
+        "Changes of the template are held back until the workload is resumed.",
+        "the management plane, while the workload is paused",
+    )
+    PROGRAMMED = Said(
+        "Programmed",
+        "The infrastructure has taken it up as it is described.",
+        "the provider; the cell while quota is refused",
+    )
+    QUOTA_GRANTED = Said(
+        "QuotaGranted",
+        "The project's quota covers the instance.",
+        "the cell, from the quota service's answer",
+    )
+    READY = Said(
+        "Ready",
+        "It can be used; of an instance: every gate is open, and it is programmed and available.",
+        "the cell for instances; whoever serves a kind for all others",
+    )
+    REFERENCED_DATA_READY = Said(
+        "ReferencedDataReady",
+        "Every ConfigMap and Secret that the template names is in the city.",
+        "the management plane for deployments; the cell for instances",
+    )
+    REPLICAS_READY = Said(
+        "ReplicasReady",
+        "Neither quota nor data holds an instance back; it does not say that any is ready.",
+        "the cell",
+    )
+
+
+class NeighbourCondition(KnownCondition):
+    """What the kinds around ours say, where a reader of ours comes across it."""
+
+    ACCEPTED = Said("Accepted", "The runtime class can be used.", "the runtime class's controller")
+    ACTIVE = Said("Active", "It counts: resources can be claimed from it.", "the quota service")
+    ALLOCATED = Said("Allocated", "There are addresses for it.", "the network service")
+    APPLIED = Said("Applied", "The cell has taken what the hub sent it.", "Karmada")
+    BOUND = Said("Bound", "The claim has its network interface.", "the network service")
+    FULLY_APPLIED = Said("FullyApplied", "Every cell has taken what the hub sent it.", "Karmada")
+    GRANTED = Said("Granted", "The claim's amounts are set aside for it.", "the quota service")
+    IPAM_ALLOCATED = Said("IPAMAllocated", "The network has its ranges.", "the network service")
+    PREPARED = Said("Prepared", "The interface can be attached.", "the network service")
+    PROVISIONED = Said(
+        "Provisioned", "What the service brings along is in the project.", "the service catalog"
+    )
+    RESOURCE_CLEANUP = Said(
+        "ResourceCleanup", "The project is being removed with all it holds.", "the project service"
+    )
+    RUNNING = Said("Running", "The instance runs: Available, by its older name.", "the provider")
+    SCHEDULED = Said("Scheduled", "The hub has chosen a cell.", "Karmada")
+    SUSPENDED = Said(
+        "Suspended", "The project is stopped until that is lifted.", "the project service"
+    )
+
+
+_KNOWN: Final[dict[str, KnownCondition]] = {
+    str(kind): kind for kind in (*NeighbourCondition, *ConditionType)
+}
+
+
+def describe(kind: str) -> KnownCondition | None:
+    """What is known of a type of condition; None when nobody told us of it."""
+    return _KNOWN.get(kind)

@@ -1,0 +1,20 @@
+"""Decimal digits as protocols mean them: the ten ASCII ones.
+
+`str.isdigit` and `int` also take other scripts, underscores and blanks. A server that let those
+through would agree with no other implementation on what a text says.
+"""
+
+from typing import Final
+
+_DIGITS: Final = "0123456789"
+
+
+def leading(text: str) -> tuple[str, str]:
+    """The digits that the text starts with, and what follows them."""
+    rest = text.lstrip(_DIGITS)
+    return text[: len(text) - len(rest)], rest
+
+
+def only(text: str) -> bool:
+    """Whether the text is digits, at least one, and nothing else."""
+    return bool(text) and not text.strip(_DIGITS)

@@ -1,0 +1,108 @@
+"""Field errors: what is wrong with which field of an object, in the words Kubernetes uses."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Self
+
+
+class Path(str):
+    """The path of a field, such as ``spec.placements[0].name``."""
+
+    __slots__ = ()
+
+    def child(self, *names: str) -> "Path":
+        return Path(".".join((self, *names)) if self else ".".join(names))
+
+    def at(self, position: int) -> "Path":
+        return Path(f"{self}[{position}]")
+
+    def key(self, key: str) -> "Path":
+        return Path(f"{self}[{key}]")
+
+
+class Problem(StrEnum):
+    """What is wrong with a field; the value is the cause's reason on the wire."""
+
+    words: str
+
+    def __new__(cls, reason: str, words: str) -> Self:
+        member = str.__new__(cls, reason)
+        member._value_ = reason
+        member.words = words
+        return member
+
+    DUPLICATE = "FieldValueDuplicate", "Duplicate value"
+    FORBIDDEN = "FieldValueForbidden", "Forbidden"
+    INVALID = "FieldValueInvalid", "Invalid value"
+    NOT_FOUND = "FieldValueNotFound", "Not found"
+    NOT_SUPPORTED = "FieldValueNotSupported", "Unsupported value"
+    REQUIRED = "FieldValueRequired", "Required value"
+    TOO_LONG = "FieldValueTooLong", "Too long"
+    TOO_MANY = "FieldValueTooMany", "Too many"
+    TYPE_INVALID = "FieldValueTypeInvalid", "Invalid value"
+
+
+_WITHOUT_VALUE = frozenset(
+    {Problem.FORBIDDEN, Problem.REQUIRED, Problem.TOO_LONG, Problem.TOO_MANY}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldError:
+    """One thing that is wrong with an object, and what would be right."""
+
+    path: str
+    problem: Problem
+    detail: str = ""
+    value: object = None
+
+    @property
+    def message(self) -> str:
+        """The error without its path, as a Status cause carries it."""
+        parts = [self.problem.words]
+        if self.problem not in _WITHOUT_VALUE:
+            parts.append(_shown(self.value))
+        if self.detail:
+            parts.append(self.detail)
+        return ": ".join(parts)
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.message}"
+
+
+def required(path: str, detail: str = "") -> FieldError:
+    return FieldError(path, Problem.REQUIRED, detail)
+
+
+def invalid(path: str, value: object, detail: str) -> FieldError:
+    return FieldError(path, Problem.INVALID, detail, value)
+
+
+def duplicate(path: str, value: object, detail: str = "") -> FieldError:
+    return FieldError(path, Problem.DUPLICATE, detail, value)
+
+
+def not_found(path: str, value: object, detail: str = "") -> FieldError:
+    return FieldError(path, Problem.NOT_FOUND, detail, value)
+
+
+def forbidden(path: str, detail: str) -> FieldError:
+    return FieldError(path, Problem.FORBIDDEN, detail)
+
+
+def not_supported(path: str, value: object, supported: Iterable[str], hint: str = "") -> FieldError:
+    """The value is none of those allowed; ``hint`` says what was probably meant."""
+    allowed = ", ".join(_shown(word) for word in supported)
+    detail = f"supported values: {allowed}" if allowed else "no value is supported"
+    return FieldError(path, Problem.NOT_SUPPORTED, f"{detail}; {hint}" if hint else detail, value)
+
+
+def too_long(path: str, value: object, limit: int) -> FieldError:
+    return FieldError(path, Problem.TOO_LONG, f"may not be more than {limit} bytes", value)
+
+
+def _shown(value: object) -> str:
+    """The value as JSON spells it, since that is what the user wrote."""
+    return json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,13 @@
+"""Finalizers, and who removes them."""
+
+from typing import Final
+
+WORKLOAD: Final = (
+    "compute.datumapis.com/workload-controller"  # on Workloads and on cell deployments
+)
+FEDERATOR: Final = "compute.datumapis.com/federator"  # project deployment: until the hub's is gone
+INSTANCE: Final = (
+    "compute.datumapis.com/instance-controller"  # written by the original, never by us
+)
+CLAIM: Final = "quota.compute.datumapis.com/claim-cleanup"  # cell Instance: until its claim is gone
+NETWORK: Final = "networking.datumapis.com/network-controller"  # Network: until nobody uses it

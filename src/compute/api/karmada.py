@@ -1,0 +1,260 @@
+"""What Karmada is told: Cluster, PropagationPolicy, ResourceInterpreterCustomization.
+
+A policy selects objects on the hub and the clusters they go to; an interpreter says what Karmada
+should make of a kind it does not know. What Karmada makes of it is in `karmada_work`.
+"""
+
+from datetime import datetime
+from typing import Annotated, ClassVar, Final, Literal
+
+import msgspec
+
+from compute.api.meta import Condition, LabelSelector, Object
+from compute.api.resource import Column, Resource, condition_column
+from compute.api.wire import Int32, Rule, Wire, always
+
+CATEGORY: Final = "karmada-io"
+AGE: Final = Column("AGE", ".metadata.creationTimestamp", "date")
+
+ConflictResolution = Annotated[str, Rule(default="Abort", enum=("Abort", "Overwrite"))]
+
+
+class SecretReference(Wire, frozen=True, kw_only=True):
+    """A Secret on the hub."""
+
+    namespace: str
+    name: str
+
+
+class Taint(Wire, frozen=True, kw_only=True):
+    """A mark that keeps objects away from a cluster unless they tolerate it."""
+
+    key: str
+    value: str = ""
+    effect: str
+    time_added: datetime | None = None
+
+
+class ClusterSpec(Wire, frozen=True, kw_only=True):
+    """How a cluster is reached, and where it stands."""
+
+    id: str = ""
+    sync_mode: Annotated[str, Rule(enum=("Push", "Pull"))]
+    api_endpoint: str = ""
+    secret_ref: SecretReference | None = None
+    impersonator_secret_ref: SecretReference | None = None
+    insecure_skip_tls_verification: bool = msgspec.field(
+        default=False, name="insecureSkipTLSVerification"
+    )
+    proxy_url: str = msgspec.field(default="", name="proxyURL")
+    provider: str = ""
+    region: str = ""
+    zone: str = ""
+    zones: tuple[str, ...] = ()
+    taints: tuple[Taint, ...] = ()
+
+
+class APIResource(Wire, frozen=True, kw_only=True):
+    """A kind that a cluster serves."""
+
+    name: str
+    kind: str
+
+
+class APIEnablement(Wire, frozen=True, kw_only=True):
+    """The kinds of one group and version that a cluster serves."""
+
+    group_version: str
+    resources: tuple[APIResource, ...] = ()
+
+
+class NodeSummary(Wire, frozen=True, kw_only=True):
+    """How many nodes a cluster has."""
+
+    total_num: int = 0
+    ready_num: int = 0
+
+
+class ClusterStatus(Wire, frozen=True, kw_only=True):
+    """How a cluster is doing. Objects go only to clusters that serve their kind."""
+
+    kubernetes_version: str = ""
+    api_enablements: tuple[APIEnablement, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    node_summary: NodeSummary | None = None
+    remedy_actions: tuple[str, ...] = ()
+
+
+class Cluster(Object, frozen=True, kw_only=True):
+    """A member of the federation: one of our cells. Its labels say which city it serves."""
+
+    RESOURCE: ClassVar[Resource] = Resource(
+        group="cluster.karmada.io",
+        version="v1alpha1",
+        kind="Cluster",
+        plural="clusters",
+        namespaced=False,
+        categories=(CATEGORY,),
+        status=True,
+        columns=(
+            Column("VERSION", ".status.kubernetesVersion"),
+            Column("MODE", ".spec.syncMode"),
+            condition_column("READY", "Ready", "status"),
+            AGE,
+        ),
+    )
+
+    api_version: Literal["cluster.karmada.io/v1alpha1"] = always("cluster.karmada.io/v1alpha1")
+    kind: Literal["Cluster"] = always("Cluster")
+    spec: ClusterSpec
+    status: ClusterStatus = msgspec.field(default_factory=ClusterStatus)
+
+
+class ResourceSelector(Wire, frozen=True, kw_only=True):
+    """Objects of one kind: all of them, one by name, or some by label."""
+
+    api_version: str
+    kind: str
+    namespace: str = ""
+    name: str = ""
+    label_selector: LabelSelector | None = None
+
+
+class ClusterAffinity(Wire, frozen=True, kw_only=True):
+    """Clusters: all of them, some by label, some by name."""
+
+    label_selector: LabelSelector | None = None
+    cluster_names: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+
+
+class Toleration(Wire, frozen=True, kw_only=True):
+    """A taint that is put up with."""
+
+    key: str = ""
+    operator: str = ""
+    value: str = ""
+    effect: str = ""
+    toleration_seconds: int | None = None
+
+
+class SpreadConstraint(Wire, frozen=True, kw_only=True):
+    """How many groups of clusters objects are spread over. By field or by label, not both."""
+
+    spread_by_field: str = ""
+    spread_by_label: str = ""
+    max_groups: int = 0
+    min_groups: int = 0
+
+
+class Placement(Wire, frozen=True, kw_only=True):
+    """The clusters that objects go to. An empty placement means every cluster."""
+
+    cluster_affinity: ClusterAffinity | None = None
+    cluster_tolerations: tuple[Toleration, ...] = ()
+    spread_constraints: tuple[SpreadConstraint, ...] = ()
+
+
+class SuspendClusters(Wire, frozen=True, kw_only=True):
+    """Clusters that get nothing new for now."""
+
+    cluster_names: tuple[str, ...] = ()
+
+
+class Suspension(Wire, frozen=True, kw_only=True):
+    """What Karmada holds back."""
+
+    dispatching: bool | None = None
+    dispatching_on_clusters: SuspendClusters | None = None
+
+
+class PropagationSpec(Wire, frozen=True, kw_only=True):
+    """Which objects go where. Among policies that select an object, the highest priority wins."""
+
+    resource_selectors: tuple[ResourceSelector, ...]
+    placement: Placement = msgspec.field(default_factory=Placement)
+    propagate_deps: bool = False
+    priority: Annotated[Int32, Rule(default=0)] = 0
+    preemption: Annotated[str, Rule(default="Never", enum=("Always", "Never"))] = "Never"
+    scheduler_name: Annotated[str, Rule(default="default-scheduler")] = "default-scheduler"
+    conflict_resolution: ConflictResolution = "Abort"
+    suspension: Suspension | None = None
+    preserve_resources_on_deletion: bool | None = None
+
+
+class PropagationPolicy(Object, frozen=True, kw_only=True):
+    """Which objects of a namespace go to which clusters."""
+
+    RESOURCE: ClassVar[Resource] = Resource(
+        group="policy.karmada.io",
+        version="v1alpha1",
+        kind="PropagationPolicy",
+        plural="propagationpolicies",
+        short_names=("pp",),
+        categories=(CATEGORY,),
+        columns=(
+            Column("CONFLICT-RESOLUTION", ".spec.conflictResolution"),
+            Column("PRIORITY", ".spec.priority"),
+            AGE,
+        ),
+    )
+
+    api_version: Literal["policy.karmada.io/v1alpha1"] = always("policy.karmada.io/v1alpha1")
+    kind: Literal["PropagationPolicy"] = always("PropagationPolicy")
+    spec: PropagationSpec
+
+
+class CustomizationTarget(Wire, frozen=True, kw_only=True):
+    """The kind that is interpreted."""
+
+    api_version: str
+    kind: str
+
+
+class LuaScript(Wire, frozen=True, kw_only=True):
+    """A function in Lua."""
+
+    lua_script: str
+
+
+class CustomizationRules(Wire, frozen=True, kw_only=True):
+    """One function for each question that Karmada asks of a kind."""
+
+    retention: LuaScript | None = None
+    replica_resource: LuaScript | None = None
+    component_resource: LuaScript | None = None
+    replica_revision: LuaScript | None = None
+    status_reflection: LuaScript | None = None
+    status_aggregation: LuaScript | None = None
+    health_interpretation: LuaScript | None = None
+    dependency_interpretation: LuaScript | None = None
+
+
+class ResourceInterpreterCustomizationSpec(Wire, frozen=True, kw_only=True):
+    """What Karmada should make of a kind."""
+
+    target: CustomizationTarget
+    customizations: CustomizationRules
+
+
+class ResourceInterpreterCustomization(Object, frozen=True, kw_only=True):
+    """What Karmada should make of a kind that it does not know."""
+
+    RESOURCE: ClassVar[Resource] = Resource(
+        group="config.karmada.io",
+        version="v1alpha1",
+        kind="ResourceInterpreterCustomization",
+        plural="resourceinterpretercustomizations",
+        namespaced=False,
+        short_names=("ric",),
+        categories=(CATEGORY,),
+        columns=(
+            Column("TARGET-API-VERSION", ".spec.target.apiVersion"),
+            Column("TARGET-KIND", ".spec.target.kind"),
+            AGE,
+        ),
+    )
+
+    api_version: Literal["config.karmada.io/v1alpha1"] = always("config.karmada.io/v1alpha1")
+    kind: Literal["ResourceInterpreterCustomization"] = always("ResourceInterpreterCustomization")
+    spec: ResourceInterpreterCustomizationSpec

@@ -1,0 +1,40 @@
+"""Label keys and the fixed values that go with them."""
+
+from typing import Final
+
+# On WorkloadDeployments and Instances, set by our controllers.
+WORKLOAD_UID: Final = "compute.datumapis.com/workload-uid"  # always the project's uid
+WORKLOAD_NAME: Final = "compute.datumapis.com/workload-name"
+DEPLOYMENT_UID: Final = "compute.datumapis.com/workload-deployment-uid"  # differs per plane
+DEPLOYMENT_NAME: Final = "compute.datumapis.com/workload-deployment-name"  # joins the planes
+PLACEMENT_NAME: Final = "compute.datumapis.com/placement-name"
+CITY_CODE: Final = "compute.datumapis.com/city-code"
+INSTANCE_INDEX: Final = "compute.datumapis.com/instance-index"
+
+# On hub WorkloadDeployments, Karmada Clusters and Locations: the city as written, case and all.
+TOPOLOGY_CITY_CODE: Final = "topology.datum.net/city-code"
+TOPOLOGY_REGION: Final = "topology.datum.net/region"
+
+# On hub namespaces, and on hub copies: where in which project the original lives.
+UPSTREAM_CLUSTER: Final = "meta.datumapis.com/upstream-cluster-name"
+UPSTREAM_NAMESPACE: Final = "meta.datumapis.com/upstream-namespace"
+
+# On quota claims: whose they are.
+SOURCE_CLUSTER: Final = "compute.datumapis.com/source-cluster"
+INSTANCE_NAMESPACE: Final = "compute.datumapis.com/instance-namespace"
+
+SERVICE_NAME: Final = "services.miloapis.com/service-name"
+COMPUTE_SERVICE: Final = "compute.datumapis.com"
+
+# What a hub copy of an Instance may carry. Everything else stays in the cell.
+WRITE_BACK: Final = (
+    UPSTREAM_CLUSTER,
+    UPSTREAM_NAMESPACE,
+    WORKLOAD_UID,
+    DEPLOYMENT_UID,
+    INSTANCE_INDEX,
+    DEPLOYMENT_NAME,
+    CITY_CODE,
+    WORKLOAD_NAME,
+    PLACEMENT_NAME,
+)

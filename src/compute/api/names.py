@@ -1,0 +1,214 @@
+"""Every name that two planes, or two releases, must spell alike; each beside its inverse.
+
+Uids differ from plane to plane, so names are what joins an object to its copies. A name that two
+different objects could share would let one take over the other. Joining parts by dashes is such a
+trap (``a-b`` + ``c`` and ``a`` + ``b-c``), and so is lowering the case of a city. So the plain
+form is used only where it can be taken apart again; any other input gets a readable stem, a double
+dash, which no plain form contains, and a hash of the exact parts.
+"""
+
+import hashlib
+from typing import Final, NewType
+
+ClusterName = NewType("ClusterName", str)
+
+LABEL_LIMIT: Final = 63
+DEPLOYMENT_LIMIT: Final = 52  # leaves room for "-" and an ordinal within a label, whatever its use
+NAME_LIMIT: Final = 253
+
+_HASH_DIGITS: Final = 10
+_ALPHANUMERIC: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
+_CLUSTER_PREFIX: Final = "cluster-"
+_HUB_NAMESPACE_PREFIX: Final = "ns-"
+_CLAIM_PREFIX: Final = "instance-"
+_POLICY_PREFIX: Final = "city-"
+_NETWORK_BINDING_INFIX: Final = "-net-"
+_EXECUTION_PREFIX: Final = "karmada-es-"
+_HISTORY_PREFIX: Final = "compute.datumapis.com-revision-history."
+_GRANT_SUFFIX: Final = "-compute-quota"
+
+
+def cluster(name: str) -> ClusterName:
+    """A cluster's name. An empty one cannot be made: it would silently mean "here"."""
+    if not name:
+        raise ValueError("a cluster name must not be empty")
+    return ClusterName(name)
+
+
+def encode_cluster(name: ClusterName) -> str:
+    """The label value that names a project's plane: ``org/shop`` -> ``cluster-org_shop``."""
+    if "_" in name:
+        raise ValueError(f"cluster name {name!r} contains '_', which stands for '/' in labels")
+    value = _CLUSTER_PREFIX + name.replace("/", "_")
+    if len(value) > LABEL_LIMIT:
+        longest = LABEL_LIMIT - len(_CLUSTER_PREFIX)
+        raise ValueError(f"cluster name {name!r} is longer than {longest} characters")
+    return value
+
+
+def decode_cluster(value: str) -> ClusterName:
+    """The inverse of `encode_cluster`. Exact, because no Kubernetes name contains ``_``."""
+    if not value.startswith(_CLUSTER_PREFIX):
+        raise ValueError(f"label value {value!r} does not start with {_CLUSTER_PREFIX!r}")
+    return cluster(value.removeprefix(_CLUSTER_PREFIX).replace("_", "/"))
+
+
+def cluster_key(name: ClusterName) -> ClusterName:
+    """The key under which a project's plane is engaged: its last path segment."""
+    return cluster(name.rpartition("/")[2])
+
+
+def deployment(workload: str, placement: str, city: str) -> str:
+    """The WorkloadDeployment of one placement and city: ``web-home-dfw``. At most 52 characters."""
+    plain = f"{workload}-{placement}-{city.lower()}"
+    parts_show = _is_word(placement) and _is_city_word(city) and "--" not in plain
+    if parts_show and len(plain) <= DEPLOYMENT_LIMIT:
+        return plain
+    return _hashed(plain, (workload, placement, city), DEPLOYMENT_LIMIT)
+
+
+def deployment_parts(name: str) -> tuple[str, str, str] | None:
+    """Workload, placement and city of a plain deployment name; None when it carries a hash."""
+    stem, _, city = name.rpartition("-")
+    workload, _, placement = stem.rpartition("-")
+    if "--" in name or not (workload and placement and city):
+        return None
+    return workload, placement, city.upper()
+
+
+def instance(deployment_name: str, ordinal: int) -> str:
+    """The Instance in one slot of a deployment: ``web-home-dfw-0``."""
+    return f"{deployment_name}-{ordinal}"
+
+
+def instance_parts(name: str) -> tuple[str, int] | None:
+    """Deployment and ordinal of an Instance's name; None when it is no slot's name."""
+    owner, _, digits = name.rpartition("-")
+    if not owner or not digits.isascii() or not digits.isdigit() or digits != str(int(digits)):
+        return None
+    return owner, int(digits)
+
+
+def claim(instance_name: str) -> str:
+    """The quota claim of an Instance's slot. A recreated Instance finds its claim again by it."""
+    return _CLAIM_PREFIX + instance_name
+
+
+def claim_instance(name: str) -> str | None:
+    """The Instance a claim is for; None when the name is not a claim's."""
+    return _after(_CLAIM_PREFIX, name)
+
+
+def hub_namespace(project_namespace_uid: str) -> str:
+    """The namespace on the hub and in cells that holds one project namespace's objects."""
+    return _HUB_NAMESPACE_PREFIX + project_namespace_uid
+
+
+def hub_namespace_uid(name: str) -> str | None:
+    """The uid of the project namespace behind a hub namespace; None when it is no such namespace."""
+    return _after(_HUB_NAMESPACE_PREFIX, name)
+
+
+def policy(city: str) -> str:
+    """The propagation policy of a city: ``city-dfw``."""
+    plain = _POLICY_PREFIX + city.lower()
+    if _is_city_word(city) and len(plain) <= LABEL_LIMIT:
+        return plain
+    return _hashed(plain, (city,), LABEL_LIMIT)
+
+
+def policy_city(name: str) -> str | None:
+    """The city of a plain policy name; None when it carries a hash or is no city's policy."""
+    city = _after(_POLICY_PREFIX, name)
+    return None if city is None or "--" in city else city.upper()
+
+
+def network_binding(deployment_name: str, interface: int) -> str:
+    """The NetworkBinding of one interface of a deployment."""
+    return f"{deployment_name}{_NETWORK_BINDING_INFIX}{interface}"
+
+
+def network_binding_parts(name: str) -> tuple[str, int] | None:
+    """Deployment and interface of a NetworkBinding's name; None when it is not one of ours."""
+    owner, infix, digits = name.rpartition(_NETWORK_BINDING_INFIX)
+    if not (
+        owner and infix and digits.isascii() and digits.isdigit() and digits == str(int(digits))
+    ):
+        return None
+    return owner, int(digits)
+
+
+def network_context(network: str, location: str) -> str:
+    """The context of a network at a location. The empty part is the location's lost namespace."""
+    plain = f"{network}--{location}"
+    return plain if plain.count("--") == 1 else f"{plain}--{_digest((network, location))}"
+
+
+def subnet_claim(context: str) -> str:
+    """The one claim for addresses that a network context makes."""
+    return f"{context}-0"
+
+
+def resource_binding(name: str, kind: str) -> str:
+    """Karmada's binding of an object."""
+    return f"{name}-{kind}".lower()
+
+
+def execution_namespace(cluster_name: str) -> str:
+    """The hub namespace that holds what a member cluster is to apply."""
+    return _EXECUTION_PREFIX + cluster_name
+
+
+def execution_cluster(namespace: str) -> str | None:
+    """The member cluster of an execution namespace; None when it is another namespace."""
+    return _after(_EXECUTION_PREFIX, namespace)
+
+
+def history(workload: str) -> str:
+    """The ConfigMap that holds a Workload's revisions."""
+    return _HISTORY_PREFIX + workload
+
+
+def history_workload(name: str) -> str | None:
+    """The Workload whose revisions a ConfigMap holds; None when it holds none."""
+    return _after(_HISTORY_PREFIX, name)
+
+
+def grant(project: str) -> str:
+    """The grant that every project starts with."""
+    return project + _GRANT_SUFFIX
+
+
+def bucket(resource_type: str, consumer_kind: str, consumer_name: str) -> str:
+    """The bucket that counts one resource of one consumer, as the quota service spells it."""
+    key = f"{resource_type}{consumer_kind}{consumer_name}".encode()
+    return "bucket-" + hashlib.sha256(key).hexdigest()
+
+
+def _after(prefix: str, name: str) -> str | None:
+    rest = name.removeprefix(prefix)
+    return rest if rest and rest != name else None
+
+
+def _is_word(text: str) -> bool:
+    return bool(text) and _ALPHANUMERIC.issuperset(text)
+
+
+def _is_city_word(city: str) -> bool:
+    """City codes are upper case; any other spelling must not pass for one that is."""
+    return city == city.upper() and _is_word(city.lower())
+
+
+def _hashed(plain: str, parts: tuple[str, ...], limit: int) -> str:
+    """A name that fits, says what it is of, and is no other input's.
+
+    The stem keeps only what a DNS label may contain, in runs joined by single dashes, so that the
+    double dash before the hash is the only one.
+    """
+    spaced = "".join(c if c in _ALPHANUMERIC else " " for c in plain)
+    stem = "-".join(spaced.split())[: limit - _HASH_DIGITS - 2].rstrip("-")
+    return f"{stem}--{_digest(parts)}"
+
+
+def _digest(parts: tuple[str, ...]) -> str:
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_HASH_DIGITS]

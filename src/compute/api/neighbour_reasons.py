@@ -1,0 +1,244 @@
+"""Reasons that others write and we read: the services around us, other releases of the original.
+
+A word that we use too is explained once, among ours, in words that fit both.
+"""
+
+from compute.api.known_reason import KnownReason, healthy, platform, transient, user
+
+
+class NeighbourReason(KnownReason):
+    """A reason that somebody else gives."""
+
+    # Networks: Network, NetworkBinding, NetworkContext, SubnetClaim, Subnet.
+    LOCATION_NOT_AVAILABLE = user(
+        "LocationNotAvailable",
+        "The project may not use the location that its network is wanted in.",
+        "Choose cities that `compute cities` lists, and run `compute deploy NAME --city CITY`.",
+    )
+    NETWORK_CONTEXT_NOT_READY = transient(
+        "NetworkContextNotReady",
+        "The network is not set up in the city yet.",
+        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    )
+    NETWORK_CONTEXT_READY = healthy("NetworkContextReady", "The network is set up in the city.")
+    NOT_PROGRAMMED = transient(
+        "NotProgrammed",
+        "The infrastructure has not set up the network or subnet yet.",
+        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    )
+    PREFIX_ALLOCATED = healthy("PrefixAllocated", "The subnet has its addresses.")
+    PROJECT_NAMESPACE_NOT_FOUND = platform(
+        "ProjectNamespaceNotFound",
+        "The network service cannot find the project's namespace.",
+        "Ask those who run the network whether they know the project.",
+    )
+    PROJECT_UNRESOLVED = platform(
+        "ProjectUnresolved",
+        "The network service cannot tell which project asks.",
+        "Ask those who run the platform to restore the labels of the hub's namespace.",
+    )
+    RANGE_OCCUPIED = user(
+        "RangeOccupied",
+        "The addresses that the network asks for are taken.",
+        "Give the network another range, or let it choose: `compute networks create NETWORK`.",
+    )
+    RANGE_UNSUPPORTED = user(
+        "RangeUnsupported",
+        "The network asks for addresses that cannot be given out.",
+        "Give the network another range, or let it choose: `compute networks create NETWORK`.",
+    )
+    SUBNET_NOT_READY = transient(
+        "SubnetNotReady",
+        "The addresses of the network in the city are not ready yet.",
+        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    )
+    SUBNET_READY = healthy("SubnetReady", "The addresses of the network in the city are ready.")
+    UNKNOWN = transient(
+        "Unknown",
+        "Nobody has said anything of it yet.",
+        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    )
+
+    # Quota: ResourceRegistration, ResourceGrant, GrantCreationPolicy.
+    GRANT_ACTIVE = healthy("GrantActive", "The grant counts towards the project's quota.")
+    GRANT_PENDING = transient(
+        "GrantPending",
+        "The grant does not count towards the project's quota yet.",
+        "Wait; `compute quota` shows the limit once it counts.",
+    )
+    POLICY_DISABLED = platform(
+        "PolicyDisabled",
+        "New projects are given no quota, because the policy that grants it is switched off.",
+        "Ask those who run the quota service to switch the policy on.",
+    )
+    POLICY_READY = healthy("PolicyReady", "New projects are given their first quota.")
+    REGISTRATION_ACTIVE = healthy("RegistrationActive", "The resource can be claimed.")
+    REGISTRATION_NOT_FOUND = platform(
+        "RegistrationNotFound",
+        "The quota service does not know the resource that is claimed.",
+        "Ask those who run the quota service to register the resource.",
+    )
+    REGISTRATION_PENDING = transient(
+        "RegistrationPending",
+        "The resource cannot be claimed yet.",
+        "Wait; if it lasts for minutes, run `compute doctor`.",
+    )
+
+    # Karmada: ResourceBinding, Work, Cluster.
+    APPLIED_FAILED = platform(
+        "AppliedFailed",
+        "The cell refused what the hub sent it.",
+        "Read `compute events NAME`, and hand what it says to those who run the cell.",
+    )
+    APPLIED_SUCCESSFUL = healthy("AppliedSuccessful", "The cell has taken what the hub sent it.")
+    CLUSTER_NOT_REACHABLE = platform(
+        "ClusterNotReachable",
+        "The hub cannot reach the cell; what runs there goes on unseen.",
+        "Run `compute cities describe CITY`; those who run the cell have to bring it back.",
+    )
+    CLUSTER_NOT_READY = platform(
+        "ClusterNotReady",
+        "The cell answers the hub, but says that it is not well.",
+        "Run `compute cities describe CITY`; those who run the cell have to mend it.",
+    )
+    CLUSTER_READY = healthy("ClusterReady", "The cell answers the hub and is well.")
+    CLUSTER_STATUS_UNKNOWN = platform(
+        "ClusterStatusUnknown",
+        "The hub has not heard of the cell for a while.",
+        "Run `compute cities describe CITY`; those who run the cell have to bring it back.",
+    )
+    FULLY_APPLIED_FAILED = platform(
+        "FullyAppliedFailed",
+        "Not every cell has taken what the hub sent it.",
+        "Read `compute events NAME`, and hand what it says to those who run the cell.",
+    )
+    FULLY_APPLIED_SUCCESS = healthy(
+        "FullyAppliedSuccess", "Every cell has taken what the hub sent it."
+    )
+    NO_CLUSTER_FIT = platform(
+        "NoClusterFit",
+        "The hub knows no cell that serves the city.",
+        "Choose a city that `compute cities` lists as ready, or ask those who run the cells for one.",
+    )
+    SCHEDULER_ERROR = platform(
+        "SchedulerError",
+        "The hub failed while it chose a cell.",
+        "Wait, it tries again; if it lasts, hand `compute events NAME` to those who run the hub.",
+    )
+    STATUS_COLLECTION_FAILED = platform(
+        "StatusCollectionFailed",
+        "The hub reaches the cell but cannot read how it is doing.",
+        "Run `compute cities describe CITY`; those who run the cell have to mend it.",
+    )
+    SUCCESS = healthy("Success", "The hub has chosen a cell.")
+    UNSCHEDULABLE = platform(
+        "Unschedulable",
+        "No cell of the city has room for the deployment.",
+        "Choose another city that `compute cities` lists as ready, or wait for room.",
+    )
+
+    # Entitlements and projects.
+    ACTIVE = healthy("Active", "It is in use.")
+    CLEANUP_AWAITING_COMPLETION = transient(
+        "CleanupAwaitingCompletion",
+        "The project is being removed, and something in it is not gone yet.",
+        "Wait; `compute workloads` lists what is still there.",
+    )
+    CLEANUP_COMPLETE = healthy("CleanupComplete", "Everything in the project has been removed.")
+    CLEANUP_STARTED = transient(
+        "CleanupStarted",
+        "The project is being removed with everything in it.",
+        "Wait; `compute workloads` lists what is still there.",
+    )
+    ENTITLEMENT_ACTIVE = healthy("EntitlementActive", "The project may use the service.")
+    ENTITLEMENT_PENDING_APPROVAL = platform(
+        "EntitlementPendingApproval",
+        "The project has asked for the service, and nobody has answered yet.",
+        "Wait for the answer; `compute access` shows it.",
+    )
+    ENTITLEMENT_REJECTED = user(
+        "EntitlementRejected",
+        "The project may not use the service.",
+        "Run `compute access` for the reason, then `compute access request --renew` to ask again.",
+    )
+    PROJECT_ACTIVE = healthy("ProjectActive", "The project is not suspended.")
+    PROJECT_NAME_CONFLICT = user(
+        "ProjectNameConflict",
+        "Another project has that name.",
+        "Create the project under another name, and choose it with `compute config use-project`.",
+    )
+    PROJECT_SUSPENDED = user(
+        "ProjectSuspended",
+        "The project is suspended: nothing of it runs, and nothing of it is deleted.",
+        "Run `compute access` to see why; it goes on by itself once the suspension is lifted.",
+    )
+    SERVICE_NOT_PUBLISHED = platform(
+        "ServiceNotPublished",
+        "The platform does not offer the service.",
+        "Run `compute config view` to check the platform, and ask those who run it for the service.",
+    )
+
+    # Other releases of the original.
+    AMBIGUOUS_SERVING_LOCATION = platform(
+        "AmbiguousServingLocation",
+        "The cell says that it serves several locations, so it starts nothing.",
+        "Ask those who run the cell to leave it one ServingLocation.",
+    )
+    CITY_CODE_MISMATCH = platform(
+        "CityCodeMismatch",
+        "The deployment was sent to a cell of another city.",
+        "Ask those who run the hub to check the city labels of its cells.",
+    )
+    INSTANCE_TYPE_DEPRECATED = user(
+        "InstanceTypeDeprecated",
+        "The instance type will be withdrawn.",
+        "Choose another that `compute instance-types` lists, with `compute deploy NAME --instance-type TYPE`.",
+    )
+    INSTANCE_TYPE_DISABLED = user(
+        "InstanceTypeDisabled",
+        "The instance type has been withdrawn.",
+        "Choose another that `compute instance-types` lists, with `compute deploy NAME --instance-type TYPE`.",
+    )
+    LOCATION_MISMATCH = platform(
+        "LocationMismatch",
+        "The deployment was sent to a cell of another location.",
+        "Ask those who run the hub to check the location labels of its cells.",
+    )
+    PAUSE_FAILED = platform(
+        "PauseFailed",
+        "The project is suspended, but some of its deployments could not be told.",
+        "Wait, it tries again; if it lasts, tell those who run the platform.",
+    )
+    PROJECT_PAUSED = user(
+        "ProjectPaused",
+        "The project has been suspended.",
+        "Run `compute access` to see why; it goes on by itself once the suspension is lifted.",
+    )
+    PROJECT_RESUMED = healthy("ProjectResumed", "The project's suspension has been lifted.")
+    PROVISIONING_INSTANCES = transient(
+        "ProvisioningInstances",
+        "Instances are being made and none is ready yet.",
+        "Wait; `compute instances --workload NAME` shows what each instance waits for.",
+    )
+    PROVISIONING_NETWORK = transient(
+        "ProvisioningNetwork",
+        "The network is being set up in the city.",
+        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    )
+    RUNNING = healthy("Running", "The instance is running.")
+    RUNTIME_CLASS_NOT_SERVED = user(
+        "RuntimeClassNotServed",
+        "No cell of the city can run the runtime class of the workload.",
+        "Choose another city that `compute cities` lists, with `compute deploy NAME --city CITY`.",
+    )
+    SCALED = healthy("Scaled", "The number of instances has been changed.")
+    SOURCE_NAME_TOO_LONG = user(
+        "SourceNameTooLong",
+        "The name of a ConfigMap or Secret is too long to be sent to a city.",
+        "Give it a name of at most 243 characters, and use it with `compute deploy NAME`.",
+    )
+    TERMINATING = transient(
+        "Terminating",
+        "The instance is being removed.",
+        "Wait; `compute instances --workload NAME` shows when it is gone.",
+    )

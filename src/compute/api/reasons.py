@@ -1,0 +1,262 @@
+"""Every reason our conditions and events give, and where to look up any other."""
+
+from typing import Final
+
+from compute.api.known_reason import (
+    NOTHING_TO_DO,
+    KnownReason,
+    Owner,
+    healthy,
+    platform,
+    transient,
+    user,
+)
+from compute.api.neighbour_reasons import NeighbourReason
+
+__all__ = ["NOTHING_TO_DO", "KnownReason", "NeighbourReason", "Owner", "Reason", "describe"]
+
+
+class Reason(KnownReason):
+    """A reason that we give."""
+
+    AVAILABLE = healthy("Available", "The instance is running.")
+    AVAILABLE_DEPLOYMENT_FOUND = healthy(
+        "AvailableDeploymentFound", "At least one city of the placement serves."
+    )
+    AVAILABLE_PLACEMENT_FOUND = healthy(
+        "AvailablePlacementFound", "At least one placement of the workload serves."
+    )
+    AWAITING_PROPAGATION = transient(
+        "AwaitingPropagation",
+        "ConfigMaps or Secrets that the template names have not reached the city yet.",
+        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    )
+    CELL_UNREACHABLE = platform(
+        "CellUnreachable",
+        "The city's cell has not reported for a while; what runs there goes on unseen.",
+        "Run `compute cities describe CITY`; those who run the cell have to bring it back.",
+    )
+    CONFIGURATION_ERROR = user(
+        "ConfigurationError",
+        "The instance cannot start as configured: a variable, a key or a mount is wrong.",
+        "Correct env, volumes and command of the container with `compute deploy NAME`.",
+    )
+    FAILED = user(
+        "Failed",
+        "The instance has ended and is not started again.",
+        "Read `compute logs NAME`, then correct the program or run `compute rollout undo NAME`.",
+    )
+    FEDERATED = healthy(
+        "Federated", "The deployment is on the hub, which sends it to the city's cell."
+    )
+    IMAGE_UNAVAILABLE = user(
+        "ImageUnavailable",
+        "The image cannot be pulled: its name, its tag or the access to it is wrong.",
+        "Run `compute deploy NAME --image IMAGE` with an image that exists, or `compute rollout undo NAME`.",
+    )
+    INSTANCE_CRASHING = user(
+        "InstanceCrashing",
+        "The program starts and ends again and again.",
+        "Read `compute logs NAME`, then correct the program or run `compute rollout undo NAME`.",
+    )
+    INSTANCES_PROVISIONING = transient(
+        "InstancesProvisioning",
+        "Instances are being made and none is ready yet.",
+        "Wait; `compute instances --workload NAME` shows what each instance waits for.",
+    )
+    NETWORK_FAILED_TO_CREATE = platform(
+        "NetworkFailedToCreate",
+        "The network could not be set up in the city.",
+        "Read `compute events NAME`, and hand what it says to those who run the network.",
+    )
+    NETWORK_NOT_FOUND = user(
+        "NetworkNotFound",
+        "A network that the template names does not exist in the project.",
+        "Run `compute networks create NETWORK`, or `compute deploy NAME --network NETWORK` with another.",
+    )
+    NETWORK_PROVISIONING = transient(
+        "NetworkProvisioning",
+        "The network is being set up in the city.",
+        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    )
+    NO_AVAILABLE_DEPLOYMENTS = transient(
+        "NoAvailableDeployments",
+        "No city of the placement serves yet.",
+        "Run `compute status NAME` to see what each city waits for.",
+    )
+    NO_AVAILABLE_PLACEMENTS = transient(
+        "NoAvailablePlacements",
+        "No placement of the workload serves yet.",
+        "Run `compute status NAME` to see what each city waits for.",
+    )
+    NO_CELL_FOR_CITY = platform(
+        "NoCellForCity",
+        "No cell serves the city, so nothing runs there.",
+        "Choose a city that `compute cities` lists as ready, or ask those who run the cells for one.",
+    )
+    NO_MATCHING_LOCATION = platform(
+        "NoMatchingLocation",
+        "The cell has no Location for the city, so the network cannot be set up there.",
+        "Ask those who run the cell to register a Location with the city's code.",
+    )
+    NO_MATCHING_LOCATIONS = user(
+        "NoMatchingLocations",
+        "The project may not use the cities that the placement names.",
+        "Choose cities that `compute cities` lists, and run `compute deploy NAME --city CITY`.",
+    )
+    PAUSED = user(
+        "Paused",
+        "The rollout is paused: running instances keep the template they have.",
+        "Run `compute rollout resume NAME` to go on.",
+    )
+    PENDING = transient(
+        "Pending",
+        "Nobody has looked at it yet.",
+        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    )
+    PENDING_EVALUATION = transient(
+        "PendingEvaluation",
+        "The quota service has not decided yet.",
+        "Wait; if it lasts for minutes, run `compute quota`.",
+    )
+    PENDING_PROGRAMMING = transient(
+        "PendingProgramming",
+        "The instance waits for the city's infrastructure to take it up.",
+        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    )
+    PENDING_QUOTA = user(
+        "PendingQuota",
+        "The instance is not started because it has no quota.",
+        "Run `compute quota` to see what is left and who uses it.",
+    )
+    PROGRAMMED = healthy("Programmed", "The infrastructure has taken it up.")
+    PROGRAMMING_IN_PROGRESS = transient(
+        "ProgrammingInProgress",
+        "The infrastructure is taking it up.",
+        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    )
+    PROVISIONING = transient(
+        "Provisioning",
+        "It is being set up.",
+        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    )
+    QUOTA_AVAILABLE = healthy("QuotaAvailable", "The quota is granted.")
+    QUOTA_BACKEND_UNAVAILABLE = platform(
+        "QuotaBackendUnavailable",
+        "The quota service does not answer; what runs goes on, nothing new is started.",
+        "Wait, the question is repeated; if it lasts, tell those who run the quota service.",
+    )
+    QUOTA_CLAIM_ORPHANED = platform(
+        "QuotaClaimOrphaned",
+        "The claim of a removed instance could not be found again and may still count.",
+        "Ask those who run the quota service to delete the ResourceClaim that the event names.",
+    )
+    QUOTA_DISABLED = healthy("QuotaDisabled", "Quota is not enforced here.")
+    QUOTA_EXCEEDED = user(
+        "QuotaExceeded",
+        "The project has less quota left than the instance needs.",
+        "Run `compute quota`; lower `compute scale NAME --min N`, free something, or ask for more.",
+    )
+    QUOTA_MISCONFIGURED = platform(
+        "QuotaMisconfigured",
+        "The quota service refuses claims of this kind, or the manager may not make them.",
+        "Ask those who run the quota service to check its registrations and the manager's rights.",
+    )
+    QUOTA_NAMESPACE_NOT_FOUND = platform(
+        "QuotaNamespaceNotFound",
+        "The namespace for the claim does not exist in the project.",
+        "Ask those who run the platform why the project lacks the namespace.",
+    )
+    QUOTA_NO_BUDGET = transient(
+        "QuotaNoBudget",
+        "The quota service has set nothing aside for the instance yet.",
+        "Wait a minute; if it stays so, run `compute quota`: the project may have no grant at all.",
+    )
+    QUOTA_NOT_GRANTED = user(
+        "QuotaNotGranted",
+        "Instances in the city are not started because they have no quota.",
+        "Run `compute quota` to see what is left and who uses it.",
+    )
+    QUOTA_PROJECT_ID_UNRESOLVABLE = platform(
+        "QuotaProjectIDUnresolvable",
+        "The cell cannot tell which project the instance belongs to.",
+        "Ask those who run the cell to restore the labels of the instance's namespace.",
+    )
+    QUOTA_PROJECT_NOT_FOUND = platform(
+        "QuotaProjectNotFound",
+        "The quota service does not know the project.",
+        "Ask those who run the platform whether the project still exists.",
+    )
+    READY = healthy("Ready", "It is ready for use.")
+    REFERENCED_DATA_NOT_READY = transient(
+        "ReferencedDataNotReady",
+        "ConfigMaps or Secrets that the template names are not in the city yet.",
+        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    )
+    REPLICAS_AVAILABLE = healthy(
+        "ReplicasAvailable", "Nothing holds the replicas back; it does not say they are ready."
+    )
+    RESOLVING = transient(
+        "Resolving",
+        "The ConfigMaps and Secrets that the template names are being looked up.",
+        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    )
+    SCHEDULING_GATES_PRESENT = transient(
+        "SchedulingGatesPresent",
+        "The instance may not start before its network, quota or data is there.",
+        "Run `compute instances describe INSTANCE` to see which gate is closed and why.",
+    )
+    SOURCE_NOT_FOUND = user(
+        "SourceNotFound",
+        "A ConfigMap or Secret that the template names does not exist.",
+        "Create it in the project, or take its name out of the template with `compute deploy NAME`.",
+    )
+    SOURCE_TOO_LARGE = user(
+        "SourceTooLarge",
+        "A ConfigMap or Secret that the template names is too large to be sent to a city.",
+        "Make it smaller, or put the data into the image and run `compute deploy NAME`.",
+    )
+    SOURCE_UNAUTHORIZED = user(
+        "SourceUnauthorized",
+        "A ConfigMap or Secret that the template names may not be read.",
+        "Grant the read in the project, or take its name out of the template with `compute deploy NAME`.",
+    )
+    STABLE_INSTANCE_FOUND = healthy(
+        "StableInstanceFound", "At least one instance in the city is ready."
+    )
+    STARTING = transient(
+        "Starting",
+        "The instance is starting.",
+        "Wait; `compute logs NAME` shows what it says meanwhile.",
+    )
+    STOPPED = user(
+        "Stopped",
+        "It does not run: it has ended, or it is scaled to zero.",
+        "Read `compute logs NAME`; run `compute restart NAME`, or `compute scale NAME --min N`.",
+    )
+    STOPPING = transient(
+        "Stopping",
+        "It is shutting down.",
+        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    )
+    SUSPENDED = user(
+        "Suspended",
+        "The project is suspended: nothing of it runs, and nothing of it is deleted.",
+        "Run `compute access` to see why; it goes on by itself once the suspension is lifted.",
+    )
+    VALIDATION_FAILED = platform(
+        "ValidationFailed",
+        "The quota service finds the claim itself invalid.",
+        "Ask those who run the quota service to check its registrations.",
+    )
+    WITHDRAWN = healthy("Withdrawn", "The deployment has been taken off the hub and its cell.")
+
+
+_KNOWN: Final[dict[str, KnownReason]] = {
+    str(reason): reason for reason in (*NeighbourReason, *Reason)
+}
+
+
+def describe(reason: str) -> KnownReason | None:
+    """What is known of a reason, whoever gave it; None when nobody told us of it."""
+    return _KNOWN.get(reason)

@@ -1,0 +1,67 @@
+"""What discovery and a CRD say of a kind as a whole: its names, scope, columns, subresources."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One printer column. ``wide`` columns appear only with ``-o wide``."""
+
+    name: str
+    path: str
+    type: str = "string"
+    wide: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """Where the scale subresource finds its numbers."""
+
+    spec_path: str = ".spec.replicas"
+    status_path: str = ".status.replicas"
+    selector_path: str = ".status.selector"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resource:
+    """A kind's place in the API."""
+
+    group: str
+    version: str
+    kind: str
+    plural: str
+    namespaced: bool = True
+    short_names: tuple[str, ...] = ()
+    categories: tuple[str, ...] = ()
+    columns: tuple[Column, ...] = ()
+    status: bool = False
+    scale: Scale | None = None
+    selectable_fields: tuple[str, ...] = ()
+    annotations: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def api_version(self) -> str:
+        """The group and version as manifests write them: ``v1`` for the core group."""
+        return f"{self.group}/{self.version}" if self.group else self.version
+
+    @property
+    def singular(self) -> str:
+        return self.kind.lower()
+
+    @property
+    def list_kind(self) -> str:
+        return f"{self.kind}List"
+
+    @property
+    def crd_name(self) -> str:
+        """The name of the CustomResourceDefinition that serves this kind."""
+        return f"{self.plural}.{self.group}"
+
+
+def condition_column(name: str, condition: str, part: str, *, wide: bool = False) -> Column:
+    """A column that shows one part (status, reason or message) of one condition."""
+    return Column(name, f'.status.conditions[?(@.type=="{condition}")].{part}', wide=wide)
+
+
+AGE = Column("Age", ".metadata.creationTimestamp", "date")

@@ -1,0 +1,81 @@
+"""services.miloapis.com/v1alpha1: ServiceEntitlement, by which a project takes up a service.
+
+The object's name is free. Whether a project may use compute is told by ``status.service_name``,
+or by ``spec.service_ref.name`` while the status is still empty.
+"""
+
+from datetime import datetime
+from typing import Annotated, ClassVar, Final, Literal
+
+import msgspec
+
+from compute.api.meta import Condition, Object
+from compute.api.resource import Column, Resource, condition_column
+from compute.api.wire import Int64, Rule, Wire, always, list_map
+
+GROUP: Final = "services.miloapis.com"
+VERSION: Final = "v1alpha1"
+
+
+class ServiceRef(Wire, frozen=True, kw_only=True):
+    """A service by name."""
+
+    name: Annotated[str, Rule(min_length=1, max_length=253)]
+    """The name of the service, such as compute.datumapis.com."""
+
+
+class ServiceEntitlementSpec(Wire, frozen=True, kw_only=True):
+    """A wish to use a service."""
+
+    request_message: Annotated[str, Rule(max_length=1024)] = ""
+    """A word to whoever must approve."""
+    service_ref: ServiceRef
+    """The service."""
+
+
+class ServiceEntitlementStatus(Wire, frozen=True, kw_only=True):
+    """Whether the project may use the service."""
+
+    conditions: Annotated[tuple[Condition, ...], list_map("type")] = ()
+    """Ready: the service can be used. Suspended: the project is suspended."""
+    dependency_of: str = ""
+    """The entitlement that brought this one along."""
+    entitled_at: datetime | None = None
+    """Since when the service can be used."""
+    observed_generation: Int64 = 0
+    """The generation of the spec that this status speaks of."""
+    origin: Annotated[str, Rule(enum=("Direct", "Dependency"))] = ""
+    """Direct: asked for by the project. Dependency: brought along by another."""
+    phase: Annotated[str, Rule(enum=("PendingApproval", "Active", "Rejected"))] = ""
+    """How far it has come; empty until the service catalog has looked at it."""
+    service_name: str = ""
+    """The service's own name, whatever the reference called it."""
+
+
+class ServiceEntitlement(Object, frozen=True, kw_only=True):
+    """A project's wish, and then its right, to use a service."""
+
+    RESOURCE: ClassVar[Resource] = Resource(
+        group=GROUP,
+        version=VERSION,
+        kind="ServiceEntitlement",
+        plural="serviceentitlements",
+        namespaced=False,
+        status=True,
+        annotations={"discovery.miloapis.com/parent-contexts": "Project"},
+        columns=(
+            Column("Service", ".spec.serviceRef.name"),
+            Column("Phase", ".status.phase"),
+            Column("Origin", ".status.origin"),
+            condition_column("Suspended", "Suspended", "status"),
+        ),
+    )
+
+    api_version: Literal["services.miloapis.com/v1alpha1"] = always(
+        "services.miloapis.com/v1alpha1"
+    )
+    kind: Literal["ServiceEntitlement"] = always("ServiceEntitlement")
+    spec: Annotated[ServiceEntitlementSpec, Rule(required=False)]
+    """The service that is wanted."""
+    status: ServiceEntitlementStatus = msgspec.field(default_factory=ServiceEntitlementStatus)
+    """Whether it can be used."""

@@ -1,0 +1,101 @@
+"""Fields that a schema does not know: named, or dropped."""
+
+import difflib
+from collections.abc import Iterator
+from typing import Final
+
+from compute.api.fields import FieldError, Path, forbidden
+from compute.api.structural_nodes import Document, Schema, describes_objects, member
+
+_EMBEDDED: Final = "x-kubernetes-embedded-resource"
+_OBJECT_FIELDS: Final = frozenset({"apiVersion", "kind", "metadata"})
+
+# A hint costs a search; a document full of rubbish must not buy many of them.
+_MOST_HINTS: Final = 20
+_LONGEST_HINTED: Final = 64
+
+
+def unknown_fields(document: Document, schema: Schema) -> list[FieldError]:
+    """Every field that the schema does not know, with the name that was probably meant.
+
+    The metadata of the object, and of objects embedded in it, is not the schema's to know. Nothing
+    is said of the members of a value that should not be an object: `validate` speaks of the value.
+    """
+    unknown = list(_unknown(Path(), document, _as_root(schema)))
+    hints = [_hint(name, known) for _, name, known in unknown[:_MOST_HINTS]]
+    hints += [""] * (len(unknown) - len(hints))
+    return [
+        forbidden(path, f'unknown field "{path}"{hint}')
+        for (path, _, _), hint in zip(unknown, hints, strict=True)
+    ]
+
+
+def prune(document: Document, schema: Schema) -> Document:
+    """The document without the fields that `unknown_fields` lists."""
+    return _pruned_object(document, _as_root(schema))
+
+
+def _unknown(
+    path: Path, value: object, schema: Schema | None
+) -> Iterator[tuple[Path, str, list[str]]]:
+    """The path and name of each unknown field, and the names that are known in its place."""
+    if schema is None:
+        return
+    if isinstance(value, dict) and describes_objects(schema):
+        for name, given in value.items():
+            here = path.child(str(name))
+            if not _knows(schema, name):
+                yield here, str(name), list(schema.get("properties", ()))
+            yield from _unknown(here, given, _inside(schema, name))
+    elif isinstance(value, list) and "items" in schema:
+        for position, item in enumerate(value):
+            yield from _unknown(path.at(position), item, schema["items"])
+
+
+def _pruned(value: object, schema: Schema | None) -> object:
+    if schema is None:
+        return value
+    if isinstance(value, dict) and describes_objects(schema):
+        return _pruned_object(value, schema)
+    if isinstance(value, list) and "items" in schema:
+        return [_pruned(item, schema["items"]) for item in value]
+    return value
+
+
+def _pruned_object(value: Document, schema: Schema) -> Document:
+    return {
+        name: _pruned(given, _inside(schema, name))
+        for name, given in value.items()
+        if _knows(schema, name)
+    }
+
+
+def _as_root(schema: Schema) -> Schema:
+    return {**schema, _EMBEDDED: True}
+
+
+def _knows(schema: Schema, name: str) -> bool:
+    """Whether a field of that name may be there."""
+    return bool(
+        name in schema.get("properties", ())
+        or schema.get("additionalProperties")
+        or schema.get("x-kubernetes-preserve-unknown-fields")
+        or _is_metadata(schema, name)
+    )
+
+
+def _inside(schema: Schema, name: str) -> Schema | None:
+    """The schema that looks further into a member; None for one that is taken, or left, whole."""
+    return None if _is_metadata(schema, name) else member(schema, name)
+
+
+def _is_metadata(schema: Schema, name: str) -> bool:
+    return bool(schema.get(_EMBEDDED)) and name in _OBJECT_FIELDS
+
+
+def _hint(name: str, known: list[str]) -> str:
+    if len(name) > _LONGEST_HINTED:
+        return ""
+    spelled = {word.lower(): word for word in known}
+    near = difflib.get_close_matches(name.lower(), spelled, n=1)
+    return f'; did you mean "{spelled[near[0]]}"?' if near else ""

@@ -1,0 +1,94 @@
+"""How a Python class becomes JSON, and what its CRD says about it.
+
+A kind is a tree of `Wire` structs. Reading is lenient: unknown fields are dropped, and no rule of
+the schema is enforced, because one stored object that breaks a newer rule must not stop a
+controller from seeing the others. The rules ride along as `Rule` annotations; the CRD generator
+and the structural validator read them.
+
+A decoded object is a view for reading. Writing it back whole would erase the fields that a newer
+server knows and we do not: writes are patches of what changed.
+"""
+
+from dataclasses import dataclass, fields
+from typing import Annotated, Any, Final, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+
+INT_OR_STRING_QUANTITY: Final = (
+    r"^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?"
+    r"(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$"
+)
+
+
+class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Anything that crosses the wire: immutable, camelCase, absent when it says nothing.
+
+    Subclasses repeat ``frozen=True, kw_only=True``: type checkers do not see inherited options.
+    """
+
+
+def always(value: T) -> T:
+    """A default that is written even when unchanged, as ``kind`` and the counters must be."""
+    field: T = msgspec.field(default_factory=lambda: value)
+    return field
+
+
+@dataclass(frozen=True, slots=True)
+class Cel:
+    """One ``x-kubernetes-validations`` entry."""
+
+    rule: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """What the CRD says of a field beyond its type. ``None`` says nothing."""
+
+    default: Any = None
+    enum: tuple[str, ...] | None = None
+    exclusive_minimum: int | None = None
+    format: str | None = None
+    max_items: int | None = None
+    max_length: int | None = None
+    maximum: int | None = None
+    min_items: int | None = None
+    min_length: int | None = None
+    minimum: int | None = None
+    pattern: str | None = None
+    required: bool | None = None  # overrides "no Python default means required"
+    list_map_keys: tuple[str, ...] | None = None
+    list_type: str | None = None  # "atomic" or "set"; a list-map is told by its keys
+    map_type: str | None = None  # "atomic" or "granular"
+    int_or_string: bool | None = None
+    preserve_unknown_fields: bool | None = None
+    validations: tuple[Cel, ...] | None = None
+
+    def over(self, other: "Rule") -> "Rule":
+        """Both rules at once; where both speak, this one is heard."""
+        merged = {
+            f.name: getattr(other, f.name)
+            if getattr(self, f.name) is None
+            else getattr(self, f.name)
+            for f in fields(self)
+        }
+        return Rule(**merged)
+
+
+def list_map(*keys: str) -> Rule:
+    """Entries are told apart by these keys, so that several writers can own different entries."""
+    return Rule(list_map_keys=keys)
+
+
+ATOMIC_LIST: Final = Rule(list_type="atomic")
+ATOMIC_MAP: Final = Rule(map_type="atomic")
+
+Int32 = Annotated[int, Rule(format="int32")]
+Int64 = Annotated[int, Rule(format="int64")]
+IntOrString = Annotated[int | str, Rule(int_or_string=True)]
+# A quantity as it was written. `quantity.Quantity` gives it meaning; the wire keeps the spelling.
+RawQuantity = Annotated[int | str, Rule(int_or_string=True, pattern=INT_OR_STRING_QUANTITY)]
+# A number that is always written, and zero when nobody said otherwise.
+Counter = Annotated[int, Rule(format="int32", required=True)]

@@ -1,0 +1,20 @@
+"""Exit codes that scripts can trust."""
+
+from enum import IntEnum
+
+
+class Exit(IntEnum):
+    """How a command ended."""
+
+    OK = 0
+    ERROR = 1  # what was asked cannot be done as asked
+    USAGE = 2  # the command was called wrongly
+    INTERRUPTED = 130
+
+
+class Failure(Exception):
+    """A command that cannot go on: one sentence for the user, and an exit code."""
+
+    def __init__(self, sentence: str, code: Exit = Exit.ERROR) -> None:
+        super().__init__(sentence)
+        self.code = code

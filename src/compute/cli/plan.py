@@ -1,0 +1,154 @@
+"""`compute plan`: what Workload manifests would make, and what is wrong with them."""
+
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import click
+import yaml
+
+from compute.cli import manifests
+from compute.cli.exits import Exit, Failure
+from compute.cli.manifests import Manifest
+from compute.cli.tables import plain, table
+from compute.decide.preview import Need, Planned, Preview, preview
+
+_HEADERS: Final = ("PLACEMENT", "CITY", "DEPLOYMENT", "START", "INSTANCES", "VCPU", "MEMORY")
+_START: Final = {"OrderedReady": "one by one", "Parallel": "at once"}
+
+
+@click.command()
+@click.option(
+    "-f", "--file", "files", multiple=True, required=True, metavar="FILE",
+    help="A manifest, YAML or JSON; `-` reads stdin. May be given several times.",
+)  # fmt: skip
+@click.option(
+    "--cities", "--city", multiple=True, metavar="CODE,...",
+    help="The cities your project is offered. Without it, those the manifests name.",
+)  # fmt: skip
+@click.option(
+    "-o", "--output", type=click.Choice(["table", "json", "yaml"]), default="table",
+    show_default=True, help="How to print the plan.",
+)  # fmt: skip
+def command(files: Sequence[str], cities: Sequence[str], output: str) -> int:
+    """Show what Workload manifests would make, and what is wrong with them.
+
+    Nothing is contacted and nothing is changed. Exits with 1 when a manifest is not valid.
+    """
+    offered = _codes(cities)
+    found = [manifest for file in files for manifest in manifests.read(file)]
+    workloads = [m for m in found if _is_workload(m)]
+    plans = [(m.source, preview(m.document, offered)) for m in workloads]
+    print(_text(plans) if output == "table" else _data(plans, output))
+    for manifest in found:
+        if manifest not in workloads:
+            print(f"Skipped {_title(manifest)}: only Workloads are planned.", file=sys.stderr)
+    if not workloads:
+        raise Failure(f"there is no Workload in {', '.join(files)}")
+    wrong = sum(bool(plan.errors) for _, plan in plans)
+    if wrong:
+        raise Failure(f"{wrong} of {len(plans)} workloads are not valid; nothing would be made")
+    return Exit.OK
+
+
+def _codes(cities: Sequence[str]) -> list[str] | None:
+    if not cities:
+        return None
+    codes = [code.strip() for text in cities for code in text.split(",")]
+    if not all(codes):
+        raise click.BadParameter("a city code is empty", param_hint="--cities")
+    return codes
+
+
+def _is_workload(manifest: Manifest) -> bool:
+    """A Workload, or something that does not say what it is and had better be told so."""
+    return manifest.document.get("kind") in ("Workload", None)
+
+
+def _title(manifest: Manifest) -> str:
+    metadata = manifest.document.get("metadata")
+    name = metadata.get("name", "") if isinstance(metadata, dict) else ""
+    return plain(f"{manifest.document.get('kind')} {name}".strip() + f" in {manifest.source}")
+
+
+def _text(plans: Iterable[tuple[str, Preview]]) -> str:
+    return "\n\n".join(_section(source, plan) for source, plan in plans)
+
+
+def _section(source: str, plan: Preview) -> str:
+    parts = [f"Workload {plan.workload or '(no name)'} in namespace {plan.namespace} ({source})"]
+    if plan.deployments:
+        parts += ["", table(_HEADERS, map(_row, plan.deployments)), "", _total(plan)]
+    parts += _listed("Cities not offered", (f"{u.placement}: {u.city}" for u in plan.unmatched))
+    parts += _listed("Warnings", plan.warnings)
+    parts += _listed("Errors", map(str, plan.errors))
+    return "\n".join(parts)
+
+
+def _row(planned: Planned) -> tuple[str, ...]:
+    last = len(planned.instances) - 1
+    span = {-1: "none", 0: f"{planned.deployment}-0"}.get(last, f"{planned.deployment}-0..{last}")
+    vcpu, memory = _amounts(planned.need)
+    start = _START.get(planned.policy, planned.policy)
+    return (planned.placement, planned.city, planned.deployment, start, span, vcpu, memory)
+
+
+def _total(plan: Preview) -> str:
+    vcpu, memory = _amounts(plan.need)
+    return (
+        f"Quota needed: {plan.need.instances} instances, {vcpu} vCPU, {memory} memory"
+        f" in {len(plan.deployments)} deployments."
+    )
+
+
+def _amounts(need: Need) -> tuple[str, str]:
+    whole, milli = divmod(need.millicores, 1000)
+    vcpu = str(whole) if milli == 0 else f"{whole}.{milli:03}".rstrip("0")
+    return vcpu, f"{need.mebibytes} MiB"
+
+
+def _listed(heading: str, lines: Iterable[str]) -> list[str]:
+    found = [f"  {plain(line)}" for line in lines]
+    return ["", f"{heading}:", *found] if found else []
+
+
+def _data(plans: Iterable[tuple[str, Preview]], output: str) -> str:
+    document = {"workloads": [_view(source, plan) for source, plan in plans]}
+    if output == "yaml":
+        text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+        return text.rstrip("\n")
+    return json.dumps(document, indent=2, ensure_ascii=False)
+
+
+def _view(source: str, plan: Preview) -> dict[str, Any]:
+    return {
+        "source": source,
+        "namespace": plan.namespace,
+        "name": plan.workload,
+        "deployments": [
+            {
+                "placement": d.placement,
+                "city": d.city,
+                "name": d.deployment,
+                "instanceManagementPolicy": d.policy,
+                "instances": list(d.instances),
+                "quota": _quota(d.need),
+            }
+            for d in plan.deployments
+        ],
+        "quota": _quota(plan.need),
+        "unmatchedCities": [{"placement": u.placement, "city": u.city} for u in plan.unmatched],
+        "errors": [
+            {"field": e.path, "reason": e.problem.value, "message": e.message} for e in plan.errors
+        ],
+        "warnings": list(plan.warnings),
+    }
+
+
+def _quota(need: Need) -> dict[str, int]:
+    return {
+        "instances": need.instances,
+        "vcpuMillicores": need.millicores,
+        "memoryMiB": need.mebibytes,
+    }

@@ -1,0 +1,70 @@
+"""The root command. Commands are named here and imported only when one is called."""
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+from typing import Final
+
+import click
+
+from compute.cli.exits import Exit, Failure
+
+# command -> module of that command, and its line in the help
+_COMMANDS: Final = {
+    "plan": ("compute.cli.plan", "Show what Workload manifests would make, and what is wrong."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that lists its commands without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in _COMMANDS:
+            return None
+        command: click.Command = importlib.import_module(_COMMANDS[cmd_name][0]).command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="datum-compute", message="%(version)s")
+def root() -> None:
+    """Run containers in the cities you name."""
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run one command. Every failure is one sentence on stderr and an exit code."""
+    try:
+        code = root.main(list(arguments), prog_name="compute", standalone_mode=False)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # The reader of a pipe has left. Python would complain once more when it flushes at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.OK
+    except (Failure, click.ClickException, click.Abort, KeyboardInterrupt) as error:
+        sentence, exit_code = _failure(error)
+        print(sentence, file=sys.stderr)
+        return exit_code
+    return code if isinstance(code, int) else Exit.OK
+
+
+def _failure(error: BaseException) -> tuple[str, Exit]:
+    match error:
+        case Failure():
+            return f"Error: {error}", error.code
+        case click.exceptions.NoArgsIsHelpError():
+            return error.format_message(), Exit.USAGE
+        case click.UsageError(ctx=click.Context() as context):
+            sentence = error.format_message().rstrip(".")
+            return f"Error: {sentence}; see `{context.command_path} --help`", Exit.USAGE
+        case click.ClickException():
+            return f"Error: {error.format_message()}", Exit.USAGE
+        case _:
+            return "Interrupted.", Exit.INTERRUPTED

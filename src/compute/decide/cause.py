@@ -1,0 +1,163 @@
+"""The one thing that stands in an object's way, found by following what only points elsewhere.
+
+The reason at the top is seldom the cause: a Workload says that a deployment is not ready, which
+says that an Instance has no quota, which is told by yet another condition. A cause is where the
+pointing ends. What is more telling goes by `ranking.rank`; between equals, the deeper one.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from compute.api import gates
+from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.conditions import ConditionType
+from compute.api.meta import EPOCH, Condition, Object
+from compute.api.networking import NetworkBinding
+from compute.api.reasons import Owner, Reason, describe
+from compute.decide import joins
+from compute.decide.conditions import find, is_true
+from compute.decide.ranking import rank
+from compute.decide.slots import is_ready
+
+_POINTERS: Final = frozenset(
+    {
+        "",
+        Reason.INSTANCES_PROVISIONING,
+        Reason.NO_AVAILABLE_DEPLOYMENTS,
+        Reason.NO_AVAILABLE_PLACEMENTS,
+        Reason.PENDING,
+        Reason.PENDING_QUOTA,
+        Reason.QUOTA_NOT_GRANTED,
+        Reason.REFERENCED_DATA_NOT_READY,
+        Reason.SCHEDULING_GATES_PRESENT,
+    }
+)
+# Ready sums the others up, so where none of them tells more, it tells best.
+_SPEAKERS: Final = (
+    ConditionType.READY,
+    ConditionType.REFERENCED_DATA_READY,
+    ConditionType.PROGRAMMED,
+    ConditionType.AVAILABLE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Cause:
+    """Why something does not run, and the name of the object that says so."""
+
+    subject: str
+    reason: str
+    message: str = ""
+    since: datetime | None = None
+
+    @property
+    def telling(self) -> bool:
+        """Whether it says more than where to look."""
+        return self.reason not in _POINTERS
+
+    @property
+    def needs_someone(self) -> bool:
+        """Whether waiting is known not to help. Of a word we do not know, nothing is known."""
+        known = describe(self.reason)
+        return known is not None and known.owner is not Owner.TRANSIENT
+
+
+def of_instance(instance: Instance, binding: NetworkBinding | None = None) -> Cause | None:
+    """Why the Instance is not ready; None when it is.
+
+    ``binding`` is that of its network, which alone knows what a closed Network gate waits for.
+    """
+    if is_ready(instance):
+        return None
+    unheard = Cause(instance.metadata.name, Reason.PENDING, "", _born(instance))
+    spoken = (*_of_gates(instance, binding), *_of_conditions(instance))
+    return _deepest(*spoken, unheard)
+
+
+def of_deployment(deployment: WorkloadDeployment, instances: Iterable[Instance]) -> Cause | None:
+    """Why the deployment lacks ready Instances; None when it lacks none."""
+    name, status = deployment.metadata.name, deployment.status
+    wanted = deployment.spec.scale_settings.min_replicas
+    available = is_true(status.conditions, ConditionType.AVAILABLE)
+    if status.ready_replicas >= wanted and (available or wanted == 0):
+        return None
+    live = [i for i in instances if not i.deleting and joins.deployment_name(i) == name]
+    deeper = [cause for i in sorted(live, key=_by_ordinal) if (cause := of_instance(i))]
+    own = [_said(deployment, c) for c in status.conditions if c.status != "True"]
+    unheard = Cause(name, Reason.INSTANCES_PROVISIONING, "", _born(deployment))
+    return _deepest(*deeper, *own, unheard)
+
+
+def of_workload(
+    workload: Workload, deployments: Iterable[WorkloadDeployment], instances: Sequence[Instance]
+) -> Cause | None:
+    """Why the Workload lacks ready Instances somewhere; None when it lacks none."""
+    name = workload.metadata.name
+    kept = {joins.place(d): d for d in deployments if not d.deleting}
+    deeper = [cause for d in kept.values() if (cause := of_deployment(d, instances))]
+    missing = [
+        f"{place[1]} has no deployment yet"
+        for place in joins.expected(workload)
+        if place not in kept
+    ]
+    available = find(workload.status.conditions, ConditionType.AVAILABLE)
+    own = [_said(workload, available)] if available and available.status != "True" else []
+    nowhere = [
+        Cause(name, Reason.NO_AVAILABLE_DEPLOYMENTS, text, _born(workload)) for text in missing
+    ]
+    return _deepest(*deeper, *own, *nowhere)
+
+
+def first(causes: Iterable[Cause]) -> Cause | None:
+    """The cause that explains most; of equals the one named first. None when none is telling."""
+    telling = (cause for cause in causes if cause.telling)
+    return max(telling, key=lambda cause: rank(cause.reason), default=None)
+
+
+def closed_gates(instance: Instance) -> tuple[str, ...]:
+    """What the Instance still waits for before it may start."""
+    controller = instance.spec.controller
+    return tuple(gate.name for gate in controller.scheduling_gates) if controller else ()
+
+
+def _of_gates(instance: Instance, binding: NetworkBinding | None) -> Iterator[Cause]:
+    closed = closed_gates(instance)
+    quota = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
+    denied = quota is not None and quota.status == "False"
+    if quota and quota.status != "True" and (denied or gates.QUOTA in closed):
+        yield _said(instance, quota)
+    network = find(binding.status.conditions, ConditionType.READY) if binding else None
+    if network and network.status != "True" and gates.NETWORK in closed:
+        yield _said(instance, network)
+
+
+def _of_conditions(instance: Instance) -> Iterator[Cause]:
+    for kind in _SPEAKERS:
+        said = find(instance.status.conditions, kind)
+        if said and said.status != "True":
+            yield _said(instance, said)
+
+
+def _deepest(*causes: Cause) -> Cause | None:
+    """The cause that explains most, else the first pointer to one."""
+    return first(causes) or next(iter(causes), None)
+
+
+def _said(by: Object, condition: Condition) -> Cause:
+    """A condition as a cause.
+
+    The time of an Unknown condition stays 1970 for as long as it stays Unknown. It cannot have
+    begun before the object did, so that is told instead.
+    """
+    times = [t for t in (condition.last_transition_time, _born(by)) if t and t > EPOCH]
+    return Cause(by.metadata.name, condition.reason, condition.message, max(times, default=None))
+
+
+def _born(of: Object) -> datetime | None:
+    return of.metadata.creation_timestamp
+
+
+def _by_ordinal(instance: Instance) -> tuple[int, str]:
+    return len(instance.metadata.name), instance.metadata.name

@@ -1,0 +1,115 @@
+"""What is known of a rollout in one city, and what follows from it alone.
+
+A rollout is done when the city runs what the Workload asks for, which is harder to know than it
+looks. The status of a deployment speaks of a generation that its cell counts, and does not say
+which template that was: a minute after a new image was asked for, the old status still says that
+all is updated and ready. So the Instances are the witnesses: each carries the hash of the template
+it was made from.
+
+- The cell *has seen* the template once an Instance carries its hash, or once the cell does not
+  count more Instances as updated than do.
+- The rollout *is done* when the Workload's controller has taken up the generation, the deployment
+  has its template and scale, the cell's counters say that all are updated and ready and none is
+  left over, and the Instances say the same.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+
+from compute.api import annotations, times
+from compute.api.compute import Instance, ScaleSettings, WorkloadDeployment
+from compute.decide.cause import Cause
+from compute.decide.slots import is_ready
+from compute.decide.template import recorded_hash, template_hash
+
+
+@dataclass(frozen=True, kw_only=True)
+class City:
+    """What is known of one placement in one city."""
+
+    placement: str
+    city: str
+    goal: str  # tells one demand from the next
+    template: str  # the hash of the template that is asked for
+    scale: ScaleSettings | None  # None when nothing is asked for here any more
+    taken_up: bool  # the Workload's controller has seen the demand
+    paused: bool
+    obstacle: Cause | None  # what keeps deployments from being made
+    deployment: WorkloadDeployment | None
+    instances: tuple[Instance, ...]
+
+    @cached_property
+    def updated(self) -> tuple[Instance, ...]:
+        """Instances of the template that is asked for, those on their way out aside."""
+        return tuple(
+            i for i in self.instances if not i.deleting and recorded_hash(i) == self.template
+        )
+
+    @cached_property
+    def ready(self) -> int:
+        """Instances that serve, of whatever template."""
+        return sum(map(is_ready, self.instances))
+
+    @cached_property
+    def old(self) -> int:
+        """Instances of another template, or on their way out."""
+        return len(self.instances) - len(self.updated)
+
+    @cached_property
+    def desired(self) -> int:
+        """How many Instances are asked for: the least, or what load makes of it."""
+        if self.scale is None:
+            return 0
+        least = self.scale.min_replicas
+        most = max(least, self.scale.max_replicas or least)
+        reported = self.deployment.status.desired_replicas if self.deployment else least
+        return min(max(least, reported), most)
+
+    @cached_property
+    def handed_down(self) -> bool:
+        """Whether the deployment asks for what the Workload asks for."""
+        deployment = self.deployment
+        return (
+            deployment is not None
+            and not deployment.deleting
+            and deployment.spec.scale_settings == self.scale
+            and template_hash(deployment.spec.template) == self.template
+        )
+
+    @cached_property
+    def seen(self) -> bool:
+        """Whether the cell has seen the template that is asked for."""
+        if self.deployment is None or not self.handed_down:
+            return False
+        status = self.deployment.status
+        return status.observed_generation > 0 and status.updated_replicas <= len(self.updated)
+
+    @cached_property
+    def held_back(self) -> bool:
+        """Whether a pause keeps anything from being updated."""
+        template = self.deployment and template_hash(self.deployment.spec.template)
+        stale = any(not i.deleting for i in self.instances if i not in self.updated)
+        return self.paused and (stale or template not in {None, self.template})
+
+    @cached_property
+    def done(self) -> bool:
+        """Whether the city runs what is asked for, and nothing else."""
+        if self.deployment is None or not (self.taken_up and self.seen):
+            return False
+        status = self.deployment.status
+        counted = {status.desired_replicas, status.updated_replicas, status.replicas}
+        witnessed = {len(self.updated), len(self.instances)}
+        return (
+            counted | witnessed == {self.desired}
+            and min(status.ready_replicas, self.ready) >= self.desired
+        )
+
+    @cached_property
+    def last_report(self) -> datetime | None:
+        """When the cell was last heard of; None when nobody keeps track."""
+        said = self.deployment.metadata.annotations if self.deployment else {}
+        try:
+            return times.parse(said.get(annotations.LAST_REPORT, ""))
+        except times.TimeError:
+            return None

@@ -1,0 +1,193 @@
+"""From a project to the hub: the namespace, the deployment in it, and the end of both.
+
+Uids differ on every plane, so a copy is joined to its original by name, and a hub namespace to a
+project namespace by the two upstream labels. The engine behind the hub carries labels, annotations
+and spec down to a cell, and nothing else: what a cell must know is one of these.
+"""
+
+from dataclasses import dataclass
+
+import msgspec
+
+from compute.api import annotations, finalizers, labels, names
+from compute.api.compute import WorkloadDeployment
+from compute.api.core import Namespace
+from compute.api.labelsyntax import value_fault
+from compute.api.meta import ObjectMeta
+from compute.api.names import ClusterName
+from compute.decide.writes import Create, Update, change
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """The project, and the namespace in it, that a hub namespace stands for."""
+
+    project: ClusterName
+    namespace: str
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """Why a deployment cannot be sent to the hub, in words for its user."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteHub:
+    """Remove the hub's deployment, by its uid, and come back."""
+
+    uid: str
+
+
+@dataclass(frozen=True, slots=True)
+class WaitFor:
+    """The hub's deployment is on its way out. The finalizer stays until it is gone."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseFinalizer:
+    """Nothing of the deployment is left on the hub."""
+
+
+Finalization = DeleteHub | WaitFor | ReleaseFinalizer
+
+
+def identity(namespace: Namespace) -> Identity | None:
+    """What a hub namespace, or its copy in a cell, stands for; None when its labels do not say.
+
+    Nothing is guessed in their place: a wrong identity would show one project's instances in
+    another.
+    """
+    project = namespace.metadata.labels.get(labels.UPSTREAM_CLUSTER, "")
+    original = namespace.metadata.labels.get(labels.UPSTREAM_NAMESPACE, "")
+    try:
+        return Identity(names.decode_cluster(project), original) if original else None
+    except ValueError:
+        return None
+
+
+def hub_namespace(project: ClusterName, namespace: Namespace) -> Namespace:
+    """The hub namespace of a project namespace. The engine copies it, labels and all, to cells."""
+    return Namespace(
+        metadata=ObjectMeta(
+            name=names.hub_namespace(namespace.metadata.uid),
+            labels={
+                labels.UPSTREAM_CLUSTER: names.encode_cluster(project),
+                labels.UPSTREAM_NAMESPACE: namespace.metadata.name,
+            },
+        )
+    )
+
+
+def namespace_due(
+    existing: Namespace | None, desired: Namespace
+) -> Create[Namespace] | Update[Namespace] | None:
+    """The write that the hub namespace needs. One that is terminating must be gone first."""
+    if existing is None:
+        return Create(desired)
+    if existing.deleting:
+        return None
+    merged = existing.metadata.labels | desired.metadata.labels
+    metadata = msgspec.structs.replace(existing.metadata, labels=merged)
+    return change(existing, msgspec.structs.replace(existing, metadata=metadata))
+
+
+def prepared(
+    deployment: WorkloadDeployment, hub_namespace_name: str
+) -> Update[WorkloadDeployment] | None:
+    """The write that must precede the first one on the hub; None when it was done.
+
+    It leaves on the project's deployment all that its removal will need, even if the project
+    namespace can no longer be looked up by then.
+    """
+    meta = deployment.metadata
+    held = meta.finalizers
+    noted = meta.annotations | {annotations.FEDERATION_NAMESPACE: hub_namespace_name}
+    if finalizers.FEDERATOR not in held:
+        held = (*held, finalizers.FEDERATOR)
+    metadata = msgspec.structs.replace(meta, annotations=noted, finalizers=held)
+    return change(deployment, msgspec.structs.replace(deployment, metadata=metadata))
+
+
+def hub_deployment(
+    deployment: WorkloadDeployment, project: ClusterName, hub_namespace_name: str
+) -> WorkloadDeployment | Refused:
+    """The deployment as the hub should hold it.
+
+    The city goes into a label exactly as it was written, because cells are chosen by that label.
+    An empty one would match the wrong cells, and one that is no label value would be refused.
+    """
+    city = deployment.spec.city_code
+    fault = value_fault(city) if city else "it must not be empty"
+    if fault:
+        return Refused(f"spec.cityCode {city!r} cannot be used to choose a cell: {fault}")
+    told = deployment.metadata.annotations
+    return WorkloadDeployment(
+        metadata=ObjectMeta(
+            name=deployment.metadata.name,
+            namespace=hub_namespace_name,
+            labels={
+                labels.TOPOLOGY_CITY_CODE: city,
+                labels.UPSTREAM_CLUSTER: names.encode_cluster(project),
+                labels.UPSTREAM_NAMESPACE: deployment.metadata.namespace,
+                labels.WORKLOAD_UID: deployment.spec.workload_ref.uid,
+            },
+            annotations={key: told[key] for key in annotations.MIRRORED if key in told},
+        ),
+        spec=deployment.spec,
+    )
+
+
+def deployment_due(
+    existing: WorkloadDeployment | None, desired: WorkloadDeployment
+) -> Create[WorkloadDeployment] | Update[WorkloadDeployment] | None:
+    """The write that the hub's deployment needs. One that is terminating must be gone first.
+
+    Labels and annotations of others stay. Of the mirrored annotations the absence counts too: a
+    stale one would hold instances back for ever.
+    """
+    if existing is None:
+        return Create(desired)
+    if existing.deleting:
+        return None
+    meta = existing.metadata
+    others = {k: v for k, v in meta.annotations.items() if k not in annotations.MIRRORED}
+    metadata = msgspec.structs.replace(
+        meta,
+        labels=meta.labels | desired.metadata.labels,
+        annotations=others | desired.metadata.annotations,
+    )
+    merged = msgspec.structs.replace(existing, metadata=metadata, spec=desired.spec)
+    return change(existing, merged)
+
+
+def finalization(
+    deployment: WorkloadDeployment, hub: WorkloadDeployment | None, project: ClusterName
+) -> Finalization:
+    """The next step in the removal of a deployment that its project has deleted.
+
+    The namespace to look in may come from an annotation, which users can edit: what stands there
+    under the same name is touched only if its labels say that it is this deployment's copy.
+    """
+    if hub is None or not is_copy(hub, deployment, project):
+        return ReleaseFinalizer()
+    if hub.deleting:
+        return WaitFor(f"the hub is still removing {hub.metadata.namespace}/{hub.metadata.name}")
+    return DeleteHub(hub.metadata.uid)
+
+
+def is_copy(hub: WorkloadDeployment, deployment: WorkloadDeployment, project: ClusterName) -> bool:
+    """Whether the hub's deployment stands for this one, in this project.
+
+    The original names no project on its copies, so a copy it made is known by the rest.
+    """
+    told = hub.metadata.labels
+    encoded = names.encode_cluster(project)
+    return (
+        hub.metadata.name == deployment.metadata.name
+        and told.get(labels.UPSTREAM_NAMESPACE) == deployment.metadata.namespace
+        and told.get(labels.UPSTREAM_CLUSTER, encoded) == encoded
+    )

@@ -1,0 +1,89 @@
+"""From the hub back to the project: how a deployment is doing in its city."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import assert_never
+
+import msgspec
+
+from compute.api import times
+from compute.api.compute import WorkloadDeployment, WorkloadDeploymentStatus
+from compute.api.conditions import ConditionType
+from compute.api.meta import Condition
+from compute.api.reasons import Reason
+from compute.decide.conditions import find, is_true, put
+from compute.decide.ranking import Candidate
+from compute.decide.rollup import same
+
+
+@dataclass(frozen=True, slots=True)
+class Silent:
+    """The cell's lease has run out. It was last heard of at this instant."""
+
+    cell: str
+    since: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Unplaced:
+    """The hub has found no cell for the deployment, and says why."""
+
+    why: str
+
+
+Trouble = Silent | Unplaced
+
+
+def project_status(
+    deployment: WorkloadDeployment,
+    hub: WorkloadDeployment | None,
+    trouble: Trouble | None,
+    now: datetime,
+) -> WorkloadDeploymentStatus | None:
+    """The status that the project's deployment should have; None when nothing need be written.
+
+    It is the hub's, except for what the project says itself of referenced data, and for what the
+    hub knows and the cell cannot say: that it is silent, or that there is none.
+    """
+    if hub is None:
+        return None
+    own = find(deployment.status.conditions, ConditionType.REFERENCED_DATA_READY)
+    told = [c for c in hub.status.conditions if c.type != ConditionType.REFERENCED_DATA_READY]
+    if own:
+        told.append(own)
+    overlay = _overlay(deployment, told, trouble)
+    if overlay:
+        told = _overlaid(deployment, told, overlay, now)
+    status = msgspec.structs.replace(hub.status, conditions=tuple(told))
+    return None if same(deployment.status, status) else status
+
+
+def _overlay(
+    deployment: WorkloadDeployment, told: list[Condition], trouble: Trouble | None
+) -> Candidate | None:
+    match trouble:
+        case None:
+            return None
+        case Silent(cell, since):
+            # The instant and not the age, which would be another status on every pass.
+            message = (
+                f"Cell {cell} has not reported since {times.format_time(since)}; "
+                "what runs there goes on unseen"
+            )
+            return Candidate("", Reason.CELL_UNREACHABLE, message, "Unknown")
+        case Unplaced(why):
+            served = is_true(told, ConditionType.AVAILABLE)
+            message = f"No cell serves {deployment.spec.city_code}: {why}"
+            return None if served else Candidate("", Reason.NO_CELL_FOR_CITY, message)
+    assert_never(trouble)
+
+
+def _overlaid(
+    deployment: WorkloadDeployment, told: list[Condition], overlay: Candidate, now: datetime
+) -> list[Condition]:
+    """The conditions with the overlay as Available, since the time the project has it."""
+    kind = ConditionType.AVAILABLE
+    earlier = find(deployment.status.conditions, kind)
+    news = overlay.condition(kind, earlier.observed_generation if earlier else 0, now)
+    (available,) = put((earlier,) if earlier else (), (news,), now)
+    return [*(c for c in told if c.type != kind), available]

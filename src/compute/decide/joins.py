@@ -1,0 +1,44 @@
+"""What belongs to what, in any plane: by name and label, since uids differ from plane to plane."""
+
+from compute.api import labels, names
+from compute.api.compute import Instance, ScaleSettings, Workload, WorkloadDeployment
+
+Place = tuple[str, str]  # placement and city
+
+
+def expected(workload: Workload) -> dict[Place, ScaleSettings]:
+    """Where the Workload asks to run, in the order of its spec; nowhere once it is being deleted.
+
+    A place that is named twice is one place, and the later word on it holds: both would bear the
+    same deployment's name.
+    """
+    if workload.deleting:
+        return {}
+    return {
+        (placement.name, city): placement.scale_settings
+        for placement in workload.spec.placements
+        for city in placement.city_codes
+    }
+
+
+def place(deployment: WorkloadDeployment) -> Place:
+    """The placement and city that the deployment stands for."""
+    return deployment.spec.placement_name, deployment.spec.city_code
+
+
+def deployment_name(instance: Instance) -> str:
+    """The deployment the Instance belongs to; empty when it belongs to none."""
+    parts = names.instance_parts(instance.metadata.name)
+    return instance.metadata.labels.get(labels.DEPLOYMENT_NAME) or (parts[0] if parts else "")
+
+
+def workload_name(instance: Instance) -> str:
+    """The Workload the Instance belongs to; empty when nothing tells."""
+    parts = names.deployment_parts(deployment_name(instance))
+    return instance.metadata.labels.get(labels.WORKLOAD_NAME) or (parts[0] if parts else "")
+
+
+def city(instance: Instance) -> str:
+    """The city the Instance is in; empty when nothing tells."""
+    parts = names.deployment_parts(deployment_name(instance))
+    return instance.metadata.labels.get(labels.CITY_CODE) or (parts[2] if parts else "")

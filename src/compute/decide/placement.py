@@ -1,0 +1,152 @@
+"""Splitting a Workload: one WorkloadDeployment per placement and city, and nothing else.
+
+The split compares what should exist with what does and names every deployment exactly once, so
+that whoever acts on it cannot forget one. A city the project is not offered is part of the answer:
+a user who asked for five cities and got four must be told which one is missing.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+
+import msgspec
+
+from compute.api import annotations, labels, names
+from compute.api.compute import (
+    Placement,
+    Workload,
+    WorkloadDeployment,
+    WorkloadDeploymentSpec,
+    WorkloadRef,
+)
+from compute.api.meta import ObjectMeta, OwnerReference
+
+# What a user sets on the Workload for its deployments to obey. Absence is copied too.
+_HANDED_DOWN = (annotations.PAUSED, annotations.MAX_UNAVAILABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A deployment that exists, and what it should be."""
+
+    existing: WorkloadDeployment
+    desired: WorkloadDeployment
+
+
+@dataclass(frozen=True, slots=True)
+class Unmatched:
+    """A city that was asked for and is not offered to the project."""
+
+    placement: str
+    city: str
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """What becomes of every deployment of a Workload, existing or wanted. Each list is by name."""
+
+    create: tuple[WorkloadDeployment, ...] = ()
+    update: tuple[Update, ...] = ()
+    keep: tuple[WorkloadDeployment, ...] = ()
+    delete: tuple[WorkloadDeployment, ...] = ()
+    terminating: tuple[WorkloadDeployment, ...] = ()  # wanted or not, they must be gone first
+    taken: tuple[WorkloadDeployment, ...] = ()  # another Workload's, under a name we want
+    unmatched: tuple[Unmatched, ...] = ()  # in the order of the spec
+
+
+def split(
+    workload: Workload, deployments: Iterable[WorkloadDeployment], offered: Collection[str]
+) -> Split:
+    """The exact set of deployments to create, update, keep and delete.
+
+    ``deployments`` are those of this Workload, and any other that stands under a wanted name.
+    When no city is offered at all, deployments that the spec still wants are kept as they are: an
+    empty list is far more often a neighbour that has not answered yet than a withdrawal of every
+    city, and taking the second for the first would stop everything the project runs.
+    """
+    by_name = {d.metadata.name: d for d in deployments}
+    mine = {n: d for n, d in by_name.items() if d.spec.workload_ref.uid == workload.metadata.uid}
+    wanted = {
+        d.metadata.name: d
+        for d in _wanted(workload, by_name)
+        if d.spec.city_code in offered or (not offered and d.metadata.name in mine)
+    }
+    present = {n: d for n, d in mine.items() if not d.deleting}
+    shared = sorted(wanted.keys() & present.keys())
+    changes = {n for n in shared if differs(present[n], wanted[n])}
+    return Split(
+        create=tuple(wanted[n] for n in sorted(wanted.keys() - by_name.keys())),
+        update=tuple(Update(present[n], wanted[n]) for n in shared if n in changes),
+        keep=tuple(present[n] for n in shared if n not in changes),
+        delete=tuple(present[n] for n in sorted(present.keys() - wanted.keys())),
+        terminating=tuple(mine[n] for n in sorted(mine.keys() - present.keys())),
+        taken=tuple(by_name[n] for n in sorted(wanted.keys() & (by_name.keys() - mine.keys()))),
+        unmatched=tuple(
+            Unmatched(placement.name, city)
+            for placement in workload.spec.placements
+            for city in placement.city_codes
+            if city not in offered
+        ),
+    )
+
+
+def is_paused(workload: Workload) -> bool:
+    """Whether template changes are held back. Scaling and healing go on."""
+    return workload.metadata.annotations.get(annotations.PAUSED) == "true"
+
+
+def differs(existing: WorkloadDeployment, desired: WorkloadDeployment) -> bool:
+    """Whether a write is due. Labels and annotations of others are none of our business."""
+    told = existing.metadata.annotations
+    return (
+        existing.spec != desired.spec
+        or not desired.metadata.labels.items() <= existing.metadata.labels.items()
+        or any(told.get(key) != desired.metadata.annotations.get(key) for key in _HANDED_DOWN)
+    )
+
+
+def _wanted(
+    workload: Workload, existing: dict[str, WorkloadDeployment]
+) -> Iterable[WorkloadDeployment]:
+    for placement in workload.spec.placements:
+        for city in placement.city_codes:
+            desired = _deployment(workload, placement, city)
+            current = existing.get(desired.metadata.name)
+            yield _held_back(desired, current) if current and is_paused(workload) else desired
+
+
+def _held_back(desired: WorkloadDeployment, current: WorkloadDeployment) -> WorkloadDeployment:
+    """The deployment with the template it has: a pause stops templates, not numbers."""
+    spec = msgspec.structs.replace(desired.spec, template=current.spec.template)
+    return msgspec.structs.replace(desired, spec=spec)
+
+
+def _deployment(workload: Workload, placement: Placement, city: str) -> WorkloadDeployment:
+    meta = workload.metadata
+    handed_down = {k: meta.annotations[k] for k in _HANDED_DOWN if k in meta.annotations}
+    return WorkloadDeployment(
+        metadata=ObjectMeta(
+            name=names.deployment(meta.name, placement.name, city),
+            namespace=meta.namespace,
+            labels={labels.WORKLOAD_UID: meta.uid},
+            annotations=handed_down,
+            owner_references=(_owner(workload),),
+        ),
+        spec=WorkloadDeploymentSpec(
+            workload_ref=WorkloadRef(name=meta.name, uid=meta.uid),
+            placement_name=placement.name,
+            city_code=city,
+            template=workload.spec.template,
+            scale_settings=placement.scale_settings,
+        ),
+    )
+
+
+def _owner(workload: Workload) -> OwnerReference:
+    return OwnerReference(
+        api_version=workload.api_version,
+        kind=workload.kind,
+        name=workload.metadata.name,
+        uid=workload.metadata.uid,
+        controller=True,
+        block_owner_deletion=True,
+    )

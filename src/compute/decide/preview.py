@@ -1,0 +1,119 @@
+"""What a manifest would make, before anything is made.
+
+The same rules as admission, the same split as the workload controller and the same sizes as the
+quota gate, put side by side: which deployments in which cities, their instances in the order in
+which they start, what quota they need, and everything that is wrong.
+"""
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+
+from compute.api import names
+from compute.api.compute import Workload, WorkloadDeployment
+from compute.api.fields import FieldError
+from compute.decide import placement, quota, validation
+from compute.decide.placement import Unmatched
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Quota that would be claimed. Where the size is not known, the instances alone count."""
+
+    instances: int = 0
+    millicores: int = 0
+    mebibytes: int = 0
+
+    def __add__(self, other: "Need") -> "Need":
+        return Need(
+            self.instances + other.instances,
+            self.millicores + other.millicores,
+            self.mebibytes + other.mebibytes,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """One deployment that would be made."""
+
+    placement: str
+    city: str
+    deployment: str
+    policy: str
+    instances: tuple[str, ...]  # in the order in which they start
+    need: Need
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """Everything that one Workload manifest would cause."""
+
+    workload: str
+    namespace: str
+    deployments: tuple[Planned, ...] = ()
+    unmatched: tuple[Unmatched, ...] = ()
+    errors: tuple[FieldError, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @property
+    def need(self) -> Need:
+        """The quota of all deployments together."""
+        return sum((d.need for d in self.deployments), Need())
+
+
+def preview(document: Mapping[str, object], cities: Collection[str] | None = None) -> Preview:
+    """What this manifest would make in a project that is offered ``cities``.
+
+    Without cities, those that the manifest names are taken to be offered. A manifest that is wrong
+    but readable still shows what it would make, so that an error is seen beside its effect.
+    """
+    workload = validation.decode(document)
+    offered = _named(workload) if cities is None else cities
+    review = validation.review_document(document, cities=offered)
+    split = placement.split(workload, (), offered) if workload else placement.Split()
+    name, namespace = _identity(document)
+    return Preview(
+        workload=name,
+        namespace=namespace,
+        deployments=tuple(_planned(workload, split)) if workload else (),
+        unmatched=split.unmatched,
+        errors=review.errors,
+        warnings=review.warnings,
+    )
+
+
+def _named(workload: Workload | None) -> list[str]:
+    return [c for p in workload.spec.placements for c in p.city_codes] if workload else []
+
+
+def _identity(document: Mapping[str, object]) -> tuple[str, str]:
+    metadata = document.get("metadata")
+    known = metadata if isinstance(metadata, Mapping) else {}
+    return str(known.get("name", "")), str(known.get("namespace", "default"))
+
+
+def _planned(workload: Workload, split: placement.Split) -> Iterator[Planned]:
+    """The deployments in the order of the spec, which is the order its author thinks in."""
+    made = {d.metadata.name: d for d in split.create}
+    for entry in workload.spec.placements:
+        for city in entry.city_codes:
+            name = names.deployment(workload.metadata.name, entry.name, city)
+            if name in made:
+                yield _one(made.pop(name))
+
+
+def _one(deployment: WorkloadDeployment) -> Planned:
+    spec, name = deployment.spec, deployment.metadata.name
+    count = max(spec.scale_settings.min_replicas, 0)
+    size = quota.size(spec.template.spec)
+    return Planned(
+        placement=spec.placement_name,
+        city=spec.city_code,
+        deployment=name,
+        policy=spec.scale_settings.instance_management_policy,
+        instances=tuple(names.instance(name, ordinal) for ordinal in range(count)),
+        need=Need(
+            count,
+            count * size.millicores if size else 0,
+            count * size.mebibytes if size else 0,
+        ),
+    )

@@ -1,0 +1,77 @@
+"""Quota: what an Instance costs, how it is asked for, and what the answer means.
+
+`size` tells the cost, `claim` asks for it, `judge` reads the answer, `release` gives it back, and
+`leaked` finds what nobody gave back.
+"""
+
+from compute.decide.quota.claims import (
+    INSTANCES,
+    MEMORY,
+    VCPUS,
+    Absent,
+    Disabled,
+    Failed,
+    FailureReason,
+    Found,
+    Outcome,
+    Raced,
+    asks_alike,
+    claim,
+    refusal,
+    requests,
+)
+from compute.decide.quota.releases import (
+    Ending,
+    Hold,
+    LetGo,
+    Release,
+    leaked,
+    release,
+    slot_stays,
+)
+from compute.decide.quota.sizes import INSTANCE_TYPES, Size, size
+from compute.decide.quota.verdicts import (
+    Action,
+    CreateClaim,
+    DeleteClaim,
+    Keep,
+    Verdict,
+    gate_opens,
+    judge,
+    look_again_after,
+)
+
+__all__ = [
+    "INSTANCES",
+    "INSTANCE_TYPES",
+    "MEMORY",
+    "VCPUS",
+    "Absent",
+    "Action",
+    "CreateClaim",
+    "DeleteClaim",
+    "Disabled",
+    "Ending",
+    "Failed",
+    "FailureReason",
+    "Found",
+    "Hold",
+    "Keep",
+    "LetGo",
+    "Outcome",
+    "Raced",
+    "Release",
+    "Size",
+    "Verdict",
+    "asks_alike",
+    "claim",
+    "gate_opens",
+    "judge",
+    "leaked",
+    "look_again_after",
+    "refusal",
+    "release",
+    "requests",
+    "size",
+    "slot_stays",
+]

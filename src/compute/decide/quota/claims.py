@@ -1,0 +1,146 @@
+"""The claim of an Instance's slot, and the outcomes of looking for it.
+
+A claim is named after the slot, and made for the Instance in it. A recreated Instance of the same
+size finds its predecessor's claim and keeps it, so a restart does not lose its place in a project
+that is full.
+"""
+
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from compute.api import labels, names, resourcemanager
+from compute.api.compute import Instance
+from compute.api.errors import AlreadyExists, ApiError, Forbidden, Invalid, NotFound
+from compute.api.instancespec import InstanceSpec
+from compute.api.meta import ObjectMeta
+from compute.api.quota import ObjectRef, ResourceClaim, ResourceClaimSpec, ResourceRequest
+from compute.api.reasons import Reason
+from compute.decide.quota.sizes import size
+
+INSTANCES: Final = "compute.datumapis.com/instances"
+VCPUS: Final = "compute.datumapis.com/vcpus"  # counted in millicores
+MEMORY: Final = "compute.datumapis.com/memory"  # counted in mebibytes
+
+FailureReason = Literal[
+    Reason.QUOTA_BACKEND_UNAVAILABLE,
+    Reason.QUOTA_MISCONFIGURED,
+    Reason.QUOTA_NAMESPACE_NOT_FOUND,
+    Reason.QUOTA_PROJECT_ID_UNRESOLVABLE,
+    Reason.QUOTA_PROJECT_NOT_FOUND,
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """There is a claim under the slot's name. ``wanted`` is the one that would be made now."""
+
+    claim: ResourceClaim
+    wanted: ResourceClaim
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """There is no claim under the slot's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Raced:
+    """Someone made the claim between our look and our write: look again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """Nobody could say. The message lands in a status: it should not vary from try to try."""
+
+    reason: FailureReason
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Disabled:
+    """The cell was given no quota service to ask."""
+
+
+Outcome = Found | Absent | Raced | Failed | Disabled
+
+
+def claim(
+    instance: Instance, *, project: str, claim_namespace: str, source_cluster: str
+) -> ResourceClaim:
+    """The claim to make for an Instance, on behalf of the project that it belongs to.
+
+    It refers to the Instance itself: that is the kind which the quota service lets claim, and the
+    object by which a forgotten claim can be told.
+    """
+    meta = instance.metadata
+    return ResourceClaim(
+        metadata=ObjectMeta(
+            name=names.claim(meta.name),
+            namespace=claim_namespace,
+            labels={
+                labels.SOURCE_CLUSTER: source_cluster,
+                labels.INSTANCE_NAMESPACE: meta.namespace,
+            },
+        ),
+        spec=ResourceClaimSpec(
+            consumer_ref=ObjectRef(api_group=resourcemanager.GROUP, kind="Project", name=project),
+            requests=requests(instance.spec),
+            resource_ref=ObjectRef(
+                api_group=Instance.RESOURCE.group,
+                kind=Instance.RESOURCE.kind,
+                name=meta.name,
+                namespace=meta.namespace,
+            ),
+        ),
+    )
+
+
+def requests(spec: InstanceSpec) -> tuple[ResourceRequest, ...]:
+    """What to ask for: one Instance, and its size where that is known.
+
+    The service refuses a whole claim for one amount of zero, so memory of less than a mebibyte is
+    left out rather than asked for.
+    """
+    need = size(spec)
+    amounts = {
+        INSTANCES: 1,
+        VCPUS: need.millicores if need else 0,
+        MEMORY: need.mebibytes if need else 0,
+    }
+    return tuple(
+        ResourceRequest(resource_type=kind, amount=amount)
+        for kind, amount in amounts.items()
+        if amount > 0
+    )
+
+
+def asks_alike(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
+    """Whether a claim asks for what is wanted, in any order, on behalf of the same slot."""
+    return _terms(claim) == _terms(wanted)
+
+
+def refusal(error: ApiError, claim_namespace: str) -> Outcome:
+    """What it means that the quota service refused to show or to make a claim.
+
+    That there is a claim already is no failure: someone was faster, and what is there can be read.
+    """
+    match error:
+        case AlreadyExists():
+            return Raced()
+        case NotFound() if claim_namespace:
+            message = f"The project has no namespace {claim_namespace} to claim quota in; create it"
+            return Failed(Reason.QUOTA_NAMESPACE_NOT_FOUND, message)
+        case NotFound():
+            return Failed(Reason.QUOTA_PROJECT_NOT_FOUND, "The project does not exist any more")
+        case Forbidden() | Invalid():
+            message = f"The quota service refuses the claim: {error.message}"
+            return Failed(Reason.QUOTA_MISCONFIGURED, message)
+        case _:
+            message = "The quota service does not answer; it is asked again"
+            return Failed(Reason.QUOTA_BACKEND_UNAVAILABLE, message)
+
+
+def _terms(claim: ResourceClaim) -> tuple[object, ...]:
+    asked = frozenset((r.resource_type, r.amount) for r in claim.spec.requests)
+    told = claim.metadata.labels
+    return asked, told.get(labels.SOURCE_CLUSTER), told.get(labels.INSTANCE_NAMESPACE)

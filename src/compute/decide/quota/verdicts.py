@@ -1,0 +1,237 @@
+"""What the answer to its claim means for an Instance.
+
+An Instance waits at its Quota gate until its claim is granted. An outage of the quota service must
+never become an outage of what runs: an Instance that was granted and let through keeps its grant
+until its own claim says otherwise. And an answer stands until there is another, so that asking
+again does not show as a change of mind.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final, assert_never
+
+from compute.api import gates
+from compute.api.compute import Instance
+from compute.api.conditions import ConditionType
+from compute.api.meta import Condition, ConditionStatus
+from compute.api.quota import ResourceClaim
+from compute.api.reasons import Reason
+from compute.decide.conditions import find, is_true
+from compute.decide.quota.claims import (
+    Absent,
+    Disabled,
+    Failed,
+    Found,
+    Outcome,
+    Raced,
+    asks_alike,
+)
+from compute.decide.ranking import Candidate
+
+
+@dataclass(frozen=True, slots=True)
+class Keep:
+    """Leave the claim, or its absence, as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreateClaim:
+    """Ask for quota."""
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteClaim:
+    """Take back this very claim, unless it has changed since it was read. Then look again."""
+
+    uid: str
+    resource_version: str
+
+
+Action = Keep | CreateClaim | DeleteClaim
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What to say of the Instance's quota, what to do, and when to look again unprompted.
+
+    ``event`` is a warning to give once: it is there only while the Instance does not say it yet.
+    """
+
+    condition: Condition
+    action: Action = Keep()
+    look_again_after: timedelta | None = None
+    event: Reason | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Ruling:
+    status: ConditionStatus
+    reason: str
+    message: str
+    action: Action = Keep()
+    final: bool = True  # anything less leaves an earlier answer standing
+
+
+# By age since creation: how long to wait before looking again without being told to.
+_PATIENCE: Final = (
+    (timedelta(seconds=60), timedelta(seconds=1)),
+    (timedelta(minutes=5), timedelta(seconds=15)),
+    (timedelta(minutes=10), timedelta(seconds=60)),
+)
+_LONGEST_PATIENCE: Final = timedelta(seconds=300)
+# The service answers within seconds. A claim that it leaves open for longer waits for budget.
+_EVALUATION: Final = timedelta(seconds=60)
+# A new try costs two writes, and for a moment gives up what was granted in part.
+_BETWEEN_TRIES: Final = timedelta(seconds=60)
+_LACK_OF_BUDGET: Final = frozenset({Reason.QUOTA_EXCEEDED, Reason.QUOTA_NO_BUDGET})
+_DENIALS: Final = frozenset({Reason.QUOTA_EXCEEDED, Reason.VALIDATION_FAILED})
+_KEEP: Final = Keep()
+_NO_WARNINGS: Final = frozenset(
+    {Reason.PENDING_EVALUATION, Reason.QUOTA_AVAILABLE, Reason.QUOTA_DISABLED}
+)
+
+
+def judge(instance: Instance, outcome: Outcome, now: datetime) -> Verdict:
+    """What the outcome of looking for the claim means for the Instance."""
+    ruling = _ruling(instance, outcome, now)
+    told = ruling if ruling.final else _standing(instance, ruling)
+    settled = ruling.final and told.status == "True"
+    said = Candidate("", told.reason, told.message, told.status)
+    return Verdict(
+        condition=said.condition(ConditionType.QUOTA_GRANTED, instance.metadata.generation, now),
+        action=ruling.action,
+        look_again_after=None if settled else _patience(instance, outcome, now),
+        event=_warning(instance, ruling, told),
+    )
+
+
+def gate_opens(instance: Instance) -> bool:
+    """Whether quota was granted to the Instance as it is specified now."""
+    said = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
+    return (
+        said is not None
+        and said.status == "True"
+        and said.observed_generation == instance.metadata.generation
+    )
+
+
+def look_again_after(created: datetime | None, now: datetime) -> timedelta:
+    """The safety net under lost events, while quota is not granted.
+
+    Counted from creation and not from the last try, so that a restarted controller does not go
+    back to asking every second about what has waited for an hour.
+    """
+    waited = now - (created or now)
+    return next((pause for limit, pause in _PATIENCE if waited < limit), _LONGEST_PATIENCE)
+
+
+def _patience(instance: Instance, outcome: Outcome, now: datetime) -> timedelta:
+    created = now if isinstance(outcome, Raced) else instance.metadata.creation_timestamp
+    return look_again_after(created, now)
+
+
+def _ruling(instance: Instance, outcome: Outcome, now: datetime) -> _Ruling:
+    match outcome:
+        case Found(claim, wanted):
+            return _of_claim(instance, claim, wanted, now)
+        case Absent():
+            return _waiting("Asking for quota", CreateClaim())
+        case Raced():
+            return _waiting("Waiting for the quota service to answer")
+        case Failed(reason, message):
+            return _Ruling("False", reason, message, final=False)
+        case Disabled():
+            return _Ruling("True", Reason.QUOTA_DISABLED, "Quota is not enforced in this cell")
+    assert_never(outcome)
+
+
+def _of_claim(
+    instance: Instance, claim: ResourceClaim, wanted: ResourceClaim, now: datetime
+) -> _Ruling:
+    if claim.deleting:  # whatever it says, it is about to say nothing
+        return _waiting("Waiting for an earlier claim under this name to be gone")
+    # What runs keeps the claim it runs on, even after the catalog gave its type another size.
+    holds = is_true(claim.status.conditions, "Granted") and _was_let_through(instance)
+    if not holds and not asks_alike(claim, wanted):
+        return _waiting("Replacing a claim that was made for something else", _taking_back(claim))
+    match find(claim.status.conditions, "Granted"):
+        case Condition(status="True", message=message):
+            return _Ruling("True", Reason.QUOTA_AVAILABLE, message or "Quota is granted")
+        case Condition(status="False") as said if said.reason != Reason.PENDING_EVALUATION:
+            return _denied(instance, claim, said, now)
+        case _:
+            return _open(claim, now)
+
+
+def _waiting(message: str, action: Action = _KEEP) -> _Ruling:
+    return _Ruling("Unknown", Reason.PENDING_EVALUATION, message, action, final=False)
+
+
+def _open(claim: ResourceClaim, now: datetime) -> _Ruling:
+    """A claim that is neither granted nor denied.
+
+    A new claim says that it is not granted before anybody has looked at it. Only one that was
+    looked at, or has had the time to be, tells of a lack of budget.
+    """
+    lacking = any(
+        a.status == "Pending" and a.reason in _LACK_OF_BUDGET for a in claim.status.allocations
+    )
+    if not lacking and _age(claim, now) < _EVALUATION:
+        return _waiting("Waiting for the quota service to answer")
+    message = "The project has no budget for this instance yet; free some, or ask for more quota"
+    return _Ruling("Unknown", Reason.QUOTA_NO_BUDGET, message, final=False)
+
+
+def _denied(instance: Instance, claim: ResourceClaim, said: Condition, now: datetime) -> _Ruling:
+    """A claim that was denied, and is asked again from time to time.
+
+    The quota service never looks at a denied claim twice, so more quota helps only a new one.
+    """
+    pause = look_again_after(instance.metadata.creation_timestamp, now)
+    again = _age(claim, now) >= max(pause, _BETWEEN_TRIES)
+    invalid = said.reason == Reason.VALIDATION_FAILED
+    return _Ruling(
+        "False",
+        Reason.VALIDATION_FAILED if invalid else Reason.QUOTA_EXCEEDED,
+        said.message or "The project's quota does not suffice; free some, or ask for more",
+        _taking_back(claim) if again else _KEEP,
+    )
+
+
+def _standing(instance: Instance, ruling: _Ruling) -> _Ruling:
+    """The earlier answer where it still counts, else the ruling."""
+    earlier = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
+    if earlier is None:
+        return ruling
+    if _was_let_through(instance):
+        # Without the error's own words: they may differ each time, and this is kept in a status.
+        message = f"Granted earlier, which stands until the claim is answered ({ruling.reason})"
+        return _Ruling("True", earlier.reason, message)
+    if earlier.reason in _DENIALS and ruling.reason == Reason.PENDING_EVALUATION:
+        return _Ruling(earlier.status, earlier.reason, earlier.message)
+    return ruling
+
+
+def _was_let_through(instance: Instance) -> bool:
+    """Whether quota was granted and the gate opened: from then on the Instance may run."""
+    controller = instance.spec.controller
+    closed = controller is not None and any(
+        gate.name == gates.QUOTA for gate in controller.scheduling_gates
+    )
+    return not closed and is_true(instance.status.conditions, ConditionType.QUOTA_GRANTED)
+
+
+def _warning(instance: Instance, ruling: _Ruling, told: _Ruling) -> Reason | None:
+    earlier = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
+    said = earlier is not None and (
+        earlier.message == told.message if told.status == "True" else earlier.reason == told.reason
+    )
+    return None if said or ruling.reason in _NO_WARNINGS else Reason(ruling.reason)
+
+
+def _taking_back(claim: ResourceClaim) -> DeleteClaim:
+    return DeleteClaim(claim.metadata.uid, claim.metadata.resource_version)
+
+
+def _age(claim: ResourceClaim, now: datetime) -> timedelta:
+    return now - (claim.metadata.creation_timestamp or now)

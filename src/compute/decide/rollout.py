@@ -1,0 +1,236 @@
+"""What to do next so that a deployment's Instances become what its template says.
+
+An Instance is never changed in place: what runs was fixed when it was started, so a new template
+means delete and create again. A plan is one step. It is made from what is there, not from what
+was done before, so a restart, a lost event or a second controller changes nothing.
+
+Two things hold under every policy. What is not Ready and of another template goes at once, since
+nobody is served by it and waiting for it could last for ever. And what is not wanted any more goes
+whatever the health of the rest.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+from compute.api import annotations, digits, intstr
+from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.gates import NETWORK, QUOTA
+from compute.decide.slots import Slots, is_ready, survey
+from compute.decide.template import controller_labels
+
+_PAUSED: Final = "the rollout is paused"
+
+
+@dataclass(frozen=True, slots=True)
+class Create:
+    """Fill a slot from the deployment's template."""
+
+    ordinal: int
+    hold: str = ""  # what it waits for, in words; empty when it is due
+
+
+@dataclass(frozen=True, slots=True)
+class Delete:
+    """Remove exactly this Instance: a later one of the same name has another uid."""
+
+    name: str
+    uid: str
+    why: str
+    hold: str = ""  # what it waits for, in words; empty when it is due
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """Set these labels, leaving all others alone."""
+
+    name: str
+    uid: str
+    labels: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Nothing to do but let this Instance finish what it is at."""
+
+    name: str
+    why: str
+
+
+Action = Create | Delete | Label | Wait
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do in this pass, and what would follow it.
+
+    ``later`` is never executed. It is kept so that logs, status and tests can show what the
+    deployment is waiting to do, and for what, instead of showing nothing at all.
+    """
+
+    now: tuple[Action, ...] = ()
+    later: tuple[Create | Delete, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a user may say of a rollout.
+
+    ``max_unavailable`` is a count or a share of the Instances, taken as 1 when it comes to none,
+    since no update could ever happen otherwise. OrderedReady always goes one by one. A pause stops
+    every replacement, that of Instances which are not Ready included: it would bring the very
+    template that is being held back. Scaling goes on, and an empty slot is filled from the only
+    template there is.
+    """
+
+    max_unavailable: int | str = 1
+    paused: bool = False
+
+
+def plan(
+    deployment: WorkloadDeployment,
+    instances: Iterable[Instance],
+    settings: Settings | None = None,
+) -> Plan:
+    """The next step, from all Instances that carry the deployment's label.
+
+    Without settings, those that the deployment's annotations give. A policy that is not known is
+    followed as OrderedReady: doing nothing would be the one answer that nobody can explain.
+    """
+    slots = survey(deployment, instances)
+    named = deployment.spec.scale_settings.instance_management_policy
+    policy = _together if deployment.deleting else _POLICIES.get(named, _in_order)
+    steps = tuple(policy(slots, settings or settings_of(deployment)))
+    return Plan(
+        now=(
+            *_evictions(slots),
+            *_back_fill(slots),
+            *_waits(slots),
+            *(step for step in steps if not step.hold),
+        ),
+        later=tuple(step for step in steps if step.hold),
+    )
+
+
+def settings_of(deployment: WorkloadDeployment) -> Settings:
+    """What the deployment's annotations say. A limit that cannot be read is taken as 1."""
+    said = deployment.metadata.annotations
+    return Settings(
+        max_unavailable=_count_or_share(said.get(annotations.MAX_UNAVAILABLE, "1")),
+        paused=said.get(annotations.PAUSED) == "true",
+    )
+
+
+def gates(*, networking: bool) -> tuple[str, ...]:
+    """What a new Instance waits for: quota always, its network only where networks are managed."""
+    return (NETWORK, QUOTA) if networking else (QUOTA,)
+
+
+def _count_or_share(text: str) -> int | str:
+    try:
+        value = int(text) if digits.only(text) else text
+        intstr.scaled(value, 0, round_up=False)
+    except ValueError:
+        return 1
+    return value
+
+
+def _in_order(slots: Slots, settings: Settings) -> Iterator[Create | Delete]:
+    """OrderedReady: up from the lowest, down from the highest, one by one.
+
+    An Instance that serves is replaced only while all others serve too, and nothing is taken down
+    while something is still terminating.
+    """
+    paused = _PAUSED if settings.paused else ""
+    unready = [slots.name(ordinal) for ordinal in slots.unavailable]
+    recovery = f"waits for {unready[0]} to become Ready" if unready else ""
+    for ordinal in slots.missing:
+        yield Create(ordinal, "" if slots.name(ordinal) == unready[0] else recovery)
+    yield from _one_by_one(
+        slots,
+        *((step, paused) for step in _repairs(slots)),
+        *((step, "") for step in _trims(slots)),
+        *((step, paused or recovery) for step in _rolls(slots)),
+    )
+
+
+def _one_by_one(slots: Slots, *steps: tuple[Delete, str]) -> Iterator[Delete]:
+    """The removals, each with what it already waits for, so that one at most is under way."""
+    leaving = next((i.metadata.name for i in slots.terminating), "")
+    for step, reason in steps:
+        hold = reason or (f"waits for {leaving} to be gone" if leaving else "")
+        if not hold:
+            leaving = step.name
+        yield replace(step, hold=hold)
+
+
+def _together(slots: Slots, settings: Settings) -> Iterator[Create | Delete]:
+    """Parallel: all at once, but updates leave no more than so many slots unserved."""
+    paused = _PAUSED if settings.paused else ""
+    most = max(1, intstr.scaled(settings.max_unavailable, slots.desired, round_up=False))
+    limit = f"waits because no more than {most} may be unavailable at a time"
+    spare = max(0, most - len(slots.unavailable))
+    yield from (Create(ordinal) for ordinal in slots.missing)
+    yield from (replace(step, hold=paused) for step in _repairs(slots))
+    yield from _trims(slots)
+    for rank, step in enumerate(_rolls(slots)):
+        yield replace(step, hold=paused or ("" if rank < spare else limit))
+
+
+_POLICIES: Final[Mapping[str, Callable[[Slots, Settings], Iterator[Create | Delete]]]] = {
+    "OrderedReady": _in_order,
+    "Parallel": _together,
+}
+
+
+def _repairs(slots: Slots) -> Iterator[Delete]:
+    """Replacements that take nothing from anybody, from the highest ordinal down."""
+    for instance in reversed(slots.kept.values()):
+        if slots.is_stale(instance) and not is_ready(instance):
+            yield _delete(instance, "it is of another template and not Ready")
+
+
+def _rolls(slots: Slots) -> Iterator[Delete]:
+    """Replacements of Instances that serve, from the highest ordinal down."""
+    for instance in reversed(slots.kept.values()):
+        if slots.is_stale(instance) and is_ready(instance):
+            yield _delete(instance, "it is of another template")
+
+
+def _trims(slots: Slots) -> Iterator[Delete]:
+    """Removals of what is not wanted any more, from the highest ordinal down."""
+    wanted = f"no more than {slots.desired} are wanted"
+    why = "the deployment is being deleted" if slots.deployment.deleting else wanted
+    for instance in reversed(slots.surplus):
+        yield _delete(instance, why)
+
+
+def _evictions(slots: Slots) -> Iterator[Delete]:
+    """Removals of strays. They stand in nobody's way, so nothing waits for them."""
+    why = f"its name is not one that {slots.deployment.metadata.name} gives"
+    for instance in slots.strays:
+        if not instance.deleting:
+            yield _delete(instance, why)
+
+
+def _back_fill(slots: Slots) -> Iterator[Label]:
+    """Labels that Instances lack. Others find them by these, so they wait for nothing."""
+    for ordinal, instance in slots.kept.items():
+        known = instance.metadata.labels
+        wanted = controller_labels(slots.deployment, ordinal)
+        missing = {key: value for key, value in wanted.items() if known.get(key) != value}
+        if missing:
+            yield Label(instance.metadata.name, instance.metadata.uid, missing)
+
+
+def _waits(slots: Slots) -> Iterator[Wait]:
+    for instance in (*slots.strays, *slots.terminating):
+        if instance.deleting:
+            yield Wait(instance.metadata.name, "is terminating")
+    for instance in slots.kept.values():
+        if not slots.is_stale(instance) and not is_ready(instance):
+            yield Wait(instance.metadata.name, "is not Ready")
+
+
+def _delete(instance: Instance, why: str) -> Delete:
+    return Delete(instance.metadata.name, instance.metadata.uid, why)

@@ -1,0 +1,91 @@
+"""Who stands in which numbered slot of a deployment, and in what state.
+
+A slot is an ordinal below the number of Instances that is wanted. The Instance whose name is the
+slot's holds it, and no other can: names are unique where labels may say anything.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from compute.api import names
+from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.conditions import ConditionType
+from compute.decide import conditions
+from compute.decide.template import recorded_hash, template_hash
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """The Instances of a deployment by their ordinals. Every listing ascends."""
+
+    deployment: WorkloadDeployment
+    template: str  # the hash of the deployment's present template
+    occupants: Mapping[int, Instance]  # in slots or beyond them, terminating ones included
+    strays: tuple[Instance, ...]  # of no ordinal of this deployment
+
+    @property
+    def desired(self) -> int:
+        """How many Instances are wanted: none once the deployment is being deleted."""
+        scale = self.deployment.spec.scale_settings
+        return 0 if self.deployment.deleting else max(0, scale.min_replicas)
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """Slots that nobody is in."""
+        return tuple(o for o in range(self.desired) if o not in self.occupants)
+
+    @property
+    def unavailable(self) -> tuple[int, ...]:
+        """Slots without a Ready Instance: empty ones, and those whose Instance is terminating."""
+        return tuple(o for o in range(self.desired) if not self._is_served(o))
+
+    @property
+    def kept(self) -> dict[int, Instance]:
+        """Instances in slots that are not terminating."""
+        return {o: i for o, i in self.occupants.items() if o < self.desired and not i.deleting}
+
+    @property
+    def surplus(self) -> tuple[Instance, ...]:
+        """Instances beyond the slots that are not terminating yet."""
+        return tuple(i for o, i in self.occupants.items() if o >= self.desired and not i.deleting)
+
+    @property
+    def terminating(self) -> tuple[Instance, ...]:
+        """Instances on their way out, strays aside."""
+        return tuple(i for i in self.occupants.values() if i.deleting)
+
+    def name(self, ordinal: int) -> str:
+        """The name that the Instance in a slot has, or will have."""
+        return names.instance(self.deployment.metadata.name, ordinal)
+
+    def is_stale(self, instance: Instance) -> bool:
+        """Whether it was made from another template than the present one."""
+        return recorded_hash(instance) != self.template
+
+    def _is_served(self, ordinal: int) -> bool:
+        return ordinal in self.occupants and is_ready(self.occupants[ordinal])
+
+
+def survey(deployment: WorkloadDeployment, instances: Iterable[Instance]) -> Slots:
+    """The slots of a deployment, given all Instances that carry its label, in any order."""
+    by_ordinal: dict[int, Instance] = {}
+    strays = []
+    for instance in sorted(instances, key=lambda i: (i.metadata.name, i.metadata.uid)):
+        parts = names.instance_parts(instance.metadata.name)
+        if parts and parts[0] == deployment.metadata.name:
+            by_ordinal[parts[1]] = instance
+        else:
+            strays.append(instance)
+    return Slots(
+        deployment=deployment,
+        template=template_hash(deployment.spec.template),
+        occupants=dict(sorted(by_ordinal.items())),
+        strays=tuple(strays),
+    )
+
+
+def is_ready(instance: Instance) -> bool:
+    """Whether the Instance serves, and is not on its way out."""
+    return not instance.deleting and conditions.is_true(
+        instance.status.conditions, ConditionType.READY
+    )

@@ -1,0 +1,11 @@
+"""Whether a Workload is right; if not, which field is wrong, and what would be right.
+
+The admission webhook, the command line's dry run and the console ask the same functions, so a
+manifest that one of them takes is taken by all. Each file holds the rules of one part of the
+document and is named after it; each rule yields what is wrong, in the order of the fields.
+"""
+
+from compute.decide.validation.review import NetworkUse, Review
+from compute.decide.validation.workload import validate, with_defaults
+
+__all__ = ["NetworkUse", "Review", "validate", "with_defaults"]

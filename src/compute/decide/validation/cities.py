@@ -1,0 +1,82 @@
+"""The cities a placement names, against those the project is offered.
+
+City codes keep their case: labels and clusters are matched exactly, so ``dfw`` is not ``DFW``. No
+one means two cities by two spellings, so a list that has both is refused.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+
+from compute.api import labelsyntax
+from compute.api.fields import (
+    FieldError,
+    Path,
+    duplicate,
+    invalid,
+    not_supported,
+    required,
+)
+from compute.decide.validation.words import Taken, nearest
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What one placement may choose from."""
+
+    offered: frozenset[str]
+    kept: frozenset[str] = frozenset()  # what it has already, offered still or not
+
+    def allows(self, city: str) -> bool:
+        return city in self.offered or city in self.kept
+
+    def withdrawn(self, city: str) -> bool:
+        return city in self.kept and city not in self.offered
+
+
+def check_cities(path: Path, codes: Sequence[str], choice: Choice) -> Iterator[FieldError]:
+    if not codes:
+        yield required(path, "name at least one city")
+    meant = _meant(codes, choice)
+    taken = Taken()
+    for position, code in enumerate(codes):
+        at = path.at(position)
+        spelling = meant[code.casefold()]
+        if code == spelling:
+            yield from taken.check(at, code)
+            yield from _check_city(at, code, choice)
+        else:
+            yield duplicate(at, code, f'this is "{spelling}" in another case; keep "{spelling}"')
+
+
+def city_warnings(path: Path, codes: Sequence[str], choice: Choice) -> Iterator[str]:
+    for position, code in enumerate(codes):
+        if choice.withdrawn(code):
+            yield (
+                f'{path.at(position)}: city "{code}" is no longer offered to this project, '
+                "and nothing runs there; remove it when you can"
+            )
+
+
+def _check_city(path: Path, code: str, choice: Choice) -> Iterator[FieldError]:
+    if not choice.allows(code):
+        yield not_supported(path, code, sorted(choice.offered), _hint(code, choice.offered))
+    elif not code or labelsyntax.value_fault(code):
+        yield invalid(path, code, "cannot be the value of a label, so nothing can be placed there")
+
+
+def _meant(codes: Sequence[str], choice: Choice) -> dict[str, str]:
+    """For each city, whatever its case, the spelling to keep: one that is allowed, or the first."""
+    meant = {code.casefold(): code for code in reversed(codes)}
+    allowed = (code for code in reversed(codes) if choice.allows(code))
+    return meant | {code.casefold(): code for code in allowed}
+
+
+def _hint(code: str, offered: Collection[str]) -> str:
+    if not offered:
+        return "this project is offered no city yet"
+    near = nearest(code, offered)
+    if near is None:
+        return ""
+    if near.casefold() == code.casefold():
+        return f'the case of a city code matters, write "{near}"'
+    return f'did you mean "{near}"?'

@@ -1,0 +1,104 @@
+"""The rules of a Workload beyond its schema."""
+
+from collections.abc import Callable, Collection, Iterator
+from itertools import chain, islice
+from typing import Final
+
+import msgspec
+
+from compute.api.compute import Placement, ScaleSettings, Workload
+from compute.api.fields import Path
+from compute.decide.validation.cities import Choice
+from compute.decide.validation.metadata import check_name, check_settings
+from compute.decide.validation.placements import check_placements, placement_warnings
+from compute.decide.validation.review import NetworkUse, Review
+from compute.decide.validation.template import check_template, template_warnings
+
+MOST_ERRORS: Final = 100
+_METADATA: Final = Path("metadata")
+_TEMPLATE: Final = Path("spec.template")
+_PLACEMENTS: Final = Path("spec.placements")
+_INTERFACES: Final = _TEMPLATE.child("spec", "networkInterfaces")
+_DEFAULT_POLICY: Final = "OrderedReady"
+
+
+def validate(workload: Workload, *, cities: Collection[str], old: Workload | None = None) -> Review:
+    """Everything that is wrong with a Workload, in the order of its fields.
+
+    ``cities`` are those the project is offered. Without ``old`` the Workload is new; with it, it is
+    an update, and held to the same rules, also where the old one broke them already. Three things
+    are let pass, each because refusing it would leave the user no way out:
+
+    - A name cannot be changed, so only a new Workload's is looked at.
+    - A city that the placement of the same name had before is kept, with a warning, after the
+      project is no longer offered it: another edit must not wait for that one.
+    - A Workload that is being deleted is never refused: its finalizers must come off. What counts
+      is the old one's deletion time, which only the server can have set.
+
+    The errors stop at a hundred, so that no document can keep the checker busy for long.
+    """
+    if old is not None and old.deleting:
+        return Review()
+    choice_of = _choices(cities, old)
+    spec = workload.spec
+    errors = chain(
+        check_name(_METADATA, workload.metadata) if old is None else (),
+        check_settings(_METADATA, workload.metadata),
+        check_template(_TEMPLATE, spec.template),
+        check_placements(_PLACEMENTS, spec.placements, choice_of),
+    )
+    warnings = chain(
+        template_warnings(_TEMPLATE, spec.template),
+        placement_warnings(_PLACEMENTS, spec.placements, choice_of),
+    )
+    return Review(
+        errors=tuple(islice(errors, MOST_ERRORS)),
+        warnings=tuple(islice(warnings, MOST_ERRORS)),
+        networks=tuple(_networks(workload, old)),
+    )
+
+
+def with_defaults(workload: Workload) -> Workload:
+    """The Workload as it is stored: an empty policy becomes the default one.
+
+    The schema fills a policy that is absent, but some clients send an empty text for a field they
+    were not given. Nothing else is filled in: what the user did not say must not look as if he had,
+    and a default written into a template would roll every Instance on the day it changes.
+    """
+    placements = tuple(map(_with_policy, workload.spec.placements))
+    if placements == workload.spec.placements:
+        return workload
+    spec = msgspec.structs.replace(workload.spec, placements=placements)
+    return msgspec.structs.replace(workload, spec=spec)
+
+
+def _with_policy(placement: Placement) -> Placement:
+    scale: ScaleSettings = placement.scale_settings
+    if scale.instance_management_policy:
+        return placement
+    filled = msgspec.structs.replace(scale, instance_management_policy=_DEFAULT_POLICY)
+    return msgspec.structs.replace(placement, scale_settings=filled)
+
+
+def _choices(cities: Collection[str], old: Workload | None) -> Callable[[str], Choice]:
+    offered = frozenset(cities)
+    kept = {p.name: frozenset(p.city_codes) for p in old.spec.placements} if old else {}
+    return lambda placement: Choice(offered, kept.get(placement, frozenset()))
+
+
+def _networks(workload: Workload, old: Workload | None) -> Iterator[NetworkUse]:
+    """The networks to ask about, each once.
+
+    Any change of the spec asks again about all of them: whoever changes the image of a Workload
+    sends traffic of his own through its networks. A change of metadata alone asks nothing, since
+    controllers make such changes and have no networks.
+    """
+    if old is not None and old.spec == workload.spec:
+        return
+    seen: set[tuple[str, str]] = set()
+    for position, interface in enumerate(workload.spec.template.spec.network_interfaces):
+        namespace = interface.network.namespace or workload.metadata.namespace
+        if (namespace, interface.network.name) not in seen:
+            path = _INTERFACES.at(position).child("network")
+            yield NetworkUse(namespace, interface.network.name, path)
+        seen.add((namespace, interface.network.name))

@@ -1,0 +1,188 @@
+"""The status of a Workload: its deployments summed by placement, and the worst cause told.
+
+A Workload is available while anything of it serves. What stands in the way of the rest, a network
+that is gone or a city that is not offered, is told beside that and never instead of it.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from compute.api.compute import PlacementStatus, Workload, WorkloadDeployment, WorkloadStatus
+from compute.api.conditions import ConditionType
+from compute.api.meta import Condition
+from compute.api.reasons import Reason
+from compute.decide.conditions import find, is_true, put
+from compute.decide.placement import Unmatched, is_paused
+from compute.decide.ranking import Candidate, ranked, worst
+from compute.decide.rollup import progress
+
+_COUNTERS: Final = (
+    "replicas",
+    "current_replicas",
+    "updated_replicas",
+    "desired_replicas",
+    "ready_replicas",
+)
+_HELD_BACK: Final = "paused: template changes are held back until the workload is resumed"
+
+
+def workload_status(
+    workload: Workload,
+    deployments: Sequence[WorkloadDeployment],
+    *,
+    missing_networks: Sequence[str] = (),
+    unmatched: Sequence[Unmatched] = (),
+    now: datetime,
+) -> WorkloadStatus:
+    """The status that follows from all deployments, those on their way out included.
+
+    ``missing_networks`` are named by the template and do not exist; ``unmatched`` are the cities
+    that `placement.split` found not to be offered.
+    """
+    generation, paused = workload.metadata.generation, is_paused(workload)
+    parts = _parts(workload, deployments, unmatched)
+    said = {p.name: p.conditions for p in workload.status.placements}
+    placements = tuple(
+        _placement_status(part, said.get(part.name, ()), generation, now) for part in parts
+    )
+    verdicts = {ConditionType.AVAILABLE: _available(parts, missing_networks, paused=paused)}
+    if paused:
+        verdicts[ConditionType.PAUSED] = Candidate("", Reason.PAUSED, _HELD_BACK, "True")
+    news = [verdict.condition(kind, generation, now) for kind, verdict in verdicts.items()]
+    kept = [c for c in workload.status.conditions if c.type != ConditionType.PAUSED or paused]
+    return msgspec.structs.replace(
+        workload.status,
+        conditions=put(kept, news, now),
+        deployments=len(deployments),
+        observed_generation=generation,
+        placements=placements,
+        **_sums(placements),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One placement: what was asked of it, and what there is."""
+
+    name: str
+    cities: frozenset[str]  # empty once the placement has left the spec
+    asked: int  # instances, over all its cities
+    unmatched: frozenset[str]
+    deployments: tuple[WorkloadDeployment, ...]
+
+    @property
+    def available(self) -> bool:
+        return any(map(_is_available, self.deployments))
+
+    @property
+    def ready(self) -> int:
+        return sum(d.status.ready_replicas for d in self.deployments)
+
+    @property
+    def nowhere(self) -> bool:
+        return not self.deployments and self.cities <= self.unmatched
+
+
+def _parts(
+    workload: Workload, deployments: Iterable[WorkloadDeployment], unmatched: Iterable[Unmatched]
+) -> list[_Part]:
+    cities: dict[str, set[str]] = defaultdict(set)
+    asked: dict[str, int] = defaultdict(int)
+    for placement in workload.spec.placements:
+        cities[placement.name].update(placement.city_codes)
+        each = placement.scale_settings.min_replicas
+        asked[placement.name] += len(set(placement.city_codes)) * each
+    owned: dict[str, list[WorkloadDeployment]] = defaultdict(list)
+    for deployment in deployments:
+        owned[deployment.spec.placement_name].append(deployment)
+    missing: dict[str, set[str]] = defaultdict(set)
+    for city in unmatched:
+        missing[city.placement].add(city.city)
+    return [
+        _Part(n, frozenset(cities[n]), asked[n], frozenset(missing[n]), tuple(owned[n]))
+        for n in sorted(cities.keys() | owned.keys())
+    ]
+
+
+def _placement_status(
+    part: _Part, said: Sequence[Condition], generation: int, now: datetime
+) -> PlacementStatus:
+    news = _placement_available(part).condition(ConditionType.AVAILABLE, generation, now)
+    return PlacementStatus(
+        name=part.name,
+        conditions=put(said, (news,), now),
+        **_sums([deployment.status for deployment in part.deployments]),
+    )
+
+
+def _sums(counted: Sequence[object]) -> dict[str, int]:
+    return {name: sum(getattr(each, name) for each in counted) for name in _COUNTERS}
+
+
+def _placement_available(part: _Part) -> Candidate:
+    text = _text([part], _causes([part], ()))
+    if part.available:
+        return Candidate("", Reason.AVAILABLE_DEPLOYMENT_FOUND, text, "True")
+    if part.nowhere:
+        return Candidate("", Reason.NO_MATCHING_LOCATIONS, text)
+    return Candidate("", Reason.NO_AVAILABLE_DEPLOYMENTS, text)
+
+
+def _available(
+    parts: Sequence[_Part], missing_networks: Sequence[str], *, paused: bool
+) -> Candidate:
+    causes = _causes(parts, missing_networks)
+    text = _text(parts, causes) + (f"; {_HELD_BACK}" if paused else "")
+    if any(part.available for part in parts):
+        return Candidate("", Reason.AVAILABLE_PLACEMENT_FOUND, text, "True")
+    return Candidate("", causes[0].reason if causes else Reason.NO_AVAILABLE_PLACEMENTS, text)
+
+
+def _text(parts: Sequence[_Part], causes: Iterable[Candidate]) -> str:
+    count = progress(sum(p.ready for p in parts), sum(p.asked for p in parts))
+    return "; ".join([count, *(cause.told for cause in causes)])
+
+
+def _causes(parts: Sequence[_Part], missing_networks: Sequence[str]) -> list[Candidate]:
+    """What keeps the whole from being served, one line of each sort, the weightiest first."""
+    report = worst(_report(d) for part in parts for d in part.deployments if _is_blocked(d))
+    lines = (report, _not_offered(parts), _not_found(missing_networks))
+    return ranked(line for line in lines if line)
+
+
+def _is_available(deployment: WorkloadDeployment) -> bool:
+    return is_true(deployment.status.conditions, ConditionType.AVAILABLE)
+
+
+def _is_blocked(deployment: WorkloadDeployment) -> bool:
+    """A deployment that is being removed keeps nothing from being served."""
+    return not deployment.deleting and not _is_available(deployment)
+
+
+def _report(deployment: WorkloadDeployment) -> Candidate:
+    name = deployment.metadata.name
+    said = find(deployment.status.conditions, ConditionType.AVAILABLE)
+    if said is None:
+        return Candidate(name, Reason.NO_AVAILABLE_PLACEMENTS, "nothing heard from its cell yet")
+    return Candidate(name, said.reason, said.message)
+
+
+def _not_offered(parts: Sequence[_Part]) -> Candidate | None:
+    """Cities that are left out. They decide the verdict only where a whole placement is."""
+    cities = sorted({city for part in parts for city in part.unmatched})
+    if not cities:
+        return None
+    nowhere = any(part.nowhere for part in parts)
+    reason = Reason.NO_MATCHING_LOCATIONS if nowhere else Reason.NO_AVAILABLE_PLACEMENTS
+    return Candidate("", reason, f"cities not offered to this project: {', '.join(cities)}")
+
+
+def _not_found(missing_networks: Iterable[str]) -> Candidate | None:
+    names = ", ".join(sorted(set(missing_networks)))
+    message = f"networks not found: {names} (create them, or name others in the template)"
+    return Candidate("", Reason.NETWORK_NOT_FOUND, message) if names else None

@@ -1,0 +1,45 @@
+"""Field errors read as Kubernetes prints them."""
+
+import pytest
+
+from compute.api import fields
+from compute.api.fields import Path
+
+SPEC = Path("spec")
+
+
+def test_paths_are_built_from_the_root():
+    """Children, positions and keys join as in an API server's messages."""
+    assert Path("").child("spec") == "spec"
+    assert SPEC.child("template", "spec").child("volumes").at(2).child("name") == (
+        "spec.template.spec.volumes[2].name"
+    )
+    assert SPEC.child("annotations").key("a/b") == "spec.annotations[a/b]"
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (fields.required(SPEC, "name one"), "spec: Required value: name one"),
+        (fields.required(SPEC), "spec: Required value"),
+        (fields.invalid(SPEC, -1, "must be positive"), "spec: Invalid value: -1: must be positive"),
+        (fields.invalid(SPEC, "é", "no"), 'spec: Invalid value: "é": no'),
+        (fields.duplicate(SPEC, "a"), 'spec: Duplicate value: "a"'),
+        (fields.duplicate(SPEC, "a", "was [0]"), 'spec: Duplicate value: "a": was [0]'),
+        (fields.not_found(SPEC, "a"), 'spec: Not found: "a"'),
+        (fields.forbidden(SPEC, "not here"), "spec: Forbidden: not here"),
+        (fields.too_long(SPEC, "aaaa", 3), "spec: Too long: may not be more than 3 bytes"),
+        (
+            fields.not_supported(SPEC, "c", ["a", "b"]),
+            'spec: Unsupported value: "c": supported values: "a", "b"',
+        ),
+        (
+            fields.not_supported(SPEC, "c", [], "nothing is offered"),
+            'spec: Unsupported value: "c": no value is supported; nothing is offered',
+        ),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_errors_in_words(error, text):
+    """Each kind of error names the path, the value where it helps, and what is allowed."""
+    assert str(error) == text

@@ -1,0 +1,214 @@
+"""Names: each decodes to what it was made from, and no two inputs share one."""
+
+import string
+
+import pytest
+from hypothesis import given, strategies as st
+
+from compute.api import names
+
+LABEL = st.from_regex(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?", fullmatch=True)
+CITY = st.one_of(
+    st.text(string.ascii_uppercase, min_size=3, max_size=4),
+    st.text(string.ascii_letters + string.digits + " -", min_size=1, max_size=12),
+)
+PARTS = st.tuples(LABEL, LABEL, CITY)
+SHORT_PARTS = st.tuples(
+    st.text("ab-", min_size=1, max_size=4).filter(lambda t: t.strip("-") == t),
+    st.text("ab-", min_size=1, max_size=4).filter(lambda t: t.strip("-") == t),
+    st.text("ABab- ", min_size=1, max_size=3),
+)
+SEGMENT = st.from_regex(r"[a-z0-9]([a-z0-9.-]{0,20}[a-z0-9])?", fullmatch=True)
+
+
+@pytest.mark.parametrize(
+    ("parts", "expected"),
+    [
+        (("edge-cache", "americas", "DFW"), "edge-cache-americas-dfw"),
+        (("web", "home", "LHR"), "web-home-lhr"),
+        (("web", "us-east", "DFW"), "web-us-east-dfw--4b0eb099cf"),
+        (("web", "home", "dfw"), "web-home-dfw--f046d9ed19"),
+        (("web", "home", "New York"), "web-home-new-york--ed30985b15"),
+    ],
+    ids=["sample", "plain", "dashed placement", "lower-case city", "spaced city"],
+)
+def test_deployment_names(parts, expected):
+    """A deployment is named by its parts; a hash follows where they could be read in two ways."""
+    assert names.deployment(*parts) == expected
+
+
+@pytest.mark.parametrize("length", [10, 43, 44, 63])
+def test_w45_deployment_names_fit(length):
+    """However long the Workload's name, an Instance's name still fits a label."""
+    name = names.deployment("w" * length, "home", "DFW")
+
+    assert len(name) <= names.DEPLOYMENT_LIMIT
+    assert len(names.instance(name, 999)) <= names.LABEL_LIMIT
+
+
+@given(PARTS, PARTS)
+def test_no_two_deployments_share_a_name(one, other):
+    """Different workload, placement or city: a different name, of legal characters and length."""
+    name = names.deployment(*one)
+
+    assert (name == names.deployment(*other)) == (one == other)
+    assert len(name) <= names.DEPLOYMENT_LIMIT
+    assert set(name) <= set(string.ascii_lowercase + string.digits + "-")
+
+
+@given(SHORT_PARTS, SHORT_PARTS)
+def test_ambiguous_parts_do_not_share_a_name(one, other):
+    """Parts that join to the same text, or differ only in case, are still told apart."""
+    assert (names.deployment(*one) == names.deployment(*other)) == (one == other)
+
+
+@given(PARTS)
+def test_plain_deployment_names_can_be_taken_apart(parts):
+    """Decoding a deployment's name gives its parts, or says that it carries a hash."""
+    decoded = names.deployment_parts(names.deployment(*parts))
+
+    assert decoded in (parts, None)
+
+
+def test_deployment_parts_of_other_names():
+    """A name with too few parts is no deployment's."""
+    assert names.deployment_parts("web-dfw") is None
+    assert names.deployment_parts("web-home-dfw") == ("web", "home", "DFW")
+
+
+@given(PARTS, st.integers(0, 999))
+def test_instance_names_can_be_taken_apart(parts, ordinal):
+    """An Instance's name gives back its deployment and its ordinal."""
+    owner = names.deployment(*parts)
+
+    assert names.instance_parts(names.instance(owner, ordinal)) == (owner, ordinal)
+
+
+@pytest.mark.parametrize("name", ["web", "web-", "web-x", "web-01", "web--1x", "-0", "web-٣", ""])
+def test_names_that_are_no_slot(name):
+    """Only a deployment, a dash and a plain number name a slot."""
+    assert names.instance_parts(name) is None
+
+
+@given(LABEL)
+def test_prefixed_names_can_be_taken_apart(name):
+    """Claims, hub namespaces, execution namespaces and histories give back what they are of."""
+    assert names.claim_instance(names.claim(name)) == name
+    assert names.hub_namespace_uid(names.hub_namespace(name)) == name
+    assert names.execution_cluster(names.execution_namespace(name)) == name
+    assert names.history_workload(names.history(name)) == name
+
+
+@pytest.mark.parametrize(
+    "decode",
+    [
+        names.claim_instance,
+        names.hub_namespace_uid,
+        names.execution_cluster,
+        names.history_workload,
+    ],
+)
+def test_foreign_names_are_nobodys(decode):
+    """A name without the prefix, or with nothing behind it, is not one of ours."""
+    assert decode("foreign") is None
+    assert decode(names.claim("")) is None
+    assert decode(names.hub_namespace("")) is None
+
+
+def test_w22_policies_of_two_spellings_do_not_fight():
+    """LAX and lax are two cities, so they have two policies."""
+    assert names.policy("LAX") == "city-lax"
+    assert names.policy("lax") != names.policy("LAX")
+    assert names.policy_city("city-lax") == "LAX"
+    assert names.policy_city(names.policy("lax")) is None
+    assert names.policy_city("other") is None
+
+
+@given(CITY, CITY)
+def test_no_two_cities_share_a_policy(one, other):
+    """Different cities have different policies, and a plain name gives the city back."""
+    name = names.policy(one)
+
+    assert (name == names.policy(other)) == (one == other)
+    assert names.policy_city(name) in (one, None)
+
+
+@given(st.text(string.ascii_uppercase, min_size=60, max_size=80))
+def test_long_city_names_fit(city):
+    """A policy's name fits a label whatever the city is called."""
+    assert len(names.policy(city)) <= names.LABEL_LIMIT
+
+
+@given(LABEL, st.integers(0, 30))
+def test_network_binding_names_can_be_taken_apart(owner, interface):
+    """A NetworkBinding's name gives back its deployment and its interface."""
+    assert names.network_binding_parts(names.network_binding(owner, interface)) == (
+        owner,
+        interface,
+    )
+
+
+@pytest.mark.parametrize("name", ["web-net-", "web-net-01", "-net-0", "web-0", "web-net-x"])
+def test_names_that_are_no_network_binding(name):
+    """Only a deployment, the infix and a plain number name a NetworkBinding."""
+    assert names.network_binding_parts(name) is None
+
+
+@given(st.tuples(LABEL, LABEL), st.tuples(LABEL, LABEL))
+def test_no_two_networks_share_a_context(one, other):
+    """Different networks or locations have different contexts."""
+    assert (names.network_context(*one) == names.network_context(*other)) == (one == other)
+
+
+def test_names_of_other_services():
+    """Names that neighbours chose are spelled as they spell them."""
+    assert names.network_context("default", "lab-dfw-1") == "default--lab-dfw-1"
+    assert names.subnet_claim("default--lab-dfw-1") == "default--lab-dfw-1-0"
+    assert names.resource_binding("web-home-dfw", "WorkloadDeployment") == (
+        "web-home-dfw-workloaddeployment"
+    )
+    assert names.grant("acme") == "acme-compute-quota"
+    assert names.bucket("compute.datumapis.com/instances", "Project", "acme") == (
+        "bucket-1273358b4d5e9eb2c074c459df3ce4aed517aea2af17882f26aced7605e5da23"
+    )
+
+
+@given(st.lists(SEGMENT, min_size=1, max_size=2).map("/".join))
+def test_cluster_labels_decode_to_the_cluster(name):
+    """Encoding a cluster's name for a label loses nothing."""
+    cluster = names.cluster(name)
+
+    assert names.decode_cluster(names.encode_cluster(cluster)) == cluster
+
+
+@pytest.mark.parametrize(
+    ("label", "cluster", "key"),
+    [
+        ("cluster-acme", "acme", "acme"),
+        ("cluster-_p1", "/p1", "p1"),
+        ("cluster-org_shop", "org/shop", "shop"),
+    ],
+)
+def test_cluster_labels(label, cluster, key):
+    """A label names a cluster by its path, and a plane is engaged under the last segment."""
+    assert names.decode_cluster(label) == cluster
+    assert names.encode_cluster(names.cluster(cluster)) == label
+    assert names.cluster_key(names.decode_cluster(label)) == key
+
+
+@pytest.mark.parametrize(
+    ("attempt", "words"),
+    [
+        (lambda: names.cluster(""), "must not be empty"),
+        (lambda: names.decode_cluster("cluster-"), "must not be empty"),
+        (lambda: names.cluster_key(names.cluster("org/")), "must not be empty"),
+        (lambda: names.decode_cluster("acme"), "does not start with 'cluster-'"),
+        (lambda: names.encode_cluster(names.cluster("a_b")), "contains '_'"),
+        (lambda: names.encode_cluster(names.cluster("a" * 56)), "longer than 55 characters"),
+    ],
+    ids=["empty", "empty label", "empty key", "no prefix", "underscore", "too long"],
+)
+def test_cluster_names_that_cannot_be(attempt, words):
+    """An empty, ambiguous or overlong cluster name is refused where it would be made."""
+    with pytest.raises(ValueError, match=words):
+        attempt()

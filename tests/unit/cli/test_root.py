@@ -1,0 +1,45 @@
+"""The root command: help, versions, and failures in one sentence."""
+
+import importlib.metadata
+
+import pytest
+
+from compute.cli.root import run
+
+
+def test_help_lists_the_commands(capsys):
+    """Help names every command with one line."""
+    assert run(["--help"]) == 0
+    assert "plan  Show what Workload manifests would make" in capsys.readouterr().out
+
+
+def test_no_arguments_show_the_help(capsys):
+    """Called with nothing, it shows what it can do and says that it did nothing."""
+    assert run([]) == 2
+    assert "Usage: compute" in capsys.readouterr().err
+
+
+def test_the_version_is_the_packages(capsys):
+    """The version is that of the installed distribution."""
+    assert run(["--version"]) == 0
+    assert capsys.readouterr().out.strip() == importlib.metadata.version("datum-compute")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["plam"], "No such command 'plam'"),
+        (["plan"], "Missing option '-f' / '--file'; see `compute plan --help`"),
+        (["plan", "-f"], "Option '-f' requires an argument; see `compute plan --help`"),
+        (["plan", "-f", "x", "-o", "xml"], "'xml' is not one of 'table', 'json', 'yaml'"),
+        (["plan", "-f", "x", "--cities", "DFW,,LHR"], "--cities: a city code is empty"),
+    ],
+)
+def test_wrong_calls_are_explained(capsys, arguments, words):
+    """A usage error is one sentence on stderr with code 2, and nothing on stdout."""
+    assert run(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("Error: ")
+    assert words in err
+    assert err.count("\n") == 1

@@ -1,0 +1,457 @@
+"""The status of a WorkloadDeployment."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+from hypothesis import given, strategies as st
+
+from compute.api import annotations
+from compute.api.compute import InstanceStatus, WorkloadDeploymentStatus
+from compute.api.instancespec import LocationRef
+from compute.api.reasons import Reason
+from compute.decide.conditions import find
+from compute.decide.ranking import rank
+from compute.decide.rollup import NetworkVerdict, deployment_status, progress, same
+from compute.decide.template import template_hash
+from tests.builders import NOW, condition, deployment, instance
+
+LATER = NOW + timedelta(hours=1)
+NEWEST = template_hash(deployment().spec.template)
+PROGRAMMED = condition("Programmed", "True", "Programmed")
+READY = condition("Ready", "True", "Available")
+SOMEWHERE = NetworkVerdict(ready=True, location=LocationRef(name="lab-dfw-1"))
+
+
+def running(ordinal=0, **changes):
+    known = {"conditions": (PROGRAMMED, READY), "template_hash": NEWEST}
+    return instance(ordinal, **(known | changes))
+
+
+def stuck(ordinal=0, reason="ImageUnavailable", message="", status="False"):
+    """An Instance that is not Ready for this reason."""
+    return instance(ordinal, conditions=(condition("Ready", status, reason, message),))
+
+
+def refused(ordinal=0, reason="QuotaExceeded", message="", status="False"):
+    """An Instance whose quota was not granted for this reason."""
+    return instance(
+        ordinal,
+        conditions=(
+            condition("QuotaGranted", status, reason, message),
+            condition("Ready", "False", "PendingQuota", message),
+        ),
+    )
+
+
+def verdict(target, instances, network=None, kind="Available"):
+    """Status, reason and message of a condition."""
+    got = find(deployment_status(target, instances, network, NOW).conditions, kind)
+    assert got is not None
+    return got.status, got.reason, got.message
+
+
+def written(target, status):
+    return msgspec.structs.replace(target, status=status)
+
+
+def test_a_healthy_deployment():
+    """The whole status of a deployment that is as it should be."""
+    got = deployment_status(deployment(2, generation=4), [running(0), running(1)], SOMEWHERE, NOW)
+
+    assert got == WorkloadDeploymentStatus(
+        conditions=(
+            condition(
+                "Available",
+                reason="StableInstanceFound",
+                message="2 of 2 instances ready",
+                since=NOW,
+                generation=4,
+            ),
+            condition(
+                "ReplicasReady",
+                reason="ReplicasAvailable",
+                message="Nothing holds instances back",
+                since=NOW,
+                generation=4,
+            ),
+        ),
+        replicas=2,
+        desired_replicas=2,
+        updated_replicas=2,
+        current_replicas=2,
+        ready_replicas=2,
+        location=LocationRef(name="lab-dfw-1"),
+        observed_generation=4,
+    )
+
+
+@pytest.mark.parametrize(
+    ("subject", "counters"),
+    [
+        (running(), (1, 1, 1, 1)),
+        (running(conditions=(READY,)), (1, 1, 0, 1)),
+        (running(conditions=(PROGRAMMED,)), (1, 1, 1, 0)),
+        (running(template_hash="older"), (1, 0, 0, 1)),
+        (running(deletion_timestamp=NOW), (1, 1, 1, 0)),
+        (msgspec.structs.replace(running(), status=InstanceStatus()), (1, 0, 0, 0)),
+    ],
+    ids=["running", "not programmed", "not ready", "stale", "deleting", "provider silent"],
+)
+def test_what_an_instance_counts_as(subject, counters):
+    """Replicas exist, updated ones run the newest template, current are programmed besides."""
+    got = deployment_status(deployment(), [subject], None, NOW)
+
+    replicas = (got.replicas, got.updated_replicas, got.current_replicas, got.ready_replicas)
+    assert replicas == counters
+
+
+@pytest.mark.parametrize(
+    ("target", "desired"),
+    [
+        (deployment(3), 3),
+        (deployment(0), 0),
+        (deployment(-1), 0),
+        (deployment(3, deletion_timestamp=NOW), 0),
+    ],
+    ids=["as asked", "zero", "nonsense", "deleting"],
+)
+def test_how_many_are_desired(target, desired):
+    """As many as asked for, none once the deployment is being deleted."""
+    assert deployment_status(target, [], None, NOW).desired_replicas == desired
+
+
+def test_more_instances_than_desired_are_no_shortfall():
+    """While scaling down, all that are ready are told."""
+    assert progress(3, 1) == "3 of 3 instances ready"
+    assert progress(1, 3) == "1 of 3 instances ready"
+
+
+def test_one_ready_instance_makes_it_available():
+    """Available is True with one ready Instance, and the message tells what keeps the rest."""
+    got = verdict(deployment(3), [running(0), running(1), stuck(2, message="no such tag")])
+
+    assert got == (
+        "True",
+        "StableInstanceFound",
+        "2 of 3 instances ready; web-home-dfw-2: no such tag",
+    )
+
+
+def test_without_instances_they_are_on_their_way():
+    """Nothing known is told as provisioning."""
+    got = verdict(deployment(2), [])
+
+    assert got == ("False", "InstancesProvisioning", "0 of 2 instances ready")
+
+
+def test_an_instance_nobody_reported_on():
+    """An Instance without a Ready condition is on its way."""
+    got = verdict(deployment(), [instance()])
+
+    assert got == (
+        "False",
+        "InstancesProvisioning",
+        "0 of 1 instances ready; web-home-dfw-0: nothing reported yet",
+    )
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("ImageUnavailable", "ImageUnavailable"),
+        ("InstanceCrashing", "InstanceCrashing"),
+        ("ConfigurationError", "ConfigurationError"),
+        ("Failed", "Failed"),
+        ("NetworkFailedToCreate", "NetworkFailedToCreate"),
+        ("AwaitingPropagation", "AwaitingPropagation"),
+        ("SourceNotFound", "SourceNotFound"),
+        ("SchedulingGatesPresent", "InstancesProvisioning"),
+        ("PendingProgramming", "InstancesProvisioning"),
+        ("Provisioning", "InstancesProvisioning"),
+        ("PendingQuota", "InstancesProvisioning"),
+        ("Waking", "InstancesProvisioning"),
+    ],
+)
+@pytest.mark.parametrize("status", ["False", "Unknown"])
+def test_w5_an_instances_cause_reaches_the_deployment(reason, told, status):
+    """What blocks an Instance is what its deployment says; ordinary progress is provisioning."""
+    got = verdict(deployment(), [stuck(reason=reason, message="because", status=status)])
+
+    assert got == ("False", told, "0 of 1 instances ready; web-home-dfw-0: because")
+
+
+def test_the_worst_instance_is_told():
+    """Several stuck Instances are explained by the worst; ties go to the first name."""
+    found = [stuck(2), stuck(1, "InstanceCrashing"), stuck(0, "Provisioning")]
+
+    assert verdict(deployment(3), found)[1] == "InstanceCrashing"
+
+
+def test_an_instance_on_its_way_out_explains_nothing():
+    """The trouble of an Instance that is being replaced is not the deployment's any more."""
+    old = instance(deletion_timestamp=NOW, conditions=stuck().status.conditions)
+
+    assert verdict(deployment(), [old])[1] == "InstancesProvisioning"
+
+
+@pytest.mark.parametrize(
+    ("reason", "told"),
+    [
+        ("QuotaExceeded", "QuotaNotGranted"),
+        ("ValidationFailed", "ValidationFailed"),
+        ("QuotaBackendUnavailable", "QuotaBackendUnavailable"),
+        ("QuotaMisconfigured", "QuotaMisconfigured"),
+        ("QuotaNamespaceNotFound", "QuotaNamespaceNotFound"),
+        ("QuotaProjectNotFound", "QuotaProjectNotFound"),
+        ("QuotaProjectIDUnresolvable", "QuotaProjectIDUnresolvable"),
+    ],
+)
+def test_w9_only_a_lack_of_budget_is_called_that(reason, told):
+    """A fault of the quota service keeps its own reason, in Available and in ReplicasReady."""
+    found = [refused(reason=reason, message="because")]
+
+    assert verdict(deployment(), found)[1] == told
+    assert verdict(deployment(), found, kind="ReplicasReady") == (
+        "False",
+        reason,
+        "web-home-dfw-0: because",
+    )
+
+
+def test_w9_a_lack_of_budget_is_told_before_faults():
+    """ReplicasReady says QuotaExceeded as soon as one Instance was refused for it."""
+    found = [refused(0, "QuotaBackendUnavailable"), refused(1, message="10 of 10 used")]
+
+    got = verdict(deployment(2), found, kind="ReplicasReady")
+
+    assert got == ("False", "QuotaExceeded", "web-home-dfw-1: 10 of 10 used")
+
+
+def test_waiting_for_budget_is_told():
+    """An Instance that waits for budget says so upwards, though nothing refused it yet."""
+    waiting = instance(
+        conditions=(
+            condition("QuotaGranted", "Unknown", "QuotaNoBudget", "no budget yet"),
+            condition("Ready", "False", "SchedulingGatesPresent", "Waiting for Quota"),
+        )
+    )
+
+    assert verdict(deployment(), [waiting])[1:] == (
+        "QuotaNoBudget",
+        "0 of 1 instances ready; web-home-dfw-0: no budget yet",
+    )
+    assert verdict(deployment(), [waiting], kind="ReplicasReady")[0] == "True"
+
+
+def test_quota_that_is_being_asked_for_is_ordinary_progress():
+    """A claim that was just made blocks nothing."""
+    asked = instance(
+        conditions=(
+            condition("QuotaGranted", "Unknown", "PendingEvaluation", "asked"),
+            condition("Ready", "False", "SchedulingGatesPresent", "Waiting for Quota (asked)"),
+        )
+    )
+
+    assert verdict(deployment(), [asked])[1:] == (
+        "InstancesProvisioning",
+        "0 of 1 instances ready; web-home-dfw-0: Waiting for Quota (asked)",
+    )
+
+
+def test_data_that_is_not_there_holds_replicas_back():
+    """ReplicasReady waits for propagation when an Instance lacks data, after quota."""
+    lacking = instance(
+        0, conditions=(condition("ReferencedDataReady", "False", "SourceNotFound", "no map"),)
+    )
+
+    assert verdict(deployment(), [lacking], kind="ReplicasReady") == (
+        "False",
+        "AwaitingPropagation",
+        "web-home-dfw-0: no map",
+    )
+    assert verdict(deployment(2), [lacking, refused(1)], kind="ReplicasReady")[1] == "QuotaExceeded"
+
+
+def test_a_deployment_without_its_data_says_so():
+    """What the management plane says of the deployment's data competes by rank."""
+    lacking = condition("ReferencedDataReady", "False", "SourceNotFound", "no map")
+    target = written(deployment(), WorkloadDeploymentStatus(conditions=(lacking,)))
+
+    got = deployment_status(target, [stuck(reason="Provisioning")], None, NOW)
+
+    assert got.conditions[0] == lacking
+    assert verdict(target, [])[1:] == ("SourceNotFound", "0 of 1 instances ready; no map")
+
+
+@pytest.mark.parametrize(
+    ("network", "expected"),
+    [
+        (
+            NetworkVerdict(ready=False),
+            ("NetworkProvisioning", "0 of 1 instances ready; The network is not ready yet"),
+        ),
+        (
+            NetworkVerdict(ready=False, reason=Reason.NO_MATCHING_LOCATION, message="no DFW here"),
+            ("NoMatchingLocation", "0 of 1 instances ready; no DFW here"),
+        ),
+        (
+            SOMEWHERE,
+            (
+                "InstancesProvisioning",
+                "0 of 1 instances ready; web-home-dfw-0: Waiting for Network",
+            ),
+        ),
+    ],
+    ids=["on its way", "no location", "ready"],
+)
+def test_the_network_explains_what_waits_for_it(network, expected):
+    """A network that is not ready ranks above the gates that wait for it."""
+    waiting = stuck(reason="SchedulingGatesPresent", message="Waiting for Network")
+
+    assert verdict(deployment(), [waiting], network)[1:] == expected
+
+
+def test_w11_the_location_is_cleared_when_it_is_gone():
+    """A location that no longer serves the city leaves the status."""
+    placed = deployment_status(deployment(), [running()], SOMEWHERE, NOW)
+    gone = NetworkVerdict(ready=False, reason=Reason.NO_MATCHING_LOCATION)
+
+    got = deployment_status(written(deployment(), placed), [running()], gone, LATER)
+
+    assert (placed.location, got.location) == (LocationRef(name="lab-dfw-1"), None)
+
+
+def test_w10_a_suspended_deployment_says_so():
+    """Suspension is told before everything else once nothing is ready, and not before."""
+    target = deployment(annotations={annotations.SUSPENDED: "true"})
+
+    assert verdict(target, [stuck()])[1:] == (
+        "Suspended",
+        "0 of 1 instances ready; "
+        "The project is suspended: instances stay stopped until that is lifted",
+    )
+    assert verdict(target, [running()])[1] == "StableInstanceFound"
+    assert verdict(deployment(annotations={annotations.SUSPENDED: "false"}), [])[1] != "Suspended"
+
+
+@pytest.mark.parametrize(
+    ("target", "expected"),
+    [
+        (deployment(0), ("False", "Stopped", "Scaled to zero: no instances are wanted")),
+        (
+            deployment(2, deletion_timestamp=NOW),
+            ("False", "Stopping", "Being removed; instances left: 1"),
+        ),
+    ],
+    ids=["scaled to zero", "being removed"],
+)
+def test_a_deployment_at_rest_is_not_blocked(target, expected):
+    """Where no Instance is wanted, none is on its way and nothing is in its way."""
+    network = NetworkVerdict(ready=False, reason=Reason.NETWORK_FAILED_TO_CREATE)
+
+    assert verdict(target, [stuck()], network) == expected
+
+
+def test_w14_conditions_speak_of_the_newest_generation():
+    """An answer that stands is given anew for each generation, since the same time as before."""
+    first = deployment_status(deployment(), [running()], None, NOW)
+    grown = written(deployment(generation=2), first)
+
+    got = deployment_status(grown, [running()], None, LATER)
+
+    assert [(c.observed_generation, c.last_transition_time) for c in got.conditions] == [
+        (2, NOW)
+    ] * 2
+
+
+def test_what_others_say_is_kept():
+    """Conditions of other writers stay as and where they are."""
+    foreign = condition("Synced", "Unknown", "Waiting")
+    target = written(deployment(), WorkloadDeploymentStatus(conditions=(foreign,)))
+
+    assert deployment_status(target, [], None, NOW).conditions[0] == foreign
+
+
+def test_same_ignores_the_order_of_conditions_only():
+    """Conditions are told apart by type; any other difference is one."""
+    ready, available = condition("Ready"), condition("Available")
+    both = InstanceStatus(conditions=(ready, available))
+
+    assert same(both, InstanceStatus(conditions=(available, ready)))
+    assert not same(both, InstanceStatus(conditions=(available, condition("Ready", "False"))))
+    assert not same(both, InstanceStatus(conditions=(available, condition("Ready", since=NOW))))
+
+
+statuses = st.sampled_from(("True", "False", "Unknown"))
+reasons = st.sampled_from(
+    ["Waking", "PendingQuota", "QuotaExceeded", "ImageUnavailable", "Provisioning"]
+)
+
+
+def instances(ordinal):
+    return st.builds(
+        instance,
+        st.just(ordinal),
+        conditions=st.tuples(
+            *(
+                st.none() | st.builds(condition, st.just(kind), statuses, reasons)
+                for kind in ("Programmed", "Ready", "QuotaGranted", "ReferencedDataReady")
+            )
+        ).map(lambda found: tuple(c for c in found if c)),
+        template_hash=st.sampled_from((NEWEST, "older")),
+        deletion_timestamp=st.sampled_from((None, NOW)),
+    )
+
+
+fleets = st.integers(0, 4).flatmap(lambda n: st.tuples(*map(instances, range(n))))
+targets = st.builds(
+    deployment,
+    st.integers(0, 4),
+    generation=st.integers(1, 3),
+    deletion_timestamp=st.sampled_from((None, NOW)),
+    annotations=st.sampled_from(({}, {annotations.SUSPENDED: "true"})),
+)
+networks = st.sampled_from((None, SOMEWHERE, NetworkVerdict(ready=False)))
+
+
+@given(targets, fleets, networks)
+def test_counters_are_a_recount(target, fleet, network):
+    """Every counter equals a count over the Instances, and they bound each other."""
+    got = deployment_status(target, fleet, network, NOW)
+
+    updated = [i for i in fleet if i.status.controller.observed_template_hash == NEWEST]
+    said = [{c.type: c.status for c in i.status.conditions} for i in fleet if not i.deleting]
+    assert got.replicas == len(fleet)
+    assert got.updated_replicas == len(updated)
+    assert got.ready_replicas == sum(s.get("Ready") == "True" for s in said)
+    assert 0 <= got.current_replicas <= got.updated_replicas <= got.replicas
+    assert (verdict(target, fleet, network)[0] == "True") == (got.ready_replicas > 0)
+
+
+@given(targets, fleets, networks)
+def test_w1_the_status_comes_to_rest(target, fleet, network):
+    """Computed again from what was written, later, the status is equal: nothing is written."""
+    once = deployment_status(target, fleet, network, NOW)
+
+    assert deployment_status(written(target, once), fleet, network, LATER) == once
+
+
+@given(targets, fleets.flatmap(lambda f: st.tuples(st.just(f), st.permutations(f))), networks)
+def test_the_order_of_instances_does_not_matter(target, fleets, network):
+    """The same Instances in any order give the same status."""
+    fleet, shuffled = fleets
+
+    assert deployment_status(target, shuffled, network, NOW) == deployment_status(
+        target, fleet, network, NOW
+    )
+
+
+@given(targets, fleets, networks)
+def test_every_answer_has_a_reason_and_a_message(target, fleet, network):
+    """A condition that is not True explains itself, and never by a pointer alone."""
+    for kind in ("Available", "ReplicasReady"):
+        status, reason, message = verdict(target, fleet, network, kind)
+
+        assert message
+        assert status == "True" or rank(reason) or reason in {"Stopped", "Stopping", "Waking"}

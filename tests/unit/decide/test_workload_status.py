@@ -1,0 +1,445 @@
+"""The status of a Workload and of its placements."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+from hypothesis import given, strategies as st
+
+from compute.api import annotations
+from compute.api.compute import (
+    PlacementStatus,
+    WorkloadDeployment,
+    WorkloadDeploymentStatus,
+    WorkloadStatus,
+)
+from compute.decide.conditions import find
+from compute.decide.placement import Unmatched
+from compute.decide.rollup import same
+from compute.decide.workload_status import workload_status
+from tests.builders import NOW, condition, deployment, placement, workload
+
+LATER = NOW + timedelta(hours=1)
+SERVES = condition("Available", "True", "StableInstanceFound")
+PAUSE = "paused: template changes are held back until the workload is resumed"
+
+
+def located(city="dfw", *conditions, place="home", ready=0, **meta):
+    """The deployment of a placement in a city, with what its cell reports."""
+    made = deployment(**({"name": f"web-{place}-{city}"} | meta))
+    return msgspec.structs.replace(
+        made,
+        spec=msgspec.structs.replace(made.spec, placement_name=place, city_code=city.upper()),
+        status=WorkloadDeploymentStatus(
+            conditions=conditions, desired_replicas=1, replicas=1, ready_replicas=ready
+        ),
+    )
+
+
+def serving(city="dfw", **more):
+    return located(city, SERVES, ready=1, **more)
+
+
+def blocked(city="dfw", reason="InstancesProvisioning", message="", **more):
+    return located(city, condition("Available", "False", reason, message), **more)
+
+
+def verdict(target, deployments, **world):
+    """Status, reason and message of the Workload's Available."""
+    got = find(workload_status(target, deployments, now=NOW, **world).conditions, "Available")
+    assert got is not None
+    return got.status, got.reason, got.message
+
+
+def places(target, deployments, **world):
+    """Name, status and reason of each placement's Available."""
+    got = workload_status(target, deployments, now=NOW, **world).placements
+    return [(p.name, p.conditions[0].status, p.conditions[0].reason) for p in got]
+
+
+def written(target, status):
+    return msgspec.structs.replace(target, status=status)
+
+
+def paused(target):
+    meta = msgspec.structs.replace(target.metadata, annotations={annotations.PAUSED: "true"})
+    return msgspec.structs.replace(target, metadata=meta)
+
+
+def test_a_healthy_workload():
+    """The whole status of a Workload that is as it should be."""
+    got = workload_status(workload(), [serving()], now=NOW)
+
+    message = "1 of 1 instances ready"
+    assert got == WorkloadStatus(
+        conditions=(
+            condition(
+                "Available",
+                reason="AvailablePlacementFound",
+                message=message,
+                since=NOW,
+                generation=1,
+            ),
+        ),
+        deployments=1,
+        observed_generation=1,
+        placements=(
+            PlacementStatus(
+                name="home",
+                conditions=(
+                    condition(
+                        "Available",
+                        reason="AvailableDeploymentFound",
+                        message=message,
+                        since=NOW,
+                        generation=1,
+                    ),
+                ),
+                desired_replicas=1,
+                replicas=1,
+                ready_replicas=1,
+            ),
+        ),
+        desired_replicas=1,
+        replicas=1,
+        ready_replicas=1,
+    )
+
+
+@pytest.mark.parametrize(
+    ("deployments", "expected"),
+    [
+        ([], ("False", "NoAvailablePlacements", "0 of 2 instances ready")),
+        (
+            [located("dfw")],
+            (
+                "False",
+                "NoAvailablePlacements",
+                "0 of 2 instances ready; web-home-dfw: nothing heard from its cell yet",
+            ),
+        ),
+        (
+            [blocked("dfw", message="same"), blocked("lhr", message="same")],
+            ("False", "InstancesProvisioning", "0 of 2 instances ready; web-home-dfw: same"),
+        ),
+        (
+            [blocked("dfw"), blocked("lhr", "ImageUnavailable", "no such tag")],
+            ("False", "ImageUnavailable", "0 of 2 instances ready; web-home-lhr: no such tag"),
+        ),
+        (
+            [blocked("lhr", "InstanceCrashing"), blocked("dfw", "ImageUnavailable")],
+            ("False", "ImageUnavailable", "0 of 2 instances ready; web-home-dfw: ImageUnavailable"),
+        ),
+        (
+            [serving("dfw"), blocked("lhr", "QuotaNotGranted", "ask for more")],
+            (
+                "True",
+                "AvailablePlacementFound",
+                "1 of 2 instances ready; web-home-lhr: ask for more",
+            ),
+        ),
+    ],
+    ids=[
+        "no deployments",
+        "nothing reported",
+        "same reason",
+        "mixed reasons",
+        "tie by name",
+        "one available wins",
+    ],
+)
+def test_available(deployments, expected):
+    """A Workload is available if any city is; else it gives the worst reason of any city."""
+    assert verdict(workload("web", placement("home", "DFW", "LHR")), deployments) == expected
+
+
+@pytest.mark.parametrize(
+    "reason",
+    [
+        "InstancesProvisioning",
+        "NetworkProvisioning",
+        "NoMatchingLocation",
+        "QuotaNotGranted",
+        "QuotaBackendUnavailable",
+        "ReferencedDataNotReady",
+        "ImageUnavailable",
+        "InstanceCrashing",
+        "ConfigurationError",
+        "SourceTooLarge",
+        "NetworkNotFound",
+        "NetworkFailedToCreate",
+        "NoCellForCity",
+        "Suspended",
+    ],
+)
+def test_w5_every_cause_reaches_the_workload(reason):
+    """What blocks a city is told by the Workload, over a city that has not reported."""
+    found = [located("dfw"), blocked("lhr", reason)]
+
+    assert verdict(workload("web", placement("home", "DFW", "LHR")), found)[1] == reason
+
+
+def test_an_unreachable_cell_is_told():
+    """A city that is not heard of is not available, whatever was counted there before."""
+    silent = located("dfw", condition("Available", "Unknown", "CellUnreachable", "silent"), ready=1)
+
+    got = verdict(
+        workload("web", placement("home", "DFW", "LHR")),
+        [silent, blocked("lhr", "ImageUnavailable")],
+    )
+
+    assert got == ("False", "CellUnreachable", "1 of 2 instances ready; web-home-dfw: silent")
+
+
+def test_placements_are_summed_and_sorted():
+    """Every counter of a placement is the sum over its cities, the Workload's over placements."""
+    target = workload("web", placement("west", "DFW", "LAX"), placement("east", "LHR"))
+    found = [
+        serving("dfw", place="west"),
+        blocked("lax", place="west"),
+        serving("lhr", place="east"),
+    ]
+
+    got = workload_status(target, found, now=NOW)
+
+    assert [(p.name, p.replicas, p.ready_replicas) for p in got.placements] == [
+        ("east", 1, 1),
+        ("west", 2, 1),
+    ]
+    assert (got.deployments, got.replicas, got.desired_replicas, got.ready_replicas) == (3, 3, 3, 2)
+
+
+def test_a_placement_tells_its_own_cause():
+    """A placement that does not serve points at its deployments and quotes the worst."""
+    target = workload("web", placement("east", "LHR"), placement("west", "DFW"))
+    found = [serving("dfw", place="west"), blocked("lhr", "QuotaNotGranted", "full", place="east")]
+
+    got = workload_status(target, found, now=NOW).placements[0].conditions[0]
+
+    assert (got.status, got.reason) == ("False", "NoAvailableDeployments")
+    assert got.message == "0 of 1 instances ready; web-east-lhr: full"
+
+
+def test_a_placement_that_left_the_spec_is_counted_while_it_lasts():
+    """What still runs of a removed placement is counted and may still serve."""
+    old = serving("lhr", place="old", deletion_timestamp=NOW)
+
+    assert places(workload(), [old]) == [
+        ("home", "False", "NoAvailableDeployments"),
+        ("old", "True", "AvailableDeploymentFound"),
+    ]
+    assert verdict(workload(), [old])[0] == "True"
+
+
+def test_a_deployment_on_its_way_out_explains_nothing():
+    """The trouble of a deployment that is being removed is not the Workload's any more."""
+    old = blocked("lhr", "ImageUnavailable", place="old", deletion_timestamp=NOW)
+
+    assert verdict(workload(), [old, blocked()])[1] == "InstancesProvisioning"
+
+
+def test_w2_a_vanished_network_does_not_take_down_what_runs():
+    """While something serves, a missing network is told in the message and lowers nothing."""
+    target = workload("web", placement("home", "DFW", "LHR"))
+
+    got = workload_status(
+        target,
+        [serving("dfw"), blocked("lhr", message="slow")],
+        missing_networks=["default"],
+        now=NOW,
+    )
+
+    available = find(got.conditions, "Available")
+    assert available == condition(
+        "Available",
+        "True",
+        "AvailablePlacementFound",
+        "1 of 2 instances ready; networks not found: default (create them, or name others in the "
+        "template); web-home-lhr: slow",
+        since=NOW,
+        generation=1,
+    )
+    assert (got.replicas, got.ready_replicas, got.deployments) == (2, 1, 2)
+
+
+def test_w3_missing_networks_are_named_in_order():
+    """Missing networks block a Workload of which nothing serves, each named once, sorted."""
+    got = verdict(workload(), [], missing_networks=["b", "a", "b"])
+
+    assert got == (
+        "False",
+        "NetworkNotFound",
+        "0 of 1 instances ready; networks not found: a, b (create them, or name others in the "
+        "template)",
+    )
+
+
+def test_w6_a_placement_without_any_offered_city_says_so():
+    """Where no city of a placement is offered, placement and Workload give that reason."""
+    target = workload("web", placement("home", "XYZ", "ABC"))
+    lost = [Unmatched("home", "XYZ"), Unmatched("home", "ABC")]
+
+    assert places(target, [], unmatched=lost) == [("home", "False", "NoMatchingLocations")]
+    assert verdict(target, [], unmatched=lost) == (
+        "False",
+        "NoMatchingLocations",
+        "0 of 2 instances ready; cities not offered to this project: ABC, XYZ",
+    )
+
+
+def test_w6_a_city_that_is_not_offered_is_never_silent():
+    """A Workload that serves elsewhere still tells which city it was not given."""
+    target = workload("web", placement("home", "DFW", "XYZ"))
+
+    got = verdict(target, [serving("dfw")], unmatched=[Unmatched("home", "XYZ")])
+
+    assert got == (
+        "True",
+        "AvailablePlacementFound",
+        "1 of 2 instances ready; cities not offered to this project: XYZ",
+    )
+
+
+def test_w6_one_missing_city_does_not_hide_what_blocks_the_others():
+    """As long as a placement has a city, its reason is what happens there."""
+    target = workload("web", placement("home", "DFW", "XYZ"))
+    lost = [Unmatched("home", "XYZ")]
+
+    assert verdict(target, [blocked("dfw")], unmatched=lost)[1] == "InstancesProvisioning"
+    assert verdict(target, [], unmatched=lost)[1] == "NoAvailablePlacements"
+
+
+def test_w6_a_city_that_still_runs_is_judged_by_what_runs():
+    """A deployment kept although its city is not offered any more is still available."""
+    got = verdict(workload(), [serving()], unmatched=[Unmatched("home", "DFW")])
+
+    assert got == (
+        "True",
+        "AvailablePlacementFound",
+        "1 of 1 instances ready; cities not offered to this project: DFW",
+    )
+
+
+def test_a_paused_workload_says_so():
+    """A pause is a condition of its own, and part of the message."""
+    got = workload_status(paused(workload()), [serving()], now=NOW)
+
+    assert find(got.conditions, "Paused") == condition(
+        "Paused", "True", "Paused", PAUSE, since=NOW, generation=1
+    )
+    assert verdict(paused(workload()), [serving()])[2] == f"1 of 1 instances ready; {PAUSE}"
+
+
+def test_a_resumed_workload_forgets_the_pause():
+    """The condition is there only while the Workload is paused."""
+    held = workload_status(paused(workload()), [serving()], now=NOW)
+
+    got = workload_status(written(workload(), held), [serving()], now=LATER)
+
+    assert [c.type for c in got.conditions] == ["Available"]
+
+
+def test_w14_every_condition_speaks_of_the_newest_generation():
+    """Status, conditions and placements' conditions carry the generation they speak of."""
+    first = workload_status(workload(), [serving()], now=NOW)
+    meta = msgspec.structs.replace(workload().metadata, generation=2)
+    grown = msgspec.structs.replace(written(workload(), first), metadata=meta)
+
+    got = workload_status(grown, [serving()], now=LATER)
+
+    said = [*got.conditions, *got.placements[0].conditions]
+    assert [(c.observed_generation, c.last_transition_time) for c in said] == [(2, NOW)] * 2
+    assert got.observed_generation == 2
+
+
+def test_same_looks_into_placements():
+    """The order of a placement's conditions says nothing, its counters do."""
+    conditions = (condition("Available"), condition("Synced"))
+    one = PlacementStatus(name="home", conditions=conditions)
+    other = PlacementStatus(name="home", conditions=conditions[::-1])
+    more = PlacementStatus(name="home", conditions=conditions, replicas=1)
+
+    assert same(WorkloadStatus(placements=(one,)), WorkloadStatus(placements=(other,)))
+    assert not same(WorkloadStatus(placements=(one,)), WorkloadStatus(placements=(more,)))
+
+
+def reported(city):
+    said = st.builds(
+        condition,
+        st.just("Available"),
+        st.sampled_from(("True", "False", "Unknown")),
+        st.sampled_from(("Waking", "ImageUnavailable", "CellUnreachable", "QuotaNotGranted")),
+    )
+    return st.builds(
+        lambda place, conditions, ready, gone: located(
+            city, *conditions, place=place, ready=ready, deletion_timestamp=gone
+        ),
+        st.sampled_from(("east", "west", "old")),
+        st.none().map(lambda _: ()) | st.tuples(said),
+        st.integers(0, 3),
+        st.sampled_from((None, NOW)),
+    )
+
+
+CITIES = ("dfw", "lhr", "nrt")
+fleets = st.integers(0, 3).flatmap(lambda n: st.tuples(*map(reported, CITIES[:n])))
+targets = st.sampled_from(
+    (
+        workload("web", placement("west", "DFW", "LHR"), placement("east", "XYZ")),
+        paused(workload("web", placement("east", "NRT"))),
+    )
+)
+worlds = st.fixed_dictionaries(
+    {
+        "missing_networks": st.lists(st.sampled_from(("default", "other"))),
+        "unmatched": st.lists(
+            st.sampled_from((Unmatched("east", "XYZ"), Unmatched("west", "DFW")))
+        ),
+    }
+)
+
+
+@given(targets, fleets, worlds)
+def test_counters_are_sums(target, fleet, world):
+    """Every counter equals a sum over the deployments, and a placement is made of its own."""
+    got = workload_status(target, fleet, now=NOW, **world)
+
+    assert got.deployments == len(fleet)
+    for name in ("replicas", "desired_replicas", "ready_replicas", "updated_replicas"):
+        assert getattr(got, name) == sum(getattr(d.status, name) for d in fleet)
+        assert getattr(got, name) == sum(getattr(p, name) for p in got.placements)
+    assert [p.name for p in got.placements] == sorted(
+        {d.spec.placement_name for d in fleet} | {p.name for p in target.spec.placements}
+    )
+
+
+@given(targets, fleets, worlds)
+def test_available_exactly_when_a_city_is(target, fleet, world):
+    """Nothing but the cities decides whether a Workload is available, and it always says why."""
+    status, reason, message = verdict(target, fleet, **world)
+
+    assert (status == "True") == any(_serves(d) for d in fleet)
+    assert reason
+    assert message
+
+
+@given(targets, fleets, worlds)
+def test_w1_the_status_comes_to_rest(target, fleet, world):
+    """Computed again from what was written, later, the status is equal: nothing is written."""
+    once = workload_status(target, fleet, now=NOW, **world)
+
+    assert workload_status(written(target, once), fleet, now=LATER, **world) == once
+
+
+@given(targets, fleets.flatmap(lambda f: st.tuples(st.just(f), st.permutations(f))), worlds)
+def test_the_order_of_deployments_does_not_matter(target, fleets, world):
+    """The same deployments in any order give the same status."""
+    fleet, shuffled = fleets
+
+    assert workload_status(target, shuffled, now=NOW, **world) == workload_status(
+        target, fleet, now=NOW, **world
+    )
+
+
+def _serves(deployment: WorkloadDeployment) -> bool:
+    return any(c.type == "Available" and c.status == "True" for c in deployment.status.conditions)

@@ -1,0 +1,72 @@
+"""Check the docs: links lead somewhere, dependencies are argued for, folders are explained."""
+
+import re
+import sys
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+NAME = re.compile(r"^[A-Za-z0-9._-]+")
+
+
+def main() -> int:
+    """Print every complaint; the answer is the exit code."""
+    complaints = [*_broken_links(), *_unargued(), *_unlisted(), *_unexplained()]
+    print("\n".join(complaints) or "docs: links, decisions and folders agree")
+    return 1 if complaints else 0
+
+
+def _pages() -> Iterator[Path]:
+    yield from ROOT.glob("*.md")
+    yield from (ROOT / "docs").rglob("*.md")
+
+
+def _broken_links() -> Iterator[str]:
+    for page in _pages():
+        for target in LINK.findall(page.read_text()):
+            if "://" not in target and not (page.parent / target).exists():
+                yield f"{page.relative_to(ROOT)}: the link to {target} leads nowhere"
+
+
+def _unargued() -> Iterator[str]:
+    """Dependencies that no decision names."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wanted = [
+        *project["project"]["dependencies"],
+        *project["dependency-groups"]["dev"],
+        *project["build-system"]["requires"],
+    ]
+    decisions = "\n".join(p.read_text() for p in _decisions()).lower()
+    for requirement in wanted:
+        name = NAME.findall(requirement)[0].lower()
+        if not re.search(rf"\b{re.escape(name)}\b", decisions):
+            yield f"docs/decisions: nothing says why {name} is a dependency"
+
+
+def _unlisted() -> Iterator[str]:
+    index = (ROOT / "docs/decisions/README.md").read_text()
+    for page in _decisions():
+        if f"({page.name})" not in index:
+            yield f"docs/decisions/README.md: does not list {page.name}"
+
+
+def _unexplained() -> Iterator[str]:
+    """Packages and decisions that the architecture page does not speak of."""
+    text = (ROOT / "docs/architecture.md").read_text()
+    for package in sorted((ROOT / "src/compute").iterdir()):
+        if (package / "__init__.py").exists() and f"`{package.name}/`" not in text:
+            yield f"docs/architecture.md: does not explain {package.name}/"
+    for topic in sorted((ROOT / "src/compute/decide").iterdir()):
+        name = topic.stem
+        if not name.startswith("__") and f"decide/{name}" not in text:
+            yield f"docs/architecture.md: does not say what decide/{name} answers"
+
+
+def _decisions() -> list[Path]:
+    return sorted((ROOT / "docs/decisions").glob("[0-9]*.md"))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

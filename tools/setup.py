@@ -1,0 +1,87 @@
+"""Make the private environment in ``.venv``: everything in the lock, nothing else.
+
+Runs on the standard library alone, since it is what installs the rest. The lock decides every
+version and every hash, that of the installer included.
+"""
+
+import importlib.util
+import os
+import subprocess
+import sys
+import tempfile
+import time
+import tomllib
+from collections.abc import Sequence
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+VENV = ROOT / ".venv"
+PAUSES = (2, 5, 15, 40, 60)  # seconds; package registries sometimes answer "too many requests"
+
+
+def main() -> int:
+    """Set up, or say in one sentence why not."""
+    if importlib.util.find_spec("ensurepip") is None:
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        return _fail(f"this Python has no venv: install the package python{version}-venv")
+    print("Setting up .venv (once; a minute at most on a quick line)", flush=True)
+    if not (VENV / "bin" / "python").exists():
+        subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
+    return _install_uv() or _sync()
+
+
+def _install_uv() -> int:
+    package = _locked("uv")
+    if _installed_uv() == package["version"]:
+        return 0
+    hashes = " ".join(f"--hash={wheel['hash']}" for wheel in package["wheels"])
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as requirements:
+        requirements.write(f"uv=={package['version']} {hashes}\n")
+        requirements.flush()
+        pip = [str(VENV / "bin" / "python"), "-m", "pip", "install", "--quiet", "--no-input"]
+        pip += ["--disable-pip-version-check", "--only-binary", ":all:", "--require-hashes"]
+        return _retried("install uv", [*pip, "-r", requirements.name])
+
+
+def _sync() -> int:
+    uv = [str(VENV / "bin" / "uv"), "sync", "--frozen", "--no-progress", "--quiet"]
+    return _retried("install the locked packages", [*uv, "--no-python-downloads"])
+
+
+def _retried(what: str, command: Sequence[str]) -> int:
+    environment = os.environ | {"UV_PROJECT_ENVIRONMENT": str(VENV), "VIRTUAL_ENV": str(VENV)}
+    for pause in (*PAUSES, None):
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+        )
+        if done.returncode == 0:
+            return 0
+        if pause is None:
+            break
+        print(f"could not {what}; trying again in {pause} s", file=sys.stderr, flush=True)
+        time.sleep(pause)  # noqa: TID251 - a script of its own, with no clock to inject
+    print(done.stderr.strip(), file=sys.stderr)
+    return _fail(f"could not {what}; see the lines above, then run the same command again")
+
+
+def _locked(name: str) -> dict[str, list[dict[str, str]]]:
+    packages = tomllib.loads((ROOT / "uv.lock").read_text())["package"]
+    found: dict[str, list[dict[str, str]]] = next(p for p in packages if p["name"] == name)
+    return found
+
+
+def _installed_uv() -> str | None:
+    uv = VENV / "bin" / "uv"
+    if not uv.exists():
+        return None
+    words = subprocess.run([str(uv), "--version"], capture_output=True, text=True, check=False)
+    return words.stdout.split()[1] if words.returncode == 0 else None
+
+
+def _fail(sentence: str) -> int:
+    print(f"set-up stopped: {sentence}.", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
