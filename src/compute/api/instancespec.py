@@ -237,7 +237,7 @@ class Volume(Wire, frozen=True, kw_only=True):
     """A disk of the Instance's own."""
     name: str
     """Names the volume within the Instance; a DNS label."""
-    secret: Annotated[SecretVolumeSource | None, ATOMIC_MAP] = None
+    secret: SecretVolumeSource | None = None
     """The keys of a Secret, as files."""
 
 

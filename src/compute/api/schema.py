@@ -13,6 +13,8 @@ without a word and never enforce it.
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import reduce
+from operator import or_
 from types import NoneType, UnionType
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
@@ -49,9 +51,9 @@ _KEYWORDS: Final = {
     "format": "format",
     "enum": "enum",
     "default": "default",
-    "pattern": "pattern",
     "min_length": "minLength",
     "max_length": "maxLength",
+    "pattern": "pattern",
     "minimum": "minimum",
     "maximum": "maximum",
     "min_items": "minItems",
@@ -165,7 +167,7 @@ def _unwrapped(annotation: object) -> tuple[object, Rule, bool]:
             for layer in reversed(layers):  # the outermost comes last
                 rule = rule.over(layer) if isinstance(layer, Rule) else rule
         elif get_origin(annotation) in (Union, UnionType) and NoneType in get_args(annotation):
-            annotation = Union[tuple(a for a in get_args(annotation) if a is not NoneType)]  # noqa: UP007 (made at run time)
+            annotation = reduce(or_, (a for a in get_args(annotation) if a is not NoneType))
             optional = True
         else:
             return annotation, rule, optional

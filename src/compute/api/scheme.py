@@ -106,6 +106,9 @@ _BY_PLURAL: Final = {
     (kind.RESOURCE.group, kind.RESOURCE.version, kind.RESOURCE.plural): kind for kind in KINDS
 }
 _COMPARED: Final = 80  # characters; comparing takes the square of the length
+_LONGEST: Final = 200  # characters of an explanation, which may quote the document
+_MISSING: Final = "Object missing required field "
+_UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _ENCODER: Final = msgspec.json.Encoder()
 
 
@@ -132,8 +135,8 @@ class DecodeError(ValueError):
 
 
 class _Head(Wire, frozen=True, kw_only=True):
-    api_version: str = ""
-    kind: str = ""
+    api_version: str
+    kind: str
 
 
 def lookup(api_version: str, kind: str) -> type[Object] | None:
@@ -174,39 +177,40 @@ def _decoder(shape: type[W]) -> msgspec.json.Decoder[W]:
 
 
 def _decoded(shape: type[W], document: bytes | Mapping[str, Any], word: str) -> W:
-    """The value in a document, read a second time without its nulls when the first time fails.
+    try:
+        if isinstance(document, bytes):
+            decoder: msgspec.json.Decoder[W] = _decoder(shape)
+            return decoder.decode(document)
+        return msgspec.convert(document, type=shape)
+    except _UNREADABLE:
+        return _decoded_without_nulls(shape, document, word)
+
+
+def _decoded_without_nulls(shape: type[W], document: bytes | Mapping[str, Any], word: str) -> W:
+    """The value in a document that could not be read as it stands.
 
     Go writes null for an empty list or map and for a time that never was; it means absent.
     """
+    parsed: object = None
     try:
-        return _read(shape, document)
-    except msgspec.ValidationError:
         parsed = msgspec.json.decode(document) if isinstance(document, bytes) else document
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise DecodeError(word, "", f"it is not JSON that can be read: {error}") from error
-    try:
-        return _read(shape, _without_nulls(parsed))
-    except msgspec.ValidationError as error:
-        raise _explained(error, f"{word}{_name_in(parsed)}") from error
+        return msgspec.convert(_without_nulls(parsed), type=shape)
+    except _UNREADABLE as error:
+        path, why = _explained(error)
+        raise DecodeError(f"{word}{_name_in(parsed)}", path, why) from error
 
 
-def _read(shape: type[W], document: bytes | Mapping[str, Any]) -> W:
-    if isinstance(document, bytes):
-        return _decoder(shape).decode(document)
-    return msgspec.convert(document, shape)
-
-
-def _without_nulls(value: Any) -> Any:
+def _without_nulls(value: object) -> object:
     match value:
         case Mapping():
-            return {k: _without_nulls(v) for k, v in value.items() if v is not None}
+            return {key: _without_nulls(v) for key, v in value.items() if v is not None}
         case list():
             return [_without_nulls(item) for item in value]
         case _:
             return value
 
 
-def _name_in(document: Any) -> str:
+def _name_in(document: object) -> str:
     match document:
         case {"metadata": {"name": str(name)}}:
             return f" {excerpt(name)}"
@@ -214,15 +218,27 @@ def _name_in(document: Any) -> str:
             return ""
 
 
-def _explained(error: msgspec.ValidationError, subject: str) -> DecodeError:
-    """The error with its path as users write paths: ``spec.x[0].y`` where msgspec says ``$...``."""
-    why, _, where = str(error).partition(" - at `")
-    path = where.rpartition("$")[2].rstrip("`").removeprefix(".")
+def _explained(error: Exception) -> tuple[str, str]:
+    """The field that is wrong, and what is wrong with it."""
+    match error:
+        case msgspec.ValidationError():
+            return _located(str(error))
+        case RecursionError():
+            return "", "it is nested too deeply"
+        case _:
+            return "", f"it is not JSON: {error}"
+
+
+def _located(text: str) -> tuple[str, str]:
+    """The path as users write it, ``spec.x[0].y`` where msgspec says ``$.spec.x[0].y``."""
+    why, _, where = text.rpartition(" - at `") if " - at `" in text else (text, "", "")
+    path = where.rpartition("$")[2].strip(".`")
     why = why.replace("`", "")
-    field = why.removeprefix("Object missing required field ")
+    field = why.removeprefix(_MISSING)
     if field != why:
-        return DecodeError(subject, f"{path}.{field}".removeprefix("."), "it is required")
-    return DecodeError(subject, path, f"{why[:1].lower()}{why[1:]}")
+        return f"{path}.{field}".lstrip("."), "it is required"
+    role = "a key: " if where.startswith("key") else ""
+    return path, f"{role}{why[:1].lower()}{why[1:_LONGEST]}"
 
 
 def _nearest(api_version: str, kind: str) -> type[Object]:

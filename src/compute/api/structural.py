@@ -36,9 +36,12 @@ __all__ = [
 def found(pattern: str, text: str) -> bool:
     """The matcher for patterns that we wrote ourselves.
 
-    A pattern from a stranger's CRD needs one that cannot be made to run for ever.
+    A pattern from a stranger's CRD needs one that cannot be made to run for ever. Python's ``$``
+    also stands before a last newline; that of Kubernetes does not.
     """
-    return re.search(pattern, text) is not None
+    anchored = pattern.endswith("$") and not pattern.endswith(r"\$")
+    exact = f"{pattern[:-1]}\\Z" if anchored else pattern
+    return re.search(exact, text, re.ASCII) is not None
 
 
 def validate(document: object, schema: Schema, *, matches: Matcher = found) -> list[FieldError]:
@@ -74,11 +77,12 @@ class _Validator:
                 yield from self.errors(path.child(str(name)), value[name], inner)
 
     def item_errors(self, path: Path, value: list[Any], schema: Schema) -> Iterator[FieldError]:
-        repeated = _repeated(value, schema)
+        repeated, items = _repeated(value, schema), schema["items"]
         for position, item in enumerate(value):
             if position in repeated:
                 yield duplicate(path.at(position), repeated[position])
-            yield from self.errors(path.at(position), item, schema["items"])
+            if default(items) is None or not is_stray_null(item, items):
+                yield from self.errors(path.at(position), item, items)
 
 
 def _repeated(items: list[Any], schema: Schema) -> dict[int, object]:

@@ -1,8 +1,8 @@
 """One value against its own node of a structural schema; what lies inside it is checked elsewhere.
 
-The words are those of Kubernetes, so that a user finds them where all the others have asked
-before. Two answers differ, because its own help nobody: a value of the wrong type is told once and
-not again for each keyword, and a number that does not fit its format is told the bound.
+The words are those of Kubernetes, so that a user finds them where others have asked before. Two
+answers are clearer than its own: a value of the wrong type is told once, not again for each
+keyword, and an integer that does not fit its format is told the bound.
 """
 
 import json

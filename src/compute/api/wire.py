@@ -22,10 +22,12 @@ INT_OR_STRING_QUANTITY: Final = (
 )
 
 
-class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
     """Anything that crosses the wire: immutable, camelCase, absent when it says nothing.
 
     Subclasses repeat ``frozen=True, kw_only=True``: type checkers do not see inherited options.
+    The cyclic collector passes over these structs: frozen trees have no cycles, and walking
+    hundreds of thousands of them at each full collection is the largest cost of a long-lived cache.
     """
 
 

@@ -61,10 +61,10 @@ def _failure(error: BaseException) -> tuple[str, Exit]:
             return f"Error: {error}", error.code
         case click.exceptions.NoArgsIsHelpError():
             return error.format_message(), Exit.USAGE
-        case click.UsageError(ctx=click.Context() as context):
-            sentence = error.format_message().rstrip(".")
-            return f"Error: {sentence}; see `{context.command_path} --help`", Exit.USAGE
         case click.ClickException():
-            return f"Error: {error.format_message()}", Exit.USAGE
+            context = getattr(error, "ctx", None)
+            path = context.command_path if context else "compute"
+            sentence = error.format_message().rstrip(".")
+            return f"Error: {sentence}; see `{path} --help`", Exit.USAGE
         case _:
             return "Interrupted.", Exit.INTERRUPTED

@@ -45,12 +45,19 @@ _SPEAKERS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why something does not run, and the name of the object that says so."""
+    """Why something does not run, and the object that says so."""
 
-    subject: str
+    by: Object
     reason: str
     message: str = ""
     since: datetime | None = None
+
+    @property
+    def told(self) -> str:
+        """The cause on one line: who says so, and what they say."""
+        known = describe(self.reason)
+        text = " ".join(self.message.split()) or (known.meaning if known else self.reason)
+        return f"{self.by.metadata.name}: {text}"
 
     @property
     def telling(self) -> bool:
@@ -71,9 +78,9 @@ def of_instance(instance: Instance, binding: NetworkBinding | None = None) -> Ca
     """
     if is_ready(instance):
         return None
-    unheard = Cause(instance.metadata.name, Reason.PENDING, "", _born(instance))
+    unheard = Cause(instance, Reason.PENDING, "", _born(instance))
     spoken = (*_of_gates(instance, binding), *_of_conditions(instance))
-    return _deepest(*spoken, unheard)
+    return deepest(*spoken, unheard)
 
 
 def of_deployment(deployment: WorkloadDeployment, instances: Iterable[Instance]) -> Cause | None:
@@ -84,36 +91,53 @@ def of_deployment(deployment: WorkloadDeployment, instances: Iterable[Instance])
     if status.ready_replicas >= wanted and (available or wanted == 0):
         return None
     live = [i for i in instances if not i.deleting and joins.deployment_name(i) == name]
-    deeper = [cause for i in sorted(live, key=_by_ordinal) if (cause := of_instance(i))]
-    own = [_said(deployment, c) for c in status.conditions if c.status != "True"]
-    unheard = Cause(name, Reason.INSTANCES_PROVISIONING, "", _born(deployment))
-    return _deepest(*deeper, *own, unheard)
+    deeper = [cause for i in sorted(live, key=joins.order) if (cause := of_instance(i))]
+    own = reports(deployment)
+    unheard = Cause(deployment, Reason.INSTANCES_PROVISIONING, "", _born(deployment))
+    return deepest(*deeper, *own, unheard)
 
 
 def of_workload(
     workload: Workload, deployments: Iterable[WorkloadDeployment], instances: Sequence[Instance]
 ) -> Cause | None:
     """Why the Workload lacks ready Instances somewhere; None when it lacks none."""
-    name = workload.metadata.name
-    kept = {joins.place(d): d for d in deployments if not d.deleting}
+    kept = {joins.place(d): d for d in sorted(deployments, key=joins.order) if not d.deleting}
     deeper = [cause for d in kept.values() if (cause := of_deployment(d, instances))]
-    missing = [
-        f"{place[1]} has no deployment yet"
-        for place in joins.expected(workload)
-        if place not in kept
-    ]
     available = find(workload.status.conditions, ConditionType.AVAILABLE)
-    own = [_said(workload, available)] if available and available.status != "True" else []
-    nowhere = [
-        Cause(name, Reason.NO_AVAILABLE_DEPLOYMENTS, text, _born(workload)) for text in missing
+    own = [said(workload, available)] if available and available.status != "True" else []
+    hint = f"; {available.message}" if available and available.message else ""
+    missing = [
+        Cause(workload, Reason.PENDING, f"{city} has no deployment yet{hint}", _born(workload))
+        for placement, city in joins.expected(workload)
+        if (placement, city) not in kept
     ]
-    return _deepest(*deeper, *own, *nowhere)
+    return deepest(*deeper, *own, *missing)
 
 
 def first(causes: Iterable[Cause]) -> Cause | None:
     """The cause that explains most; of equals the one named first. None when none is telling."""
     telling = (cause for cause in causes if cause.telling)
     return max(telling, key=lambda cause: rank(cause.reason), default=None)
+
+
+def deepest(*causes: Cause) -> Cause | None:
+    """The cause that explains most, else the first pointer to one. None when there is neither."""
+    return first(causes) or next(iter(causes), None)
+
+
+def reports(deployment: WorkloadDeployment) -> tuple[Cause, ...]:
+    """What the deployment says is not so of itself."""
+    return tuple(said(deployment, c) for c in deployment.status.conditions if c.status != "True")
+
+
+def said(by: Object, condition: Condition) -> Cause:
+    """A condition as a cause.
+
+    The time of an Unknown condition stays 1970 for as long as it stays Unknown. It cannot have
+    begun before the object did, so that is told instead.
+    """
+    times = [t for t in (condition.last_transition_time, _born(by)) if t and t > EPOCH]
+    return Cause(by, condition.reason, condition.message, max(times, default=None))
 
 
 def closed_gates(instance: Instance) -> tuple[str, ...]:
@@ -127,37 +151,18 @@ def _of_gates(instance: Instance, binding: NetworkBinding | None) -> Iterator[Ca
     quota = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
     denied = quota is not None and quota.status == "False"
     if quota and quota.status != "True" and (denied or gates.QUOTA in closed):
-        yield _said(instance, quota)
+        yield said(instance, quota)
     network = find(binding.status.conditions, ConditionType.READY) if binding else None
     if network and network.status != "True" and gates.NETWORK in closed:
-        yield _said(instance, network)
+        yield said(instance, network)
 
 
 def _of_conditions(instance: Instance) -> Iterator[Cause]:
     for kind in _SPEAKERS:
-        said = find(instance.status.conditions, kind)
-        if said and said.status != "True":
-            yield _said(instance, said)
-
-
-def _deepest(*causes: Cause) -> Cause | None:
-    """The cause that explains most, else the first pointer to one."""
-    return first(causes) or next(iter(causes), None)
-
-
-def _said(by: Object, condition: Condition) -> Cause:
-    """A condition as a cause.
-
-    The time of an Unknown condition stays 1970 for as long as it stays Unknown. It cannot have
-    begun before the object did, so that is told instead.
-    """
-    times = [t for t in (condition.last_transition_time, _born(by)) if t and t > EPOCH]
-    return Cause(by.metadata.name, condition.reason, condition.message, max(times, default=None))
+        condition = find(instance.status.conditions, kind)
+        if condition and condition.status != "True":
+            yield said(instance, condition)
 
 
 def _born(of: Object) -> datetime | None:
     return of.metadata.creation_timestamp
-
-
-def _by_ordinal(instance: Instance) -> tuple[int, str]:
-    return len(instance.metadata.name), instance.metadata.name

@@ -6,8 +6,8 @@ which template that was: a minute after a new image was asked for, the old statu
 all is updated and ready. So the Instances are the witnesses: each carries the hash of the template
 it was made from.
 
-- The cell *has seen* the template once an Instance carries its hash, or once the cell does not
-  count more Instances as updated than do.
+- The cell *has seen* the demand once it counts the right number as desired, and either an Instance
+  carries the template's hash or the cell counts none as updated.
 - The rollout *is done* when the Workload's controller has taken up the generation, the deployment
   has its template and scale, the cell's counters say that all are updated and ready and none is
   left over, and the Instances say the same.
@@ -35,7 +35,7 @@ class City:
     scale: ScaleSettings | None  # None when nothing is asked for here any more
     taken_up: bool  # the Workload's controller has seen the demand
     paused: bool
-    obstacle: Cause | None  # what keeps deployments from being made
+    above: tuple[Cause, ...]  # why there is no deployment, by those who would make it
     deployment: WorkloadDeployment | None
     instances: tuple[Instance, ...]
 
@@ -79,18 +79,20 @@ class City:
 
     @cached_property
     def seen(self) -> bool:
-        """Whether the cell has seen the template that is asked for."""
+        """Whether the cell has seen what is asked for."""
         if self.deployment is None or not self.handed_down:
             return False
         status = self.deployment.status
-        return status.observed_generation > 0 and status.updated_replicas <= len(self.updated)
+        counts = status.observed_generation > 0 and status.desired_replicas == self.desired
+        return counts and (bool(self.updated) or status.updated_replicas == 0)
 
     @cached_property
     def held_back(self) -> bool:
         """Whether a pause keeps anything from being updated."""
-        template = self.deployment and template_hash(self.deployment.spec.template)
-        stale = any(not i.deleting for i in self.instances if i not in self.updated)
-        return self.paused and (stale or template not in {None, self.template})
+        if self.deployment is None or not self.paused:
+            return False
+        stale = any(not i.deleting and recorded_hash(i) != self.template for i in self.instances)
+        return stale or template_hash(self.deployment.spec.template) != self.template
 
     @cached_property
     def done(self) -> bool:
@@ -98,12 +100,9 @@ class City:
         if self.deployment is None or not (self.taken_up and self.seen):
             return False
         status = self.deployment.status
-        counted = {status.desired_replicas, status.updated_replicas, status.replicas}
-        witnessed = {len(self.updated), len(self.instances)}
-        return (
-            counted | witnessed == {self.desired}
-            and min(status.ready_replicas, self.ready) >= self.desired
-        )
+        counted = {status.updated_replicas, status.replicas, len(self.updated), len(self.instances)}
+        serving = min(status.ready_replicas, self.ready)
+        return counted == {self.desired} and serving >= self.desired
 
     @cached_property
     def last_report(self) -> datetime | None:

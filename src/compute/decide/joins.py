@@ -2,6 +2,7 @@
 
 from compute.api import labels, names
 from compute.api.compute import Instance, ScaleSettings, Workload, WorkloadDeployment
+from compute.api.meta import Object
 
 Place = tuple[str, str]  # placement and city
 
@@ -19,6 +20,14 @@ def expected(workload: Workload) -> dict[Place, ScaleSettings]:
         for placement in workload.spec.placements
         for city in placement.city_codes
     }
+
+
+def order(of: Object) -> tuple[int, str]:
+    """A key that sorts what one thing made by number, and anything always alike.
+
+    What is told first must not depend on the order of a list, or it would flicker.
+    """
+    return len(of.metadata.name), of.metadata.name
 
 
 def place(deployment: WorkloadDeployment) -> Place:

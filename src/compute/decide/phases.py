@@ -5,17 +5,18 @@ What was done once stays done until something else is asked for: an Instance tha
 is a matter of health, not of the rollout.
 """
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from compute.api.reasons import NeighbourReason, Reason, describe
+from compute.api.reasons import NeighbourReason, Reason
 from compute.api.times import format_time
 from compute.decide import cause
 from compute.decide.cause import Cause
 from compute.decide.city import City
+from compute.decide.titles import count
 
 # No retry cures these: somebody has to deploy something else.
 _TERMINAL: Final[frozenset[str]] = frozenset(
@@ -119,16 +120,26 @@ def _numbers(row: Row) -> tuple[int, int, int, int, Phase]:
 
 
 def _find(city: City, before: Row | None, now: datetime, patience: Patience) -> _Finding:
+    """The first that applies. A pause explains a standstill better than anything after it."""
     if city.done or (before and before.phase is Phase.DONE):
         return _Finding(Phase.DONE)
-    found = (finder(city, now, patience) for finder in _FINDERS)
-    return next((finding for finding in found if finding), _on_course(city))
+    unreachable = _unreachable(city, now, patience)
+    if unreachable or city.scale is None:
+        return unreachable or _withdrawn(city)
+    begun = before is not None and before.course in {Phase.PENDING, Phase.UPDATING}
+    return (
+        _paused(city)
+        or _failed(city, now, patience)
+        or _blocked(city)
+        or _queued(city, begun=begun)
+        or _working(city)
+    )
 
 
 def _unreachable(city: City, now: datetime, patience: Patience) -> _Finding | None:
-    lost = [c for c in _of_deployment(city) if c.reason == Reason.CELL_UNREACHABLE]
+    lost = [c for c in _reports(city) if c.reason == Reason.CELL_UNREACHABLE]
     if lost:
-        return _Finding(Phase.UNREACHABLE, _told(lost[0]), lost[0].reason, lost[0].since)
+        return _because(Phase.UNREACHABLE, lost[0])
     heard = city.last_report
     if heard is None or now - heard < patience.silence:
         return None
@@ -136,81 +147,104 @@ def _unreachable(city: City, now: datetime, patience: Patience) -> _Finding | No
     return _Finding(Phase.UNREACHABLE, why, Reason.CELL_UNREACHABLE, heard)
 
 
-def _paused(city: City, now: datetime, patience: Patience) -> _Finding | None:
+def _paused(city: City) -> _Finding | None:
     if not city.held_back:
         return None
-    trouble = cause.first(_troubles(city))
     why = f"paused with {len(city.updated)} of {city.desired} updated"
-    return _Finding(Phase.PAUSED, f"{why}; {_told(trouble)}" if trouble else why, Reason.PAUSED)
+    return _Finding(Phase.PAUSED, _and(why, _trouble(city)), Reason.PAUSED)
 
 
 def _failed(city: City, now: datetime, patience: Patience) -> _Finding | None:
-    fatal = [c for c in _of_instances(city) if c.reason in _TERMINAL and c.since]
-    lasting = [c for c in fatal if c.since and now - c.since >= patience.failure]
-    worst = cause.first(lasting)
-    return _Finding(Phase.FAILED, _told(worst), worst.reason, worst.since) if worst else None
+    hopeless = cause.first(
+        c
+        for c in _of_instances(city)
+        if c.reason in _TERMINAL and c.since and now - c.since >= patience.failure
+    )
+    return _because(Phase.FAILED, hopeless) if hopeless else None
 
 
-def _blocked(city: City, now: datetime, patience: Patience) -> _Finding | None:
-    worst = cause.first(_troubles(city))
-    return _Finding(Phase.BLOCKED, _told(worst), worst.reason, worst.since) if worst else None
+def _blocked(city: City) -> _Finding | None:
+    trouble = _trouble(city)
+    return _because(Phase.BLOCKED, trouble) if trouble else None
 
 
-# The first that applies is told. A pause explains a standstill better than anything below it.
-_FINDERS: Final[tuple[Callable[[City, datetime, Patience], _Finding | None], ...]] = (
-    _unreachable,
-    _paused,
-    _failed,
-    _blocked,
-)
-
-
-def _on_course(city: City) -> _Finding:
-    """What there is to do, when nothing is in the way of it."""
-    left = len(city.instances)
-    if city.scale is None:
-        return _Finding(Phase.UPDATING, f"being withdrawn: {left} instances left")
-    waits = _queued(city)
-    if waits:
-        return _Finding(Phase.QUEUED, waits)
-    if not city.updated:
-        return _Finding(Phase.PENDING, "no instance of the new template yet")
-    share = f"{len(city.updated)} of {city.desired} updated, {city.ready} ready"
-    return _Finding(Phase.UPDATING, share)
-
-
-def _queued(city: City) -> str:
-    """What has to happen before the cell can start; empty when it can."""
+def _queued(city: City, *, begun: bool) -> _Finding | None:
+    """What has to happen before the cell can begin; None when it can, or already has."""
     deployment = city.deployment
     if not city.taken_up:
-        return "the change has not been taken up yet"
-    if deployment is None:
-        return "there is no deployment for the city yet"
-    if deployment.deleting:
-        return "an earlier deployment is still being removed"
-    if not city.handed_down:
-        return "the deployment does not have the change yet"
-    return "" if city.seen or city.updated else "the cell has not reported on the change yet"
+        why = "the change has not been taken up yet"
+    elif deployment is None:
+        why = "there is no deployment for the city yet"
+    elif deployment.deleting:
+        why = "an earlier deployment is still being removed"
+    elif not city.handed_down:
+        why = "the deployment does not have the change yet"
+    elif not (city.seen or begun):
+        why = "the cell has not reported on the change yet"
+    else:
+        return None
+    return _Finding(Phase.QUEUED, why)
+
+
+def _working(city: City) -> _Finding:
+    updated, surplus = len(city.updated), len(city.updated) - city.desired
+    if not updated:
+        return _with_hint(_Finding(Phase.PENDING, "no instance of the template yet"), city)
+    if surplus > 0:
+        return _Finding(Phase.UPDATING, f"{count(surplus, 'instance')} more than asked for")
+    share = f"{updated} of {city.desired} updated, {city.ready} ready"
+    return _with_hint(_Finding(Phase.UPDATING, share), city)
+
+
+def _withdrawn(city: City) -> _Finding:
+    left = count(len(city.instances), "instance")
+    return _Finding(Phase.UPDATING, f"not asked for any more, {left} left")
 
 
 def _stalled(city: City, found: _Finding) -> _Finding:
     """What is said once nothing has moved for too long."""
     if found.phase not in _MOVING:
         return found
-    hint = next((*_of_instances(city), *_of_deployment(city)).__iter__(), None)
-    why = f"nothing moves: {found.why}"
-    if hint is None:
-        return _Finding(Phase.BLOCKED, why)
-    return _Finding(Phase.BLOCKED, f"{why}; {_told(hint)}", hint.reason)
+    stalled = replace(found, phase=Phase.BLOCKED)
+    return stalled if found.reason else _with_hint(stalled, city)
 
 
-def _troubles(city: City) -> Iterator[Cause]:
-    """Everything that somebody has to act on."""
-    if city.obstacle and not city.deployment:
-        yield city.obstacle
-    yield from (c for c in _of_instances(city) if c.needs_someone)
-    for said in _of_deployment(city):
-        # What Instances of an older template suffer from is what the rollout is there to cure.
-        current = city.seen and said.reason not in _TERMINAL
-        if said.needs_someone and (current or said.reason in _FROM_ABOVE):
-            yield said
+def _because(phase: Phase, of: Cause) -> _Finding:
+    return _Finding(phase, of.told, of.reason, of.since)
+
+
+def _with_hint(found: _Finding, city: City) -> _Finding:
+    hint = cause.deepest(*_of_instances(city), *_of_others(city))
+    return replace(found, why=_and(found.why, hint), reason=hint.reason if hint else "")
+
+
+def _and(why: str, hint: Cause | None) -> str:
+    return f"{why}; {hint.told}" if hint else why
+
+
+def _trouble(city: City) -> Cause | None:
+    """What somebody has to act on, and best explains the rest."""
+    causes = (*_of_instances(city), *_of_others(city))
+    return cause.deepest(*(c for c in causes if c.needs_someone))
+
+
+def _of_instances(city: City) -> Iterator[Cause]:
+    for instance in city.updated:
+        found = cause.of_instance(instance)
+        if found:
+            yield found
+
+
+def _of_others(city: City) -> Iterator[Cause]:
+    """What the deployment says, as far as it speaks of what is asked for; else those above it.
+
+    What Instances of an older template suffer from is not heard: the rollout is there to cure it.
+    """
+    yield from city.above
+    for report in _reports(city):
+        if report.reason in _FROM_ABOVE or (city.seen and report.reason not in _TERMINAL):
+            yield report
+
+
+def _reports(city: City) -> tuple[Cause, ...]:
+    return cause.reports(city.deployment) if city.deployment else ()

@@ -19,17 +19,10 @@ from compute.api.compute import (
     WorkloadRef,
 )
 from compute.api.meta import ObjectMeta, OwnerReference
+from compute.decide.writes import Update
 
 # What a user sets on the Workload for its deployments to obey. Absence is copied too.
 _HANDED_DOWN = (annotations.PAUSED, annotations.MAX_UNAVAILABLE)
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """A deployment that exists, and what it should be."""
-
-    existing: WorkloadDeployment
-    desired: WorkloadDeployment
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +38,7 @@ class Split:
     """What becomes of every deployment of a Workload, existing or wanted. Each list is by name."""
 
     create: tuple[WorkloadDeployment, ...] = ()
-    update: tuple[Update, ...] = ()
+    update: tuple[Update[WorkloadDeployment], ...] = ()
     keep: tuple[WorkloadDeployment, ...] = ()
     delete: tuple[WorkloadDeployment, ...] = ()
     terminating: tuple[WorkloadDeployment, ...] = ()  # wanted or not, they must be gone first

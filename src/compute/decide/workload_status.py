@@ -140,7 +140,8 @@ def _available(
     text = _text(parts, causes) + (f"; {_HELD_BACK}" if paused else "")
     if any(part.available for part in parts):
         return Candidate("", Reason.AVAILABLE_PLACEMENT_FOUND, text, "True")
-    return Candidate("", causes[0].reason if causes else Reason.NO_AVAILABLE_PLACEMENTS, text)
+    pointer = Reason.NO_AVAILABLE_PLACEMENTS
+    return Candidate("", next((c.reason for c in causes if c.reason != pointer), pointer), text)
 
 
 def _text(parts: Sequence[_Part], causes: Iterable[Candidate]) -> str:

@@ -30,7 +30,7 @@ def test_the_version_is_the_packages(capsys):
     [
         (["plam"], "No such command 'plam'"),
         (["plan"], "Missing option '-f' / '--file'; see `compute plan --help`"),
-        (["plan", "-f"], "Option '-f' requires an argument; see `compute plan --help`"),
+        (["plan", "-f"], "Option '-f' requires an argument; see `compute --help`"),
         (["plan", "-f", "x", "-o", "xml"], "'xml' is not one of 'table', 'json', 'yaml'"),
         (["plan", "-f", "x", "--cities", "DFW,,LHR"], "--cities: a city code is empty"),
     ],

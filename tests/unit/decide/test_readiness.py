@@ -67,6 +67,10 @@ def pending(kind):
             (pending("Programmed"), condition("Available", "Unknown", "Starting")),
             ("False", "PendingProgramming"),
         ),
+        (
+            (pending("Programmed"), condition("QuotaGranted", "Unknown", "QuotaNoBudget")),
+            ("False", "PendingProgramming"),
+        ),
         ((PROGRAMMED,), ("False", "Pending")),
         ((PROGRAMMED, pending("Available")), ("False", "Pending")),
         ((PROGRAMMED, condition("Available", "False", "Stopped")), ("False", "Stopped")),
@@ -94,6 +98,7 @@ def pending(kind):
         "Programmed competes by rank",
         "Pending competes with nothing",
         "an unranked condition beside Programmed explains nothing",
+        "quota unknown explains nothing",
         "programmed, nothing known of availability",
         "programmed, availability pending",
         "programmed, stopped",
@@ -128,6 +133,11 @@ def test_ready_without_gates(conditions, expected):
             ("False", "SourceNotFound"),
         ),
         (
+            (condition("ReferencedDataReady", "Unknown", "Waking"),),
+            None,
+            ("False", "SchedulingGatesPresent"),
+        ),
+        (
             (condition("ReferencedDataReady", "True", "Ready"),),
             None,
             ("False", "SchedulingGatesPresent"),
@@ -141,6 +151,7 @@ def test_ready_without_gates(conditions, expected):
         "network failed outranks quota",
         "data resolving, status and all",
         "data missing outranks quota",
+        "data in words we do not know",
         "data there",
     ],
 )

@@ -6,6 +6,7 @@ good template ever becomes Ready. Every plan on the way is checked, not only the
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import Any
 
 import msgspec
 from hypothesis import given, settings, strategies as st
@@ -19,6 +20,17 @@ from tests.rollout_builders import READY, member
 
 POLICIES = ("OrderedReady", "Parallel")
 GOOD, BETTER, BAD = "registry.test/web:1", "registry.test/web:2", "registry.test/web:broken"
+STRAYS = ("web-home-dfw-x", "web-home-lhr-0", "lost")
+STATES: tuple[dict[str, Any] | None, ...] = (
+    None,  # an empty slot
+    {},  # as it should be
+    {"labels": {}},
+    {"ready": False},
+    {"stale": True},
+    {"stale": True, "ready": False},
+    {"deleting": True},
+    {"deleting": True, "stale": True, "ready": False},
+)
 ENOUGH = 300  # more steps than any world here needs
 
 
@@ -40,9 +52,8 @@ class World:
             match action:
                 case Create(ordinal):
                     self._create(ordinal)
-                case Delete(name, uid):
+                case Delete(_, uid):
                     self._change(uid, deletion_timestamp=NOW)
-                    assert name in {i.metadata.name for i in self.instances}
                 case Label(_, uid, added):
                     kept = next(i for i in self.instances if i.metadata.uid == uid)
                     self._change(uid, labels={**kept.metadata.labels, **added})
@@ -57,8 +68,8 @@ class World:
         self.left[old.metadata.uid] = left - 1
         if left > 0:
             return [old]
-        if old.deleting:
-            return []
+        if old.deleting or serves(old):
+            return [] if old.deleting else [old]
         good = matches(self.deployment, old) and old.spec.runtime != instance_spec(BAD).runtime
         status = msgspec.structs.replace(old.status, conditions=READY)
         return [msgspec.structs.replace(old, status=status) if good else old]
@@ -91,21 +102,13 @@ def worlds(draw, *, policies=POLICIES, pauses=(True, False), image=GOOD):
         image=image,
         annotations=said,
     )
-    flag = st.booleans()
+    states = draw(st.lists(st.sampled_from(STATES), max_size=7))
     instances = [
-        member(
-            owner,
-            ordinal,
-            ready=draw(flag),
-            stale=draw(flag),
-            deleting=draw(flag),
-            **({} if draw(flag) else {"labels": {}}),
-        )
-        for ordinal in draw(st.sets(st.integers(0, 6)))
+        member(owner, ordinal, **state) for ordinal, state in enumerate(states) if state is not None
     ]
     strays = [
-        member(owner, 0, name=name, uid=f"uid-{name}", deleting=draw(flag))
-        for name in draw(st.sets(st.sampled_from(["web-home-dfw-x", "web-home-lhr-0", "lost"])))
+        member(owner, 0, name=name, uid=f"uid-{name}", deleting=draw(st.booleans()))
+        for name in draw(st.sets(st.sampled_from(STRAYS)))
     ]
     everybody = draw(st.permutations(instances + strays))
     return World(owner, list(everybody), pace=draw(st.integers(0, 2)))
@@ -180,7 +183,7 @@ def is_settled(world: World) -> bool:
 
 
 @given(worlds(pauses=(False,)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_any_world_settles_to_its_template(world):
     """From any world the wanted Instances come to be, Ready, of the template, and rest there."""
     assert settle(world) == Plan()
@@ -188,7 +191,7 @@ def test_any_world_settles_to_its_template(world):
 
 
 @given(worlds(pauses=(True,)))
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_a_pause_changes_numbers_and_no_template(world):
     """During a pause no Instance in a slot is taken down; everything else still settles."""
 
@@ -204,20 +207,19 @@ def test_a_pause_changes_numbers_and_no_template(world):
 
 
 @given(worlds(policies=("OrderedReady",)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_ordered_ready_takes_down_one_at_a_time(world):
     """Never two removals in one plan, and none while another is under way; strays aside."""
 
     def check(world, step):
-        strays = {"web-home-dfw-x", "web-home-lhr-0", "lost"}
-        leaving = {i.metadata.name for i in world.instances if i.deleting} - strays
+        leaving = {i.metadata.name for i in world.instances if i.deleting}.difference(STRAYS)
         assert len(removals(step)) + len(leaving) <= max(1, len(leaving))
 
     settle_twice(world, check)
 
 
 @given(worlds(policies=("OrderedReady",)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_ordered_ready_rolls_only_while_all_others_serve(world):
     """A serving Instance is replaced only when every slot is served."""
 
@@ -228,7 +230,7 @@ def test_ordered_ready_rolls_only_while_all_others_serve(world):
 
 
 @given(worlds(policies=("OrderedReady",)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_ordered_ready_creates_upwards(world):
     """An Instance is created only when all below it serve, and what follows is shown in order."""
 
@@ -244,7 +246,7 @@ def test_ordered_ready_creates_upwards(world):
 
 
 @given(worlds(policies=("Parallel",)))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_parallel_keeps_to_max_unavailable(world):
     """Updates never make more slots unserved than allowed, counting those that are already."""
     most = int(world.deployment.metadata.annotations[annotations.MAX_UNAVAILABLE])
@@ -257,6 +259,7 @@ def test_parallel_keeps_to_max_unavailable(world):
 
 
 @given(worlds(), st.randoms(use_true_random=False))
+@settings(deadline=None)
 def test_the_order_of_the_list_does_not_matter(world, chance):
     """A plan depends on which Instances there are, not on how they were listed."""
     expected = world.plan()
@@ -266,6 +269,7 @@ def test_the_order_of_the_list_does_not_matter(world, chance):
 
 
 @given(worlds())
+@settings(deadline=None)
 def test_nothing_is_asked_twice(world):
     """No Instance is both acted on and held back, and none that is terminating is deleted."""
     step = world.plan()
@@ -277,6 +281,7 @@ def test_nothing_is_asked_twice(world):
 
 
 @given(worlds(), st.booleans())
+@settings(deadline=None)
 def test_what_is_held_back_says_why(world, deleting):
     """Every action that waits says for what, and none that is due does."""
     if deleting:
@@ -290,7 +295,7 @@ def test_what_is_held_back_says_why(world, deleting):
 
 
 @given(worlds(pauses=(False,), image=BAD), st.integers(0, 40))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 def test_w41_a_bad_template_is_repaired_by_a_good_one(world, steps):
     """However far a broken template got, a good one brings everything back."""
     for _ in range(steps):

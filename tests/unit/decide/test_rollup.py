@@ -4,44 +4,17 @@ from datetime import timedelta
 
 import msgspec
 import pytest
-from hypothesis import given, strategies as st
 
 from compute.api import annotations
 from compute.api.compute import InstanceStatus, WorkloadDeploymentStatus
 from compute.api.instancespec import LocationRef
 from compute.api.reasons import Reason
 from compute.decide.conditions import find
-from compute.decide.ranking import rank
 from compute.decide.rollup import NetworkVerdict, deployment_status, progress, same
-from compute.decide.template import template_hash
 from tests.builders import NOW, condition, deployment, instance
+from tests.status_builders import PROGRAMMED, READY, SOMEWHERE, refused, running, stuck
 
 LATER = NOW + timedelta(hours=1)
-NEWEST = template_hash(deployment().spec.template)
-PROGRAMMED = condition("Programmed", "True", "Programmed")
-READY = condition("Ready", "True", "Available")
-SOMEWHERE = NetworkVerdict(ready=True, location=LocationRef(name="lab-dfw-1"))
-
-
-def running(ordinal=0, **changes):
-    known = {"conditions": (PROGRAMMED, READY), "template_hash": NEWEST}
-    return instance(ordinal, **(known | changes))
-
-
-def stuck(ordinal=0, reason="ImageUnavailable", message="", status="False"):
-    """An Instance that is not Ready for this reason."""
-    return instance(ordinal, conditions=(condition("Ready", status, reason, message),))
-
-
-def refused(ordinal=0, reason="QuotaExceeded", message="", status="False"):
-    """An Instance whose quota was not granted for this reason."""
-    return instance(
-        ordinal,
-        conditions=(
-            condition("QuotaGranted", status, reason, message),
-            condition("Ready", "False", "PendingQuota", message),
-        ),
-    )
 
 
 def verdict(target, instances, network=None, kind="Available"):
@@ -138,6 +111,13 @@ def test_one_ready_instance_makes_it_available():
     )
 
 
+def test_what_is_too_much_is_no_concern():
+    """Once enough Instances are ready, a surplus one that is stuck is not worth a word."""
+    got = verdict(deployment(1), [running(0), stuck(1)])
+
+    assert got == ("True", "StableInstanceFound", "1 of 1 instances ready")
+
+
 def test_without_instances_they_are_on_their_way():
     """Nothing known is told as provisioning."""
     got = verdict(deployment(2), [])
@@ -228,6 +208,23 @@ def test_w9_a_lack_of_budget_is_told_before_faults():
     assert got == ("False", "QuotaExceeded", "web-home-dfw-1: 10 of 10 used")
 
 
+def test_a_refusal_of_an_instance_on_its_way_out_holds_nothing_back():
+    """ReplicasReady speaks of the Instances that are to stay."""
+    old = instance(deletion_timestamp=NOW, conditions=refused().status.conditions)
+
+    assert verdict(deployment(), [old], kind="ReplicasReady")[0] == "True"
+
+
+def test_a_grant_blocks_nothing():
+    """Quota that is granted is no cause, whatever reason comes with it."""
+    granted = condition("QuotaGranted", "True", "QuotaBackendUnavailable")
+    starting = condition("Ready", "False", "PendingProgramming")
+
+    got = verdict(deployment(), [instance(conditions=(granted, starting))])
+
+    assert got[1] == "InstancesProvisioning"
+
+
 def test_waiting_for_budget_is_told():
     """An Instance that waits for budget says so upwards, though nothing refused it yet."""
     waiting = instance(
@@ -248,14 +245,14 @@ def test_quota_that_is_being_asked_for_is_ordinary_progress():
     """A claim that was just made blocks nothing."""
     asked = instance(
         conditions=(
-            condition("QuotaGranted", "Unknown", "PendingEvaluation", "asked"),
-            condition("Ready", "False", "SchedulingGatesPresent", "Waiting for Quota (asked)"),
+            condition("QuotaGranted", "Unknown", "PendingEvaluation", "Asked"),
+            condition("Ready", "False", "SchedulingGatesPresent", "Waiting for Quota (Asked)"),
         )
     )
 
     assert verdict(deployment(), [asked])[1:] == (
         "InstancesProvisioning",
-        "0 of 1 instances ready; web-home-dfw-0: Waiting for Quota (asked)",
+        "0 of 1 instances ready; web-home-dfw-0: Waiting for Quota (Asked)",
     )
 
 
@@ -274,14 +271,21 @@ def test_data_that_is_not_there_holds_replicas_back():
 
 
 def test_a_deployment_without_its_data_says_so():
-    """What the management plane says of the deployment's data competes by rank."""
+    """What the management plane misses of the deployment's data competes by rank."""
     lacking = condition("ReferencedDataReady", "False", "SourceNotFound", "no map")
     target = written(deployment(), WorkloadDeploymentStatus(conditions=(lacking,)))
 
-    got = deployment_status(target, [stuck(reason="Provisioning")], None, NOW)
+    got = verdict(target, [stuck(reason="Provisioning")])
 
-    assert got.conditions[0] == lacking
-    assert verdict(target, [])[1:] == ("SourceNotFound", "0 of 1 instances ready; no map")
+    assert got[1:] == ("SourceNotFound", "0 of 1 instances ready; no map")
+
+
+def test_a_deployment_whose_data_is_being_looked_for_is_on_its_way():
+    """Data that is not known to be missing blocks nothing."""
+    looking = condition("ReferencedDataReady", "Unknown", "Resolving")
+    target = written(deployment(), WorkloadDeploymentStatus(conditions=(looking,)))
+
+    assert verdict(target, [])[1] == "InstancesProvisioning"
 
 
 @pytest.mark.parametrize(
@@ -381,77 +385,3 @@ def test_same_ignores_the_order_of_conditions_only():
     assert same(both, InstanceStatus(conditions=(available, ready)))
     assert not same(both, InstanceStatus(conditions=(available, condition("Ready", "False"))))
     assert not same(both, InstanceStatus(conditions=(available, condition("Ready", since=NOW))))
-
-
-statuses = st.sampled_from(("True", "False", "Unknown"))
-reasons = st.sampled_from(
-    ["Waking", "PendingQuota", "QuotaExceeded", "ImageUnavailable", "Provisioning"]
-)
-
-
-def instances(ordinal):
-    return st.builds(
-        instance,
-        st.just(ordinal),
-        conditions=st.tuples(
-            *(
-                st.none() | st.builds(condition, st.just(kind), statuses, reasons)
-                for kind in ("Programmed", "Ready", "QuotaGranted", "ReferencedDataReady")
-            )
-        ).map(lambda found: tuple(c for c in found if c)),
-        template_hash=st.sampled_from((NEWEST, "older")),
-        deletion_timestamp=st.sampled_from((None, NOW)),
-    )
-
-
-fleets = st.integers(0, 4).flatmap(lambda n: st.tuples(*map(instances, range(n))))
-targets = st.builds(
-    deployment,
-    st.integers(0, 4),
-    generation=st.integers(1, 3),
-    deletion_timestamp=st.sampled_from((None, NOW)),
-    annotations=st.sampled_from(({}, {annotations.SUSPENDED: "true"})),
-)
-networks = st.sampled_from((None, SOMEWHERE, NetworkVerdict(ready=False)))
-
-
-@given(targets, fleets, networks)
-def test_counters_are_a_recount(target, fleet, network):
-    """Every counter equals a count over the Instances, and they bound each other."""
-    got = deployment_status(target, fleet, network, NOW)
-
-    updated = [i for i in fleet if i.status.controller.observed_template_hash == NEWEST]
-    said = [{c.type: c.status for c in i.status.conditions} for i in fleet if not i.deleting]
-    assert got.replicas == len(fleet)
-    assert got.updated_replicas == len(updated)
-    assert got.ready_replicas == sum(s.get("Ready") == "True" for s in said)
-    assert 0 <= got.current_replicas <= got.updated_replicas <= got.replicas
-    assert (verdict(target, fleet, network)[0] == "True") == (got.ready_replicas > 0)
-
-
-@given(targets, fleets, networks)
-def test_w1_the_status_comes_to_rest(target, fleet, network):
-    """Computed again from what was written, later, the status is equal: nothing is written."""
-    once = deployment_status(target, fleet, network, NOW)
-
-    assert deployment_status(written(target, once), fleet, network, LATER) == once
-
-
-@given(targets, fleets.flatmap(lambda f: st.tuples(st.just(f), st.permutations(f))), networks)
-def test_the_order_of_instances_does_not_matter(target, fleets, network):
-    """The same Instances in any order give the same status."""
-    fleet, shuffled = fleets
-
-    assert deployment_status(target, shuffled, network, NOW) == deployment_status(
-        target, fleet, network, NOW
-    )
-
-
-@given(targets, fleets, networks)
-def test_every_answer_has_a_reason_and_a_message(target, fleet, network):
-    """A condition that is not True explains itself, and never by a pointer alone."""
-    for kind in ("Available", "ReplicasReady"):
-        status, reason, message = verdict(target, fleet, network, kind)
-
-        assert message
-        assert status == "True" or rank(reason) or reason in {"Stopped", "Stopping", "Waking"}

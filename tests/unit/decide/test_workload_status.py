@@ -4,44 +4,17 @@ from datetime import timedelta
 
 import msgspec
 import pytest
-from hypothesis import given, strategies as st
 
-from compute.api import annotations
-from compute.api.compute import (
-    PlacementStatus,
-    WorkloadDeployment,
-    WorkloadDeploymentStatus,
-    WorkloadStatus,
-)
+from compute.api.compute import PlacementStatus, WorkloadStatus
 from compute.decide.conditions import find
 from compute.decide.placement import Unmatched
 from compute.decide.rollup import same
 from compute.decide.workload_status import workload_status
-from tests.builders import NOW, condition, deployment, placement, workload
+from tests.builders import NOW, condition, placement, workload
+from tests.status_builders import blocked, located, paused, serving
 
 LATER = NOW + timedelta(hours=1)
-SERVES = condition("Available", "True", "StableInstanceFound")
 PAUSE = "paused: template changes are held back until the workload is resumed"
-
-
-def located(city="dfw", *conditions, place="home", ready=0, **meta):
-    """The deployment of a placement in a city, with what its cell reports."""
-    made = deployment(**({"name": f"web-{place}-{city}"} | meta))
-    return msgspec.structs.replace(
-        made,
-        spec=msgspec.structs.replace(made.spec, placement_name=place, city_code=city.upper()),
-        status=WorkloadDeploymentStatus(
-            conditions=conditions, desired_replicas=1, replicas=1, ready_replicas=ready
-        ),
-    )
-
-
-def serving(city="dfw", **more):
-    return located(city, SERVES, ready=1, **more)
-
-
-def blocked(city="dfw", reason="InstancesProvisioning", message="", **more):
-    return located(city, condition("Available", "False", reason, message), **more)
 
 
 def verdict(target, deployments, **world):
@@ -59,11 +32,6 @@ def places(target, deployments, **world):
 
 def written(target, status):
     return msgspec.structs.replace(target, status=status)
-
-
-def paused(target):
-    meta = msgspec.structs.replace(target.metadata, annotations={annotations.PAUSED: "true"})
-    return msgspec.structs.replace(target, metadata=meta)
 
 
 def test_a_healthy_workload():
@@ -306,18 +274,29 @@ def test_w6_one_missing_city_does_not_hide_what_blocks_the_others():
     lost = [Unmatched("home", "XYZ")]
 
     assert verdict(target, [blocked("dfw")], unmatched=lost)[1] == "InstancesProvisioning"
+    assert verdict(target, [blocked("dfw", "Stopped")], unmatched=lost)[1] == "Stopped"
     assert verdict(target, [], unmatched=lost)[1] == "NoAvailablePlacements"
 
 
 def test_w6_a_city_that_still_runs_is_judged_by_what_runs():
-    """A deployment kept although its city is not offered any more is still available."""
-    got = verdict(workload(), [serving()], unmatched=[Unmatched("home", "DFW")])
+    """A deployment kept although its city is not offered any more speaks for itself."""
+    lost = [Unmatched("home", "DFW")]
+
+    got = verdict(workload(), [serving()], unmatched=lost)
 
     assert got == (
         "True",
         "AvailablePlacementFound",
         "1 of 1 instances ready; cities not offered to this project: DFW",
     )
+    assert verdict(workload(), [blocked()], unmatched=lost)[1] == "InstancesProvisioning"
+
+
+def test_a_city_named_twice_is_one_city():
+    """What was asked for is counted by city, as deployments are."""
+    target = workload("web", placement("home", "DFW", "DFW", replicas=2))
+
+    assert verdict(target, [])[2] == "0 of 2 instances ready"
 
 
 def test_a_paused_workload_says_so():
@@ -361,85 +340,3 @@ def test_same_looks_into_placements():
 
     assert same(WorkloadStatus(placements=(one,)), WorkloadStatus(placements=(other,)))
     assert not same(WorkloadStatus(placements=(one,)), WorkloadStatus(placements=(more,)))
-
-
-def reported(city):
-    said = st.builds(
-        condition,
-        st.just("Available"),
-        st.sampled_from(("True", "False", "Unknown")),
-        st.sampled_from(("Waking", "ImageUnavailable", "CellUnreachable", "QuotaNotGranted")),
-    )
-    return st.builds(
-        lambda place, conditions, ready, gone: located(
-            city, *conditions, place=place, ready=ready, deletion_timestamp=gone
-        ),
-        st.sampled_from(("east", "west", "old")),
-        st.none().map(lambda _: ()) | st.tuples(said),
-        st.integers(0, 3),
-        st.sampled_from((None, NOW)),
-    )
-
-
-CITIES = ("dfw", "lhr", "nrt")
-fleets = st.integers(0, 3).flatmap(lambda n: st.tuples(*map(reported, CITIES[:n])))
-targets = st.sampled_from(
-    (
-        workload("web", placement("west", "DFW", "LHR"), placement("east", "XYZ")),
-        paused(workload("web", placement("east", "NRT"))),
-    )
-)
-worlds = st.fixed_dictionaries(
-    {
-        "missing_networks": st.lists(st.sampled_from(("default", "other"))),
-        "unmatched": st.lists(
-            st.sampled_from((Unmatched("east", "XYZ"), Unmatched("west", "DFW")))
-        ),
-    }
-)
-
-
-@given(targets, fleets, worlds)
-def test_counters_are_sums(target, fleet, world):
-    """Every counter equals a sum over the deployments, and a placement is made of its own."""
-    got = workload_status(target, fleet, now=NOW, **world)
-
-    assert got.deployments == len(fleet)
-    for name in ("replicas", "desired_replicas", "ready_replicas", "updated_replicas"):
-        assert getattr(got, name) == sum(getattr(d.status, name) for d in fleet)
-        assert getattr(got, name) == sum(getattr(p, name) for p in got.placements)
-    assert [p.name for p in got.placements] == sorted(
-        {d.spec.placement_name for d in fleet} | {p.name for p in target.spec.placements}
-    )
-
-
-@given(targets, fleets, worlds)
-def test_available_exactly_when_a_city_is(target, fleet, world):
-    """Nothing but the cities decides whether a Workload is available, and it always says why."""
-    status, reason, message = verdict(target, fleet, **world)
-
-    assert (status == "True") == any(_serves(d) for d in fleet)
-    assert reason
-    assert message
-
-
-@given(targets, fleets, worlds)
-def test_w1_the_status_comes_to_rest(target, fleet, world):
-    """Computed again from what was written, later, the status is equal: nothing is written."""
-    once = workload_status(target, fleet, now=NOW, **world)
-
-    assert workload_status(written(target, once), fleet, now=LATER, **world) == once
-
-
-@given(targets, fleets.flatmap(lambda f: st.tuples(st.just(f), st.permutations(f))), worlds)
-def test_the_order_of_deployments_does_not_matter(target, fleets, world):
-    """The same deployments in any order give the same status."""
-    fleet, shuffled = fleets
-
-    assert workload_status(target, shuffled, now=NOW, **world) == workload_status(
-        target, fleet, now=NOW, **world
-    )
-
-
-def _serves(deployment: WorkloadDeployment) -> bool:
-    return any(c.type == "Available" and c.status == "True" for c in deployment.status.conditions)

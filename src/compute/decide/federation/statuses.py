@@ -1,7 +1,7 @@
 """From the hub back to the project: how a deployment is doing in its city."""
 
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import assert_never
 
 import msgspec
@@ -32,6 +32,11 @@ class Unplaced:
 
 
 Trouble = Silent | Unplaced
+
+
+def silence(cell: str, last_report: datetime, lease: timedelta, now: datetime) -> Silent | None:
+    """The trouble of a cell that was last heard of longer ago than its lease lasts, if it was."""
+    return Silent(cell, last_report) if now - last_report > lease else None
 
 
 def project_status(
@@ -83,7 +88,8 @@ def _overlaid(
 ) -> list[Condition]:
     """The conditions with the overlay as Available, since the time the project has it."""
     kind = ConditionType.AVAILABLE
+    reported = find(told, kind)
     earlier = find(deployment.status.conditions, kind)
-    news = overlay.condition(kind, earlier.observed_generation if earlier else 0, now)
+    news = overlay.condition(kind, reported.observed_generation if reported else 0, now)
     (available,) = put((earlier,) if earlier else (), (news,), now)
     return [*(c for c in told if c.type != kind), available]

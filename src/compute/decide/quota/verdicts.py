@@ -207,8 +207,9 @@ def _standing(instance: Instance, ruling: _Ruling) -> _Ruling:
         # Without the error's own words: they may differ each time, and this is kept in a status.
         message = f"Granted earlier, which stands until the claim is answered ({ruling.reason})"
         return _Ruling("True", earlier.reason, message)
-    if earlier.reason in _DENIALS and ruling.reason == Reason.PENDING_EVALUATION:
-        return _Ruling(earlier.status, earlier.reason, earlier.message)
+    denied = earlier.status == "False" and earlier.reason in _DENIALS
+    if denied and ruling.reason == Reason.PENDING_EVALUATION:
+        return _Ruling("False", earlier.reason, earlier.message)
     return ruling
 
 

@@ -5,7 +5,8 @@ manifest that one of them takes is taken by all. Each file holds the rules of on
 document and is named after it; each rule yields what is wrong, in the order of the fields.
 """
 
+from compute.decide.validation.document import review_document
 from compute.decide.validation.review import NetworkUse, Review
 from compute.decide.validation.workload import validate, with_defaults
 
-__all__ = ["NetworkUse", "Review", "validate", "with_defaults"]
+__all__ = ["NetworkUse", "Review", "review_document", "validate", "with_defaults"]

@@ -31,8 +31,8 @@ def check_volumes(
                 f'nothing attaches volume "{volume.name}"; '
                 "name it in a volumeAttachments list or remove it",
             )
-        yield from _check_source(at, volume)
         yield from devices.check(at.child("disk", "deviceName"), volume)
+        yield from _check_source(at, volume)
 
 
 class _Devices:
@@ -62,15 +62,21 @@ def _chosen(volume: Volume) -> str | None:
 
 
 def _check_source(path: Path, volume: Volume) -> Iterator[FieldError]:
-    sources = {"disk": volume.disk, "configMap": volume.config_map, "secret": volume.secret}
-    given = [name for name, source in sources.items() if source is not None]
-    if not given:
+    sources = dict(_sources(path, volume))
+    if not sources:
         yield required(path, "set disk, configMap or secret")
-    for extra in given[1:]:
-        yield forbidden(path.child(extra), f"{given[0]} is set too; keep one of the two")
+    first = next(iter(sources), "")
+    for name, errors in sources.items():
+        if name != first:
+            yield forbidden(path.child(name), f"{first} is set too; keep one of the two")
+        yield from errors
+
+
+def _sources(path: Path, volume: Volume) -> Iterator[tuple[str, Iterator[FieldError]]]:
+    """The sources that are set, each with what is wrong with it."""
     if volume.disk is not None:
-        yield from check_disk(path.child("disk", "template"), volume.disk.template)
+        yield "disk", check_disk(path.child("disk", "template"), volume.disk.template)
     if volume.config_map is not None:
-        yield from check_config_map(path.child("configMap"), volume.config_map)
+        yield "configMap", check_config_map(path.child("configMap"), volume.config_map)
     if volume.secret is not None:
-        yield from check_secret(path.child("secret"), volume.secret)
+        yield "secret", check_secret(path.child("secret"), volume.secret)

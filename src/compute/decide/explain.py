@@ -1,0 +1,205 @@
+"""Why something does not run, who has to act, and what to do next: in words.
+
+The same words go to the command line, the console and the events. They name the object that is the
+cause and not the one that was asked about: a Workload is almost never at fault itself.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.conditions import ConditionType
+from compute.api.meta import Condition, Object
+from compute.api.networking import NetworkBinding
+from compute.api.quota import ResourceClaim
+from compute.api.reasons import (
+    NOTHING_TO_DO,
+    KnownReason,
+    NeighbourReason,
+    Owner,
+    Reason,
+    describe,
+)
+from compute.decide import cause, joins
+from compute.decide.cause import Cause
+from compute.decide.checklist import Gate, checklist
+from compute.decide.conditions import find
+from compute.decide.demand import demand
+from compute.decide.placement import is_paused
+from compute.decide.removal import held_by
+from compute.decide.rollup import progress
+from compute.decide.titles import count, made_out, path, title
+
+# What passes by itself has done so by then.
+_TRANSIENT: Final = timedelta(minutes=5)
+_ASK_THE_PLATFORM: Final = (
+    "Read `compute events NAME`, and hand what it says to those who run the platform."
+)
+_STUCK: Final = "Run `compute doctor NAME`; whoever is named above has not let go for minutes."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """What is wrong with an object, or that nothing is."""
+
+    subject: str  # what was asked about, as kind/name
+    culprit: str  # what is the cause, as kind/name; the subject itself when it explains itself
+    reason: str
+    cause: str
+    owner: Owner
+    next_step: str
+    since: datetime | None = None
+    healthy: bool = False
+    gates: tuple[Gate, ...] = ()
+
+
+def explain_instance(
+    instance: Instance,
+    claim: ResourceClaim | None = None,
+    binding: NetworkBinding | None = None,
+    *,
+    now: datetime,
+) -> Explanation:
+    """Why the Instance does not run. Its claim and its network's binding, if known, tell more."""
+    told = _of_instance(instance, claim, binding, now)
+    return replace(told, gates=checklist(instance, binding))
+
+
+def explain_deployment(
+    deployment: WorkloadDeployment, instances: Sequence[Instance], now: datetime
+) -> Explanation:
+    """Why the deployment lacks ready Instances, down to the Instance that is the cause."""
+    if deployment.deleting:
+        name = deployment.metadata.name
+        left = sum(joins.deployment_name(i) == name for i in instances)
+        return _leaving(deployment, f"{count(left, 'instance')} left.", now)
+    status, wanted = deployment.status, deployment.spec.scale_settings.min_replicas
+    standing = f"{title(deployment)} has {progress(status.ready_replicas, wanted)}."
+    found = cause.of_deployment(deployment, instances)
+    if found:
+        return _because(deployment, standing, found, now)
+    return _well(deployment, standing, find(status.conditions, ConditionType.AVAILABLE))
+
+
+def explain_workload(
+    workload: Workload,
+    deployments: Sequence[WorkloadDeployment],
+    instances: Sequence[Instance],
+    now: datetime,
+) -> Explanation:
+    """Why the Workload lacks ready Instances, down to the Instance that is the cause."""
+    if workload.deleting:
+        return _leaving(workload, f"{count(len(deployments), 'deployment')} left.", now)
+    status, paused = workload.status, is_paused(workload)
+    wanted = sum(scale.min_replicas for scale in joins.expected(workload).values())
+    counted = f"{title(workload)} has {progress(status.ready_replicas, wanted)}."
+    standing = _sentences(counted, Reason.PAUSED.meaning if paused else "")
+    found = cause.of_workload(workload, deployments, instances)
+    if found:
+        return _because(workload, standing, found, now)
+    well = _well(workload, standing, find(status.conditions, ConditionType.AVAILABLE))
+    return _paused(workload, well) if paused else well
+
+
+def explain_reason(text: str) -> KnownReason | None:
+    """What is known of a reason, in whatever case it was typed; None when nothing is."""
+    typed = text.casefold()
+    known = (*Reason, *NeighbourReason)
+    return next((reason for reason in known if reason.casefold() == typed), None)
+
+
+def _of_instance(
+    instance: Instance,
+    claim: ResourceClaim | None,
+    binding: NetworkBinding | None,
+    now: datetime,
+) -> Explanation:
+    conditions = instance.status.conditions
+    found = cause.of_instance(instance, binding)
+    if instance.deleting:
+        return _leaving(instance, "", now)
+    if found is None:
+        ready = find(conditions, ConditionType.READY)
+        return _well(instance, f"{title(instance)} is ready.", ready)
+    told = _because(instance, f"{title(instance)} is not ready.", found, now)
+    quota = find(conditions, ConditionType.QUOTA_GRANTED)
+    about_quota = quota is not None and quota.reason == found.reason
+    return (
+        replace(told, cause=_sentences(told.cause, demand(claim)))
+        if claim and about_quota
+        else told
+    )
+
+
+def _because(subject: Object, standing: str, found: Cause, now: datetime) -> Explanation:
+    known = describe(found.reason)
+    blamed = "" if found.by is subject else f"{title(found.by)} is the cause."
+    reported = " ".join(found.message.split()).rstrip(".")
+    said = f"It says: {reported}." if reported else ""
+    return Explanation(
+        subject=path(subject),
+        culprit=path(found.by),
+        reason=found.reason,
+        cause=_sentences(standing, blamed, _meaning(found, known), said),
+        owner=_owner(known, found.since, now),
+        next_step=made_out(known.next_step if known else _ASK_THE_PLATFORM, subject, found.by),
+        since=found.since,
+    )
+
+
+def _meaning(found: Cause, known: KnownReason | None) -> str:
+    """What the reason means. What a pointer says of itself is worth more than that it points."""
+    if known is None:
+        return f"It gives a reason that is not known here: {found.reason}."
+    return known.meaning if found.telling or not found.message else ""
+
+
+def _owner(known: KnownReason | None, since: datetime | None, now: datetime) -> Owner:
+    """Who has to act. What should have passed by itself and did not is the platform's to mend."""
+    owner = known.owner if known else Owner.PLATFORM
+    return Owner.PLATFORM if owner is Owner.TRANSIENT and _lasts(since, now) else owner
+
+
+def _well(subject: Object, standing: str, good_news: Condition | None) -> Explanation:
+    said = good_news and cause.said(subject, good_news)
+    return Explanation(
+        subject=path(subject),
+        culprit=path(subject),
+        reason=said.reason if said else Reason.AVAILABLE,
+        cause=standing,
+        owner=Owner.TRANSIENT,
+        next_step=NOTHING_TO_DO,
+        since=said.since if said else None,
+        healthy=True,
+    )
+
+
+def _paused(workload: Workload, well: Explanation) -> Explanation:
+    """A Workload that serves, and still waits for its user."""
+    step = made_out(Reason.PAUSED.next_step, workload)
+    return replace(well, reason=Reason.PAUSED, owner=Reason.PAUSED.owner, next_step=step)
+
+
+def _leaving(subject: Object, left: str, now: datetime) -> Explanation:
+    since = subject.metadata.deletion_timestamp
+    stuck = _lasts(since, now)
+    standing = f"{title(subject)} is being removed."
+    return Explanation(
+        subject=path(subject),
+        culprit=path(subject),
+        reason=NeighbourReason.TERMINATING,
+        cause=_sentences(standing, left, held_by(subject)),
+        owner=Owner.PLATFORM if stuck else Owner.TRANSIENT,
+        next_step=made_out(_STUCK if stuck else NeighbourReason.TERMINATING.next_step, subject),
+        since=since,
+    )
+
+
+def _lasts(since: datetime | None, now: datetime) -> bool:
+    return since is not None and now - since > _TRANSIENT
+
+
+def _sentences(*parts: str) -> str:
+    return " ".join(part for part in parts if part)

@@ -1,0 +1,70 @@
+"""Federation: what travels between a project, the hub and a cell.
+
+Down: a namespace and a deployment (`hub`), sent on by one policy per city (`policies`). Up: the
+deployment's status (`statuses`), and every Instance, from cell to hub (`copies`) and from hub to
+project (`projections`). What lost its parent on the way is found by `orphans`.
+"""
+
+from compute.decide.federation.copies import Hub, Unlinked, WriteBack, hub_instance, write_back
+from compute.decide.federation.hub import (
+    DeleteHub,
+    Finalization,
+    Identity,
+    Refused,
+    ReleaseFinalizer,
+    WaitFor,
+    deployment_due,
+    finalization,
+    hub_deployment,
+    hub_namespace,
+    identity,
+    is_copy,
+    namespace_due,
+    prepared,
+)
+from compute.decide.federation.orphans import orphaned_copies, orphaned_deployments
+from compute.decide.federation.policies import (
+    is_unused,
+    policies_due,
+    policy,
+    policy_differs,
+)
+from compute.decide.federation.projections import Projected, Waiting, project, projection
+from compute.decide.federation.statuses import Silent, Trouble, Unplaced, project_status, silence
+
+__all__ = [
+    "DeleteHub",
+    "Finalization",
+    "Hub",
+    "Identity",
+    "Projected",
+    "Refused",
+    "ReleaseFinalizer",
+    "Silent",
+    "Trouble",
+    "Unlinked",
+    "Unplaced",
+    "WaitFor",
+    "Waiting",
+    "WriteBack",
+    "deployment_due",
+    "finalization",
+    "hub_deployment",
+    "hub_instance",
+    "hub_namespace",
+    "identity",
+    "is_copy",
+    "is_unused",
+    "namespace_due",
+    "orphaned_copies",
+    "orphaned_deployments",
+    "policies_due",
+    "policy",
+    "policy_differs",
+    "prepared",
+    "project",
+    "project_status",
+    "projection",
+    "silence",
+    "write_back",
+]

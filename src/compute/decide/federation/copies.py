@@ -1,0 +1,178 @@
+"""From a cell to the hub: a copy of every Instance, for the project to see.
+
+The cell compares its Instances with the hub's copies and mends the difference. It needs no
+finalizer for that, so a hub that cannot be reached never keeps an Instance from going; the copy
+goes when the two can talk again. A copy says which cell wrote it, in the label `source-cluster`,
+so that each cell takes away only its own.
+
+A copy is owned by the hub's deployment and made only while that exists. What the hub gave up can
+therefore never come back as an orphan.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+import msgspec
+
+from compute.api import labels, names
+from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.meta import ObjectMeta, OwnerReference
+from compute.decide.federation.hub import Identity
+from compute.decide.rollup import same
+from compute.decide.writes import Create, Delete, Update, Write, change
+
+
+@dataclass(frozen=True, slots=True)
+class Hub:
+    """What one namespace of the hub holds, as far as this cell is concerned.
+
+    ``bound`` names the cell that the engine has chosen for a deployment, where that is known.
+    """
+
+    deployments: Sequence[WorkloadDeployment] = ()
+    copies: Sequence[Instance] = ()
+    bound: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Unlinked:
+    """An Instance that cannot be copied, because labels that would link the copy are missing."""
+
+    name: str
+    missing: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WriteBack:
+    """The writes that make the copies right, and the Instances that cannot be copied."""
+
+    writes: tuple[Write[Instance], ...] = ()
+    unlinked: tuple[Unlinked, ...] = ()
+
+
+def hub_instance(
+    instance: Instance, owner: WorkloadDeployment, identity: Identity, cell: str
+) -> Instance | Unlinked:
+    """The hub's copy of a cell's Instance: only the labels that leave the cell, spec and status.
+
+    A label that is missing is never written as an empty string: a copy that is linked to nothing,
+    or to the wrong thing, is worse than none. The deployment controller puts the label back.
+    """
+    told = instance.metadata.labels | {
+        labels.UPSTREAM_CLUSTER: names.encode_cluster(identity.project),
+        labels.UPSTREAM_NAMESPACE: identity.namespace,
+    }
+    missing = tuple(key for key in labels.WRITE_BACK if not told.get(key))
+    if missing:
+        return Unlinked(instance.metadata.name, missing)
+    return Instance(
+        metadata=ObjectMeta(
+            name=instance.metadata.name,
+            namespace=instance.metadata.namespace,
+            labels={key: told[key] for key in labels.WRITE_BACK} | {labels.SOURCE_CLUSTER: cell},
+            owner_references=(_controller(owner),),
+        ),
+        spec=instance.spec,
+        status=instance.status,
+    )
+
+
+def write_back(instances: Sequence[Instance], hub: Hub, identity: Identity, cell: str) -> WriteBack:
+    """What makes the hub's copies of one namespace equal to this cell's Instances.
+
+    Copies are deleted because the Instance is not listed, so the list must be a live one.
+    """
+    owners = {d.metadata.name: d for d in hub.deployments if not d.deleting}
+    copies = {_name(copy): copy for copy in hub.copies}
+    writes: list[Write[Instance]] = []
+    unlinked: list[Unlinked] = []
+    for instance in sorted(instances, key=_name):
+        owner = owners.get(_deployment_of(instance))
+        existing = copies.get(_name(instance))
+        if owner is None or not _may_write(existing, hub.bound.get(owner.metadata.name), cell):
+            continue
+        desired = hub_instance(instance, owner, identity, cell)
+        if isinstance(desired, Unlinked):
+            unlinked.append(desired)
+        else:
+            writes += _due(existing, desired, owner)
+    return WriteBack((*writes, *_withdrawn(instances, hub, cell)), tuple(unlinked))
+
+
+def _due(
+    existing: Instance | None, desired: Instance, owner: WorkloadDeployment
+) -> list[Create[Instance] | Update[Instance]]:
+    if existing is None:
+        return [Create(desired)]
+    if existing.deleting or _is_controlled_by_another(existing, owner):
+        return []
+    update = change(existing, _merged(existing, desired, owner))
+    return [update] if update else []
+
+
+def _may_write(existing: Instance | None, chosen: str | None, cell: str) -> bool:
+    """Whether the copy is this cell's to write, given the cell that the engine has chosen.
+
+    Its own always is. A copy that another cell wrote is taken over only once the engine is known
+    to have moved the deployment here: two cells that each believe it theirs would never rest.
+    """
+    writer = existing.metadata.labels.get(labels.SOURCE_CLUSTER) if existing else None
+    return cell in (writer, chosen) or (writer is None and chosen is None)
+
+
+def _is_controlled_by_another(copy: Instance, owner: WorkloadDeployment) -> bool:
+    """Whether someone else answers for the copy.
+
+    That may be an earlier deployment of the same name. Its copies go with it, and are made anew.
+    """
+    return any(
+        ref.controller and ref.uid != owner.metadata.uid for ref in copy.metadata.owner_references
+    )
+
+
+def _merged(existing: Instance, desired: Instance, owner: WorkloadDeployment) -> Instance:
+    others = [r for r in existing.metadata.owner_references if r.uid != owner.metadata.uid]
+    metadata = msgspec.structs.replace(
+        existing.metadata,
+        labels=existing.metadata.labels | desired.metadata.labels,
+        owner_references=(*others, *desired.metadata.owner_references),
+    )
+    status = existing.status if same(existing.status, desired.status) else desired.status
+    return msgspec.structs.replace(existing, metadata=metadata, spec=desired.spec, status=status)
+
+
+def _withdrawn(instances: Sequence[Instance], hub: Hub, cell: str) -> list[Delete[Instance]]:
+    """Copies of what is no more: this cell's own, and those of the cell it has taken over from."""
+    present = set(map(_name, instances))
+    return [
+        Delete(copy)
+        for copy in sorted(hub.copies, key=_name)
+        if cell in (copy.metadata.labels.get(labels.SOURCE_CLUSTER), _chosen(copy, hub))
+        and not copy.deleting
+        and _name(copy) not in present
+    ]
+
+
+def _chosen(copy: Instance, hub: Hub) -> str | None:
+    return hub.bound.get(_deployment_of(copy))
+
+
+def _controller(owner: WorkloadDeployment) -> OwnerReference:
+    """Ownership that does not block the owner's deletion: that needs rights cells do not have."""
+    return OwnerReference(
+        api_version=owner.api_version,
+        kind=owner.kind,
+        name=owner.metadata.name,
+        uid=owner.metadata.uid,
+        controller=True,
+    )
+
+
+def _deployment_of(instance: Instance) -> str:
+    """The deployment's name by label, or by the Instance's own name while the label is missing."""
+    parts = names.instance_parts(instance.metadata.name)
+    return instance.metadata.labels.get(labels.DEPLOYMENT_NAME) or (parts[0] if parts else "")
+
+
+def _name(instance: Instance) -> str:
+    return instance.metadata.name

@@ -1,0 +1,51 @@
+"""What is left on the hub of something that is gone.
+
+Finalizers and owners see to it that nothing is left. These verdicts are for what slipped through:
+a finalizer taken off by hand, a hub restored from a backup, a garbage collector that does not run.
+They rest on lists in which something is missing, so the lists must be live ones.
+"""
+
+from collections.abc import Iterable
+
+from compute.api import labels
+from compute.api.compute import Instance, WorkloadDeployment
+from compute.decide.writes import Delete
+
+
+def orphaned_deployments(
+    hub: Iterable[WorkloadDeployment], originals: Iterable[WorkloadDeployment]
+) -> tuple[Delete[WorkloadDeployment], ...]:
+    """The deployments of a hub namespace whose original is gone from the project namespace.
+
+    One that is terminating in the project still counts: its finalizer will remove the copy.
+    """
+    names = {original.metadata.name for original in originals}
+    return tuple(
+        Delete(copy)
+        for copy in sorted(hub, key=lambda copy: copy.metadata.name)
+        if labels.UPSTREAM_NAMESPACE in copy.metadata.labels
+        and not copy.deleting
+        and copy.metadata.name not in names
+    )
+
+
+def orphaned_copies(
+    copies: Iterable[Instance], deployments: Iterable[WorkloadDeployment]
+) -> tuple[Delete[Instance], ...]:
+    """The Instance copies of a hub namespace whose deployment is gone, or is another by now.
+
+    A copy that has no owner is the original's way of writing, and is judged by its label.
+    """
+    present = {deployment.metadata.name: deployment.metadata.uid for deployment in deployments}
+    return tuple(
+        Delete(copy)
+        for copy in sorted(copies, key=lambda copy: copy.metadata.name)
+        if not copy.deleting and not _has_parent(copy, present)
+    )
+
+
+def _has_parent(copy: Instance, present: dict[str, str]) -> bool:
+    controllers = [ref.uid for ref in copy.metadata.owner_references if ref.controller]
+    if controllers:
+        return controllers[0] in present.values()
+    return copy.metadata.labels.get(labels.DEPLOYMENT_NAME) in present

@@ -1,0 +1,130 @@
+"""One propagation policy for each city of a hub namespace, there exactly while it is needed.
+
+A policy must not go while a deployment of its city arrives, and neither side holds a lock. So a
+policy goes in two passes. The first marks it as unused. The second, having seen the mark, lists
+the deployments again and deletes the policy at that very version. Whoever sends a deployment to
+the hub looks at the policies afterwards and takes the mark off. One of the two always sees the
+other: either the list shows the new deployment, or the mark is found and its removal makes the
+deletion fail.
+
+This holds only if a pass reads the policies first and then the deployments, both from the server.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+import msgspec
+
+from compute.api import annotations, labels, names
+from compute.api.compute import WorkloadDeployment
+from compute.api.karmada import (
+    ClusterAffinity,
+    Placement,
+    PropagationPolicy,
+    PropagationSpec,
+    ResourceSelector,
+    SpreadConstraint,
+)
+from compute.api.meta import LabelSelector, ObjectMeta
+from compute.decide.writes import Create, Delete, Update, Write, change
+
+_OURS: Final = {labels.SERVICE_NAME: labels.COMPUTE_SERVICE}
+# Two cells of one city share its deployments. Both running each would be twice what was asked for,
+# and their reports of one deployment would overwrite each other.
+_ONE_CELL: Final = SpreadConstraint(spread_by_field="cluster", min_groups=1, max_groups=1)
+
+
+def policy(city: str, namespace: str) -> PropagationPolicy:
+    """The policy that sends the deployments of a city to one of the cells that serve it."""
+    of_city = LabelSelector(match_labels={labels.TOPOLOGY_CITY_CODE: city})
+    return PropagationPolicy(
+        metadata=ObjectMeta(name=names.policy(city), namespace=namespace, labels=dict(_OURS)),
+        spec=PropagationSpec(
+            resource_selectors=(
+                ResourceSelector(
+                    api_version=WorkloadDeployment.RESOURCE.api_version,
+                    kind=WorkloadDeployment.RESOURCE.kind,
+                    namespace=namespace,
+                    label_selector=of_city,
+                ),
+            ),
+            placement=Placement(
+                cluster_affinity=ClusterAffinity(label_selector=of_city),
+                spread_constraints=(_ONE_CELL,),
+            ),
+        ),
+    )
+
+
+def policies_due(
+    deployments: Iterable[WorkloadDeployment], policies: Iterable[PropagationPolicy]
+) -> tuple[Write[PropagationPolicy], ...]:
+    """The writes that give every live city of a hub namespace its policy, and no other city one.
+
+    Both arguments are all there is in one namespace, read in the order that the module tells.
+    """
+    deployments = tuple(deployments)
+    existing = {p.metadata.name: p for p in policies}
+    wanted = {
+        names.policy(city): policy(city, d.metadata.namespace)
+        for d in deployments
+        if not d.deleting and (city := _city(d))
+    }
+    ensured = (_ensured(existing.get(name), wanted[name]) for name in sorted(wanted))
+    retired = (_retired(p) for _, p in sorted(existing.items()) if is_unused(p, deployments))
+    return tuple(write for write in (*ensured, *retired) if write)
+
+
+def is_unused(policy: PropagationPolicy, deployments: Iterable[WorkloadDeployment]) -> bool:
+    """Whether a policy of ours has no deployment left, not even one that is terminating."""
+    cities = {_city(d) for d in deployments} - {""}
+    ours = policy.metadata.labels.items() >= _OURS.items()
+    return ours and policy.metadata.name not in map(names.policy, cities)
+
+
+def policy_differs(existing: PropagationPolicy, desired: PropagationPolicy) -> bool:
+    """Whether a policy has drifted from what we say of it. What others say of it may differ."""
+    return existing != _merged(existing, desired)
+
+
+def _ensured(
+    existing: PropagationPolicy | None, desired: PropagationPolicy
+) -> Create[PropagationPolicy] | Update[PropagationPolicy] | None:
+    if existing is None:
+        return Create(desired)
+    if existing.deleting:
+        return None  # made anew once it is gone
+    return change(existing, _merged(existing, desired))
+
+
+def _retired(policy: PropagationPolicy) -> Write[PropagationPolicy] | None:
+    if policy.deleting:
+        return None
+    if annotations.UNUSED in policy.metadata.annotations:
+        return Delete(policy, unchanged=True)
+    marked = policy.metadata.annotations | {annotations.UNUSED: "true"}
+    metadata = msgspec.structs.replace(policy.metadata, annotations=marked)
+    return Update(policy, msgspec.structs.replace(policy, metadata=metadata))
+
+
+def _merged(existing: PropagationPolicy, desired: PropagationPolicy) -> PropagationPolicy:
+    """The policy in use: ours in what we say, and as it is in all that servers and admins add."""
+    kept = {k: v for k, v in existing.metadata.annotations.items() if k != annotations.UNUSED}
+    metadata = msgspec.structs.replace(
+        existing.metadata,
+        labels=existing.metadata.labels | desired.metadata.labels,
+        annotations=kept,
+    )
+    placement = msgspec.structs.replace(
+        existing.spec.placement,
+        cluster_affinity=desired.spec.placement.cluster_affinity,
+        spread_constraints=desired.spec.placement.spread_constraints,
+    )
+    spec = msgspec.structs.replace(
+        existing.spec, resource_selectors=desired.spec.resource_selectors, placement=placement
+    )
+    return msgspec.structs.replace(existing, metadata=metadata, spec=spec)
+
+
+def _city(deployment: WorkloadDeployment) -> str:
+    return deployment.metadata.labels.get(labels.TOPOLOGY_CITY_CODE, "")

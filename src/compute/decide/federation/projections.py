@@ -1,0 +1,146 @@
+"""From the hub to the project: what a user sees of an Instance.
+
+A projection is exact. It is there while the hub's copy is, says what the copy says, and belongs to
+the project's deployment, so that it goes with it. What a user changes on it is put back.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+import msgspec
+
+from compute.api import labels, names
+from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.meta import Object, ObjectMeta, OwnerReference
+from compute.decide.rollup import same
+from compute.decide.writes import Create, Delete, Update, Write, change
+
+# Labels under these are ours alone, and gone from a projection when they are gone from its copy.
+_OURS: Final = ("compute.datumapis.com/", "meta.datumapis.com/")
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A copy that is not shown yet. Its deployment's arrival is what ends the wait."""
+
+    name: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Projected:
+    """The writes that make the projections exact, and the copies that must wait."""
+
+    writes: tuple[Write[Instance], ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+
+
+def projection(copy: Instance, deployment: WorkloadDeployment) -> Instance:
+    """What the project sees of a hub copy, owned by the project's deployment.
+
+    The uid in the labels is the one the project knows: the cell's would find nothing there.
+    """
+    told = {k: v for k, v in copy.metadata.labels.items() if k.startswith(_OURS)}
+    return Instance(
+        metadata=ObjectMeta(
+            name=copy.metadata.name,
+            namespace=deployment.metadata.namespace,
+            labels=told | {labels.DEPLOYMENT_UID: deployment.metadata.uid},
+            owner_references=(_owner(deployment),),
+        ),
+        spec=copy.spec,
+        status=copy.status,
+    )
+
+
+def project(
+    copies: Iterable[Instance],
+    projections: Iterable[Instance],
+    deployments: Iterable[WorkloadDeployment],
+) -> Projected:
+    """What makes the projections of one project exactly the copies that the hub holds of it.
+
+    Projections are deleted because no copy is listed, so the list must be a live one.
+    """
+    owners = {_key(d): d for d in deployments}
+    existing = {_key(p): p for p in projections}
+    writes: list[Write[Instance]] = []
+    waiting: list[Waiting] = []
+    kept: set[tuple[str, str]] = set()
+    for copy in sorted((c for c in copies if not c.deleting), key=_key):
+        owner = owners.get(_owner_key(copy))
+        if owner is None:
+            waiting.append(Waiting(copy.metadata.name, _why(copy)))
+            continue
+        desired = projection(copy, owner)
+        kept.add(_key(desired))
+        writes += _due(existing.get(_key(desired)), desired, owner)
+    writes += _removed(existing, kept)
+    return Projected(tuple(writes), tuple(waiting))
+
+
+def _due(
+    existing: Instance | None, desired: Instance, owner: WorkloadDeployment
+) -> list[Create[Instance] | Update[Instance]]:
+    if existing is None:
+        return [] if owner.deleting else [Create(desired)]
+    if existing.deleting:
+        return []  # made anew once it is gone
+    update = change(existing, _merged(existing, desired))
+    return [update] if update else []
+
+
+def _merged(existing: Instance, desired: Instance) -> Instance:
+    """The projection as it should be. Owners are replaced: another one would keep it alive."""
+    theirs = {k: v for k, v in existing.metadata.labels.items() if not k.startswith(_OURS)}
+    metadata = msgspec.structs.replace(
+        existing.metadata,
+        labels=theirs | desired.metadata.labels,
+        owner_references=desired.metadata.owner_references,
+    )
+    status = existing.status if same(existing.status, desired.status) else desired.status
+    return msgspec.structs.replace(existing, metadata=metadata, spec=desired.spec, status=status)
+
+
+def _removed(
+    existing: Mapping[tuple[str, str], Instance], kept: set[tuple[str, str]]
+) -> Iterator[Delete[Instance]]:
+    for key, shown in sorted(existing.items()):
+        if key not in kept and not shown.deleting and _is_projection(shown):
+            yield Delete(shown)
+
+
+def _is_projection(instance: Instance) -> bool:
+    """Whether we made it. A user may have taken off either sign, hardly both."""
+    owners = instance.metadata.owner_references
+    owned = any(r.kind == WorkloadDeployment.RESOURCE.kind and not r.controller for r in owners)
+    return owned or labels.UPSTREAM_CLUSTER in instance.metadata.labels
+
+
+def _owner_key(copy: Instance) -> tuple[str, str]:
+    """Where in the project the deployment of a copy is. Old copies tell it by their name only."""
+    told = copy.metadata.labels
+    parts = names.instance_parts(copy.metadata.name)
+    name = told.get(labels.DEPLOYMENT_NAME) or (parts[0] if parts else "")
+    return told.get(labels.UPSTREAM_NAMESPACE, ""), name
+
+
+def _why(copy: Instance) -> str:
+    namespace, name = _owner_key(copy)
+    if not namespace or not name:
+        return "its labels do not say which deployment it is of"
+    return f"deployment {namespace}/{name} is not in the project"
+
+
+def _owner(deployment: WorkloadDeployment) -> OwnerReference:
+    return OwnerReference(
+        api_version=deployment.api_version,
+        kind=deployment.kind,
+        name=deployment.metadata.name,
+        uid=deployment.metadata.uid,
+    )
+
+
+def _key(stored: Object) -> tuple[str, str]:
+    return stored.metadata.namespace, stored.metadata.name

@@ -1,0 +1,148 @@
+"""A rollout as people watch it: one row for each placement and city, and one verdict over all.
+
+Each look is compared with the one before, because "nothing has moved for half a minute" cannot be
+read from any single state. Rows are made for every place that the Workload asks for, whether or not
+a deployment exists there, and for every deployment that it no longer asks for: a rollout that
+nobody has started is not finished, and neither is one that still has to clear up.
+"""
+
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.conditions import ConditionType
+from compute.api.reasons import Reason
+from compute.decide import cause, joins
+from compute.decide.cause import Cause
+from compute.decide.city import City
+from compute.decide.conditions import find
+from compute.decide.phases import Patience, Phase, Row, judge
+from compute.decide.placement import is_paused
+from compute.decide.template import template_hash
+
+_DEFAULT: Final = Patience()
+
+
+class Verdict(StrEnum):
+    """What a rollout has come to, the worst first. Only failed and done are final."""
+
+    FAILED = "failed"
+    BLOCKED = "blocked"
+    PROGRESSING = "progressing"
+    PAUSED = "paused"
+    UNKNOWN = "unknown"
+    DONE = "done"
+
+
+_OF_PHASE: Final = {
+    Phase.QUEUED: Verdict.PROGRESSING,
+    Phase.PENDING: Verdict.PROGRESSING,
+    Phase.UPDATING: Verdict.PROGRESSING,
+    Phase.BLOCKED: Verdict.BLOCKED,
+    Phase.PAUSED: Verdict.PAUSED,
+    Phase.FAILED: Verdict.FAILED,
+    Phase.DONE: Verdict.DONE,
+    Phase.UNREACHABLE: Verdict.UNKNOWN,
+}
+_ORDER: Final = tuple(Verdict)
+_FINAL: Final = frozenset({Verdict.FAILED, Verdict.DONE})
+# What keeps a Workload from being split into deployments, or into all of them.
+_STOPS_PLACEMENT: Final[frozenset[str]] = frozenset(
+    {Reason.NETWORK_NOT_FOUND, Reason.NO_MATCHING_LOCATIONS, Reason.SUSPENDED}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Sighting:
+    """What one look at a project showed. All objects are the project's own or its projections."""
+
+    workload: Workload
+    deployments: tuple[WorkloadDeployment, ...]
+    instances: tuple[Instance, ...]
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Rollout:
+    """The rows, in the order of the Workload's spec, as they were seen at one instant."""
+
+    rows: tuple[Row, ...]
+    at: datetime
+
+    def only(self, cities: Collection[str]) -> "Rollout":
+        """The rollout in these cities alone."""
+        return replace(self, rows=tuple(row for row in self.rows if row.city in cities))
+
+
+def observe(
+    sighting: Sighting, before: Rollout | None = None, patience: Patience = _DEFAULT
+) -> Rollout:
+    """How the rollout stands, given how it stood when it was last looked at."""
+    earlier = {(row.placement, row.city): row for row in before.rows} if before else {}
+    rows = (
+        judge(city, earlier.get((city.placement, city.city)), sighting.at, patience)
+        for city in _cities(sighting)
+    )
+    return Rollout(tuple(rows), sighting.at)
+
+
+def verdict(rollout: Rollout, now: datetime, patience: Patience = _DEFAULT) -> Verdict:
+    """What the rollout has come to, as far as is known at ``now``.
+
+    A look that is too old says nothing of a rollout that may have gone on since: whoever keeps
+    failing to look must not go on saying what was true before.
+    """
+    known = min(
+        (_OF_PHASE[row.phase] for row in rollout.rows), key=_ORDER.index, default=Verdict.DONE
+    )
+    lost = now - rollout.at > patience.contact
+    return Verdict.UNKNOWN if lost and known not in _FINAL else known
+
+
+def _cities(sighting: Sighting) -> Iterator[City]:
+    workload = sighting.workload
+    uid, generation = workload.metadata.uid, workload.metadata.generation
+    asked = joins.expected(workload)
+    there = {joins.place(d): d for d in sighting.deployments if d.spec.workload_ref.uid == uid}
+    running = _by_deployment(sighting.instances)
+    template = template_hash(workload.spec.template)
+    for place in (*asked, *sorted(there.keys() - asked.keys())):
+        deployment = there.get(place)
+        yield City(
+            placement=place[0],
+            city=place[1],
+            goal=f"{uid}/{generation}",
+            template=template,
+            scale=asked.get(place),
+            taken_up=workload.status.observed_generation == generation,
+            paused=is_paused(workload),
+            above=() if deployment else tuple(_above(workload, place[0])),
+            deployment=deployment,
+            instances=running[deployment.metadata.name] if deployment else (),
+        )
+
+
+def _by_deployment(instances: Iterable[Instance]) -> Mapping[str, tuple[Instance, ...]]:
+    found: defaultdict[str, tuple[Instance, ...]] = defaultdict(tuple)
+    for instance in sorted(instances, key=joins.order):
+        found[joins.deployment_name(instance)] += (instance,)
+    return found
+
+
+def _above(workload: Workload, placement: str) -> Iterator[Cause]:
+    """What the placement and the Workload say of themselves, the nearer first.
+
+    It is heard where no deployment speaks. Only what keeps deployments from being made is taken
+    for a reason; the rest may be about another city, and is told as a hint.
+    """
+    nearest = [p.conditions for p in workload.status.placements if p.name == placement]
+    for conditions in (*nearest, workload.status.conditions):
+        available = find(conditions, ConditionType.AVAILABLE)
+        if available and available.reason in _STOPS_PLACEMENT:
+            yield cause.said(workload, available)
+        elif available and available.message:
+            yield Cause(workload, "", available.message)

@@ -1,0 +1,55 @@
+"""What objects are called in sentences, and the commands of a next step made out to them."""
+
+import re
+from typing import Final
+
+from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.meta import Object
+from compute.decide import joins
+
+_TYPED: Final = re.compile(r"`[^`]*`")
+_KINDS: Final = {"WorkloadDeployment": "Deployment"}
+
+
+def path(of: Object) -> str:
+    """The object as a command line takes it: ``instance/web-home-dfw-0``."""
+    return f"{of.kind.lower()}/{of.metadata.name}"
+
+
+def title(of: Object) -> str:
+    """The object as a sentence begins with it: ``Instance web-home-dfw-0 in DFW``."""
+    named = f"{_KINDS.get(of.kind, of.kind)} {of.metadata.name}"
+    city = _facts(of).get("CITY")
+    return f"{named} in {city}" if city else named
+
+
+def count(number: int, noun: str) -> str:
+    """A number of things: ``1 instance``, ``2 instances``."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def made_out(next_step: str, *to: Object) -> str:
+    """The next step with the reader's own names in its commands, as far as they are known.
+
+    Of several objects that know a name, the last one's is taken.
+    """
+    known = {word: name for of in to for word, name in _facts(of).items() if name}
+
+    def filled(typed: re.Match[str]) -> str:
+        return " ".join(known.get(word, word) for word in typed[0].strip("`").split(" "))
+
+    return _TYPED.sub(lambda typed: f"`{filled(typed)}`", next_step)
+
+
+def _facts(of: Object) -> dict[str, str]:
+    match of:
+        case Instance():
+            return {
+                "NAME": joins.workload_name(of),
+                "CITY": joins.city(of),
+                "INSTANCE": of.metadata.name,
+            }
+        case WorkloadDeployment():
+            return {"NAME": of.spec.workload_ref.name, "CITY": of.spec.city_code}
+        case _:
+            return {"NAME": of.metadata.name}

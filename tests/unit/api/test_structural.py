@@ -1,0 +1,250 @@
+import re
+
+import pytest
+from hypothesis import given, settings
+
+from compute.api.fields import FieldError, Problem, duplicate, invalid, required
+from compute.api.structural import found, prune, unknown_fields, validate, with_defaults
+from tests.structural_strategies import documents, worlds
+
+NAMED = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
+BY_NAME = {
+    "type": "array",
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["name"],
+    "items": NAMED,
+}
+BY_PORT = {
+    "type": "array",
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["port", "protocol"],
+    "items": {
+        "type": "object",
+        "properties": {
+            "port": {"type": "integer"},
+            "protocol": {"type": "string", "default": "TCP"},
+        },
+    },
+}
+SET = {"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}
+
+
+def having(schema, **more):
+    """The schema of an object whose field ``x`` has this schema."""
+    return {"type": "object", "properties": {"x": schema}} | more
+
+
+def told(document, schema):
+    return [str(error) for error in validate(document, schema)]
+
+
+def nested(depth=50_000):
+    """A list in a list in a list: deeper than any stack."""
+    value: list[object] = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+def test_every_error_is_told_in_the_order_of_the_document():
+    """Nothing hides behind the first error: what is missing, then each field as it was written."""
+    schema = {
+        "type": "object",
+        "required": ["spec"],
+        "properties": {
+            "kind": {"type": "string"},
+            "spec": {
+                "type": "object",
+                "required": ["template"],
+                "properties": {
+                    "replicas": {"type": "integer", "minimum": 1},
+                    "placements": {"type": "array", "items": NAMED, "minItems": 2},
+                },
+            },
+        },
+    }
+    document = {"spec": {"placements": [{"name": 3}], "replicas": 0}, "kind": 5}
+
+    assert told(document, schema) == [
+        "spec.template: Required value",
+        "spec.placements: Invalid value: 1: spec.placements in body should have at least 2 items",
+        'spec.placements[0].name: Invalid value: "integer": spec.placements[0].name in body '
+        'must be of type string: "integer"',
+        "spec.replicas: Invalid value: 0: spec.replicas in body should be greater than or equal to 1",
+        'kind: Invalid value: "integer": kind in body must be of type string: "integer"',
+    ]
+
+
+def test_members_of_a_map_are_checked_by_their_key():
+    """The values of a map have paths like fields."""
+    schema = having({"type": "object", "additionalProperties": {"type": "string"}})
+
+    assert told({"x": {"a.b/c": 5, "d": "e"}}, schema) == [
+        'x.a.b/c: Invalid value: "integer": x.a.b/c in body must be of type string: "integer"'
+    ]
+
+
+def test_fields_without_a_schema_are_not_judged():
+    """What the schema does not know is for pruning, not for validation."""
+    preserving = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+
+    assert validate({"x": {"y": [None, {}]}, "z": 1}, having(preserving)) == []
+
+
+def test_a_document_that_is_no_object_is_refused():
+    """The root has no name, and its error no path."""
+    assert validate(5, having({"type": "string"})) == [
+        FieldError("", Problem.TYPE_INVALID, 'in body must be of type object: "integer"', "integer")
+    ]
+
+
+def test_a_field_with_a_default_is_never_missing():
+    """The default will be there when the object is stored."""
+    schema = having({"type": "string", "default": "a"}, required=["x", "y"])
+
+    assert validate({}, schema) == [required("y")]
+
+
+@pytest.mark.parametrize(
+    ("schema", "expected"),
+    [
+        ({"type": "string"}, [required("x")]),
+        ({"type": "string", "default": "a"}, []),
+        ({"type": "string", "nullable": True}, []),
+        ({"type": "string", "nullable": True, "enum": ["a"]}, []),
+    ],
+    ids=["absent", "defaulted", "nullable", "nullable-enum"],
+)
+def test_a_null_is_an_absent_field_unless_it_is_allowed(schema, expected):
+    """Go writes null for what is not there, so Kubernetes reads it that way."""
+    assert validate({"x": None}, having(schema, required=["x"])) == expected
+
+
+def test_a_null_in_a_list_is_an_item_of_the_wrong_type():
+    """An item cannot be absent; only a default can stand in for it."""
+    assert told({"x": [None]}, having({"type": "array", "items": {"type": "string"}})) == [
+        'x[0]: Invalid value: "null": x[0] in body must be of type string: "null"'
+    ]
+    defaulted = {"type": "array", "items": {"type": "string", "default": "a"}}
+    assert validate({"x": [None]}, having(defaulted)) == []
+
+
+def test_each_repetition_in_a_list_map_is_told():
+    """Items of a list-map are told apart by their keys."""
+    items = [{"name": "a"}, {"name": "b"}, {"name": "a"}, {"name": "a"}]
+
+    assert validate({"x": items}, having(BY_NAME)) == [
+        duplicate("x[2]", {"name": "a"}),
+        duplicate("x[3]", {"name": "a"}),
+    ]
+
+
+def test_a_missing_key_is_told_once():
+    """Items without their key are incomplete, not alike."""
+    assert validate({"x": [{}, {}]}, having(BY_NAME)) == [
+        required("x[0].name"),
+        required("x[1].name"),
+    ]
+
+
+def test_the_default_of_a_key_counts():
+    """An item that leaves a key to its default is the same as one that spells it out."""
+    items = [{"port": 80}, {"port": 80, "protocol": "UDP"}, {"port": 80, "protocol": "TCP"}]
+
+    assert validate({"x": items}, having(BY_PORT)) == [
+        duplicate("x[2]", {"port": 80, "protocol": "TCP"})
+    ]
+
+
+def test_each_repetition_in_a_set_is_told():
+    """Items of a set are told apart by themselves."""
+    assert validate({"x": ["a", "b", "a"]}, having(SET)) == [duplicate("x[2]", "a")]
+
+
+def test_items_of_the_wrong_type_are_not_compared():
+    """Two wrong items are two errors, not three; and one is not the same as true."""
+    schema = having(SET | {"items": {"type": "integer"}})
+
+    assert [error.problem for error in validate({"x": [{}, {}, 1, True]}, schema)] == [
+        Problem.TYPE_INVALID,
+        Problem.TYPE_INVALID,
+        Problem.TYPE_INVALID,
+    ]
+    assert [error.path for error in validate({"x": [5, 5]}, having(BY_NAME))] == ["x[0]", "x[1]"]
+
+
+def test_plain_lists_may_repeat():
+    """Only sets and list-maps forbid it."""
+    assert validate({"x": ["a", "a"]}, having({"type": "array", "items": {"type": "string"}})) == []
+
+
+def test_the_matcher_can_be_replaced():
+    """Patterns of strangers are given to whoever can match them safely."""
+    asked = []
+
+    def never(pattern, text):
+        asked.append((pattern, text))
+        return False
+
+    got = validate({"x": "b"}, having({"type": "string", "pattern": "^b$"}), matches=never)
+
+    assert got == [invalid("x", "b", "x in body should match '^b$'")]
+    assert asked == [("^b$", "b")]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        ("^a+$", "aa", True),
+        ("^a+$", "aa\n", False),
+        ("b", "abc", True),
+        (r"\$", "5$", True),
+        (r"^\d$", "\N{ARABIC-INDIC DIGIT FIVE}", False),
+    ],
+)
+def test_patterns_mean_what_they_mean_to_kubernetes(pattern, text, expected):
+    """A pattern may match anywhere, ``$`` is the very end, and digits are the ten ASCII ones."""
+    assert found(pattern, text) is expected
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "string"},
+        {"type": "string", "enum": ["a"]},
+        {"type": "array", "items": {"type": "string"}},
+        {"type": "object", "additionalProperties": {"type": "string"}},
+        {"x-kubernetes-preserve-unknown-fields": True},
+        BY_NAME,
+        SET,
+    ],
+    ids=["string", "enum", "array", "map", "anything", "list-map", "set"],
+)
+def test_no_document_is_too_deep(schema):
+    """The walk ends where the schema ends, however far the document goes on."""
+    document = {"x": nested(), "y": nested()}
+
+    for error in validate(document, having(schema)):
+        assert re.match(r"x[:.\[]", str(error))
+    assert [error.path for error in unknown_fields(document, having(schema))] == ["y"]
+    assert list(prune(document, having(schema))) == ["x"]
+    assert list(with_defaults(document, having(schema))) == ["x", "y"]
+
+
+@settings(max_examples=100, deadline=None)
+@given(worlds())
+def test_a_document_is_judged_by_what_it_would_become(world):
+    """Filling in the defaults beforehand changes no verdict."""
+    schema, document = world
+
+    assert validate(document, schema) == validate(with_defaults(document, schema), schema)
+
+
+@settings(max_examples=100, deadline=None)
+@given(worlds(), documents())
+def test_any_document_gets_an_answer(world, document):
+    """Whatever JSON is thrown at a schema, each error names a place in it."""
+    schema, _ = world
+
+    for error in validate(document, schema):
+        assert str(error).startswith(f"{error.path}: ")

@@ -1,0 +1,117 @@
+"""From the hub back to the project."""
+
+from datetime import timedelta
+
+import pytest
+
+from compute.api.conditions import ConditionType
+from compute.api.reasons import Reason
+from compute.decide.federation import Silent, Unplaced, project_status, silence
+from tests.builders import NOW, condition
+from tests.federation_builders import on_hub, original, with_status
+
+AVAILABLE = condition(
+    ConditionType.AVAILABLE, "True", Reason.STABLE_INSTANCE_FOUND, since=NOW, generation=3
+)
+BLOCKED = condition(ConditionType.AVAILABLE, "False", Reason.INSTANCES_PROVISIONING, since=NOW)
+REPLICAS = condition(ConditionType.REPLICAS_READY, "True", Reason.REPLICAS_AVAILABLE)
+DATA = condition(ConditionType.REFERENCED_DATA_READY, "False", Reason.SOURCE_NOT_FOUND)
+LATER = NOW + timedelta(hours=2)
+SILENT = Silent("cell-dfw", NOW)
+
+
+def test_the_project_sees_what_the_hub_says():
+    """Counters and conditions are the hub's."""
+    hub = with_status(on_hub(), AVAILABLE, REPLICAS, replicas=2, ready_replicas=1)
+
+    assert project_status(original(), hub, None, LATER) == hub.status
+
+
+def test_nothing_is_written_when_nothing_changed():
+    """Equal statuses need no write, whatever order their conditions are in; nor does a missing hub."""
+    seen = with_status(original(), REPLICAS, AVAILABLE, replicas=2)
+    hub = with_status(on_hub(), AVAILABLE, REPLICAS, replicas=2)
+
+    assert project_status(seen, hub, None, LATER) is None
+    assert project_status(seen, None, None, LATER) is None
+
+
+def test_the_projects_own_word_on_referenced_data_stays():
+    """Referenced data is resolved in the project; what the hub says of it does not count."""
+    own = with_status(original(), DATA)
+    other = condition(ConditionType.REFERENCED_DATA_READY, "True", "Ready")
+    hub = with_status(on_hub(), other, AVAILABLE)
+
+    got = project_status(own, hub, None, LATER)
+    assert got is not None
+    assert got.conditions == (AVAILABLE, DATA)
+    bare = project_status(original(), hub, None, LATER)
+    assert bare is not None
+    assert bare.conditions == (AVAILABLE,)
+
+
+def test_a_silent_cell_makes_availability_unknown():
+    """Nobody can tell; the counters stay, and the message says since when."""
+    hub = with_status(on_hub(), AVAILABLE, REPLICAS, ready_replicas=2)
+    got = project_status(with_status(original(), AVAILABLE), hub, SILENT, LATER)
+
+    assert got is not None
+    assert got.ready_replicas == 2
+    assert got.conditions == (
+        REPLICAS,
+        condition(
+            ConditionType.AVAILABLE,
+            "Unknown",
+            Reason.CELL_UNREACHABLE,
+            "Cell cell-dfw has not reported since 2026-06-01T12:00:00Z; "
+            "what runs there goes on unseen",
+            since=LATER,
+            generation=3,
+        ),
+    )
+
+
+@pytest.mark.parametrize(("lease", "expected"), [(7200, None), (7199, SILENT)])
+def test_a_cell_is_silent_once_its_lease_has_run_out(lease, expected):
+    """Until the last second of the lease the cell counts as heard of."""
+    assert silence("cell-dfw", NOW, timedelta(seconds=lease), LATER) == expected
+
+
+def test_silence_is_written_once():
+    """However long a cell is silent, the status does not change again."""
+    hub = with_status(on_hub(), AVAILABLE)
+    first = project_status(original(), hub, SILENT, LATER)
+    assert first is not None
+    told = with_status(original(), *first.conditions)
+
+    assert project_status(told, hub, SILENT, LATER + timedelta(days=1)) is None
+
+
+def test_a_cell_that_reports_again_is_believed():
+    """The overlay goes as soon as the cell's lease is renewed."""
+    hub = with_status(on_hub(), AVAILABLE)
+    first = project_status(original(), hub, SILENT, LATER)
+    assert first is not None
+
+    assert (
+        project_status(with_status(original(), *first.conditions), hub, None, LATER) == hub.status
+    )
+
+
+@pytest.mark.parametrize("reported", [(), (BLOCKED,)])
+def test_a_deployment_that_no_cell_takes_says_so(reported):
+    """The cell cannot say that there is none: the hub's word is put in its place."""
+    hub = with_status(on_hub(), *reported)
+    got = project_status(original(), hub, Unplaced("no cluster has its label"), LATER)
+
+    assert got is not None
+    (available,) = got.conditions
+    assert (available.status, available.reason) == ("False", Reason.NO_CELL_FOR_CITY)
+    assert available.message == "No cell serves DFW: no cluster has its label"
+
+
+def test_what_serves_is_not_called_unplaced():
+    """While an instance is ready somewhere, trouble with placing the rest does not hide it."""
+    hub = with_status(on_hub(), AVAILABLE)
+
+    assert project_status(original(), hub, Unplaced("x"), LATER) == hub.status

@@ -1,0 +1,135 @@
+"""Laws that hold for every Instance, claim and time."""
+
+from datetime import timedelta
+from typing import get_args
+
+from hypothesis import given, strategies as st
+
+from compute.api import gates
+from compute.api.compute import Instance
+from compute.api.conditions import ConditionType
+from compute.api.reasons import Reason
+from compute.decide import conditions
+from compute.decide.quota import (
+    INSTANCES,
+    Absent,
+    DeleteClaim,
+    Disabled,
+    Failed,
+    FailureReason,
+    Found,
+    Raced,
+    asks_alike,
+    judge,
+    look_again_after,
+)
+from tests.builders import NOW, condition, instance
+from tests.quota_builders import CELL, found, stored
+
+SECONDS = st.integers(-10, 100_000).map(lambda s: timedelta(seconds=s))
+STATUSES = st.sampled_from(["True", "False", "Unknown"])
+REASONS = st.sampled_from([r for r in Reason if r.value.startswith(("Quota", "Pending", "Valid"))])
+FAILURES = st.sampled_from(get_args(FailureReason)).map(lambda reason: Failed(reason, "told"))
+FOUND = st.builds(
+    lambda status, reason, age, amounts, cell, going: found(
+        stored(
+            status,
+            reason,
+            made=NOW - age,
+            amounts=amounts,
+            cell=cell,
+            deletion_timestamp=NOW if going else None,
+        )
+    ),
+    st.none() | STATUSES,
+    REASONS,
+    SECONDS,
+    st.sampled_from([None, {INSTANCES: 1}]),
+    st.sampled_from([CELL, "cell-lhr"]),
+    st.booleans(),
+)
+SILENCE = FAILURES | st.sampled_from([Absent(), Raced()])
+OUTCOMES = SILENCE | FOUND | st.just(Disabled())
+INSTANCES_OF_ALL_SORTS = st.builds(
+    lambda status, reason, age, closed: instance(
+        conditions=(condition(ConditionType.QUOTA_GRANTED, status, reason),) if status else (),
+        gates=closed,
+        creation_timestamp=NOW - age,
+    ),
+    st.none() | STATUSES,
+    REASONS,
+    SECONDS,
+    st.sampled_from([(), (gates.QUOTA,), (gates.NETWORK,), (gates.NETWORK, gates.QUOTA)]),
+)
+
+
+def was_let_through(of: Instance) -> bool:
+    assert of.spec.controller
+    closed = {gate.name for gate in of.spec.controller.scheduling_gates}
+    return gates.QUOTA not in closed and conditions.is_true(
+        of.status.conditions, ConditionType.QUOTA_GRANTED
+    )
+
+
+def grants(outcome: object) -> bool:
+    return isinstance(outcome, Disabled) or (
+        isinstance(outcome, Found)
+        and not outcome.claim.deleting
+        and asks_alike(outcome.claim, outcome.wanted)
+        and conditions.is_true(outcome.claim.status.conditions, "Granted")
+    )
+
+
+@given(INSTANCES_OF_ALL_SORTS, OUTCOMES)
+def test_only_a_live_claim_of_the_right_size_grants(of, outcome):
+    """An Instance that was not let through is granted by its own live claim, or not at all."""
+    got = judge(of, outcome, NOW).condition
+
+    if not was_let_through(of):
+        assert (got.status == "True") == grants(outcome)
+    assert got.observed_generation == of.metadata.generation
+
+
+@given(INSTANCES_OF_ALL_SORTS.filter(was_let_through), SILENCE)
+def test_w13_silence_never_takes_a_grant_back(of, outcome):
+    """Whatever fails, what runs on a grant goes on saying so."""
+    assert judge(of, outcome, NOW).condition.status == "True"
+
+
+@given(INSTANCES_OF_ALL_SORTS, OUTCOMES)
+def test_a_verdict_comes_to_rest(of, outcome):
+    """Written down and judged again, a verdict says the same and warns of nothing new."""
+    first = judge(of, outcome, NOW)
+    told = conditions.put(of.status.conditions, (first.condition,), NOW)
+    closed = [gate.name for gate in of.spec.controller.scheduling_gates]
+    again = judge(
+        instance(
+            conditions=told, gates=tuple(closed), creation_timestamp=of.metadata.creation_timestamp
+        ),
+        outcome,
+        NOW,
+    )
+
+    assert conditions.put(told, (again.condition,), NOW) == told
+    assert again.action == first.action
+    assert again.event is None
+
+
+@given(INSTANCES_OF_ALL_SORTS, OUTCOMES)
+def test_what_is_not_settled_is_looked_at_again(of, outcome):
+    """Nothing waits for an event alone, and no claim is deleted but the one that was read."""
+    got = judge(of, outcome, NOW)
+
+    assert got.look_again_after is not None or got.condition.status == "True"
+    if isinstance(got.action, DeleteClaim):
+        assert isinstance(outcome, Found)
+        assert got.action.uid == outcome.claim.metadata.uid
+        assert not outcome.claim.deleting
+
+
+@given(SECONDS, SECONDS)
+def test_the_safety_net_never_narrows(one, other):
+    """The older the Instance, the longer the pause, however often it was looked at."""
+    young, old = sorted((one, other))
+
+    assert look_again_after(NOW - young, NOW) <= look_again_after(NOW - old, NOW)

@@ -1,0 +1,339 @@
+"""What the answer to its claim means for an Instance."""
+
+from datetime import datetime, timedelta
+
+import msgspec
+import pytest
+
+from compute.api import gates
+from compute.api.conditions import ConditionType
+from compute.api.quota import RequestAllocation
+from compute.api.reasons import Reason
+from compute.decide.quota import (
+    INSTANCES,
+    Absent,
+    CreateClaim,
+    DeleteClaim,
+    Disabled,
+    Failed,
+    Keep,
+    Raced,
+    Verdict,
+    gate_opens,
+    judge,
+    look_again_after,
+)
+from tests.builders import NOW, condition, instance
+from tests.quota_builders import found, gated, new_claim, running, stored
+
+SECOND = timedelta(seconds=1)
+TAKE_BACK = DeleteClaim(uid="uid-claim", resource_version="7")
+OUTAGE = Failed(Reason.QUOTA_BACKEND_UNAVAILABLE, "The quota service does not answer")
+
+
+def later(seconds: float) -> datetime:
+    return NOW + timedelta(seconds=seconds)
+
+
+def said(verdict: Verdict) -> tuple[str, str]:
+    return verdict.condition.status, verdict.condition.reason
+
+
+@pytest.mark.parametrize(
+    ("outcome", "expected", "action"),
+    [
+        pytest.param(Disabled(), ("True", Reason.QUOTA_DISABLED), Keep(), id="disabled"),
+        pytest.param(Absent(), ("Unknown", Reason.PENDING_EVALUATION), CreateClaim(), id="absent"),
+        pytest.param(OUTAGE, ("False", Reason.QUOTA_BACKEND_UNAVAILABLE), Keep(), id="failed"),
+        pytest.param(Raced(), ("Unknown", Reason.PENDING_EVALUATION), Keep(), id="raced"),
+        pytest.param(found(stored()), ("True", Reason.QUOTA_AVAILABLE), Keep(), id="granted"),
+        pytest.param(
+            found(stored(None)), ("Unknown", Reason.PENDING_EVALUATION), Keep(), id="says nothing"
+        ),
+        pytest.param(
+            found(stored("Unknown", "Odd")),
+            ("Unknown", Reason.PENDING_EVALUATION),
+            Keep(),
+            id="does not know",
+        ),
+        pytest.param(
+            found(stored("False", Reason.QUOTA_EXCEEDED)),
+            ("False", Reason.QUOTA_EXCEEDED),
+            Keep(),
+            id="denied",
+        ),
+        pytest.param(
+            found(stored("False", "SomethingElse")),
+            ("False", Reason.QUOTA_EXCEEDED),
+            Keep(),
+            id="denied in unknown words",
+        ),
+        pytest.param(
+            found(stored("False", Reason.VALIDATION_FAILED)),
+            ("False", Reason.VALIDATION_FAILED),
+            Keep(),
+            id="invalid",
+        ),
+    ],
+)
+def test_every_outcome_has_a_verdict(outcome, expected, action):
+    """Looking for the claim of a waiting Instance has one of these consequences."""
+    got = judge(gated(), outcome, NOW)
+
+    assert said(got) == expected
+    assert got.action == action
+
+
+def test_a_verdict_is_about_the_present_generation():
+    """The condition names the generation, the quota service's own words, and this second."""
+    claim = stored(message="3 of 10 in use")
+    got = judge(gated(), found(claim), NOW)
+
+    assert got == Verdict(
+        condition(
+            ConditionType.QUOTA_GRANTED,
+            "True",
+            Reason.QUOTA_AVAILABLE,
+            "3 of 10 in use",
+            since=NOW,
+            generation=1,
+        )
+    )
+
+
+def test_w15_a_new_claim_waits_for_its_evaluation():
+    """A claim says "not granted" before anybody has looked at it; that is no lack of budget."""
+    got = judge(gated(), found(new_claim()), later(59))
+
+    assert said(got) == ("Unknown", Reason.PENDING_EVALUATION)
+    assert got.event is None
+
+
+def test_w15_a_claim_left_open_for_a_minute_waits_for_budget():
+    """The quota service answers within seconds unless there is nothing to give."""
+    got = judge(gated(), found(new_claim()), later(60))
+
+    assert said(got) == ("Unknown", Reason.QUOTA_NO_BUDGET)
+    assert got.event == Reason.QUOTA_NO_BUDGET
+    assert got.action == Keep()
+
+
+def test_an_allocation_that_lacks_budget_says_so_at_once():
+    """Where the service tells that a part is short of budget, nobody need wait for the minute."""
+    short = RequestAllocation(
+        resource_type=INSTANCES,
+        status="Pending",
+        reason=Reason.QUOTA_EXCEEDED,
+        last_transition_time=NOW,
+    )
+    claim = stored("False", Reason.PENDING_EVALUATION, allocations=(short,))
+
+    assert said(judge(gated(), found(claim), NOW)) == ("Unknown", Reason.QUOTA_NO_BUDGET)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "told"),
+    [
+        (OUTAGE, OUTAGE.reason),
+        (found(stored("False", Reason.QUOTA_EXCEEDED)), Reason.QUOTA_EXCEEDED),
+        (found(new_claim(later(-60))), Reason.QUOTA_NO_BUDGET),
+    ],
+)
+def test_w15_a_warning_is_given_once(outcome, told):
+    """What the Instance already says is not announced again on every pass."""
+    first = judge(gated(), outcome, NOW)
+    then = instance(conditions=(first.condition,), gates=(gates.QUOTA,))
+
+    assert first.event == told
+    assert judge(then, outcome, NOW).event is None
+
+
+def test_w64_a_claim_on_its_way_out_grants_nothing():
+    """A granted claim that is being deleted is waited for, and then made anew."""
+    going = stored(deletion_timestamp=NOW)
+    got = judge(gated(), found(going), NOW)
+
+    assert said(got) == ("Unknown", Reason.PENDING_EVALUATION)
+    assert got.action == Keep()
+    assert judge(gated(), Absent(), NOW).action == CreateClaim()
+
+
+def test_w49_a_claim_of_another_size_is_replaced():
+    """A claim left by a smaller Instance of the same name is no grant for a larger one."""
+    got = judge(gated(), found(stored(amounts={INSTANCES: 1})), NOW)
+
+    assert said(got) == ("Unknown", Reason.PENDING_EVALUATION)
+    assert got.action == TAKE_BACK
+
+
+def test_a_claim_of_another_cell_is_replaced():
+    """The cell that made a claim gives it back one day; nothing here may rest on it."""
+    assert judge(gated(), found(stored(cell="cell-lhr")), NOW).action == TAKE_BACK
+
+
+def test_what_runs_keeps_the_claim_it_runs_on():
+    """A catalog that changes its sizes must not make running Instances ask for quota again."""
+    got = judge(running(), found(stored(amounts={INSTANCES: 1})), NOW)
+
+    assert said(got) == ("True", Reason.QUOTA_AVAILABLE)
+    assert got.action == Keep()
+
+
+def test_what_runs_does_not_rest_on_a_denied_claim_for_something_else():
+    """A denial of another size says nothing of this Instance: the claim is replaced."""
+    wrong = stored("False", Reason.QUOTA_EXCEEDED, amounts={INSTANCES: 9})
+    got = judge(running(), found(wrong), NOW)
+
+    assert said(got) == ("True", Reason.QUOTA_AVAILABLE)
+    assert got.action == TAKE_BACK
+
+
+def test_w65_a_recreated_instance_takes_over_its_predecessors_claim():
+    """A granted claim of the same slot and size is a grant, whoever it was made for."""
+    old = stored(made=later(-86400))
+
+    assert said(judge(gated(), found(old), NOW)) == ("True", Reason.QUOTA_AVAILABLE)
+
+
+@pytest.mark.parametrize(
+    "outcome", [OUTAGE, Absent(), Raced(), found(new_claim()), found(new_claim(later(-3600)))]
+)
+def test_w13_a_grant_outlives_an_outage_of_the_quota_service(outcome):
+    """What was granted and let through stays granted while nobody says otherwise."""
+    got = judge(running(), outcome, NOW)
+
+    assert said(got) == ("True", Reason.QUOTA_AVAILABLE)
+    assert got.condition.message.startswith("Granted earlier")
+    assert got.look_again_after == SECOND
+
+
+def test_w13_a_lost_claim_of_a_running_instance_is_made_again():
+    """An absent claim is asked for anew without a word to those who watch the Instance."""
+    got = judge(running(), Absent(), NOW)
+
+    assert got.action == CreateClaim()
+    assert got.event is None
+
+
+def test_w13_only_the_claim_itself_takes_a_grant_back():
+    """A denial of this very claim reaches even an Instance that runs."""
+    got = judge(running(), found(stored("False", Reason.QUOTA_EXCEEDED)), NOW)
+
+    assert said(got) == ("False", Reason.QUOTA_EXCEEDED)
+
+
+def test_w13_an_outage_is_announced_once_for_what_runs():
+    """The event is given when the outage begins, and the message then stays the same."""
+    first = judge(running(), OUTAGE, NOW)
+    then = judge(running(first.condition.message), Failed(OUTAGE.reason, "other words"), NOW)
+
+    assert first.event == Reason.QUOTA_BACKEND_UNAVAILABLE
+    assert then.event is None
+    assert then.condition.message == first.condition.message
+
+
+def test_a_grant_that_has_not_opened_the_gate_does_not_outlive_an_outage():
+    """Until the gate is open nothing runs, so nothing is harmed by waiting."""
+    got = judge(gated(Reason.QUOTA_AVAILABLE, "True"), OUTAGE, NOW)
+
+    assert said(got) == ("False", Reason.QUOTA_BACKEND_UNAVAILABLE)
+
+
+def test_an_instance_of_nobodys_making_is_judged_too():
+    """Without a controller part there is no gate, and nothing was ever granted."""
+    bare = instance()
+    spec = msgspec.structs.replace(bare.spec, controller=None)
+
+    assert said(judge(msgspec.structs.replace(bare, spec=spec), Absent(), NOW)) == (
+        "Unknown",
+        Reason.PENDING_EVALUATION,
+    )
+
+
+@pytest.mark.parametrize(
+    ("age", "claim_age", "again"),
+    [
+        pytest.param(59, 59, False, id="a fresh denial stands for a minute"),
+        pytest.param(60, 60, True, id="after a minute"),
+        pytest.param(400, 59, False, id="and again not before a minute"),
+        pytest.param(599, 60, True, id="every minute at first"),
+        pytest.param(700, 299, False, id="later less often"),
+        pytest.param(700, 300, True, id="every five minutes"),
+    ],
+)
+def test_a_denied_claim_is_asked_again_when_budget_may_have_freed(age, claim_age, again):
+    """A denial is final in the service, so the claim is made anew, but not on every pass."""
+    old = instance(gates=(gates.QUOTA,), creation_timestamp=later(-age))
+    denied = found(stored("False", Reason.QUOTA_EXCEEDED, made=later(-claim_age)))
+    got = judge(old, denied, NOW)
+
+    assert got.action == (TAKE_BACK if again else Keep())
+    assert said(got) == ("False", Reason.QUOTA_EXCEEDED)
+
+
+@pytest.mark.parametrize("outcome", [Absent(), found(new_claim())])
+def test_asking_again_does_not_change_what_is_said(outcome):
+    """Between a denial and the next answer the denial stands, so that nothing flickers."""
+    denied = gated(Reason.QUOTA_EXCEEDED, "False", "10 of 10 in use")
+    got = judge(denied, outcome, NOW)
+
+    assert said(got) == ("False", Reason.QUOTA_EXCEEDED)
+    assert got.condition.message == "10 of 10 in use"
+    assert got.event is None
+
+
+def test_a_lack_of_budget_replaces_a_denial():
+    """An answer that is news is told, whatever was said before."""
+    denied = gated(Reason.QUOTA_EXCEEDED, "False")
+
+    assert said(judge(denied, found(new_claim(later(-60))), NOW)) == (
+        "Unknown",
+        Reason.QUOTA_NO_BUDGET,
+    )
+
+
+@pytest.mark.parametrize(
+    ("age", "expected"),
+    [(-5, 1), (0, 1), (59, 1), (60, 15), (299, 15), (300, 60), (599, 60), (600, 300), (10**6, 300)],
+)
+def test_the_safety_net_widens_with_age(age, expected):
+    """Looks are counted from creation: often at first, every five minutes in the end."""
+    assert look_again_after(NOW, later(age)) == timedelta(seconds=expected)
+
+
+def test_an_object_without_a_creation_time_is_new():
+    """What the server has not stamped yet has not waited."""
+    assert look_again_after(None, NOW) == SECOND
+    assert judge(gated(), found(stored(None, made=None)), NOW).action == Keep()
+
+
+@pytest.mark.parametrize("outcome", [found(stored()), Disabled()])
+def test_a_settled_grant_needs_no_safety_net(outcome):
+    """Once granted, only an event brings the Instance back."""
+    assert judge(gated(), outcome, NOW).look_again_after is None
+
+
+def test_a_lost_race_is_looked_at_again_at_once():
+    """Even an old Instance need not wait for its slow net when the claim has just been made."""
+    old = instance(gates=(gates.QUOTA,), creation_timestamp=later(-86400))
+
+    assert judge(old, Raced(), NOW).look_again_after == SECOND
+    assert judge(old, Absent(), NOW).look_again_after == timedelta(seconds=300)
+
+
+@pytest.mark.parametrize(
+    ("status", "generation", "expected"),
+    [("True", 1, True), ("True", 0, False), ("Unknown", 1, False), ("False", 1, False)],
+)
+def test_the_gate_opens_for_a_grant_of_this_generation(status, generation, expected):
+    """A grant for an earlier spec does not open the gate of this one."""
+    waiting = instance(
+        conditions=(condition(ConditionType.QUOTA_GRANTED, status, generation=generation),)
+    )
+
+    assert gate_opens(waiting) is expected
+
+
+def test_the_gate_stays_shut_while_nothing_is_said():
+    """No condition is no grant."""
+    assert not gate_opens(instance())

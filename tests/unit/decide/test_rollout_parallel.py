@@ -1,0 +1,105 @@
+"""Parallel, case by case: all at once, within the limit that the user sets."""
+
+import pytest
+
+from compute.api import annotations
+from compute.decide.rollout import Create, Delete, Plan, Settings, Wait, plan
+from tests.builders import deployment
+from tests.rollout_builders import member, members
+
+W0, W1, W2 = "web-home-dfw-0", "web-home-dfw-1", "web-home-dfw-2"
+OTHER = "it is of another template"
+BROKEN = "it is of another template and not Ready"
+
+
+def parallel(replicas, **meta):
+    return deployment(replicas, policy="Parallel", **meta)
+
+
+def test_parallel_creates_all_at_once():
+    """No slot waits for another."""
+    assert plan(parallel(3), []) == Plan(now=(Create(0), Create(1), Create(2)))
+
+
+def test_parallel_removes_all_surplus_at_once():
+    """Everything beyond the slots goes in one pass, terminating ones aside."""
+    wd = parallel(1)
+    world = [*members(wd, 0, 1, 2), member(wd, 3, deleting=True)]
+
+    assert plan(wd, world) == Plan(
+        now=(
+            Wait("web-home-dfw-3", "is terminating"),
+            Delete(W2, "uid-2", "no more than 1 are wanted"),
+            Delete(W1, "uid-1", "no more than 1 are wanted"),
+        )
+    )
+
+
+def test_w42_parallel_update_keeps_to_max_unavailable():
+    """As many are replaced as may be unavailable, from the highest; the rest waits."""
+    wd = parallel(3)
+    got = plan(wd, members(wd, 0, 1, 2, stale=True), Settings(max_unavailable=2))
+
+    limit = "waits because no more than 2 may be unavailable at a time"
+    assert got == Plan(
+        now=(Delete(W2, "uid-2", OTHER), Delete(W1, "uid-1", OTHER)),
+        later=(Delete(W0, "uid-0", OTHER, hold=limit),),
+    )
+
+
+@pytest.mark.parametrize(
+    "state",
+    [{"ready": False}, {"deleting": True}],
+    ids=["unready", "terminating"],
+)
+def test_parallel_update_counts_what_is_unavailable_already(state):
+    """A slot that is not served uses up the allowance, whatever the cause."""
+    wd = parallel(2)
+    got = plan(wd, [member(wd, 0, stale=True), member(wd, 1, **state)])
+
+    limit = "waits because no more than 1 may be unavailable at a time"
+    assert got.later == (Delete(W0, "uid-0", OTHER, hold=limit),)
+
+
+def test_parallel_update_counts_empty_slots():
+    """A slot that is only being filled is not served yet."""
+    wd = parallel(2)
+    got = plan(wd, members(wd, 0, stale=True))
+
+    limit = "waits because no more than 1 may be unavailable at a time"
+    assert got == Plan(now=(Create(1),), later=(Delete(W0, "uid-0", OTHER, hold=limit),))
+
+
+def test_w41_parallel_replaces_all_broken_ones_at_once():
+    """What is unavailable already costs nothing, so no limit holds it back."""
+    wd = parallel(2)
+
+    assert plan(wd, members(wd, 0, 1, stale=True, ready=False)) == Plan(
+        now=(Delete(W1, "uid-1", BROKEN), Delete(W0, "uid-0", BROKEN))
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "replicas", "replaced"),
+    [
+        ("1", 4, 1),
+        ("3", 4, 3),
+        ("50%", 4, 2),
+        ("25%", 7, 1),
+        ("10%", 4, 1),
+        ("0", 4, 1),
+        ("0%", 4, 1),
+        ("100%", 4, 4),
+        ("", 4, 1),
+        ("-2", 4, 1),
+        ("two", 4, 1),
+        ("9" * 5000, 4, 1),
+    ],
+    ids=lambda value: str(value)[:5] or "empty",
+)
+def test_w42_max_unavailable_comes_from_the_annotation(said, replicas, replaced):
+    """A count or a share rounded down; never less than one, and one when it cannot be read."""
+    wd = parallel(replicas, annotations={annotations.MAX_UNAVAILABLE: said})
+    got = plan(wd, members(wd, *range(replicas), stale=True))
+
+    assert len(got.now) == replaced
