@@ -22,7 +22,7 @@ check: $(READY) ## format, lint, types, imports, generated files, docs
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
-	@$(BIN)/lint-imports
+	@$(BIN)/lint-imports --no-logo
 	@$(BIN)/python tools/generate.py --check
 	@$(BIN)/python tools/check_docs.py
 

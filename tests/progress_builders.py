@@ -16,8 +16,8 @@ from compute.api.compute import (
     WorkloadStatus,
 )
 from compute.api.meta import Condition, ConditionStatus
-from compute.decide.phases import Phase, Row
 from compute.decide.progress import Rollout, Sighting, observe
+from compute.decide.progress.phases import Phase, Row
 from compute.decide.template import template_hash
 from tests.builders import NOW, condition, deployment, instance, template, workload
 

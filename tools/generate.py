@@ -23,6 +23,7 @@ from compute.api.crds import crd
 from compute.api.known_reason import KnownReason
 from compute.api.meta import Object
 from compute.api.reasons import NeighbourReason, Reason
+from compute.api.schema import schema_of
 from compute.api.scheme import COMPUTE_KINDS, NEIGHBOUR_KINDS
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -43,6 +44,7 @@ class Row:
 TABLE: Final = (
     Row("config/base/crd/*", lambda: crd_folder("config/base/crd", COMPUTE_KINDS)),
     Row("config/neighbours/crd/*", lambda: crd_folder("config/neighbours/crd", NEIGHBOUR_KINDS)),
+    Row("docs/api.md", lambda: {"docs/api.md": api_page()}),
     Row("docs/reasons.md", lambda: {"docs/reasons.md": reasons_page()}),
 )
 
@@ -88,6 +90,31 @@ def crd_folder(folder: str, kinds: Iterable[type[Object]]) -> Files:
     }
     files["kustomization.yaml"] = _yaml(kustomization)
     return {f"{folder}/{name}": text for name, text in files.items()}
+
+
+def api_page() -> str:
+    """Every kind, and every field of ours, as a page to look them up in."""
+    return (
+        "\n\n".join(
+            (
+                f"<!-- {NOTICE} -->",
+                "# The API",
+                "A Workload asks for instances of one template in several cities; the "
+                "[examples](../examples) are complete manifests. WorkloadDeployments and Instances are "
+                "made by the system and read by people. Fields marked * are required. The meaning of "
+                "conditions and reasons is on [a page of its own](reasons.md).",
+                "## Kinds of ours",
+                _kinds("config/base/crd", COMPUTE_KINDS),
+                "## Kinds around ours",
+                _kinds("config/neighbours/crd", NEIGHBOUR_KINDS),
+                *(
+                    f"## {kind.RESOURCE.kind}\n\n{_fields(kind, folded)}"
+                    for kind, folded in zip(COMPUTE_KINDS, _FOLDED, strict=True)
+                ),
+            )
+        )
+        + "\n"
+    )
 
 
 def reasons_page() -> str:
@@ -165,6 +192,62 @@ class _PlainDumper(yaml.SafeDumper):
 def _yaml(document: Mapping[str, Any]) -> str:
     text: str = yaml.dump(document, Dumper=_PlainDumper, sort_keys=False, width=100)
     return f"# {NOTICE}\n{text}"
+
+
+# Parts that another table of the page spells out: of Workload, WorkloadDeployment, Instance.
+_SCALE: Final = {"spec.scaleSettings": "as `spec.placements[].scaleSettings` of a Workload"}
+_TEMPLATE: Final = {"spec.template": "as `spec.template` of a Workload"}
+_SPEC: Final = {
+    f"spec.{part}": f"as `spec.template.spec.{part}` of a Workload"
+    for part in ("networkInterfaces", "runtime", "volumes")
+}
+_FOLDED: Final[tuple[Mapping[str, str], ...]] = ({}, _SCALE | _TEMPLATE, _SPEC)
+_OBJECT_FIELDS: Final = ("apiVersion", "kind", "metadata")
+
+
+def _kinds(folder: str, kinds: Iterable[type[Object]]) -> str:
+    rows = [
+        (
+            f"[{kind.RESOURCE.kind}](../{folder}/{kind.RESOURCE.group}_{kind.RESOURCE.plural}.yaml)",
+            f"`{kind.RESOURCE.api_version}`",
+            "namespace" if kind.RESOURCE.namespaced else "cluster",
+            cleandoc(kind.__doc__ or "").partition("\n\n")[0].replace("\n", " "),
+        )
+        for kind in kinds
+    ]
+    return _table(("Kind", "API version", "Scope", "What it is"), rows)
+
+
+def _fields(kind: type[Object], folded: Mapping[str, str]) -> str:
+    root = schema_of(kind, field_docs)
+    own = {name: s for name, s in root["properties"].items() if name not in _OBJECT_FIELDS}
+    rows = list(_field_rows("", root | {"properties": own}, folded))
+    return _table(("Field", "Type", "What it is"), rows)
+
+
+def _field_rows(
+    path: str, schema: Mapping[str, Any], folded: Mapping[str, str]
+) -> Iterable[tuple[str, str, str]]:
+    for name, field in schema.get("properties", {}).items():
+        inner = field.get("items", field)
+        here = f"{path}{name}" + ("[]" if inner is not field else "")
+        star = " *" if name in schema.get("required", ()) else ""
+        elsewhere = folded.get(here.removesuffix("[]"))
+        told = field.get("description", inner.get("description", ""))
+        yield f"`{here}`{star}", _type(inner), f"{told} ({elsewhere})" if elsewhere else told
+        if not elsewhere:
+            yield from _field_rows(f"{here}.", inner, folded)
+
+
+def _type(schema: Mapping[str, Any]) -> str:
+    if schema.get("x-kubernetes-int-or-string"):
+        return "integer or string"
+    if "enum" in schema:
+        return ", ".join(f"`{word}`" for word in schema["enum"])
+    values = schema.get("additionalProperties")
+    kind = f"map of {_type(values)}" if values else schema.get("format", schema["type"])
+    plain = isinstance(schema.get("default"), str) and schema["default"]
+    return f"{kind}, default `{schema['default']}`" if plain else str(kind)
 
 
 def _reasons(reasons: Iterable[KnownReason]) -> str:

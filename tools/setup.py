@@ -13,6 +13,7 @@ import time
 import tomllib
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
@@ -50,24 +51,22 @@ def _sync() -> int:
 
 def _retried(what: str, command: Sequence[str]) -> int:
     environment = os.environ | {"UV_PROJECT_ENVIRONMENT": str(VENV), "VIRTUAL_ENV": str(VENV)}
-    for pause in (*PAUSES, None):
+    for pause in (*PAUSES, 0):
         done = subprocess.run(
             command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
         )
         if done.returncode == 0:
             return 0
-        if pause is None:
-            break
-        print(f"could not {what}; trying again in {pause} s", file=sys.stderr, flush=True)
-        time.sleep(pause)  # noqa: TID251 - a script of its own, with no clock to inject
-    print(done.stderr.strip(), file=sys.stderr)
+        print(done.stderr.strip(), file=sys.stderr)
+        if pause:
+            print(f"could not {what}; trying again in {pause} s", file=sys.stderr, flush=True)
+            time.sleep(pause)  # noqa: TID251 - a script of its own, with no clock to inject
     return _fail(f"could not {what}; see the lines above, then run the same command again")
 
 
-def _locked(name: str) -> dict[str, list[dict[str, str]]]:
-    packages = tomllib.loads((ROOT / "uv.lock").read_text())["package"]
-    found: dict[str, list[dict[str, str]]] = next(p for p in packages if p["name"] == name)
-    return found
+def _locked(name: str) -> dict[str, Any]:
+    packages: list[dict[str, Any]] = tomllib.loads((ROOT / "uv.lock").read_text())["package"]
+    return next(package for package in packages if package["name"] == name)
 
 
 def _installed_uv() -> str | None:

@@ -6,6 +6,7 @@ import yaml
 from compute.api.compute import ScaleSettings, Workload
 from compute.api.networking import IPFamily, NetworkIPAM
 from compute.api.reasons import NeighbourReason, Reason
+from compute.api.schema import schema_of
 from compute.api.scheme import COMPUTE_KINDS, NEIGHBOUR_KINDS
 from tools import generate
 
@@ -130,3 +131,33 @@ def test_reasons_are_sorted_by_who_acts():
 def test_the_tool_is_where_the_makefile_looks_for_it():
     """The root of the repository is the folder above the tool's."""
     assert Path(generate.__file__).resolve() == generate.ROOT / "tools/generate.py"
+
+
+def _undescribed(path, schema):
+    """Paths of fields that say nothing of themselves, metadata aside."""
+    inner = schema.get("items", schema)
+    if path not in ("", "metadata") and not {"description"} & {*schema, *inner}:
+        yield path
+    for name, field in inner.get("properties", {}).items():
+        yield from _undescribed(f"{path}.{name}".lstrip("."), field)
+
+
+@pytest.mark.parametrize("kind", [*COMPUTE_KINDS, *NEIGHBOUR_KINDS], ids=lambda kind: kind.__name__)
+def test_every_field_says_what_it_is(kind):
+    """`kubectl explain` and the page of the API have a word on every field."""
+    assert list(_undescribed("", schema_of(kind, generate.field_docs))) == []
+
+
+def test_the_page_of_the_api_lists_every_field_of_a_workload_once():
+    """Required fields are marked, defaults told, and what stands elsewhere is only pointed at."""
+    page = generate.api_page()
+
+    assert (
+        "| `spec.placements[].cityCodes[]` * | string | The cities, such as DFW or LHR. |" in page
+    )
+    assert (
+        "`spec.placements[].scaleSettings.instanceManagementPolicy` * | string, default `Ord"
+        in page
+    )
+    assert "| What to run. (as `spec.template` of a Workload) |" in page
+    assert page.count("`spec.template.spec.runtime.sandbox` |") == 1

@@ -16,6 +16,7 @@ from compute.api.wire import Counter, Int32, Int64, RawQuantity, Rule, Wire, alw
 
 GROUP: Final = "compute.datumapis.com"
 VERSION: Final = "v1alpha"
+MOST_REPLICAS: Final = 1000  # Instances of one deployment
 _PARENTS: Final = {"discovery.miloapis.com/parent-contexts": "Project"}
 _COUNTERS: Final = (
     Column("Replicas", ".status.replicas"),

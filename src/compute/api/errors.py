@@ -143,7 +143,7 @@ def already_exists(resource: Resource, name: str) -> AlreadyExists:
 
 def conflict(resource: Resource, name: str, why: str) -> Conflict:
     subject = _subject(resource, name)
-    return Conflict(f'operation cannot be fulfilled on {_words(resource)} "{name}": {why}', subject)
+    return Conflict(f'Operation cannot be fulfilled on {_words(resource)} "{name}": {why}', subject)
 
 
 def invalid(resource: Resource, name: str, errors: Iterable[FieldError]) -> Invalid:
@@ -154,8 +154,9 @@ def invalid(resource: Resource, name: str, errors: Iterable[FieldError]) -> Inva
     )
     listed = ", ".join(str(e) for e in errors)
     text = f"[{listed}]" if len(errors) > 1 else listed
+    kind = ".".join(filter(None, (resource.kind, resource.group)))
     details = StatusDetails(name=name, group=resource.group, kind=resource.kind, causes=causes)
-    return Invalid(f'{resource.kind}.{resource.group} "{name}" is invalid: {text}', details)
+    return Invalid(f'{kind} "{name}" is invalid: {text}', details)
 
 
 def _subject(resource: Resource, name: str) -> StatusDetails:

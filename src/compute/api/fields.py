@@ -44,9 +44,7 @@ class Problem(StrEnum):
     TYPE_INVALID = "FieldValueTypeInvalid", "Invalid value"
 
 
-_WITHOUT_VALUE = frozenset(
-    {Problem.FORBIDDEN, Problem.REQUIRED, Problem.TOO_LONG, Problem.TOO_MANY}
-)
+_WITHOUT_VALUE = frozenset({Problem.FORBIDDEN, Problem.REQUIRED, Problem.TOO_LONG})
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,4 +103,4 @@ def too_long(path: str, value: object, limit: int) -> FieldError:
 
 def _shown(value: object) -> str:
     """The value as JSON spells it, since that is what the user wrote."""
-    return json.dumps(value, ensure_ascii=False, default=str)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)

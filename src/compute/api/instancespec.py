@@ -14,6 +14,7 @@ from compute.api.wire import (
     RawQuantity,
     Rule,
     Wire,
+    always,
     list_map,
 )
 
@@ -206,7 +207,7 @@ class DiskSpec(Wire, frozen=True, kw_only=True):
     """What is on it at first."""
     resources: DiskResources | None = None
     """How large it is."""
-    type: Annotated[str, Rule(default="pd-standard")] = "pd-standard"
+    type: Annotated[str, Rule(default="pd-standard")] = always("pd-standard")
     """The class of disk."""
 
 

@@ -57,10 +57,15 @@ class TemplateMeta(Wire, frozen=True, kw_only=True):
     """The part of the metadata that a template may set; everything else is pruned."""
 
     annotations: dict[str, str] = {}
+    """Annotations of what is made."""
     finalizers: tuple[str, ...] = ()
+    """Not used: whoever holds an object up puts his finalizer on it himself."""
     labels: dict[str, str] = {}
+    """Labels of what is made. The system adds its own."""
     name: str = ""
+    """Not used: names are derived."""
     namespace: str = ""
+    """Not used: what is made stands beside its maker."""
 
 
 class Object(Wire, frozen=True, kw_only=True):

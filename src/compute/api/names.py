@@ -120,7 +120,7 @@ def policy(city: str) -> str:
 def policy_city(name: str) -> str | None:
     """The city of a plain policy name; None when it carries a hash or is no city's policy."""
     city = _after(_POLICY_PREFIX, name)
-    return None if city is None or "--" in city else city.upper()
+    return None if city is None or "--" in name else city.upper()
 
 
 def network_binding(deployment_name: str, interface: int) -> str:

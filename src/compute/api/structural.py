@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from compute.api.fields import FieldError, Path, duplicate, required
@@ -39,9 +40,7 @@ def found(pattern: str, text: str) -> bool:
     A pattern from a stranger's CRD needs one that cannot be made to run for ever. Python's ``$``
     also stands before a last newline; that of Kubernetes does not.
     """
-    anchored = pattern.endswith("$") and not pattern.endswith(r"\$")
-    exact = f"{pattern[:-1]}\\Z" if anchored else pattern
-    return re.search(exact, text, re.ASCII) is not None
+    return re.search(_exact(pattern), text, re.ASCII) is not None
 
 
 def validate(document: object, schema: Schema, *, matches: Matcher = found) -> list[FieldError]:
@@ -51,6 +50,13 @@ def validate(document: object, schema: Schema, *, matches: Matcher = found) -> l
     null where none may be is the same as no field at all.
     """
     return list(_Validator(matches).errors(Path(), document, schema))
+
+
+@cache
+def _exact(pattern: str) -> str:
+    """The pattern with a true end for each ``$`` that is an anchor: not escaped, not in a class."""
+    parts = re.findall(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", pattern, re.DOTALL)
+    return "".join(r"\Z" if part == "$" else part for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +97,7 @@ def _repeated(items: list[Any], schema: Schema) -> dict[int, object]:
     seen = set()
     for position, item in enumerate(items):
         identity = _identity(item, schema)
-        shown = json.dumps(identity, sort_keys=True, default=str)  # in JSON, true is not 1
+        shown = json.dumps(identity, default=str)  # in JSON, true is not 1
         if identity is not None and shown in seen:
             repeated[position] = identity
         seen.add(shown)

@@ -15,13 +15,18 @@ _MOST_HINTS: Final = 20
 _LONGEST_HINTED: Final = 64
 
 
-def unknown_fields(document: Document, schema: Schema) -> list[FieldError]:
+def unknown_fields(
+    document: Document,
+    schema: Schema,
+    path: Path = Path(),  # noqa: B008 - a path is a text
+) -> list[FieldError]:
     """Every field that the schema does not know, with the name that was probably meant.
 
-    The metadata of the object, and of objects embedded in it, is not the schema's to know. Nothing
-    is said of the members of a value that should not be an object: `validate` speaks of the value.
+    The metadata of an object, and of objects embedded in it, is not its schema's to know; with a
+    ``path``, the document is a part of an object, such as that metadata. Nothing is said of the
+    members of a value that should not be an object: `validate` speaks of the value.
     """
-    unknown = list(_unknown(Path(), document, _as_root(schema)))
+    unknown = list(_unknown(path, document, schema if path else _as_root(schema)))
     hints = [_hint(name, known) for _, name, known in unknown[:_MOST_HINTS]]
     hints += [""] * (len(unknown) - len(hints))
     return [

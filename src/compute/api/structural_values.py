@@ -95,7 +95,8 @@ def _number_errors(path: str, value: float, schema: Mapping[str, Any]) -> Iterat
     least, most = schema.get("minimum"), schema.get("maximum")
     beyond = _INTEGERS.get(schema.get("format", "int64")) if isinstance(value, int) else None
     if beyond is not None and not -beyond <= value < beyond:
-        least, most = -beyond, beyond - 1
+        least = -beyond if least is None else least
+        most = beyond - 1 if most is None else most
     if least is not None and schema.get("exclusiveMinimum") and value <= least:
         yield _should(path, value, f"be greater than {least}")
     elif least is not None and value < least:

@@ -12,6 +12,7 @@ from compute.cli import manifests
 from compute.cli.exits import Exit, Failure
 from compute.cli.manifests import Manifest
 from compute.cli.tables import plain, table
+from compute.decide.placement import Unmatched
 from compute.decide.preview import Need, Planned, Preview, preview
 
 _HEADERS: Final = ("PLACEMENT", "CITY", "DEPLOYMENT", "START", "INSTANCES", "VCPU", "MEMORY")
@@ -39,13 +40,13 @@ def command(files: Sequence[str], cities: Sequence[str], output: str) -> int:
     offered = _codes(cities)
     found = [manifest for file in files for manifest in manifests.read(file)]
     workloads = [m for m in found if _is_workload(m)]
-    plans = [(m.source, preview(m.document, offered)) for m in workloads]
-    print(_text(plans) if output == "table" else _data(plans, output))
     for manifest in found:
         if manifest not in workloads:
             print(f"Skipped {_title(manifest)}: only Workloads are planned.", file=sys.stderr)
     if not workloads:
         raise Failure(f"there is no Workload in {', '.join(files)}")
+    plans = [(m.source, preview(m.document, offered)) for m in workloads]
+    print(_text(plans) if output == "table" else _data(plans, output))
     wrong = sum(bool(plan.errors) for _, plan in plans)
     if wrong:
         raise Failure(f"{wrong} of {len(plans)} workloads are not valid; nothing would be made")
@@ -78,9 +79,9 @@ def _text(plans: Iterable[tuple[str, Preview]]) -> str:
 
 def _section(source: str, plan: Preview) -> str:
     parts = [f"Workload {plan.workload or '(no name)'} in namespace {plan.namespace} ({source})"]
-    if plan.deployments:
-        parts += ["", table(_HEADERS, map(_row, plan.deployments)), "", _total(plan)]
-    parts += _listed("Cities not offered", (f"{u.placement}: {u.city}" for u in plan.unmatched))
+    rows = [*map(_row, plan.deployments), *map(_missing_row, plan.unmatched)]
+    if rows:
+        parts += ["", table(_HEADERS, rows), "", _total(plan)]
     parts += _listed("Warnings", plan.warnings)
     parts += _listed("Errors", map(str, plan.errors))
     return "\n".join(parts)
@@ -92,6 +93,10 @@ def _row(planned: Planned) -> tuple[str, ...]:
     vcpu, memory = _amounts(planned.need)
     start = _START.get(planned.policy, planned.policy)
     return (planned.placement, planned.city, planned.deployment, start, span, vcpu, memory)
+
+
+def _missing_row(unmatched: Unmatched) -> tuple[str, ...]:
+    return (unmatched.placement, unmatched.city, "city not offered", "", "", "", "")
 
 
 def _total(plan: Preview) -> str:
@@ -140,7 +145,8 @@ def _view(source: str, plan: Preview) -> dict[str, Any]:
         "quota": _quota(plan.need),
         "unmatchedCities": [{"placement": u.placement, "city": u.city} for u in plan.unmatched],
         "errors": [
-            {"field": e.path, "reason": e.problem.value, "message": e.message} for e in plan.errors
+            {"field": str(e.path), "reason": e.problem.value, "message": e.message}
+            for e in plan.errors
         ],
         "warnings": list(plan.warnings),
     }

@@ -42,17 +42,23 @@ def root() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run one command. Every failure is one sentence on stderr and an exit code."""
     try:
-        code = root.main(list(arguments), prog_name="compute", standalone_mode=False)
-        sys.stdout.flush()
+        sentence, code = _run(arguments)
+        sys.stdout.flush()  # what was printed before the sentence stands before it, also in a log
     except BrokenPipeError:
         # The reader of a pipe has left. Python would complain once more when it flushes at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return Exit.OK
-    except (Failure, click.ClickException, click.Abort, KeyboardInterrupt) as error:
-        sentence, exit_code = _failure(error)
+    if sentence:
         print(sentence, file=sys.stderr)
-        return exit_code
-    return code if isinstance(code, int) else Exit.OK
+    return code
+
+
+def _run(arguments: Sequence[str]) -> tuple[str, int]:
+    try:
+        code = root.main(list(arguments), prog_name="compute", standalone_mode=False)
+    except (Failure, click.ClickException, click.Abort, KeyboardInterrupt) as error:
+        return _failure(error)
+    return "", code if isinstance(code, int) else Exit.OK
 
 
 def _failure(error: BaseException) -> tuple[str, Exit]:

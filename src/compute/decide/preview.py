@@ -8,8 +8,8 @@ which they start, what quota they need, and everything that is wrong.
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from compute.api import names
-from compute.api.compute import Workload, WorkloadDeployment
+from compute.api import names, scheme
+from compute.api.compute import MOST_REPLICAS, Workload, WorkloadDeployment
 from compute.api.fields import FieldError
 from compute.decide import placement, quota, validation
 from compute.decide.placement import Unmatched
@@ -66,7 +66,7 @@ def preview(document: Mapping[str, object], cities: Collection[str] | None = Non
     Without cities, those that the manifest names are taken to be offered. A manifest that is wrong
     but readable still shows what it would make, so that an error is seen beside its effect.
     """
-    workload = validation.decode(document)
+    workload = _read(document)
     offered = _named(workload) if cities is None else cities
     review = validation.review_document(document, cities=offered)
     split = placement.split(workload, (), offered) if workload else placement.Split()
@@ -79,6 +79,13 @@ def preview(document: Mapping[str, object], cities: Collection[str] | None = Non
         errors=review.errors,
         warnings=review.warnings,
     )
+
+
+def _read(document: Mapping[str, object]) -> Workload | None:
+    try:
+        return validation.with_defaults(scheme.decode_as(Workload, document))
+    except scheme.DecodeError:
+        return None  # the review says why, field by field
 
 
 def _named(workload: Workload | None) -> list[str]:
@@ -103,7 +110,8 @@ def _planned(workload: Workload, split: placement.Split) -> Iterator[Planned]:
 
 def _one(deployment: WorkloadDeployment) -> Planned:
     spec, name = deployment.spec, deployment.metadata.name
-    count = max(spec.scale_settings.min_replicas, 0)
+    asked = spec.scale_settings.min_replicas
+    count = asked if 0 < asked <= MOST_REPLICAS else 0  # out of bounds: refused, so nothing is made
     size = quota.size(spec.template.spec)
     return Planned(
         placement=spec.placement_name,

@@ -23,6 +23,7 @@ from compute.api.conditions import ConditionType
 from compute.api.instancespec import LocationRef
 from compute.api.meta import Condition
 from compute.api.reasons import Reason
+from compute.decide import slots
 from compute.decide.conditions import find, is_true, put
 from compute.decide.ranking import Candidate, rank, worst
 from compute.decide.template import template_hash
@@ -60,7 +61,7 @@ def deployment_status(
     generation = deployment.metadata.generation
     newest = template_hash(deployment.spec.template)
     updated = [i for i in instances if _runs(i, newest)]
-    ready = sum(map(_is_ready, instances))
+    ready = sum(map(slots.is_ready, instances))
     verdicts = {
         ConditionType.AVAILABLE: _available(deployment, instances, network, ready),
         ConditionType.REPLICAS_READY: _replicas_ready(instances),
@@ -70,7 +71,7 @@ def deployment_status(
         deployment.status,
         conditions=put(deployment.status.conditions, news, now),
         replicas=len(instances),
-        desired_replicas=_desired(deployment),
+        desired_replicas=slots.desired(deployment),
         updated_replicas=len(updated),
         current_replicas=sum(map(_is_programmed, updated)),
         ready_replicas=ready,
@@ -101,21 +102,13 @@ def _is_programmed(instance: Instance) -> bool:
     return is_true(instance.status.conditions, ConditionType.PROGRAMMED)
 
 
-def _is_ready(instance: Instance) -> bool:
-    return not instance.deleting and is_true(instance.status.conditions, ConditionType.READY)
-
-
-def _desired(deployment: WorkloadDeployment) -> int:
-    return 0 if deployment.deleting else max(0, deployment.spec.scale_settings.min_replicas)
-
-
 def _available(
     deployment: WorkloadDeployment,
     instances: Sequence[Instance],
     network: NetworkVerdict | None,
     ready: int,
 ) -> Candidate:
-    desired = _desired(deployment)
+    desired = slots.desired(deployment)
     count = progress(ready, desired)
     cause = worst(_blockers(deployment, instances, network))
     text = f"{count}; {cause.told}" if cause and ready < desired else count
@@ -142,7 +135,7 @@ def _blockers(
     if data and data.status == "False":
         yield Candidate("", data.reason, data.message)
     for instance in instances:
-        if not instance.deleting and not _is_ready(instance):
+        if not instance.deleting and not slots.is_ready(instance):
             yield from _causes(instance)
 
 

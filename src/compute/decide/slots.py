@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from compute.api import names
-from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.compute import MOST_REPLICAS, Instance, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.decide import conditions
 from compute.decide.template import recorded_hash, template_hash
@@ -25,9 +25,7 @@ class Slots:
 
     @property
     def desired(self) -> int:
-        """How many Instances are wanted: none once the deployment is being deleted."""
-        scale = self.deployment.spec.scale_settings
-        return 0 if self.deployment.deleting else max(0, scale.min_replicas)
+        return desired(self.deployment)
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -89,3 +87,13 @@ def is_ready(instance: Instance) -> bool:
     return not instance.deleting and conditions.is_true(
         instance.status.conditions, ConditionType.READY
     )
+
+
+def desired(deployment: WorkloadDeployment) -> int:
+    """How many Instances are wanted: none once the deployment is being deleted.
+
+    A number that admission would have refused is cut to what it allows: a deployment that came
+    another way must not cost the cell its memory.
+    """
+    asked = deployment.spec.scale_settings.min_replicas
+    return 0 if deployment.deleting else min(max(0, asked), MOST_REPLICAS)

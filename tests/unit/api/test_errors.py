@@ -52,7 +52,7 @@ def test_refusals_name_the_object():
     assert str(gone) == 'workloads.compute.datumapis.com "web" not found'
     assert str(there) == 'pods "web-0" already exists'
     assert str(moved) == (
-        'operation cannot be fulfilled on workloads.compute.datumapis.com "web": '
+        'Operation cannot be fulfilled on workloads.compute.datumapis.com "web": '
         "it was changed at revision 7"
     )
     assert gone.details == StatusDetails(
@@ -76,3 +76,4 @@ def test_an_invalid_object_names_every_field():
     ]
     single = errors.invalid(Workload.RESOURCE, "A", wrong[:1])
     assert single.message.endswith("is invalid: spec.placements: Required value")
+    assert str(errors.invalid(PODS, "a", wrong[:1])).startswith('Pod "a" is invalid: ')

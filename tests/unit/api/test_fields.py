@@ -3,7 +3,7 @@
 import pytest
 
 from compute.api import fields
-from compute.api.fields import Path
+from compute.api.fields import FieldError, Path, Problem
 
 SPEC = Path("spec")
 
@@ -24,11 +24,15 @@ def test_paths_are_built_from_the_root():
         (fields.required(SPEC), "spec: Required value"),
         (fields.invalid(SPEC, -1, "must be positive"), "spec: Invalid value: -1: must be positive"),
         (fields.invalid(SPEC, "é", "no"), 'spec: Invalid value: "é": no'),
-        (fields.duplicate(SPEC, "a"), 'spec: Duplicate value: "a"'),
+        (fields.duplicate(SPEC, {"name": "a"}), 'spec: Duplicate value: {"name":"a"}'),
         (fields.duplicate(SPEC, "a", "was [0]"), 'spec: Duplicate value: "a": was [0]'),
         (fields.not_found(SPEC, "a"), 'spec: Not found: "a"'),
         (fields.forbidden(SPEC, "not here"), "spec: Forbidden: not here"),
         (fields.too_long(SPEC, "aaaa", 3), "spec: Too long: may not be more than 3 bytes"),
+        (
+            FieldError("spec", Problem.TOO_MANY, "must have at most 2 items", 3),
+            "spec: Too many: 3: must have at most 2 items",
+        ),
         (
             fields.not_supported(SPEC, "c", ["a", "b"]),
             'spec: Unsupported value: "c": supported values: "a", "b"',

@@ -122,6 +122,7 @@ def test_w22_policies_of_two_spellings_do_not_fight():
     assert names.policy_city("city-lax") == "LAX"
     assert names.policy_city(names.policy("lax")) is None
     assert names.policy_city("other") is None
+    assert names.policy_city(names.policy("-")) is None
 
 
 @given(CITY, CITY)

@@ -1,4 +1,5 @@
 import re
+from datetime import date
 
 import pytest
 from hypothesis import given, settings
@@ -173,6 +174,11 @@ def test_items_of_the_wrong_type_are_not_compared():
     assert [error.path for error in validate({"x": [5, 5]}, having(BY_NAME))] == ["x[0]", "x[1]"]
 
 
+def test_what_yaml_makes_of_a_date_is_no_text():
+    """A date without quotes is of the wrong type wherever it stands, also in a set."""
+    assert [error.value for error in validate({"x": [date(2026, 6, 1)]}, having(SET))] == ["date"]
+
+
 def test_plain_lists_may_repeat():
     """Only sets and list-maps forbid it."""
     assert validate({"x": ["a", "a"]}, having({"type": "array", "items": {"type": "string"}})) == []
@@ -248,3 +254,20 @@ def test_any_document_gets_an_answer(world, document):
 
     for error in validate(document, schema):
         assert str(error).startswith(f"{error.path}: ")
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "expected"),
+    [
+        ("^$|^a$", "\n", False),
+        ("^$|^a$", "", True),
+        ("^a$", "a\n", False),
+        (r"^a\$", "a$", True),
+        ("^[$]$", "$", True),
+        ("^[]$]$", "$", True),
+        (r"^[\]$]$", "$", True),
+    ],
+)
+def test_the_end_is_the_very_end(pattern, text, expected):
+    """Every anchor of a pattern stands at the end of the text, never before a last newline."""
+    assert found(pattern, text) is expected

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 
 from compute.api.fields import forbidden
-from compute.api.structural import prune, unknown_fields
+from compute.api.structural import prune, unknown_fields, validate
 from tests.structural_strategies import worlds
 
 SCHEMA = {
@@ -105,6 +105,15 @@ def test_maps_know_every_key():
     assert prune({"x": {"a": {"b": 1}, "known": {"c": 1}}}, having(keeping)) == {
         "x": {"a": {"b": 1}, "known": {}}
     }
+
+
+def test_a_map_of_anything_is_kept_whole():
+    """Where any value may stand, nothing inside it is unknown, and nothing is judged."""
+    schema = having({"type": "object", "additionalProperties": True})
+    document = {"x": {"a": {"b": None}}}
+
+    assert prune(document, schema) == document
+    assert validate(document, schema) == []
 
 
 def test_values_of_the_wrong_type_are_left_for_the_validator():

@@ -42,12 +42,12 @@ def test_a_deployment_is_explained_by_the_instance_that_is_the_cause():
     serving = condition("Available", reason="StableInstanceFound")
     deployment = given(3, serving, counters={"ready_replicas": 1})
     instances = [
-        running(0),
+        running(0, BROKEN, deletion_timestamp=NOW),
         running(1, not_ready("Provisioning")),
         running(10, BROKEN),
         running(2, BROKEN),
         running(0, BROKEN, city="LHR"),
-        running(3, BROKEN, deletion_timestamp=NOW),
+        running(3),
     ]
     got = explain_deployment(deployment, instances, NOW)
 

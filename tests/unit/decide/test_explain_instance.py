@@ -7,11 +7,11 @@ import pytest
 from compute.api import finalizers
 from compute.api.meta import EPOCH
 from compute.api.reasons import Owner, Reason
-from compute.decide.checklist import Gate
 from compute.decide.explain import (
     Explanation,
     explain_instance,
 )
+from compute.decide.explain.checklist import Gate
 from tests.builders import NOW, condition
 from tests.explain_builders import answer, binding, claim, quota
 from tests.progress_builders import (

@@ -2,8 +2,8 @@ import msgspec
 import pytest
 
 from compute.api import annotations
-from compute.decide.phases import Patience, Phase
 from compute.decide.progress import Verdict, observe, verdict
+from compute.decide.progress.phases import Patience, Phase
 from tests.builders import NOW, condition, placement
 from tests.progress_builders import (
     BROKEN,
@@ -40,6 +40,9 @@ def test_done_when_everything_agrees():
         pytest.param(look(asked(), (given(2),), (running(),)), id="other scale"),
         pytest.param(look(asked(), (given(),), (running(image=OLD),)), id="other hash"),
         pytest.param(look(asked(), (given(),), ()), id="no instance shown"),
+        pytest.param(
+            look(asked(), (given(deletion_timestamp=NOW),), (running(),)), id="leaving deployment"
+        ),
         pytest.param(
             look(asked(), (given(),), (running(0), running(1, image=OLD))), id="one left over"
         ),
@@ -175,6 +178,14 @@ def test_a_deployments_reason_blocks_at_once(said, reason):
     assert told(seen) == (Phase.BLOCKED, f"web-home-dfw: {said.message}", reason)
 
 
+def test_what_is_said_above_the_cell_blocks_before_the_cell_has_spoken():
+    """A deployment that no cell takes is not waited for until it reports."""
+    said = unavailable("NoCellForCity", "no cell serves DFW")
+    seen = look(asked(), (given(1, said, counters={"observed_generation": 0}),))
+
+    assert told(seen) == (Phase.BLOCKED, "web-home-dfw: no cell serves DFW", "NoCellForCity")
+
+
 def test_a_reason_from_before_the_change_does_not_block():
     """What the old template suffered from is what the new one is there to cure."""
     said = unavailable("NoMatchingLocation"), unavailable("ImageUnavailable")
@@ -295,6 +306,12 @@ def test_paused_halfway_tells_of_trouble_as_well():
             Phase.UPDATING,
             id="healing",
         ),
+        pytest.param(
+            (given(counters={"replicas": 2}),),
+            (running(0), running(1, image=OLD, deletion_timestamp=NOW)),
+            Phase.UPDATING,
+            id="the last old one is leaving",
+        ),
     ],
 )
 def test_a_pause_that_holds_nothing_back_is_not_told(deployments, instances, phase):
@@ -314,7 +331,7 @@ def test_unreachable_when_the_hub_says_so():
 @pytest.mark.parametrize(
     ("report", "phase"),
     [
-        pytest.param("2026-06-01T11:57:59Z", Phase.UNREACHABLE, id="old"),
+        pytest.param("2026-06-01T11:58:00Z", Phase.UNREACHABLE, id="old"),
         pytest.param("2026-06-01T11:58:01Z", Phase.QUEUED, id="fresh"),
         pytest.param("yesterday", Phase.QUEUED, id="unreadable"),
     ],

@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given as over, settings, strategies as st
 
 from compute.decide.joins import city, expected, place
-from compute.decide.phases import Patience, Phase
 from compute.decide.progress import Rollout, Verdict, observe, verdict
+from compute.decide.progress.phases import Patience, Phase
 from compute.decide.slots import is_ready
 from compute.decide.template import matches
 from tests.builders import NOW, condition, placement
@@ -39,6 +39,21 @@ def test_defect_a_a_stall_is_told_though_nothing_changes():
     assert [r.rows[0].phase for r in (first, second)] == [Phase.UPDATING, Phase.BLOCKED]
     assert third.rows == second.rows
     assert second.rows[0].since == NOW
+
+
+@pytest.mark.parametrize(
+    ("seconds", "phase"), [(29, Phase.UPDATING), (30, Phase.BLOCKED)], ids=["moving", "stalled"]
+)
+def test_a_stall_is_counted_from_the_last_movement(seconds, phase):
+    """Every Instance that gets further starts the patience of thirty seconds anew."""
+    two = asked(placement(replicas=2))
+    deployments = (given(2, counters={"ready_replicas": 1}),)
+    first = observe(look(two, deployments, (running(0, not_ready()), running(1, not_ready()))))
+    instances = (running(0), running(1, not_ready()))
+    moved = observe(look(two, deployments, instances, NOW + 20 * SECOND), first)
+    later = look(two, deployments, instances, NOW + (20 + seconds) * SECOND)
+
+    assert row_of(later, moved).phase is phase
 
 
 def test_defect_b_trouble_with_the_first_instance_is_told_at_once():

@@ -1,5 +1,6 @@
 """OrderedReady, case by case. Names in holds are how a user reads the plan."""
 
+from compute.api.compute import MOST_REPLICAS
 from compute.decide.rollout import Create, Delete, Plan, Settings, Wait, plan
 from tests.builders import deployment
 from tests.rollout_builders import member, members
@@ -203,3 +204,10 @@ def test_ordered_ready_ignores_max_unavailable():
     got = plan(wd, members(wd, 0, 1, 2, stale=True), Settings(max_unavailable=3))
 
     assert got.now == (Delete(W2, "uid-2", OTHER),)
+
+
+def test_a_number_beyond_all_bounds_is_cut():
+    """A deployment that passed admission by costs no more than one that did not."""
+    got = plan(deployment(2**31 - 1, policy="Parallel"), [])
+
+    assert len(got.now) == MOST_REPLICAS

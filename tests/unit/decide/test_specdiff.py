@@ -5,7 +5,14 @@ import pytest
 
 from compute.api import annotations
 from compute.api.compute import Placement, WorkloadSpec
-from compute.api.instancespec import Container, InstanceTemplate
+from compute.api.instancespec import (
+    Container,
+    DiskSpec,
+    DiskTemplate,
+    DiskVolume,
+    InstanceTemplate,
+    Volume,
+)
 from compute.api.sources import EnvVar, EnvVarSource, KeySelector
 from compute.decide import specdiff
 from tests.builders import placement, template, workload
@@ -141,6 +148,24 @@ def test_lists_without_names_are_matched_by_position():
     assert specdiff.describe(BASE, new) == (
         "template.spec.networkInterfaces.0.network.name: default → private",
     )
+
+
+def test_a_default_is_no_change():
+    """A field that was left out and one that spells out its default are the same."""
+    left_out = Volume(name="d", disk=DiskVolume(template=DiskTemplate(spec=DiskSpec())))
+    wire = b'{"name":"d","disk":{"template":{"spec":{"type":"pd-standard"}}}}'
+    spelled = msgspec.json.decode(wire, type=Volume)
+    old, new = (
+        msgspec.structs.replace(
+            BASE,
+            template=msgspec.structs.replace(
+                BASE.template, spec=msgspec.structs.replace(BASE.template.spec, volumes=(volume,))
+            ),
+        )
+        for volume in (left_out, spelled)
+    )
+
+    assert specdiff.describe(old, new) == ()
 
 
 def test_a_machine_has_no_image_line():

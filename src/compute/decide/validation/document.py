@@ -10,7 +10,7 @@ import msgspec
 
 from compute.api import structural
 from compute.api.compute import Workload
-from compute.api.fields import FieldError, Problem, not_supported, required
+from compute.api.fields import FieldError, Path, Problem, not_supported, required
 from compute.api.meta import ObjectMeta
 from compute.api.schema import schema_of
 from compute.decide.validation.review import Review
@@ -39,7 +39,7 @@ def review_document(
         return Review(errors=strange)
     given = {name: value for name, value in document.items() if name != "status"}
     shape = structural.validate(given, _schema())
-    unknown = (error.detail for error in structural.unknown_fields(given, _schema()))
+    unknown = (error.detail for error in _unknown(given))
     read = _read(given)
     if isinstance(read, FieldError):
         meaning = Review(errors=() if shape else (read,))
@@ -58,6 +58,13 @@ def _check_identity(document: Mapping[str, Any]) -> Iterator[FieldError]:
             yield required(name, f"write {expected}")
         elif document[name] != expected:
             yield not_supported(name, document[name], (expected,))
+
+
+def _unknown(document: dict[str, Any]) -> Iterator[FieldError]:
+    yield from structural.unknown_fields(document, _schema())
+    if isinstance(metadata := document.get("metadata"), dict):
+        schema = _schema()["properties"]["metadata"]
+        yield from structural.unknown_fields(metadata, schema, Path("metadata"))
 
 
 @cache

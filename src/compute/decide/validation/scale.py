@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from compute.api.compute import Metric, MetricTarget, ScaleSettings
+from compute.api.compute import MOST_REPLICAS, Metric, MetricTarget, ScaleSettings
 from compute.api.fields import (
     FieldError,
     Path,
@@ -15,7 +15,6 @@ from compute.api.fields import (
 from compute.api.quantity import ZERO, Quantity, QuantityError
 
 LEAST_REPLICAS: Final = 1
-MOST_REPLICAS: Final = 1000
 POLICIES: Final = ("OrderedReady", "Parallel")
 METRICS: Final = ("cpu",)
 _TARGETS: Final = "averageUtilization, averageValue or value"

@@ -42,13 +42,14 @@ def test_another_kind_is_not_looked_into(changes, expected):
 
 def test_fields_nobody_knows_are_worth_a_warning():
     """A misspelt field would be dropped without a word: the user is told what it should be."""
-    document = sandbox({f"{CONTAINER}/imagee": "x", "spec/gateway": {}})
+    document = sandbox({f"{CONTAINER}/imagee": "x", "spec/gateway": {}, "metadata/label": {}})
     got = review_document(document, cities=CITIES).warnings
 
     container = "spec.template.spec.runtime.sandbox.containers[0]"
     assert got == (
         f'unknown field "{container}.imagee"; did you mean "image"?',
         'unknown field "spec.gateway"',
+        'unknown field "metadata.label"; did you mean "labels"?',
     )
 
 
@@ -122,6 +123,14 @@ def test_a_null_is_no_field_and_an_empty_policy_is_none(changes):
 def test_what_cannot_be_read_is_named(changes, path):
     """Every document that is no Workload gets an error at the field that is not readable."""
     assert blamed(sandbox(changes)) == [(path, Problem.TYPE_INVALID)]
+
+
+def test_what_cannot_be_read_is_told_in_a_few_words():
+    """The error says what was expected, and leaves the place to the path."""
+    document = sandbox({"metadata/labels": {1: "app"}})
+    (got,) = review_document(document, cities=CITIES).errors
+
+    assert str(got) == 'metadata.labels: Invalid value: "unreadable": Expected `str`, got `int`'
 
 
 def test_a_status_is_not_looked_at():

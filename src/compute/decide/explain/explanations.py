@@ -22,15 +22,16 @@ from compute.api.reasons import (
     Reason,
     describe,
 )
-from compute.decide import cause, joins
-from compute.decide.cause import Cause
-from compute.decide.checklist import Gate, checklist
+from compute.decide import joins
 from compute.decide.conditions import find
-from compute.decide.demand import demand
+from compute.decide.explain import cause
+from compute.decide.explain.cause import Cause
+from compute.decide.explain.checklist import Gate, checklist
+from compute.decide.explain.demand import demand
+from compute.decide.explain.removal import held_by
+from compute.decide.explain.titles import count, made_out, path, title
 from compute.decide.placement import is_paused
-from compute.decide.removal import held_by
 from compute.decide.rollup import progress
-from compute.decide.titles import count, made_out, path, title
 
 # What passes by itself has done so by then.
 _TRANSIENT: Final = timedelta(minutes=5)

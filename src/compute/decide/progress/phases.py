@@ -13,10 +13,10 @@ from typing import Final
 
 from compute.api.reasons import NeighbourReason, Reason
 from compute.api.times import format_time
-from compute.decide import cause
-from compute.decide.cause import Cause
-from compute.decide.city import City
-from compute.decide.titles import count
+from compute.decide.explain import cause
+from compute.decide.explain.cause import Cause
+from compute.decide.explain.titles import count
+from compute.decide.progress.city import City
 
 # No retry cures these: somebody has to deploy something else.
 _TERMINAL: Final[frozenset[str]] = frozenset(

@@ -9,8 +9,8 @@ from compute.api.conditions import ConditionType
 from compute.api.meta import Condition
 from compute.api.networking import NetworkBinding
 from compute.api.reasons import describe
-from compute.decide.cause import closed_gates
 from compute.decide.conditions import find
+from compute.decide.explain.cause import closed_gates
 
 _USUAL: Final = (gates.NETWORK, gates.QUOTA)
 _WAITS: Final = {

@@ -19,7 +19,7 @@ from functools import cached_property
 
 from compute.api import annotations, times
 from compute.api.compute import Instance, ScaleSettings, WorkloadDeployment
-from compute.decide.cause import Cause
+from compute.decide.explain.cause import Cause
 from compute.decide.slots import is_ready
 from compute.decide.template import recorded_hash, template_hash
 

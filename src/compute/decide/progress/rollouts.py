@@ -16,12 +16,13 @@ from typing import Final
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.reasons import Reason
-from compute.decide import cause, joins
-from compute.decide.cause import Cause
-from compute.decide.city import City
+from compute.decide import joins
 from compute.decide.conditions import find
-from compute.decide.phases import Patience, Phase, Row, judge
+from compute.decide.explain import cause
+from compute.decide.explain.cause import Cause
 from compute.decide.placement import is_paused
+from compute.decide.progress.city import City
+from compute.decide.progress.phases import Patience, Phase, Row, judge
 from compute.decide.template import template_hash
 
 _DEFAULT: Final = Patience()

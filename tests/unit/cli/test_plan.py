@@ -1,0 +1,181 @@
+"""`compute plan`, as a user sees it."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from compute.cli.root import run
+
+EXAMPLES = Path(__file__).parents[3] / "examples"
+
+BROKEN = """\
+apiVersion: compute.datumapis.com/v1alpha
+kind: Workload
+metadata: {name: web}
+spec:
+  template:
+    spec:
+      runtime:
+        resources: {instanceType: datumcloud/d1-standard-2}
+        sandbox: {containers: [{name: app, image: ""}]}
+      networkInterfaces: [{network: {name: default}}]
+  placements:
+  - {name: home, cityCodes: [DWF], scaleSettings: {minReplicas: 1}}
+"""
+
+
+@pytest.fixture
+def plan(capsys):
+    """Runs the command; gives code, stdout and stderr."""
+
+    def _plan(*arguments: str) -> tuple[int, str, str]:
+        code = run(["plan", *arguments])
+        return (code, *capsys.readouterr())
+
+    return _plan
+
+
+@pytest.fixture
+def written(tmp_path):
+    """Writes a manifest and gives its path."""
+
+    def _written(text: str) -> str:
+        path = tmp_path / "web.yaml"
+        path.write_text(text)
+        return str(path)
+
+    return _written
+
+
+def test_a_wrong_manifest_is_shown_with_every_error(plan, written):
+    """Errors stand below what would be made, each with its field and a way out."""
+    path = written(BROKEN)
+    code, out, err = plan("-f", path, "--cities", "DFW,LHR")
+
+    assert code == 1
+    assert out == (
+        f"Workload web in namespace default ({path})\n\n"
+        "PLACEMENT   CITY   DEPLOYMENT         START   INSTANCES   VCPU   MEMORY\n"
+        "home        DWF    city not offered\n\n"
+        "Quota needed: 0 instances, 0 vCPU, 0 MiB memory in 0 deployments.\n\n"
+        "Errors:\n"
+        "  spec.template.spec.runtime.sandbox.containers[0].image: Required value: "
+        "name the image to run\n"
+        '  spec.placements[0].cityCodes[0]: Unsupported value: "DWF": '
+        'supported values: "DFW", "LHR"; did you mean "DFW"?\n'
+    )
+    assert err == "Error: 1 of 1 workloads are not valid; nothing would be made\n"
+
+
+def test_json_and_yaml_carry_the_same_facts(plan):
+    """Scripts get every name, number and error; nothing else is on stdout."""
+    arguments = ("-f", str(EXAMPLES / "edge-cache.yaml"), "--cities", "DFW", "--cities", "LHR")
+    _, as_json, _ = plan(*arguments, "-o", "json")
+    code, as_yaml, _ = plan(*arguments, "-o", "yaml")
+    (view,) = json.loads(as_json)["workloads"]
+
+    assert code == 1
+    assert yaml.safe_load(as_yaml) == json.loads(as_json)
+    assert view["deployments"][0] == {
+        "placement": "americas",
+        "city": "DFW",
+        "name": "edge-cache-americas-dfw",
+        "instanceManagementPolicy": "OrderedReady",
+        "instances": ["edge-cache-americas-dfw-0", "edge-cache-americas-dfw-1"],
+        "quota": {"instances": 2, "vcpuMillicores": 2000, "memoryMiB": 4096},
+    }
+    assert view["quota"] == {"instances": 3, "vcpuMillicores": 3000, "memoryMiB": 6144}
+    assert view["unmatchedCities"] == [{"placement": "americas", "city": "DLS"}]
+    assert view["errors"] == [
+        {
+            "field": "spec.placements[0].cityCodes[1]",
+            "reason": "FieldValueNotSupported",
+            "message": 'Unsupported value: "DLS": supported values: "DFW", "LHR"',
+        }
+    ]
+
+
+@pytest.mark.parametrize("example", ["greeter", "buildbox", "edge-cache"])
+def test_the_examples_are_valid(plan, example):
+    """Each example of the repository plans without an error or a warning."""
+    code, out, err = plan("-f", str(EXAMPLES / f"{example}.yaml"))
+
+    assert (code, err) == (0, "")
+    assert "Errors" not in out
+    assert "Warnings" not in out
+
+
+def test_other_kinds_are_skipped_and_named(plan, written):
+    """A file may hold what the Workload needs; it is passed over, not forgotten."""
+    network = (
+        "kind: Network\napiVersion: networking.datumapis.com/v1alpha\nmetadata: {name: a}\n---\n"
+    )
+    path = written(network + (EXAMPLES / "greeter.yaml").read_text())
+    code, out, err = plan("-f", path)
+
+    assert code == 0
+    assert out.startswith("Workload greeter")
+    assert err == f"Skipped Network a in {path}: only Workloads are planned.\n"
+
+
+def test_a_file_without_a_workload_is_an_error(plan, written):
+    """A plan of nothing would look like success."""
+    path = written("kind: Network\nmetadata: 3\n")
+
+    assert plan("-f", path) == (
+        1,
+        "",
+        f"Skipped Network in {path}: only Workloads are planned.\n"
+        f"Error: there is no Workload in {path}\n",
+    )
+
+
+def test_a_document_that_does_not_say_what_it_is(plan, written):
+    """Without a kind it is taken for a Workload, and told what it lacks."""
+    code, out, _ = plan("-f", written("metadata: {name: web}\n"))
+
+    assert code == 1
+    assert "kind: Required value: write Workload" in out
+    assert "apiVersion: Required value" in out
+
+
+def test_unknown_fields_are_warned_of(plan, written):
+    """A misspelled field would be dropped by the server, so it is named with what was meant."""
+    code, out, _ = plan("-f", written(BROKEN.replace('image: ""', "image: web:1, imagee: x")))
+
+    assert code == 0
+    assert 'Warnings:\n  unknown field "spec.template.spec.runtime.sandbox' in out
+    assert 'did you mean "image"?' in out
+
+
+def test_reads_stdin_and_starts_in_parallel(plan, monkeypatch):
+    """A dash reads stdin; a Parallel placement starts all at once, a single city shows its span."""
+    text = BROKEN.replace('image: ""', "image: web:1").replace("DWF", "DFW")
+    text = text.replace("minReplicas: 1", "minReplicas: 3, instanceManagementPolicy: Parallel")
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    code, out, _ = plan("-f", "-")
+
+    assert code == 0
+    assert "home        DFW    web-home-dfw   at once   web-home-dfw-0..2   3      6144 MiB" in out
+
+
+def test_fractions_of_a_core_are_shown(plan, written):
+    """Millicores that make no whole core are shown as a decimal."""
+    text = BROKEN.replace(
+        "instanceType: datumcloud/d1-standard-2",
+        "instanceType: small, requests: {cpu: 250m, memory: 64Mi}",
+    )
+    _, out, _ = plan("-f", written(text), "--cities", "DWF")
+
+    assert "web-home-dwf-0   0.25   64 MiB" in out
+
+
+def test_what_a_manifest_says_cannot_move_the_cursor(plan, written):
+    """Control characters in names are spelled out."""
+    _, out, _ = plan("-f", written(BROKEN.replace("name: home", r'name: "\e[31mhome"')))
+
+    assert "\x1b" not in out
+    assert r"\x1b[31mhome" in out
