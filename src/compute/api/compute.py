@@ -88,46 +88,41 @@ class WorkloadSpec(Wire, frozen=True, kw_only=True):
     """What to run."""
 
 
-class PlacementStatus(Wire, frozen=True, kw_only=True):
+class ReplicaCounts(Wire, frozen=True, kw_only=True):
+    """Instances counted, the same way at every level."""
+
+    current_replicas: Counter = always(0)
+    """Instances of the newest template that are programmed."""
+    desired_replicas: Counter = always(0)
+    """Instances that should exist."""
+    ready_replicas: Counter = always(0)
+    """Instances that are Ready."""
+    replicas: Counter = always(0)
+    """Instances that exist."""
+    updated_replicas: Counter = always(0)
+    """Instances of the newest template."""
+
+
+class PlacementStatus(ReplicaCounts, frozen=True, kw_only=True):
     """The health of one placement, summed over its cities."""
 
     conditions: tuple[Condition, ...] = ()
     """Available: at least one city serves."""
-    current_replicas: Counter = always(0)
-    """Instances of the newest template that are programmed."""
-    desired_replicas: Counter = always(0)
-    """Instances that should exist."""
     name: str
     """The placement."""
-    ready_replicas: Counter = always(0)
-    """Instances that are Ready."""
-    replicas: Counter = always(0)
-    """Instances that exist."""
-    updated_replicas: Counter = always(0)
-    """Instances of the newest template."""
 
 
-class WorkloadStatus(Wire, frozen=True, kw_only=True):
+class WorkloadStatus(ReplicaCounts, frozen=True, kw_only=True):
     """The health of a Workload, summed over its placements."""
 
     conditions: tuple[Condition, ...] = ()
     """Available: at least one placement serves."""
-    current_replicas: Counter = always(0)
-    """Instances of the newest template that are programmed."""
     deployments: Counter = always(0)
     """WorkloadDeployments that exist."""
-    desired_replicas: Counter = always(0)
-    """Instances that should exist."""
     observed_generation: Int64 = 0
     """The generation of the spec that this status speaks of."""
     placements: tuple[PlacementStatus, ...] = ()
     """The health of each placement."""
-    ready_replicas: Counter = always(0)
-    """Instances that are Ready."""
-    replicas: Counter = always(0)
-    """Instances that exist."""
-    updated_replicas: Counter = always(0)
-    """Instances of the newest template."""
 
 
 class Workload(Object, frozen=True, kw_only=True):
@@ -181,25 +176,15 @@ class WorkloadDeploymentSpec(Wire, frozen=True, kw_only=True):
     """The Workload this is a part of."""
 
 
-class WorkloadDeploymentStatus(Wire, frozen=True, kw_only=True):
+class WorkloadDeploymentStatus(ReplicaCounts, frozen=True, kw_only=True):
     """The health of one placement in one city."""
 
     conditions: tuple[Condition, ...] = ()
     """Available: at least one Instance is Ready. ReplicasReady: nothing blocks the rest."""
-    current_replicas: Counter = always(0)
-    """Instances of the newest template that are programmed."""
-    desired_replicas: Counter = always(0)
-    """Instances that should exist."""
     location: LocationRef | None = None
     """The Location that serves the city."""
     observed_generation: Int64 = 0
     """The generation this speaks of, as counted in the plane that wrote it."""
-    ready_replicas: Counter = always(0)
-    """Instances that are Ready."""
-    replicas: Counter = always(0)
-    """Instances that exist."""
-    updated_replicas: Counter = always(0)
-    """Instances of the newest template."""
 
 
 class WorkloadDeployment(Object, frozen=True, kw_only=True):
