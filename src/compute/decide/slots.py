@@ -19,13 +19,11 @@ class Slots:
     """The Instances of a deployment by their ordinals. Every listing ascends."""
 
     deployment: WorkloadDeployment
+    desired: int  # how many slots there are
     template: str  # the hash of the deployment's present template
     occupants: Mapping[int, Instance]  # in slots or beyond them, terminating ones included
+    kept: dict[int, Instance]  # in slots, and not terminating
     strays: tuple[Instance, ...]  # of no ordinal of this deployment
-
-    @property
-    def desired(self) -> int:
-        return desired(self.deployment)
 
     @property
     def missing(self) -> tuple[int, ...]:
@@ -36,11 +34,6 @@ class Slots:
     def unavailable(self) -> tuple[int, ...]:
         """Slots without a Ready Instance: empty ones, and those whose Instance is terminating."""
         return tuple(o for o in range(self.desired) if not self._is_served(o))
-
-    @property
-    def kept(self) -> dict[int, Instance]:
-        """Instances in slots that are not terminating."""
-        return {o: i for o, i in self.occupants.items() if o < self.desired and not i.deleting}
 
     @property
     def surplus(self) -> tuple[Instance, ...]:
@@ -74,10 +67,13 @@ def survey(deployment: WorkloadDeployment, instances: Iterable[Instance]) -> Slo
             by_ordinal[parts[1]] = instance
         else:
             strays.append(instance)
+    count, occupants = desired(deployment), dict(sorted(by_ordinal.items()))
     return Slots(
         deployment=deployment,
+        desired=count,
         template=template_hash(deployment.spec.template),
-        occupants=dict(sorted(by_ordinal.items())),
+        occupants=occupants,
+        kept={o: i for o, i in occupants.items() if o < count and not i.deleting},
         strays=tuple(strays),
     )
 
