@@ -26,9 +26,11 @@ def validate(workload: Workload, *, cities: Collection[str], old: Workload | Non
     """Everything that is wrong with a Workload, in the order of its fields.
 
     ``cities`` are those the project is offered. Without ``old`` the Workload is new; with it, it is
-    an update, and held to the same rules, also where the old one broke them already. Three things
-    are let pass, each because refusing it would leave the user no way out:
+    an update, and held to the same rules, also where the old one broke them already. Four things
+    are let pass, each because refusing it would leave nobody a way out:
 
+    - A spec that stays as it is: it may be older than a rule, and controllers must still be able
+      to put their finalizers on the Workload and take them off.
     - A name cannot be changed, so only a new Workload's is looked at.
     - A city that the placement of the same name had before is kept, with a warning, after the
       project is no longer offered it: another edit must not wait for that one.
@@ -41,11 +43,12 @@ def validate(workload: Workload, *, cities: Collection[str], old: Workload | Non
         return Review()
     choice_of = _choices(cities, old)
     spec = workload.spec
+    unchanged = old is not None and old.spec == spec
     errors = chain(
         check_name(_METADATA, workload.metadata) if old is None else (),
         check_settings(_METADATA, workload.metadata),
-        check_template(_TEMPLATE, spec.template),
-        check_placements(_PLACEMENTS, spec.placements, choice_of),
+        () if unchanged else check_template(_TEMPLATE, spec.template),
+        () if unchanged else check_placements(_PLACEMENTS, spec.placements, choice_of),
     )
     warnings = chain(
         template_warnings(_TEMPLATE, spec.template),
@@ -54,7 +57,7 @@ def validate(workload: Workload, *, cities: Collection[str], old: Workload | Non
     return Review(
         errors=tuple(islice(errors, MOST_ERRORS)),
         warnings=tuple(islice(warnings, MOST_ERRORS)),
-        networks=tuple(_networks(workload, old)),
+        networks=() if unchanged else tuple(_networks(workload)),
     )
 
 
@@ -86,15 +89,13 @@ def _choices(cities: Collection[str], old: Workload | None) -> Callable[[str], C
     return lambda placement: Choice(offered, kept.get(placement, frozenset()))
 
 
-def _networks(workload: Workload, old: Workload | None) -> Iterator[NetworkUse]:
+def _networks(workload: Workload) -> Iterator[NetworkUse]:
     """The networks to ask about, each once.
 
     Any change of the spec asks again about all of them: whoever changes the image of a Workload
     sends traffic of his own through its networks. A change of metadata alone asks nothing, since
     controllers make such changes and have no networks.
     """
-    if old is not None and old.spec == workload.spec:
-        return
     seen: set[tuple[str, str]] = set()
     for position, interface in enumerate(workload.spec.template.spec.network_interfaces):
         namespace = interface.network.namespace or workload.metadata.namespace

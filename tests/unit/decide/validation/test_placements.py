@@ -4,7 +4,7 @@ import pytest
 
 from compute.api.fields import Problem
 from compute.decide.validation import validate
-from tests.validation_builders import blamed, decoded, errors_of, found, sandbox
+from tests.validation_builders import blamed, decoded, errors_of, sandbox
 
 CODES = "spec/placements/0/cityCodes"
 SCALE = "spec/placements/0/scaleSettings"
@@ -114,11 +114,13 @@ def test_a_wrong_city_comes_with_the_right_one(codes, at, text):
     assert errors_of(sandbox({CODES: codes})) == [f"{CODES_PATH}[{at}]: {text}"]
 
 
-def test_a_long_text_is_no_misspelt_city():
+@pytest.mark.parametrize(("length", "hinted"), [(63, True), (64, False)])
+def test_a_long_text_is_no_misspelt_city(length, hinted):
     """A hint is not looked for where looking would cost more than it is worth."""
-    (got,) = found(sandbox({CODES: ["DFW" * 30]}))
+    city, misspelt = "C" * 63, "X" + "C" * (length - 1)
+    (got,) = validate(decoded(sandbox({CODES: [misspelt]})), cities=[city]).errors
 
-    assert got.detail == 'supported values: "DFW", "DLS", "LHR"'
+    assert got.detail.endswith(f'did you mean "{city}"?') is hinted
 
 
 def test_a_project_without_cities_is_told_so():

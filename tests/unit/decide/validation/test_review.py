@@ -2,6 +2,7 @@
 
 import pytest
 
+from compute.api import annotations
 from compute.api.fields import Problem
 from compute.decide.validation import NetworkUse, Review, validate, with_defaults
 from tests.validation_builders import CITIES, blamed, changed, decoded, sandbox
@@ -23,7 +24,17 @@ def test_w52_an_update_is_held_to_the_rules():
 
     assert blamed(wrong) == expected
     assert blamed(wrong, old=sandbox()) == expected
-    assert blamed(wrong, old=wrong) == expected
+    assert blamed(changed(wrong, {IMAGE: "web:2"}), old=wrong) == expected
+
+
+def test_a_spec_that_stays_as_it_is_is_not_judged_again():
+    """A Workload older than a rule can still be given, and lose, a finalizer."""
+    wrong = sandbox({"spec/placements/0/scaleSettings/minReplicas": 0})
+    held = changed(wrong, {"metadata/finalizers": ["compute.datumapis.com/workload-controller"]})
+    switched = changed(wrong, {"metadata/annotations": {annotations.PAUSED: "perhaps"}})
+
+    assert blamed(held, old=wrong) == []
+    assert [problem for _, problem in blamed(switched, old=wrong)] == [Problem.NOT_SUPPORTED]
 
 
 def test_a_withdrawn_city_does_not_block_other_edits():
