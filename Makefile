@@ -41,5 +41,5 @@ clean: ## remove the private environment and every cache
 
 # A finished set-up is remembered until the lock or the recipe changes.
 $(READY): uv.lock pyproject.toml tools/setup.py tools/python
-	@"$$(tools/python)" tools/setup.py
+	@python=$$(tools/python) && "$$python" tools/setup.py
 	@touch $@

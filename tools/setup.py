@@ -26,9 +26,15 @@ def main() -> int:
         version = f"{sys.version_info.major}.{sys.version_info.minor}"
         return _fail(f"this Python has no venv: install the package python{version}-venv")
     print("Setting up .venv (once; a minute at most on a quick line)", flush=True)
-    if not (VENV / "bin" / "python").exists():
-        subprocess.run([sys.executable, "-m", "venv", str(VENV)], check=True)
-    return _install_uv() or _sync()
+    return _make_venv() or _install_uv() or _sync()
+
+
+def _make_venv() -> int:
+    """An environment with pip; one that was left half made, for want of time or space, is not."""
+    if (VENV / "bin" / "pip").exists():
+        return 0
+    made = subprocess.run([sys.executable, "-m", "venv", "--clear", str(VENV)], check=False)
+    return _fail(f"could not make {VENV}; see the lines above") if made.returncode else 0
 
 
 def _install_uv() -> int:
@@ -83,4 +89,7 @@ def _fail(sentence: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(_fail("interrupted"))

@@ -5,9 +5,12 @@ import sys
 
 def main() -> int:
     """Run the command line; the answer is the exit code."""
-    from compute.cli.root import run  # noqa: PLC0415 - nothing is imported before it is needed
+    try:
+        from compute.cli.root import run  # noqa: PLC0415 - so that an interrupt is caught from here
 
-    return run(sys.argv[1:])
+        return run(sys.argv[1:])
+    except KeyboardInterrupt:  # before or after the command itself
+        return 130
 
 
 if __name__ == "__main__":

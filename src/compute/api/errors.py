@@ -122,7 +122,7 @@ _BY_REASON: dict[str, type[ApiError]] = {kind.reason: kind for kind in ApiError.
 _BY_REASON |= {"Gone": Expired, "ServerTimeout": Unavailable}
 _BY_CODE: dict[int, type[ApiError]] = {
     kind.code: kind for kind in reversed(ApiError.__subclasses__())
-} | {409: Conflict}
+} | {408: Timeout, 409: Conflict, 502: Unavailable}
 
 
 def from_status(status: Status) -> ApiError:

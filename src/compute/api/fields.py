@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Self
+from typing import Final, Self
 
 
 class Path(str):
@@ -44,6 +44,7 @@ class Problem(StrEnum):
     TYPE_INVALID = "FieldValueTypeInvalid", "Invalid value"
 
 
+_LONGEST_VALUE: Final = 256  # characters
 _WITHOUT_VALUE = frozenset({Problem.FORBIDDEN, Problem.REQUIRED, Problem.TOO_LONG})
 
 
@@ -102,5 +103,9 @@ def too_long(path: str, value: object, limit: int) -> FieldError:
 
 
 def _shown(value: object) -> str:
-    """The value as JSON spells it, since that is what the user wrote."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    """The value as JSON spells it, since that is what the user wrote; cut when it is long.
+
+    A message goes into logs, conditions and answers, and the value may be a megabyte.
+    """
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."

@@ -10,6 +10,8 @@ dash, which no plain form contains, and a hash of the exact parts.
 import hashlib
 from typing import Final, NewType
 
+from compute.api import digits
+
 ClusterName = NewType("ClusterName", str)
 
 LABEL_LIMIT: Final = 63
@@ -17,6 +19,7 @@ DEPLOYMENT_LIMIT: Final = 52  # leaves room for "-" and an ordinal within a labe
 NAME_LIMIT: Final = 253
 
 _HASH_DIGITS: Final = 10
+_MOST_DIGITS: Final = 9  # of an ordinal or an interface
 _ALPHANUMERIC: Final = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _CLUSTER_PREFIX: Final = "cluster-"
 _HUB_NAMESPACE_PREFIX: Final = "ns-"
@@ -83,10 +86,9 @@ def instance(deployment_name: str, ordinal: int) -> str:
 
 def instance_parts(name: str) -> tuple[str, int] | None:
     """Deployment and ordinal of an Instance's name; None when it is no slot's name."""
-    owner, _, digits = name.rpartition("-")
-    if not owner or not digits.isascii() or not digits.isdigit() or digits != str(int(digits)):
-        return None
-    return owner, int(digits)
+    owner, _, written = name.rpartition("-")
+    ordinal = _number(written)
+    return None if not owner or ordinal is None else (owner, ordinal)
 
 
 def claim(instance_name: str) -> str:
@@ -130,12 +132,9 @@ def network_binding(deployment_name: str, interface: int) -> str:
 
 def network_binding_parts(name: str) -> tuple[str, int] | None:
     """Deployment and interface of a NetworkBinding's name; None when it is not one of ours."""
-    owner, infix, digits = name.rpartition(_NETWORK_BINDING_INFIX)
-    if not (
-        owner and infix and digits.isascii() and digits.isdigit() and digits == str(int(digits))
-    ):
-        return None
-    return owner, int(digits)
+    owner, _, written = name.rpartition(_NETWORK_BINDING_INFIX)
+    interface = _number(written)
+    return None if not owner or interface is None else (owner, interface)
 
 
 def network_context(network: str, location: str) -> str:
@@ -152,6 +151,12 @@ def subnet_claim(context: str) -> str:
 def resource_binding(name: str, kind: str) -> str:
     """Karmada's binding of an object."""
     return f"{name}-{kind}".lower()
+
+
+def resource_binding_parts(name: str) -> tuple[str, str] | None:
+    """The object's name and its kind in lower case; None when it is no binding's name."""
+    owner, _, kind = name.rpartition("-")
+    return (owner, kind) if owner and kind else None
 
 
 def execution_namespace(cluster_name: str) -> str:
@@ -190,13 +195,19 @@ def _after(prefix: str, name: str) -> str | None:
     return rest if rest and rest != name else None
 
 
+def _number(text: str) -> int | None:
+    """The number in its one plain spelling; None for other texts, and for what nobody counts to."""
+    plain = digits.only(text) and not (text.startswith("0") and text != "0")
+    return int(text) if plain and len(text) <= _MOST_DIGITS else None
+
+
 def _is_word(text: str) -> bool:
     return bool(text) and _ALPHANUMERIC.issuperset(text)
 
 
 def _is_city_word(city: str) -> bool:
     """City codes are upper case; any other spelling must not pass for one that is."""
-    return city == city.upper() and _is_word(city.lower())
+    return city.isascii() and city == city.upper() and _is_word(city.lower())
 
 
 def _hashed(plain: str, parts: tuple[str, ...], limit: int) -> str:
@@ -211,4 +222,7 @@ def _hashed(plain: str, parts: tuple[str, ...], limit: int) -> str:
 
 
 def _digest(parts: tuple[str, ...]) -> str:
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:_HASH_DIGITS]
+    """The hash of the parts. Where one ends must show, so none may contain what stands between."""
+    told_apart = (part.replace("\1", "\1\1").replace("\0", "\1\2") for part in parts)
+    exact = "\0".join(told_apart).encode(errors="surrogatepass")
+    return hashlib.sha256(exact).hexdigest()[:_HASH_DIGITS]

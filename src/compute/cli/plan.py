@@ -11,9 +11,11 @@ import yaml
 from compute.cli import manifests
 from compute.cli.exits import Exit, Failure
 from compute.cli.manifests import Manifest
+from compute.cli.streams import show
 from compute.cli.tables import plain, table
 from compute.decide.placement import Unmatched
 from compute.decide.preview import Need, Planned, Preview, preview
+from compute.decide.validation import MOST_ERRORS
 
 _HEADERS: Final = ("PLACEMENT", "CITY", "DEPLOYMENT", "START", "INSTANCES", "VCPU", "MEMORY")
 _START: Final = {"OrderedReady": "one by one", "Parallel": "at once"}
@@ -37,16 +39,17 @@ def command(files: Sequence[str], cities: Sequence[str], output: str) -> int:
 
     Nothing is contacted and nothing is changed. Exits with 1 when a manifest is not valid.
     """
+    if files.count("-") > 1:
+        raise click.UsageError("stdin can be read only once: give `-f -` one time")
     offered = _codes(cities)
     found = [manifest for file in files for manifest in manifests.read(file)]
     workloads = [m for m in found if _is_workload(m)]
-    for manifest in found:
-        if manifest not in workloads:
-            print(f"Skipped {_title(manifest)}: only Workloads are planned.", file=sys.stderr)
+    for manifest in (m for m in found if not _is_workload(m)):
+        print(f"Skipped {_title(manifest)}: only Workloads are planned.", file=sys.stderr)
     if not workloads:
         raise Failure(f"there is no Workload in {', '.join(files)}")
     plans = [(m.source, preview(m.document, offered)) for m in workloads]
-    print(_text(plans) if output == "table" else _data(plans, output))
+    show(_text(plans) if output == "table" else _data(plans, output))
     wrong = sum(bool(plan.errors) for _, plan in plans)
     if wrong:
         raise Failure(f"{wrong} of {len(plans)} workloads are not valid; nothing would be made")
@@ -78,17 +81,20 @@ def _text(plans: Iterable[tuple[str, Preview]]) -> str:
 
 
 def _section(source: str, plan: Preview) -> str:
-    parts = [f"Workload {plan.workload or '(no name)'} in namespace {plan.namespace} ({source})"]
+    name = plan.workload or "(no name)"
+    parts = [plain(f"Workload {name} in namespace {plan.namespace} ({source})")]
     rows = [*map(_row, plan.deployments), *map(_missing_row, plan.unmatched)]
     if rows:
         parts += ["", table(_HEADERS, rows), "", _total(plan)]
     parts += _listed("Warnings", plan.warnings)
     parts += _listed("Errors", map(str, plan.errors))
+    if len(plan.errors) == MOST_ERRORS:
+        parts.append(f"  These are the first {MOST_ERRORS}; there may be more.")
     return "\n".join(parts)
 
 
 def _row(planned: Planned) -> tuple[str, ...]:
-    last = len(planned.instances) - 1
+    last = planned.need.instances - 1
     span = {-1: "none", 0: f"{planned.deployment}-0"}.get(last, f"{planned.deployment}-0..{last}")
     vcpu, memory = _amounts(planned.need)
     start = _START.get(planned.policy, planned.policy)
@@ -119,11 +125,12 @@ def _listed(heading: str, lines: Iterable[str]) -> list[str]:
 
 
 def _data(plans: Iterable[tuple[str, Preview]], output: str) -> str:
+    """The plans for scripts: in ASCII, which every stream can carry and no terminal obeys."""
     document = {"workloads": [_view(source, plan) for source, plan in plans]}
     if output == "yaml":
-        text: str = yaml.safe_dump(document, sort_keys=False, allow_unicode=True)
+        text: str = yaml.safe_dump(document, sort_keys=False)
         return text.rstrip("\n")
-    return json.dumps(document, indent=2, ensure_ascii=False)
+    return json.dumps(document, indent=2)
 
 
 def _view(source: str, plan: Preview) -> dict[str, Any]:

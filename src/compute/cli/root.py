@@ -8,7 +8,9 @@ from typing import Final
 
 import click
 
+from compute.cli import streams
 from compute.cli.exits import Exit, Failure
+from compute.cli.tables import plain
 
 # command -> module of that command, and its line in the help
 _COMMANDS: Final = {
@@ -41,13 +43,22 @@ def root() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run one command. Every failure is one sentence on stderr and an exit code."""
+    streams.prepare()
     try:
         sentence, code = _run(arguments)
         sys.stdout.flush()  # what was printed before the sentence stands before it, also in a log
     except BrokenPipeError:
-        # The reader of a pipe has left. Python would complain once more when it flushes at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        streams.discard_output()
         return Exit.OK
+    except OSError as error:
+        streams.discard_output()
+        sentence, code = f"Error: the output cannot be written: {error.strerror}", Exit.ERROR
+    except Exception as error:
+        if os.environ.get("COMPUTE_DEBUG"):
+            raise
+        fault = plain(f"{type(error).__name__}: {error}")
+        sentence = f"Error: a fault of compute's own: {fault}; COMPUTE_DEBUG=1 shows where"
+        code = Exit.ERROR
     if sentence:
         print(sentence, file=sys.stderr)
     return code
@@ -64,13 +75,13 @@ def _run(arguments: Sequence[str]) -> tuple[str, int]:
 def _failure(error: BaseException) -> tuple[str, Exit]:
     match error:
         case Failure():
-            return f"Error: {error}", error.code
+            return f"Error: {plain(str(error))}", error.code
         case click.exceptions.NoArgsIsHelpError():
             return error.format_message(), Exit.USAGE
         case click.ClickException():
             context = getattr(error, "ctx", None)
             path = context.command_path if context else "compute"
-            sentence = error.format_message().rstrip(".")
+            sentence = plain(error.format_message()).rstrip(".")
             return f"Error: {sentence}; see `{path} --help`", Exit.USAGE
         case _:
             return "Interrupted.", Exit.INTERRUPTED

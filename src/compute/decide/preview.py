@@ -39,8 +39,12 @@ class Planned:
     city: str
     deployment: str
     policy: str
-    instances: tuple[str, ...]  # in the order in which they start
     need: Need
+
+    @property
+    def instances(self) -> tuple[str, ...]:
+        """The names of its Instances, in the order in which they start."""
+        return tuple(names.instance(self.deployment, n) for n in range(self.need.instances))
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,7 @@ def _named(workload: Workload | None) -> list[str]:
 def _identity(document: Mapping[str, object]) -> tuple[str, str]:
     metadata = document.get("metadata")
     known = metadata if isinstance(metadata, Mapping) else {}
-    return str(known.get("name", "")), str(known.get("namespace", "default"))
+    return str(known.get("name") or ""), str(known.get("namespace") or "default")
 
 
 def _planned(workload: Workload, split: placement.Split) -> Iterator[Planned]:
@@ -109,16 +113,15 @@ def _planned(workload: Workload, split: placement.Split) -> Iterator[Planned]:
 
 
 def _one(deployment: WorkloadDeployment) -> Planned:
-    spec, name = deployment.spec, deployment.metadata.name
+    spec = deployment.spec
     asked = spec.scale_settings.min_replicas
     count = asked if 0 < asked <= MOST_REPLICAS else 0  # out of bounds: refused, so nothing is made
     size = quota.size(spec.template.spec)
     return Planned(
         placement=spec.placement_name,
         city=spec.city_code,
-        deployment=name,
+        deployment=deployment.metadata.name,
         policy=spec.scale_settings.instance_management_policy,
-        instances=tuple(names.instance(name, ordinal) for ordinal in range(count)),
         need=Need(
             count,
             count * size.millicores if size else 0,

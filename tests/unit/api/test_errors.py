@@ -30,7 +30,9 @@ def test_a_refusal_survives_the_wire(kind, message, seconds):
     [
         (410, "Gone", errors.Expired),
         (500, "ServerTimeout", errors.Unavailable),
+        (408, "", errors.Timeout),
         (409, "", errors.Conflict),
+        (502, "", errors.Unavailable),
         (404, "Unheard", errors.NotFound),
         (418, "", errors.InternalError),
     ],

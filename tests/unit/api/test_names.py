@@ -62,6 +62,21 @@ def test_ambiguous_parts_do_not_share_a_name(one, other):
     assert (names.deployment(*one) == names.deployment(*other)) == (one == other)
 
 
+ODD = st.text("aA\0\1-\u212a\ud800", max_size=3)
+
+
+@given(st.tuples(ODD, ODD, ODD), st.tuples(ODD, ODD, ODD))
+def test_parts_that_no_validation_would_pass_do_not_share_a_name(one, other):
+    """Nor does any other text: a preview names what is wrong before it is refused."""
+    assert (names.deployment(*one) == names.deployment(*other)) == (one == other)
+
+
+@pytest.mark.parametrize("name", [names.policy, lambda city: names.deployment("web", "home", city)])
+def test_letters_that_look_alike_in_lower_case(name):
+    """The Kelvin sign becomes an ordinary k in lower case, and is still another city."""
+    assert name("\N{KELVIN SIGN}") != name("K")
+
+
 @given(PARTS)
 def test_plain_deployment_names_can_be_taken_apart(parts):
     """Decoding a deployment's name gives its parts, or says that it carries a hash."""
@@ -84,7 +99,9 @@ def test_instance_names_can_be_taken_apart(parts, ordinal):
     assert names.instance_parts(names.instance(owner, ordinal)) == (owner, ordinal)
 
 
-@pytest.mark.parametrize("name", ["web", "web-", "web-x", "web-01", "web--1x", "-0", "web-٣", ""])
+@pytest.mark.parametrize(
+    "name", ["web", "web-", "web-x", "web-01", "web--1x", "-0", "web-٣", "web-" + "1" * 5000, ""]
+)
 def test_names_that_are_no_slot(name):
     """Only a deployment, a dash and a plain number name a slot."""
     assert names.instance_parts(name) is None
@@ -149,10 +166,26 @@ def test_network_binding_names_can_be_taken_apart(owner, interface):
     )
 
 
-@pytest.mark.parametrize("name", ["web-net-", "web-net-01", "-net-0", "web-0", "web-net-x"])
+@pytest.mark.parametrize(
+    "name", ["web-net-", "web-net-01", "-net-0", "web-0", "web-net-x", "web-net-" + "1" * 5000]
+)
 def test_names_that_are_no_network_binding(name):
     """Only a deployment, the infix and a plain number name a NetworkBinding."""
     assert names.network_binding_parts(name) is None
+
+
+@given(LABEL, st.sampled_from(["WorkloadDeployment", "ConfigMap"]))
+def test_resource_binding_names_can_be_taken_apart(name, kind):
+    """Karmada's binding gives back the object's name and, in lower case, its kind."""
+    binding = names.resource_binding(name, kind)
+
+    assert names.resource_binding_parts(binding) == (name, kind.lower())
+
+
+@pytest.mark.parametrize("name", ["web", "web-", "-configmap", ""])
+def test_names_that_are_no_resource_binding(name):
+    """Without a name or without a kind it is no binding's."""
+    assert names.resource_binding_parts(name) is None
 
 
 @given(st.tuples(LABEL, LABEL), st.tuples(LABEL, LABEL))

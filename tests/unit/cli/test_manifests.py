@@ -38,7 +38,10 @@ def test_reads_yaml_json_and_several_documents(read):
         ("08", "08"),
         ("-7", -7),
         ("1.5", 1.5),
-        ("1e3", 1000.0),
+        ("1e3", 1000),
+        ("1.0", 1),
+        ("1e21", 1e21),
+        ("'\\ud83d\\ude00'", r"\ud83d\ude00"),
         ("true", True),
         ("null", None),
         ("~", None),
@@ -48,8 +51,56 @@ def test_reads_yaml_json_and_several_documents(read):
     ],
 )
 def test_plain_words_mean_what_they_mean_in_json(read, text, value):
-    """Only JSON's own words are special, so a city called NO stays a city."""
-    assert read(f"key: {text}") == [{"key": value}]
+    """Only JSON's own words are special, so a city called NO stays a city; 1.0 is 1."""
+    ((got,),) = (document.values() for document in read(f"key: {text}"))
+
+    assert (got, type(got)) == (value, type(value))
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        (r'{"key": "\ud83d\ude00\uD83D\uDE00"}', "\N{GRINNING FACE}" * 2),
+        (r'{"key": "\\ud83d\ude00"}', None),
+        (r'{"key": "\\\ud83d\ude00"}', "\\\N{GRINNING FACE}"),
+        ('\ufeff{"key":"\\ud83d\\ude00"}', "\N{GRINNING FACE}"),
+        ('{\n\t"key":"a\\/b"}', "a/b"),
+    ],
+    ids=["pairs", "half a pair", "after a backslash", "byte order mark", "tab and slash"],
+)
+def test_json_is_read_as_json(read, text, value):
+    """JSON has an escape for each half of a character; half a character is none."""
+    if value is None:
+        with pytest.raises(Failure, match="invalid Unicode character escape code"):
+            read(text)
+    else:
+        assert read(text) == [{"key": value}]
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_marks_and_line_ends_of_other_systems(read, encoding):
+    """A byte order mark and carriage returns are no part of the manifest."""
+    assert read("a: é\r\nb: 2\r\n".encode(encoding)) == [{"a": "é", "b": 2}]
+
+
+def test_tags_that_say_what_is_plain(read):
+    """A tag may ask for the text, the map or the list that stands there."""
+    assert read("a: !!str 1\nc: !!seq [x]\nd: !!map {e: f}") == [
+        {"a": "1", "c": ["x"], "d": {"e": "f"}}
+    ]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "!!bool x", "!!int ''", "!!float ''", "!!timestamp x", "!!timestamp 2026-01-01", "!!set {a}",
+        "!!binary aGk=", "!!omap [a: 1]", "!!pairs [a: 1]", "!mine x", "! x", "!!python/name:os.system ''",
+    ],
+)  # fmt: skip
+def test_other_tags_are_refused(read, value):
+    """What a tag could ask for besides is nothing that JSON has."""
+    with pytest.raises(Failure, match="line 2, column 4: tags are not supported"):
+        read(f"a: 1\nb: {value}")
 
 
 def test_keys_are_strings(read):
@@ -71,14 +122,19 @@ def test_keys_are_strings(read):
         ("just words", "document 1: not an object"),
         ("", "there is no document in it"),
         ("---\n---\n", "there is no document in it"),
-        (b"\xff\xfe\xff", "this is not readable as YAML or JSON"),
-        (b"a: \x00", "this is not readable as YAML or JSON"),
-        ("a: !!python/object:os.system x", "could not determine a constructor"),
+        (b"\xff\xfe\xff", "m.yaml, byte 3: not readable as text: incomplete UTF-16 character"),
+        ("a: é".encode("latin-1"), "m.yaml, byte 4: not readable as text: incomplete UTF-8"),
+        (b"a: \x00", "m.yaml, byte 4: not readable as text: control characters are not allowed"),
+        ("a: 1" + "0" * 5000, "m.yaml, line 1, column 4: a number has more than 40 digits"),
+        ("a: 0" + "7" * 5000, "m.yaml, line 1, column 4: a number has more than 40 digits"),
+        ("a: -1e400", "m.yaml, line 1, column 4: a number is too large"),
+        (r'a: "\ud800"', "m.yaml, line 1, column 7: found invalid Unicode character escape code"),
         (b"a" * (manifests.SIZE_LIMIT + 1), "larger than 3 MiB"),
     ],
     ids=[
         "syntax", "key twice", "list as key", "alias", "deep", "very deep", "deep maps", "a list", "a word",
-        "empty", "only markers", "not text", "NUL", "foreign tag", "too large",
+        "empty", "only markers", "not text", "Latin-1", "NUL", "many digits", "many octal digits",
+        "infinite", "half a character", "too large",
     ],
 )  # fmt: skip
 def test_bad_manifests_are_refused_in_a_sentence(read, text, words):
@@ -95,3 +151,5 @@ def test_a_missing_file_is_named(tmp_path):
         manifests.read(str(tmp_path / "none.yaml"))
     with pytest.raises(Failure, match="cannot be read: Is a directory"):
         manifests.read(str(tmp_path))
+    with pytest.raises(Failure, match=r"^'': cannot be read: Is a directory"):
+        manifests.read("")

@@ -173,9 +173,62 @@ def test_fractions_of_a_core_are_shown(plan, written):
     assert "web-home-dwf-0   0.25   64 MiB" in out
 
 
-def test_what_a_manifest_says_cannot_move_the_cursor(plan, written):
-    """Control characters in names are spelled out."""
-    _, out, _ = plan("-f", written(BROKEN.replace("name: home", r'name: "\e[31mhome"')))
+@pytest.mark.parametrize("output", ["table", "json", "yaml"])
+@pytest.mark.parametrize("field", ["metadata: {name: %s}", "metadata: {name: a, namespace: %s}"])
+def test_what_a_manifest_says_cannot_move_the_cursor(plan, written, field, output):
+    """Control characters are spelled out wherever a manifest can put them."""
+    text = BROKEN.replace("metadata: {name: web}", field % r'"\e[31m\x9b2J\L\u202e"')
+    text = text.replace("name: home", r'name: "\e[31mhome"')
+    _, out, _ = plan("-f", written(text), "-o", output)
 
-    assert "\x1b" not in out
-    assert r"\x1b[31mhome" in out
+    assert set(out).isdisjoint("\x1b\x9b\u2028\u202e")
+    assert "[31mhome" in out
+
+
+def test_a_name_of_a_file_cannot_move_the_cursor(plan):
+    """A path is a stranger's text as well."""
+    assert plan("-f", "\x1b[31m.yaml") == (
+        1,
+        "",
+        "Error: \\x1b[31m.yaml: cannot be read: No such file or directory\n",
+    )
+
+
+def test_data_is_ascii_whatever_the_manifest_says(plan, written):
+    """Scripts get what every encoding can carry, and read the names out of it unharmed."""
+    path = written(BROKEN.replace("DWF", "Zürich"))
+    _, as_json, _ = plan("-f", path, "-o", "json")
+    _, as_yaml, _ = plan("-f", path, "-o", "yaml")
+
+    assert as_json.isascii()
+    assert as_yaml.isascii()
+    assert json.loads(as_json) == yaml.safe_load(as_yaml)
+    assert json.loads(as_json)["workloads"][0]["deployments"][0]["city"] == "Zürich"
+
+
+def test_stdin_is_read_once(plan):
+    """A second dash would find stdin empty, and blame the manifest for it."""
+    code, _, err = plan("-f", "-", "-f", "-")
+
+    assert code == 2
+    assert (
+        err
+        == "Error: stdin can be read only once: give `-f -` one time; see `compute plan --help`\n"
+    )
+
+
+def test_numbers_that_json_writes_alike_are_alike(plan, written):
+    """A count of 2.0 is a count of 2: it is what a server would be sent."""
+    text = BROKEN.replace('image: ""', "image: web:1").replace("minReplicas: 1", "minReplicas: 2.0")
+    code, out, _ = plan("-f", written(text))
+
+    assert code == 0
+    assert "web-home-dwf-0..1" in out
+
+
+def test_a_list_of_errors_that_was_cut_says_so(plan, written):
+    """Nobody should think that a hundred errors were all."""
+    ports = ", ".join(f"{{name: p{n}, port: 0}}" for n in range(150))
+    _, out, _ = plan("-f", written(BROKEN.replace('image: ""', f"image: web:1, ports: [{ports}]")))
+
+    assert out.endswith("\n  These are the first 100; there may be more.\n")

@@ -1,9 +1,12 @@
 """The root command: help, versions, and failures in one sentence."""
 
 import importlib.metadata
+import sys
 
+import click
 import pytest
 
+from compute.cli import root
 from compute.cli.root import run
 
 
@@ -43,3 +46,35 @@ def test_wrong_calls_are_explained(capsys, arguments, words):
     assert err.startswith("Error: ")
     assert words in err
     assert err.count("\n") == 1
+
+
+@pytest.fixture
+def faulty(monkeypatch):
+    """A command with a fault in it."""
+
+    @click.command()
+    def command() -> None:
+        raise ValueError("1\x1b[31m")
+
+    module = type(sys)("faulty")
+    vars(module)["command"] = command
+    monkeypatch.setitem(sys.modules, "faulty", module)
+    monkeypatch.setitem(root._COMMANDS, "faulty", ("faulty", "Fail."))
+    monkeypatch.delenv("COMPUTE_DEBUG", raising=False)
+
+
+@pytest.mark.usefixtures("faulty")
+def test_a_fault_of_our_own_is_a_sentence(capsys):
+    """A user sees no traceback, but how to get one."""
+    assert run(["faulty"]) == 1
+    assert capsys.readouterr().err == (
+        "Error: a fault of compute's own: ValueError: 1\\x1b[31m; COMPUTE_DEBUG=1 shows where\n"
+    )
+
+
+@pytest.mark.usefixtures("faulty")
+def test_a_fault_of_our_own_can_be_traced(monkeypatch):
+    """Who mends it needs to know where it is."""
+    monkeypatch.setenv("COMPUTE_DEBUG", "1")
+    with pytest.raises(ValueError, match="1"):
+        run(["faulty"])

@@ -27,12 +27,10 @@ def test_shows_deployments_instances_and_quota_in_order_of_the_spec():
     assert got.errors == ()
     assert (got.workload, got.namespace) == ("web", "default")
     assert got.deployments == (
-        Planned(
-            "b", "LHR", "web-b-lhr", "OrderedReady", ("web-b-lhr-0", "web-b-lhr-1"),
-            Need(2, 2000, 4096),
-        ),
-        Planned("a", "DFW", "web-a-dfw", "OrderedReady", ("web-a-dfw-0",), Need(1, 1000, 2048)),
-    )  # fmt: skip
+        Planned("b", "LHR", "web-b-lhr", "OrderedReady", Need(2, 2000, 4096)),
+        Planned("a", "DFW", "web-a-dfw", "OrderedReady", Need(1, 1000, 2048)),
+    )
+    assert got.deployments[0].instances == ("web-b-lhr-0", "web-b-lhr-1")
     assert got.need == Need(3, 3000, 6144)
 
 
@@ -72,6 +70,13 @@ def test_numbers_out_of_bounds_plan_nothing(replicas):
 
     assert [len(d.instances) for d in got.deployments] == [0]
     assert [e.path for e in got.errors] == ["spec.placements[0].scaleSettings.minReplicas"]
+
+
+def test_a_name_left_empty_is_no_name():
+    """A key without a value is the same as no key."""
+    got = preview(document() | {"metadata": {"name": None, "namespace": None}})
+
+    assert (got.workload, got.namespace) == ("", "default")
 
 
 CITIES = st.lists(st.sampled_from(["DFW", "LHR", "NRT"]), min_size=1, max_size=3, unique=True)

@@ -7,6 +7,13 @@ document and is named after it; each rule yields what is wrong, in the order of 
 
 from compute.decide.validation.document import review_document
 from compute.decide.validation.review import NetworkUse, Review
-from compute.decide.validation.workload import validate, with_defaults
+from compute.decide.validation.workload import MOST_ERRORS, validate, with_defaults
 
-__all__ = ["NetworkUse", "Review", "review_document", "validate", "with_defaults"]
+__all__ = [
+    "MOST_ERRORS",
+    "NetworkUse",
+    "Review",
+    "review_document",
+    "validate",
+    "with_defaults",
+]

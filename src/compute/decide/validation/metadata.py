@@ -39,6 +39,8 @@ def check_name(path: Path, meta: ObjectMeta) -> Iterator[FieldError]:
             meta.generate_name,
             f"the name made from it {LABEL_RULE}",
         )
+    if meta.namespace:
+        yield from check_label(path.child("namespace"), meta.namespace)
 
 
 def check_settings(path: Path, meta: ObjectMeta) -> Iterator[FieldError]:

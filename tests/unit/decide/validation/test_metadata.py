@@ -58,6 +58,14 @@ def test_a_generated_name_is_judged_by_its_prefix(prefix, expected):
     assert blamed(sandbox({"metadata/name": ABSENT, "metadata/generateName": prefix})) == expected
 
 
+def test_a_namespace_is_a_dns_label():
+    """A namespace that no server has is refused before one is asked."""
+    assert blamed(sandbox({"metadata/namespace": "Team\x1b[31m"})) == [
+        ("metadata.namespace", Problem.INVALID)
+    ]
+    assert blamed(sandbox({"metadata/namespace": "team"})) == []
+
+
 def test_a_name_is_not_looked_at_again():
     """A Workload stored under a wrong name can still be updated: the name cannot change."""
     stored = sandbox({"metadata/name": "Old.Name"})
