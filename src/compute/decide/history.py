@@ -82,9 +82,9 @@ def revisions(history: ConfigMap | None) -> tuple[Revision, ...]:
 
 def current(history: ConfigMap | None) -> Revision | None:
     """The active revision: the one the annotation names, else the newest."""
-    known = {r.rev: r for r in revisions(history)}
-    named = history.metadata.annotations.get(annotations.CURRENT_REVISION, "") if history else ""
-    return known.get(int(named) if named.isdecimal() else 0) or known.get(max(known, default=0))
+    known = revisions(history)
+    named = history.metadata.annotations.get(annotations.CURRENT_REVISION) if history else None
+    return next((r for r in known if str(r.rev) == named), known[-1] if known else None)
 
 
 def entries(history: ConfigMap | None) -> tuple[Entry, ...]:
@@ -181,12 +181,21 @@ def _changes(
 ) -> str:
     if last is None:
         return "initial deploy"
-    told = "; ".join(specdiff.describe(before, after)) if before else "earlier spec unreadable"
-    template = template_hash(after.template)
+    origin = _origin(known, last, template_hash(after.template))
+    if before is None:
+        told: tuple[str, ...] = ("earlier spec unreadable",)
+    elif origin is None:
+        told = specdiff.describe(before, after)
+    else:  # the rollback says it all of the template
+        told = specdiff.describe(before, msgspec.structs.replace(after, template=before.template))
+    return "; ".join((*([f"{_ROLLBACK}{origin.rev}"] if origin else []), *told))
+
+
+def _origin(known: tuple[Revision, ...], last: Revision, template: str) -> Revision | None:
+    """The newest revision whose template has come back; None when this one is new, or the last."""
     if template == last.template_hash:
-        return told
-    origin = next((r for r in reversed(known) if r.template_hash == template), None)
-    return f"{_ROLLBACK}{origin.rev}" if origin else told
+        return None
+    return next((r for r in reversed(known) if r.template_hash == template), None)
 
 
 def _stored(

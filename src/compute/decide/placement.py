@@ -12,14 +12,15 @@ import msgspec
 
 from compute.api import annotations, labels, names
 from compute.api.compute import (
-    Placement,
+    ScaleSettings,
     Workload,
     WorkloadDeployment,
     WorkloadDeploymentSpec,
     WorkloadRef,
 )
 from compute.api.meta import ObjectMeta, OwnerReference
-from compute.decide.writes import Update
+from compute.decide import joins
+from compute.decide.writes import Update, change
 
 # What a user sets on the Workload for its deployments to obey. Absence is copied too.
 _HANDED_DOWN = (annotations.PAUSED, annotations.MAX_UNAVAILABLE)
@@ -54,7 +55,8 @@ def split(
     ``deployments`` are those of this Workload, and any other that stands under a wanted name.
     When no city is offered at all, deployments that the spec still wants are kept as they are: an
     empty list is far more often a neighbour that has not answered yet than a withdrawal of every
-    city, and taking the second for the first would stop everything the project runs.
+    city, and taking the second for the first would stop everything the project runs. A Workload
+    that is being deleted wants none.
     """
     by_name = {d.metadata.name: d for d in deployments}
     mine = {n: d for n, d in by_name.items() if d.spec.workload_ref.uid == workload.metadata.uid}
@@ -65,18 +67,17 @@ def split(
     }
     present = {n: d for n, d in mine.items() if not d.deleting}
     shared = sorted(wanted.keys() & present.keys())
-    changes = {n for n in shared if differs(present[n], wanted[n])}
+    changes = {n: change(present[n], _merged(present[n], wanted[n])) for n in shared}
     return Split(
         create=tuple(wanted[n] for n in sorted(wanted.keys() - by_name.keys())),
-        update=tuple(Update(present[n], wanted[n]) for n in shared if n in changes),
-        keep=tuple(present[n] for n in shared if n not in changes),
+        update=tuple(update for update in changes.values() if update),
+        keep=tuple(present[n] for n, update in changes.items() if update is None),
         delete=tuple(present[n] for n in sorted(present.keys() - wanted.keys())),
         terminating=tuple(mine[n] for n in sorted(mine.keys() - present.keys())),
         taken=tuple(by_name[n] for n in sorted(wanted.keys() & (by_name.keys() - mine.keys()))),
         unmatched=tuple(
-            Unmatched(placement.name, city)
-            for placement in workload.spec.placements
-            for city in placement.city_codes
+            Unmatched(placement, city)
+            for placement, city in joins.expected(workload)
             if city not in offered
         ),
     )
@@ -87,24 +88,13 @@ def is_paused(workload: Workload) -> bool:
     return workload.metadata.annotations.get(annotations.PAUSED) == "true"
 
 
-def differs(existing: WorkloadDeployment, desired: WorkloadDeployment) -> bool:
-    """Whether a write is due. Labels and annotations of others are none of our business."""
-    told = existing.metadata.annotations
-    return (
-        existing.spec != desired.spec
-        or not desired.metadata.labels.items() <= existing.metadata.labels.items()
-        or any(told.get(key) != desired.metadata.annotations.get(key) for key in _HANDED_DOWN)
-    )
-
-
 def _wanted(
     workload: Workload, existing: dict[str, WorkloadDeployment]
 ) -> Iterable[WorkloadDeployment]:
-    for placement in workload.spec.placements:
-        for city in placement.city_codes:
-            desired = _deployment(workload, placement, city)
-            current = existing.get(desired.metadata.name)
-            yield _held_back(desired, current) if current and is_paused(workload) else desired
+    for (placement, city), scale in joins.expected(workload).items():
+        desired = _deployment(workload, placement, city, scale)
+        current = existing.get(desired.metadata.name)
+        yield _held_back(desired, current) if current and is_paused(workload) else desired
 
 
 def _held_back(desired: WorkloadDeployment, current: WorkloadDeployment) -> WorkloadDeployment:
@@ -113,12 +103,30 @@ def _held_back(desired: WorkloadDeployment, current: WorkloadDeployment) -> Work
     return msgspec.structs.replace(desired, spec=spec)
 
 
-def _deployment(workload: Workload, placement: Placement, city: str) -> WorkloadDeployment:
+def _merged(existing: WorkloadDeployment, desired: WorkloadDeployment) -> WorkloadDeployment:
+    """The existing deployment with what we say of it, and all that others say of it.
+
+    The federator's finalizer and note above all: without them a later removal would leave what runs
+    in the cell behind.
+    """
+    meta = existing.metadata
+    others = {k: v for k, v in meta.annotations.items() if k not in _HANDED_DOWN}
+    metadata = msgspec.structs.replace(
+        meta,
+        labels=meta.labels | desired.metadata.labels,
+        annotations=others | desired.metadata.annotations,
+    )
+    return msgspec.structs.replace(existing, metadata=metadata, spec=desired.spec)
+
+
+def _deployment(
+    workload: Workload, placement: str, city: str, scale: ScaleSettings
+) -> WorkloadDeployment:
     meta = workload.metadata
     handed_down = {k: meta.annotations[k] for k in _HANDED_DOWN if k in meta.annotations}
     return WorkloadDeployment(
         metadata=ObjectMeta(
-            name=names.deployment(meta.name, placement.name, city),
+            name=names.deployment(meta.name, placement, city),
             namespace=meta.namespace,
             labels={labels.WORKLOAD_UID: meta.uid},
             annotations=handed_down,
@@ -126,10 +134,10 @@ def _deployment(workload: Workload, placement: Placement, city: str) -> Workload
         ),
         spec=WorkloadDeploymentSpec(
             workload_ref=WorkloadRef(name=meta.name, uid=meta.uid),
-            placement_name=placement.name,
+            placement_name=placement,
             city_code=city,
             template=workload.spec.template,
-            scale_settings=placement.scale_settings,
+            scale_settings=scale,
         ),
     )
 

@@ -123,7 +123,8 @@ def _gated(
 
 def _gate(name: str, current: Sequence[Condition]) -> str:
     opener = find(current, _OPENED_BY[name]) if name in _OPENED_BY else None
-    return f"{name} ({opener.message})" if opener and opener.message else name
+    waits = opener is not None and opener.status != "True" and opener.message
+    return f"{name} ({waits})" if waits else name
 
 
 def _not_programmed(current: Sequence[Condition]) -> Candidate:

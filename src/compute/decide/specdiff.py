@@ -18,12 +18,15 @@ Path = tuple[str, ...]
 _SHOWN: Final = 60  # characters of a value; the rest is told by the full diff of the two specs
 _SCALE: Final = {"minReplicas": "min replicas", "maxReplicas": "max replicas"}
 _ABSENT: Final = "none"
+_REORDERED: Final = "entries reordered"
 
 
 def describe(old: WorkloadSpec, new: WorkloadSpec) -> tuple[str, ...]:
     """One phrase for each change, placements first, then the template in the order of the spec."""
     before, after = _leaves(old), _leaves(new)
-    changed = [p for p in {**before, **after} if before.get(p) != after.get(p)]
+    both = before | after
+    branches = {path[:depth] for path in both for depth in range(len(path))}
+    changed = [p for p in both if before.get(p) != after.get(p) and p not in branches]
     came, went = _placements(new) - _placements(old), _placements(old) - _placements(new)
     phrases = [
         *(
@@ -38,6 +41,8 @@ def describe(old: WorkloadSpec, new: WorkloadSpec) -> tuple[str, ...]:
             if not (path[0] == "placements" and path[1] in came | went)
         ),
     ]
+    if not phrases and old != new:
+        return (_REORDERED,)
     return tuple(dict.fromkeys(phrases))
 
 
@@ -65,12 +70,19 @@ def _flatten(path: Path, value: object) -> Iterator[tuple[Path, object]]:
 
 
 def _entries(value: object) -> dict[str, object] | None:
-    """The children of a map or of a list of objects; None for a leaf. Lists of words are leaves."""
-    if isinstance(value, dict):
-        return value
-    if not isinstance(value, list) or not all(isinstance(entry, dict) for entry in value):
-        return None
-    return {str(entry.get("name", i)): entry for i, entry in enumerate(value)}
+    """The children of a map or of a list of objects; None for a leaf.
+
+    Lists of words are leaves, and so is what is empty: it would leave no trace otherwise.
+    """
+    match value:
+        case dict() | list() if not value:
+            return None
+        case dict():
+            return value
+        case list() if all(isinstance(entry, dict) for entry in value):
+            return {str(entry.get("name", i)): entry for i, entry in enumerate(value)}
+        case _:
+            return None
 
 
 def _phrase(path: Path, old: object, new: object, spec: WorkloadSpec) -> str:

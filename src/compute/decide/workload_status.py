@@ -151,7 +151,7 @@ def _text(parts: Sequence[_Part], causes: Iterable[Candidate]) -> str:
 
 def _causes(parts: Sequence[_Part], missing_networks: Sequence[str]) -> list[Candidate]:
     """What keeps the whole from being served, one line of each sort, the weightiest first."""
-    report = worst(_report(d) for part in parts for d in part.deployments if _is_blocked(d))
+    report = worst(_report(d) for part in parts for d in part.deployments if _is_short(d))
     lines = (report, _not_offered(parts), _not_found(missing_networks))
     return ranked(line for line in lines if line)
 
@@ -160,9 +160,11 @@ def _is_available(deployment: WorkloadDeployment) -> bool:
     return is_true(deployment.status.conditions, ConditionType.AVAILABLE)
 
 
-def _is_blocked(deployment: WorkloadDeployment) -> bool:
-    """A deployment that is being removed keeps nothing from being served."""
-    return not deployment.deleting and not _is_available(deployment)
+def _is_short(deployment: WorkloadDeployment) -> bool:
+    """Whether it lacks anything. One that is being removed keeps nothing from being served."""
+    status = deployment.status
+    lacking = status.ready_replicas < status.desired_replicas or not _is_available(deployment)
+    return lacking and not deployment.deleting
 
 
 def _report(deployment: WorkloadDeployment) -> Candidate:

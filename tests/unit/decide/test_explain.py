@@ -217,6 +217,17 @@ def test_a_city_without_a_deployment_is_told():
     )
 
 
+def test_w6_a_placement_that_is_offered_nowhere_is_the_users_to_mend():
+    """What the placement says of itself is heard although the Workload serves elsewhere."""
+    lost = condition("Available", "False", "NoMatchingLocations", "not offered: DFW", since=NOW)
+    serves = condition("Available", "True", "AvailablePlacementFound", since=NOW)
+    target = asked(placement("home", "DFW"), placement("b", "LHR"), said=serves, of_placement=lost)
+    got = explain_workload(target, [given(1, SERVING, city="LHR", placement="b")], [], NOW)
+
+    assert (got.culprit, got.reason) == ("workload/web", "NoMatchingLocations")
+    assert got.owner is Owner.USER
+
+
 def test_a_paused_workload_says_so():
     """Whoever wonders why a change does not arrive is told of the pause."""
     deployments = [given(1, SERVING), given(1, SERVING, city="LHR")]

@@ -3,6 +3,7 @@
 import json
 
 import msgspec
+import pytest
 from hypothesis import given, strategies as st
 
 from compute.api import annotations
@@ -210,3 +211,22 @@ def test_the_newest_revision_is_always_the_spec(steps):
     assert active is not None
     assert history.spec_of(active) == version(*steps[-1]).spec
     assert len(history.revisions(kept)) <= history.KEPT
+
+
+def test_going_back_and_scaling_at_once_says_both():
+    """A template that returns is a rollback; what changed besides is told as well."""
+    kept = recorded(version(1), version(2), version(1, replicas=3))
+
+    assert history.revisions(kept)[-1].changes == "rollback to rev #1; min replicas: 1 → 3"
+    assert [e.status for e in history.entries(kept)][1] is RevisionStatus.ROLLED_BACK
+
+
+@pytest.mark.parametrize("named", ["", "7", "two", "٢", "9" * 5000], ids=lambda text: text[:4])
+def test_an_annotation_that_names_no_revision_is_passed_over(named):
+    """Users can edit the annotation; whatever it says, the newest revision is then the active one."""
+    kept = recorded(version(1), version(2))
+    meta = msgspec.structs.replace(kept.metadata, annotations={annotations.CURRENT_REVISION: named})
+    active = history.current(msgspec.structs.replace(kept, metadata=meta))
+
+    assert active is not None
+    assert active.rev == 2

@@ -253,6 +253,33 @@ def test_an_instance_that_cannot_run_fails_once_it_has_lasted(age, phase):
     assert row_of(seen).since == NOW
 
 
+@pytest.mark.parametrize(
+    ("age", "phase"), [(59, Phase.BLOCKED), (60, Phase.FAILED)], ids=["young", "lasting"]
+)
+def test_time_spent_waiting_for_something_else_is_no_failure(age, phase):
+    """An Instance that waited long for quota has not been failing since then."""
+    deployments = (given(counters={"ready_replicas": 0}),)
+    waiting = running(0, condition("Ready", "Unknown", "QuotaExceeded", since=NOW))
+    before = observe(look(asked(), deployments, (waiting,)))
+    for seconds in (600, 600 + age):
+        at = NOW + seconds * SECOND
+        before = observe(look(asked(), deployments, (running(0, BROKEN),), at), before)
+
+    assert before.rows[0].phase is phase
+
+
+def test_an_instance_that_recovered_starts_anew():
+    """Two short failures are not one long one."""
+    deployments = (given(counters={"ready_replicas": 0}),)
+    broken, well = running(0, BROKEN), running(0, not_ready("Provisioning"))
+    before = observe(look(asked(), deployments, (well,)))
+    for seconds, instance in ((10, broken), (20, well), (70, broken)):
+        at = NOW + seconds * SECOND
+        before = observe(look(asked(), deployments, (instance,), at), before)
+
+    assert before.rows[0].phase is Phase.BLOCKED
+
+
 def test_the_patience_for_failures_can_be_chosen():
     """Who deploys from a slow registry may wait longer."""
     deployments = (given(counters={"ready_replicas": 0}),)

@@ -88,6 +88,35 @@ def test_updates_what_differs():
     assert [u.existing for u in subject.split(origin, [bare, lhr], {DFW, LHR}).update] == [bare]
 
 
+def test_an_update_leaves_what_others_wrote():
+    """Only spec, own labels and what is handed down change; finalizers and notes of others stay."""
+    origin = workload("web", placement("a", DFW))
+    (made,) = stored(*subject.split(origin, [], {DFW}).create)
+    noted = {annotations.FEDERATION_NAMESPACE: "ns-1", annotations.PAUSED: "true"}
+    seen = _with_meta(made, labels={"x": "y"}, annotations=noted)
+    changed = workload("web", placement("a", DFW), template=template("registry.test/web:2"))
+
+    (update,) = subject.split(changed, [seen], {DFW}).update
+    expected = _with_meta(
+        seen,
+        labels={"x": "y", labels.WORKLOAD_UID: "uid-web"},
+        annotations={annotations.FEDERATION_NAMESPACE: "ns-1"},
+    )
+    spec = msgspec.structs.replace(seen.spec, template=changed.spec.template)
+    assert update.desired == msgspec.structs.replace(expected, spec=spec)
+
+
+def test_a_workload_that_is_being_deleted_wants_nothing():
+    """Its deployments go, none is made, and no city is missed any more."""
+    origin = workload("web", placement("a", DFW, LHR, "XXX"))
+    (running,) = stored(*subject.split(origin, [], {DFW}).create)
+    meta = msgspec.structs.replace(origin.metadata, deletion_timestamp=NOW)
+    going = msgspec.structs.replace(origin, metadata=meta)
+
+    assert subject.split(going, [running], {DFW, LHR}) == Split(delete=(running,))
+    assert subject.split(going, [running], set()) == Split(delete=(running,))
+
+
 def test_deletes_what_is_no_longer_wanted():
     """A city that left the spec, or is offered no more, loses its deployment."""
     origin = workload("web", placement("a", DFW, LHR))

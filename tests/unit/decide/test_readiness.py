@@ -173,6 +173,13 @@ def test_gates_are_named_with_what_they_wait_for():
     )
 
 
+def test_a_gate_whose_condition_is_met_waits_only_to_be_opened():
+    """Good news is not what a gate waits for, so it is not told as if it were."""
+    granted = condition("QuotaGranted", "True", "QuotaAvailable", "Quota is granted")
+
+    assert ready(granted, gates=("Quota",))[2] == "Waiting for Quota"
+
+
 def test_a_network_failure_is_told_in_its_own_words():
     """What the network says of its failure reaches the user; silence gets a sentence."""
     assert ready(gates=("Network",), network_failure="no subnet left")[2] == "no subnet left"

@@ -11,6 +11,7 @@ from compute.api.instancespec import (
     DiskTemplate,
     DiskVolume,
     InstanceTemplate,
+    InterfaceNetworkPolicy,
     Volume,
 )
 from compute.api.sources import EnvVar, EnvVarSource, KeySelector
@@ -106,15 +107,13 @@ def test_changes_seen_from_the_other_side():
 
 
 def test_containers_are_matched_by_name():
-    """With several containers, the change says which one, and an order says nothing."""
+    """With several containers, the change says which one."""
     one, two = _container(name="one"), _container(name="two")
     before = msgspec.structs.replace(BASE, template=containers(one, two))
-    moved = msgspec.structs.replace(BASE, template=containers(two, one))
     newer = msgspec.structs.replace(
         BASE, template=containers(one, msgspec.structs.replace(two, image="web:2"))
     )
 
-    assert specdiff.describe(before, moved) == ()
     assert specdiff.describe(before, newer) == ("image of two: registry.test/web:1 → web:2",)
     assert specdiff.image(newer) == "registry.test/web:1, web:2"
 
@@ -181,3 +180,24 @@ def test_a_machine_has_no_image_line():
         "image: registry.test/web:1 → none",
         "template.spec.runtime.sandbox.containers.app.name: app → none",
     )
+
+
+def test_an_empty_object_is_not_the_same_as_none():
+    """An interface policy without rules lets nothing in, so its arrival is told."""
+    (interface,) = BASE.template.spec.network_interfaces
+    closed = msgspec.structs.replace(interface, network_policy=InterfaceNetworkPolicy())
+    inner = msgspec.structs.replace(BASE.template.spec, network_interfaces=(closed,))
+    new = msgspec.structs.replace(BASE, template=InstanceTemplate(spec=inner))
+
+    path = "template.spec.networkInterfaces.0.networkPolicy"
+    assert specdiff.describe(BASE, new) == (f"{path}: none → {{}}",)
+    assert specdiff.describe(new, BASE) == (f"{path}: {{}} → none",)
+
+
+def test_a_mere_change_of_order_is_told():
+    """A container that moved is not taken for two changes, nor for none: it rolls instances."""
+    one, other = _container(), _container(name="side")
+    old = msgspec.structs.replace(BASE, template=containers(one, other))
+    new = msgspec.structs.replace(BASE, template=containers(other, one))
+
+    assert specdiff.describe(old, new) == ("entries reordered",)

@@ -147,6 +147,23 @@ def test_w5_every_cause_reaches_the_workload(reason):
     assert verdict(workload("web", placement("home", "DFW", "LHR")), found)[1] == reason
 
 
+def test_w5_what_a_serving_city_lacks_is_told_too():
+    """A broken image in a city that still serves in part is seen from the Workload."""
+    partly = condition("Available", "True", "StableInstanceFound", "1 of 2 ready; web-1: no image")
+    short = msgspec.structs.replace(
+        located("dfw", partly, ready=1).status, replicas=2, desired_replicas=2
+    )
+    found = [msgspec.structs.replace(located("dfw"), status=short), serving("lhr")]
+
+    got = verdict(workload("web", placement("home", "DFW", "LHR", replicas=2)), found)
+
+    assert got == (
+        "True",
+        "AvailablePlacementFound",
+        "2 of 4 instances ready; web-home-dfw: 1 of 2 ready; web-1: no image",
+    )
+
+
 def test_an_unreachable_cell_is_told():
     """A city that is not heard of is not available, whatever was counted there before."""
     silent = located("dfw", condition("Available", "Unknown", "CellUnreachable", "silent"), ready=1)

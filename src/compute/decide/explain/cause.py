@@ -19,7 +19,7 @@ from compute.api.reasons import Owner, Reason, describe
 from compute.decide import joins
 from compute.decide.conditions import find, is_true
 from compute.decide.ranking import rank
-from compute.decide.slots import is_ready
+from compute.decide.slots import desired, is_ready
 
 _POINTERS: Final = frozenset(
     {
@@ -33,6 +33,10 @@ _POINTERS: Final = frozenset(
         Reason.REFERENCED_DATA_NOT_READY,
         Reason.SCHEDULING_GATES_PRESENT,
     }
+)
+# What keeps a Workload from being split into deployments, or into all of them.
+_STOPS_PLACEMENT: Final = frozenset(
+    {Reason.NETWORK_NOT_FOUND, Reason.NO_MATCHING_LOCATIONS, Reason.SUSPENDED}
 )
 # Ready sums the others up, so where none of them tells more, it tells best.
 _SPEAKERS: Final = (
@@ -86,7 +90,7 @@ def of_instance(instance: Instance, binding: NetworkBinding | None = None) -> Ca
 def of_deployment(deployment: WorkloadDeployment, instances: Iterable[Instance]) -> Cause | None:
     """Why the deployment lacks ready Instances; None when it lacks none."""
     name, status = deployment.metadata.name, deployment.status
-    wanted = deployment.spec.scale_settings.min_replicas
+    wanted = desired(deployment)
     available = is_true(status.conditions, ConditionType.AVAILABLE)
     if status.ready_replicas >= wanted and (available or wanted == 0):
         return None
@@ -106,12 +110,28 @@ def of_workload(
     available = find(workload.status.conditions, ConditionType.AVAILABLE)
     own = [said(workload, available)] if available and available.status != "True" else []
     hint = f"; {available.message}" if available and available.message else ""
+    places = [place for place in joins.expected(workload) if place not in kept]
     missing = [
         Cause(workload, Reason.PENDING, f"{city} has no deployment yet{hint}", _born(workload))
-        for placement, city in joins.expected(workload)
-        if (placement, city) not in kept
+        for _, city in places
     ]
-    return deepest(*deeper, *own, *missing)
+    stops = [stop for placement, _ in places for stop in above(workload, placement) if stop.reason]
+    return deepest(*deeper, *own, *missing, *stops)
+
+
+def above(workload: Workload, placement: str) -> Iterator[Cause]:
+    """What the placement and the Workload say of themselves, the nearer first.
+
+    It is heard where no deployment speaks. Only what keeps deployments from being made is taken
+    for a reason; the rest may be about another city, and is told as a hint.
+    """
+    nearest = [p.conditions for p in workload.status.placements if p.name == placement]
+    for conditions in (*nearest, workload.status.conditions):
+        available = find(conditions, ConditionType.AVAILABLE)
+        if available and available.reason in _STOPS_PLACEMENT:
+            yield said(workload, available)
+        elif available and available.message:
+            yield Cause(workload, "", available.message)
 
 
 def first(causes: Iterable[Cause]) -> Cause | None:

@@ -32,6 +32,7 @@ from compute.decide.explain.removal import held_by
 from compute.decide.explain.titles import count, made_out, path, title
 from compute.decide.placement import is_paused
 from compute.decide.rollup import progress
+from compute.decide.slots import desired
 
 # What passes by itself has done so by then.
 _TRANSIENT: Final = timedelta(minutes=5)
@@ -76,7 +77,7 @@ def explain_deployment(
         name = deployment.metadata.name
         left = sum(joins.deployment_name(i) == name for i in instances)
         return _leaving(deployment, f"{count(left, 'instance')} left.", now)
-    status, wanted = deployment.status, deployment.spec.scale_settings.min_replicas
+    status, wanted = deployment.status, desired(deployment)
     standing = f"{title(deployment)} has {progress(status.ready_replicas, wanted)}."
     found = cause.of_deployment(deployment, instances)
     if found:

@@ -81,6 +81,7 @@ class Row:
     goal: str
     course: Phase  # the phase, had nothing stalled
     moved: datetime  # when the numbers or the course last changed
+    doomed: datetime | None  # since when an Instance has been unable to run; None while all can
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,6 +113,7 @@ def judge(city: City, before: Row | None, now: datetime, patience: Patience) -> 
         goal=city.goal,
         course=found.phase,
         moved=moved,
+        doomed=_doomed(city, before, now),
     )
 
 
@@ -129,7 +131,7 @@ def _find(city: City, before: Row | None, now: datetime, patience: Patience) -> 
     begun = before is not None and before.course in {Phase.PENDING, Phase.UPDATING}
     return (
         _paused(city)
-        or _failed(city, now, patience)
+        or _failed(city, before, now, patience)
         or _blocked(city)
         or _queued(city, begun=begun)
         or _working(city)
@@ -154,13 +156,27 @@ def _paused(city: City) -> _Finding | None:
     return _Finding(Phase.PAUSED, _and(why, _trouble(city)), Reason.PAUSED)
 
 
-def _failed(city: City, now: datetime, patience: Patience) -> _Finding | None:
-    hopeless = cause.first(
-        c
-        for c in _of_instances(city)
-        if c.reason in _TERMINAL and c.since and now - c.since >= patience.failure
-    )
-    return _because(Phase.FAILED, hopeless) if hopeless else None
+def _failed(city: City, before: Row | None, now: datetime, patience: Patience) -> _Finding | None:
+    hopeless, since = _hopeless(city), _doomed(city, before, now)
+    if hopeless is None or since is None or now - since < patience.failure:
+        return None
+    return replace(_because(Phase.FAILED, hopeless), since=since)
+
+
+def _doomed(city: City, before: Row | None, now: datetime) -> datetime | None:
+    """Since when an Instance has been unable to run.
+
+    Its condition tells since when it is not ready, and it may have waited for something else most
+    of that time. So the condition is believed only by who has not seen for himself.
+    """
+    hopeless = _hopeless(city)
+    if hopeless is None:
+        return None
+    return (before.doomed if before else hopeless.since) or now
+
+
+def _hopeless(city: City) -> Cause | None:
+    return cause.first(c for c in _of_instances(city) if c.reason in _TERMINAL)
 
 
 def _blocked(city: City) -> _Finding | None:

@@ -14,12 +14,8 @@ from enum import StrEnum
 from typing import Final
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.conditions import ConditionType
-from compute.api.reasons import Reason
 from compute.decide import joins
-from compute.decide.conditions import find
 from compute.decide.explain import cause
-from compute.decide.explain.cause import Cause
 from compute.decide.placement import is_paused
 from compute.decide.progress.city import City
 from compute.decide.progress.phases import Patience, Phase, Row, judge
@@ -51,10 +47,6 @@ _OF_PHASE: Final = {
 }
 _ORDER: Final = tuple(Verdict)
 _FINAL: Final = frozenset({Verdict.FAILED, Verdict.DONE})
-# What keeps a Workload from being split into deployments, or into all of them.
-_STOPS_PLACEMENT: Final[frozenset[str]] = frozenset(
-    {Reason.NETWORK_NOT_FOUND, Reason.NO_MATCHING_LOCATIONS, Reason.SUSPENDED}
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +113,7 @@ def _cities(sighting: Sighting) -> Iterator[City]:
             scale=asked.get(place),
             taken_up=workload.status.observed_generation == generation,
             paused=is_paused(workload),
-            above=() if deployment else tuple(_above(workload, place[0])),
+            above=() if deployment else tuple(cause.above(workload, place[0])),
             deployment=deployment,
             instances=running[deployment.metadata.name] if deployment else (),
         )
@@ -132,18 +124,3 @@ def _by_deployment(instances: Iterable[Instance]) -> Mapping[str, tuple[Instance
     for instance in sorted(instances, key=joins.order):
         found[joins.deployment_name(instance)] += (instance,)
     return found
-
-
-def _above(workload: Workload, placement: str) -> Iterator[Cause]:
-    """What the placement and the Workload say of themselves, the nearer first.
-
-    It is heard where no deployment speaks. Only what keeps deployments from being made is taken
-    for a reason; the rest may be about another city, and is told as a hint.
-    """
-    nearest = [p.conditions for p in workload.status.placements if p.name == placement]
-    for conditions in (*nearest, workload.status.conditions):
-        available = find(conditions, ConditionType.AVAILABLE)
-        if available and available.reason in _STOPS_PLACEMENT:
-            yield cause.said(workload, available)
-        elif available and available.message:
-            yield Cause(workload, "", available.message)

@@ -119,6 +119,12 @@ def asks_alike(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
     return _terms(claim) == _terms(wanted)
 
 
+def made_elsewhere(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
+    """Whether another cell made the claim: the deployment has moved, and the claim with it."""
+    maker, cell = (c.metadata.labels.get(labels.SOURCE_CLUSTER) for c in (claim, wanted))
+    return maker != cell
+
+
 def refusal(error: ApiError, claim_namespace: str) -> Outcome:
     """What it means that the quota service refused to show or to make a claim.
 

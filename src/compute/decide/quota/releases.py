@@ -12,6 +12,7 @@ from compute.api import finalizers, labels, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
+from compute.decide import slots
 from compute.decide.quota.claims import (
     Absent,
     Disabled,
@@ -19,6 +20,7 @@ from compute.decide.quota.claims import (
     Found,
     Outcome,
     Raced,
+    made_elsewhere,
     requests,
 )
 
@@ -112,8 +114,7 @@ def _ending(outcome: Outcome) -> Ending:
 
 
 def _of_claim(claim: ResourceClaim, wanted: ResourceClaim) -> Ending:
-    maker, cell = (c.metadata.labels.get(labels.SOURCE_CLUSTER) for c in (claim, wanted))
-    if maker != cell:  # the deployment has moved, and the claim is what it runs on there
+    if made_elsewhere(claim, wanted):  # it is what the deployment runs on there
         return LetGo()
     return Hold("the claim is being removed") if claim.deleting else Release(claim.metadata.uid)
 
@@ -135,5 +136,8 @@ def _is_unwanted(
 def _has_slot(deployment: WorkloadDeployment, instance_name: str) -> bool:
     """Whether the deployment wants an Instance of this name."""
     parts = names.instance_parts(instance_name)
-    wanted = 0 if deployment.deleting else deployment.spec.scale_settings.min_replicas
-    return parts is not None and parts[0] == deployment.metadata.name and parts[1] < wanted
+    return (
+        parts is not None
+        and parts[0] == deployment.metadata.name
+        and parts[1] < slots.desired(deployment)
+    )

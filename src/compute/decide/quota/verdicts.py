@@ -13,7 +13,7 @@ from typing import Final, assert_never
 from compute.api import gates
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
-from compute.api.meta import Condition, ConditionStatus
+from compute.api.meta import Condition, ConditionStatus, Object
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
 from compute.decide.conditions import find, is_true
@@ -25,6 +25,7 @@ from compute.decide.quota.claims import (
     Outcome,
     Raced,
     asks_alike,
+    made_elsewhere,
 )
 from compute.decide.ranking import Candidate
 
@@ -83,6 +84,8 @@ _LONGEST_PATIENCE: Final = timedelta(seconds=300)
 _EVALUATION: Final = timedelta(seconds=60)
 # A new try costs two writes, and for a moment gives up what was granted in part.
 _BETWEEN_TRIES: Final = timedelta(seconds=60)
+# A cell that a deployment was moved away from stops the machine and gives its claim back by then.
+_HANDOVER: Final = timedelta(minutes=5)
 _LACK_OF_BUDGET: Final = frozenset({Reason.QUOTA_EXCEEDED, Reason.QUOTA_NO_BUDGET})
 _DENIALS: Final = frozenset({Reason.QUOTA_EXCEEDED, Reason.VALIDATION_FAILED})
 _KEEP: Final = Keep()
@@ -153,7 +156,7 @@ def _of_claim(
     # What runs keeps the claim it runs on, even after the catalog gave its type another size.
     holds = is_true(claim.status.conditions, "Granted") and _was_let_through(instance)
     if not holds and not asks_alike(claim, wanted):
-        return _waiting("Replacing a claim that was made for something else", _taking_back(claim))
+        return _of_another(instance, claim, wanted, now)
     match find(claim.status.conditions, "Granted"):
         case Condition(status="True", message=message):
             return _Ruling("True", Reason.QUOTA_AVAILABLE, message or "Quota is granted")
@@ -161,6 +164,21 @@ def _of_claim(
             return _denied(instance, claim, said, now)
         case _:
             return _open(claim, now)
+
+
+def _of_another(
+    instance: Instance, claim: ResourceClaim, wanted: ResourceClaim, now: datetime
+) -> _Ruling:
+    """A claim that was made for something else.
+
+    Who waits here takes it back; from another cell only after that had time to stop its machine. And
+    what runs here leaves it to the cell that its deployment was moved to while this one was not
+    heard of: two that take each other's claims would never rest.
+    """
+    patient = _age(instance, now) < _HANDOVER or _was_let_through(instance)
+    if patient and made_elsewhere(claim, wanted):
+        return _waiting("Waiting for another cell to give back the quota of this instance")
+    return _waiting("Replacing a claim that was made for something else", _taking_back(claim))
 
 
 def _waiting(message: str, action: Action = _KEEP) -> _Ruling:
@@ -234,5 +252,5 @@ def _taking_back(claim: ResourceClaim) -> DeleteClaim:
     return DeleteClaim(claim.metadata.uid, claim.metadata.resource_version)
 
 
-def _age(claim: ResourceClaim, now: datetime) -> timedelta:
-    return now - (claim.metadata.creation_timestamp or now)
+def _age(of: Object, now: datetime) -> timedelta:
+    return now - (of.metadata.creation_timestamp or now)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from compute.api import finalizers, labels, names
+from compute.api.compute import MOST_REPLICAS
 from compute.api.reasons import Reason
 from compute.decide.quota import (
     Absent,
@@ -129,6 +130,13 @@ def test_w65_a_slot_stays_if_it_is_to_be_filled_alike(of, expected):
 def test_an_instance_of_no_slot_has_none_to_leave():
     """A name without an ordinal stands in no slot."""
     assert not slot_stays(instance(name="stray"), deployment(1))
+
+
+def test_w51_no_more_slots_are_counted_than_a_deployment_can_have():
+    """What a rollout takes down for good does not keep its claim, whatever number was asked for."""
+    beyond = instance(MOST_REPLICAS)
+
+    assert not slot_stays(beyond, deployment(MOST_REPLICAS + 1))
 
 
 def test_w51_forgotten_claims_are_found():

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 from compute.api import gates
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
+from compute.api.meta import ConditionStatus
 from compute.api.reasons import Reason
 from compute.decide import conditions
 from compute.decide.quota import (
@@ -50,17 +51,21 @@ FOUND = st.builds(
 )
 SILENCE = FAILURES | st.sampled_from([Absent(), Raced()])
 OUTCOMES = SILENCE | FOUND | st.just(Disabled())
+
+
+def aged_instance(
+    status: ConditionStatus | None, reason: Reason, age: timedelta, closed: tuple[str, ...]
+) -> Instance:
+    said = (condition(ConditionType.QUOTA_GRANTED, status, reason),) if status else ()
+    return instance(conditions=said, gates=closed, creation_timestamp=NOW - age)
+
+
+OPEN = [(), (gates.NETWORK,)]
+CLOSED = [(gates.QUOTA,), (gates.NETWORK, gates.QUOTA)]
 INSTANCES_OF_ALL_SORTS = st.builds(
-    lambda status, reason, age, closed: instance(
-        conditions=(condition(ConditionType.QUOTA_GRANTED, status, reason),) if status else (),
-        gates=closed,
-        creation_timestamp=NOW - age,
-    ),
-    st.none() | STATUSES,
-    REASONS,
-    SECONDS,
-    st.sampled_from([(), (gates.QUOTA,), (gates.NETWORK,), (gates.NETWORK, gates.QUOTA)]),
+    aged_instance, st.none() | STATUSES, REASONS, SECONDS, st.sampled_from(OPEN + CLOSED)
 )
+LET_THROUGH = st.builds(aged_instance, st.just("True"), REASONS, SECONDS, st.sampled_from(OPEN))
 
 
 def was_let_through(of: Instance) -> bool:
@@ -90,10 +95,21 @@ def test_only_a_live_claim_of_the_right_size_grants(of, outcome):
     assert got.observed_generation == of.metadata.generation
 
 
-@given(INSTANCES_OF_ALL_SORTS.filter(was_let_through), SILENCE)
+@given(LET_THROUGH, SILENCE)
 def test_w13_silence_never_takes_a_grant_back(of, outcome):
     """Whatever fails, what runs on a grant goes on saying so."""
     assert judge(of, outcome, NOW).condition.status == "True"
+
+
+@given(LET_THROUGH, FOUND)
+def test_w13_only_its_own_claim_takes_a_grant_back(of, outcome):
+    """What runs on a grant loses it by a denial of its own live claim, and by nothing else."""
+    claim = outcome.claim
+    answer = conditions.find(claim.status.conditions, "Granted")
+    denied = answer and answer.status == "False" and answer.reason != Reason.PENDING_EVALUATION
+    its_own = not claim.deleting and asks_alike(claim, outcome.wanted)
+
+    assert (judge(of, outcome, NOW).condition.status == "False") == bool(denied and its_own)
 
 
 @given(INSTANCES_OF_ALL_SORTS, OUTCOMES)

@@ -166,9 +166,31 @@ def test_w49_a_claim_of_another_size_is_replaced():
     assert got.action == TAKE_BACK
 
 
-def test_a_claim_of_another_cell_is_replaced():
-    """The cell that made a claim gives it back one day; nothing here may rest on it."""
-    assert judge(gated(), found(stored(cell="cell-lhr")), NOW).action == TAKE_BACK
+@pytest.mark.parametrize(
+    ("waited", "action"),
+    [pytest.param(299, Keep(), id="moving"), pytest.param(300, TAKE_BACK, id="given up")],
+)
+def test_w17_a_claim_of_another_cell_is_taken_only_from_one_that_does_not_let_go(waited, action):
+    """The cell that a deployment has left gets the time to stop its machine, but not for ever."""
+    got = judge(gated(), found(stored(cell="cell-lhr")), later(waited))
+
+    assert said(got) == ("Unknown", Reason.PENDING_EVALUATION)
+    assert got.action == action
+
+
+@pytest.mark.parametrize(
+    "theirs",
+    [
+        pytest.param(stored(None, cell="cell-lhr"), id="open"),
+        pytest.param(stored("False", Reason.QUOTA_EXCEEDED, cell="cell-lhr"), id="denied"),
+    ],
+)
+def test_what_runs_does_not_take_the_claim_of_the_cell_it_was_moved_to(theirs):
+    """A cell that was cut off goes on, and leaves the slot's claim to the one that took over."""
+    got = judge(running(), found(theirs), later(3600))
+
+    assert said(got) == ("True", Reason.QUOTA_AVAILABLE)
+    assert got.action == Keep()
 
 
 def test_what_runs_keeps_the_claim_it_runs_on():
