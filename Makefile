@@ -4,7 +4,12 @@ SHELL := /bin/sh
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: help setup demo test check format generate bench clean
+# An environment that was moved, or whose Python is gone, is made anew.
+ifneq ($(shell .venv/bin/python -c '' 2>/dev/null && cat .venv/.home 2>/dev/null),$(CURDIR))
+$(READY): remake
+endif
+
+.PHONY: remake help setup demo test check format generate bench clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -38,6 +43,7 @@ bench: $(READY) ## measure decode, plan and status of one deployment
 
 clean: ## remove the private environment and every cache
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage dist
+	@find src tests tools bench -name __pycache__ -prune -exec rm -rf {} +
 
 # A finished set-up is remembered until the lock or the recipe changes.
 $(READY): uv.lock pyproject.toml tools/setup.py tools/python

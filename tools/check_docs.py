@@ -13,7 +13,7 @@ NAME = re.compile(r"^[A-Za-z0-9._-]+")
 
 def main() -> int:
     """Print every complaint; the answer is the exit code."""
-    complaints = [*_broken_links(), *_unargued(), *_unlisted(), *_unexplained()]
+    complaints = [*_broken_links(), *_unargued(), *_unlisted(), *_unexplained(), *_unnamed()]
     print("\n".join(complaints) or "docs: links, decisions and folders agree")
     return 1 if complaints else 0
 
@@ -62,6 +62,15 @@ def _unexplained() -> Iterator[str]:
         name = topic.stem
         if not name.startswith("__") and f"decide/{name}" not in text:
             yield f"docs/architecture.md: does not say what decide/{name} answers"
+
+
+def _unnamed() -> Iterator[str]:
+    """Numbers that tests carry and the page of weaknesses does not, or the other way round."""
+    tests = "\n".join(p.read_text() for p in (ROOT / "tests").rglob("test_*.py"))
+    shown = {int(number) for number in re.findall(r"def test_w(\d+)_", tests)}
+    listed = re.findall(r"^\| W(\d+) ", (ROOT / "docs/weaknesses.md").read_text(), re.MULTILINE)
+    for number in sorted(shown ^ {int(number) for number in listed}):
+        yield f"docs/weaknesses.md: W{number} stands only here, or only in the tests"
 
 
 def _decisions() -> list[Path]:

@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import yaml
 
+from compute.api import annotations
 from compute.api.conditions import ConditionType, KnownCondition, NeighbourCondition
 from compute.api.crds import crd
 from compute.api.known_reason import KnownReason
@@ -55,6 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="only name the files that differ")
     if not parser.parse_args(arguments).check:
         write(ROOT)
+        print("generated files: written")
         return 0
     stale = differences(ROOT)
     complaints = [f"{path}: out of date; run `make generate`" for path in stale]
@@ -101,8 +103,11 @@ def api_page() -> str:
                 "# The API",
                 "A Workload asks for instances of one template in several cities; the "
                 "[examples](../examples) are complete manifests. WorkloadDeployments and Instances are "
-                "made by the system and read by people. Fields marked * are required. The meaning of "
+                "made by the system and read by people. Fields marked * are required, unless they have a "
+                "default. The meaning of "
                 "conditions and reasons is on [a page of its own](reasons.md).",
+                "## What users set by annotation",
+                _table(("Annotation", "On", "What it does"), _ANNOTATIONS),
                 "## Kinds of ours",
                 _kinds("config/base/crd", COMPUTE_KINDS),
                 "## Kinds around ours",
@@ -125,7 +130,9 @@ def reasons_page() -> str:
             "# Reasons and conditions",
             "A condition says whether something is so, and its reason says why. Who acts is the "
             "user, who wrote the Workload, or the platform, which runs the cells, the networks "
-            "and the quota; what is transient passes by itself, or is no trouble at all.",
+            "and the quota; what is transient passes by itself, or is no trouble at all. Of the "
+            "commands named here only `compute plan` exists so far; the others come with the "
+            "parts they speak to.",
             "## Reasons we give",
             _reasons(Reason),
             "## Reasons of others that we read",
@@ -193,6 +200,26 @@ def _yaml(document: Mapping[str, Any]) -> str:
     text: str = yaml.dump(document, Dumper=_PlainDumper, sort_keys=False, width=100)
     return f"# {NOTICE}\n{text}"
 
+
+_ANNOTATIONS: Final = (
+    (f"`{annotations.PAUSED}`", "Workload", '`"true"` holds template changes back everywhere.'),
+    (
+        f"`{annotations.MAX_UNAVAILABLE}`",
+        "Workload",
+        "How many Instances of a city an update of a `Parallel` placement may take down at a time: "
+        '`"2"` or `"25%"`; `"1"` when absent.',
+    ),
+    (
+        f"`{annotations.RESTARTED_AT}`",
+        "template",
+        "A time. A new one restarts every Instance, one at a time.",
+    ),
+    (
+        f"`{annotations.SSH_KEYS}`",
+        "template",
+        "Lines of `user:key`; a virtual machine needs at least one.",
+    ),
+)
 
 # Parts that another table of the page spells out: of Workload, WorkloadDeployment, Instance.
 _SCALE: Final = {"spec.scaleSettings": "as `spec.placements[].scaleSettings` of a Workload"}

@@ -6,6 +6,7 @@ version and every hash, that of the installer included.
 
 import importlib.util
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -17,6 +18,11 @@ from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 VENV = ROOT / ".venv"
+HOME = VENV / ".home"
+# What a registry, or the way to it, says when it is merely busy.
+PASSES = re.compile(
+    r"\b(?:429|50[0234])\b|too many requests|time[d ]*-?out|reset by peer", re.IGNORECASE
+)
 PAUSES = (2, 5, 15, 40, 60)  # seconds; package registries sometimes answer "too many requests"
 
 
@@ -30,11 +36,25 @@ def main() -> int:
 
 
 def _make_venv() -> int:
-    """An environment with pip; one that was left half made, for want of time or space, is not."""
-    if (VENV / "bin" / "pip").exists():
+    """An environment of this checkout's own; one that was left half made, or moved, is not."""
+    if (VENV / "bin" / "pip").exists() and _home() == str(ROOT) and _installed_python():
         return 0
     made = subprocess.run([sys.executable, "-m", "venv", "--clear", str(VENV)], check=False)
-    return _fail(f"could not make {VENV}; see the lines above") if made.returncode else 0
+    if made.returncode:
+        return _fail(f"could not make {VENV}; see the lines above")
+    HOME.write_text(str(ROOT))
+    return 0
+
+
+def _home() -> str:
+    """The checkout that the environment was made for: its scripts name it by its full path."""
+    return HOME.read_text() if HOME.exists() else ""
+
+
+def _installed_python() -> bool:
+    """Whether the Python that the environment was made with is still there."""
+    python = VENV / "bin" / "python"
+    return subprocess.run([str(python), "-c", ""], capture_output=True, check=False).returncode == 0
 
 
 def _install_uv() -> int:
@@ -56,18 +76,25 @@ def _sync() -> int:
 
 
 def _retried(what: str, command: Sequence[str]) -> int:
-    environment = os.environ | {"UV_PROJECT_ENVIRONMENT": str(VENV), "VIRTUAL_ENV": str(VENV)}
-    for pause in (*PAUSES, 0):
-        done = subprocess.run(
-            command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
-        )
-        if done.returncode == 0:
-            return 0
-        print(done.stderr.strip(), file=sys.stderr)
-        if pause:
-            print(f"could not {what}; trying again in {pause} s", file=sys.stderr, flush=True)
-            time.sleep(pause)  # noqa: TID251 - a script of its own, with no clock to inject
+    """Run the command until it succeeds, for as long as its failure looks like one that passes."""
+    done = _attempt(command)
+    for pause in PAUSES:
+        if done.returncode == 0 or not PASSES.search(done.stderr):
+            break
+        print(f"could not {what}; trying again in {pause} s", file=sys.stderr, flush=True)
+        time.sleep(pause)  # noqa: TID251 - a script of its own, with no clock to inject
+        done = _attempt(command)
+    if done.returncode == 0:
+        return 0
+    print(done.stderr.strip(), file=sys.stderr)
     return _fail(f"could not {what}; see the lines above, then run the same command again")
+
+
+def _attempt(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
+    ours = {"UV_PROJECT_ENVIRONMENT": str(VENV), "VIRTUAL_ENV": str(VENV), "PIP_USER": "0"}
+    return subprocess.run(
+        command, cwd=ROOT, env=os.environ | ours, capture_output=True, text=True, check=False
+    )
 
 
 def _locked(name: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The command at the end of broken, closed and narrow streams: a sentence or nothing, never a trace."""
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -9,7 +10,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PLAN = f"{sys.executable} -m compute plan"
+COMPUTE = f"{shlex.quote(sys.executable)} -m compute"
+PLAN = f"{COMPUTE} plan"
 EDGE = "examples/edge-cache.yaml"
 FOREIGN = 'kind: Workload\nmetadata: {name: "é\\u65e5"}\n'
 
@@ -49,7 +51,7 @@ def test_closed_streams(command, expected):
 @pytest.mark.parametrize("arguments", [f"plan -f {EDGE}", "plan --help"])
 def test_a_full_disk(arguments):
     """Output that cannot be written is an error, told in a sentence."""
-    assert shell(f"{sys.executable} -m compute {arguments} >/dev/full") == (
+    assert shell(f"{COMPUTE} {arguments} >/dev/full") == (
         1,
         "",
         "Error: the output cannot be written: No space left on device\n",

@@ -96,7 +96,10 @@ def test_a_crd_file_is_plain_yaml():
 
 def test_docstrings_of_fields_are_read_from_the_source():
     """Each field has the docs that stand below it."""
-    assert generate.field_docs(ScaleSettings)["min_replicas"] == "The least Instances per city."
+    assert (
+        generate.field_docs(ScaleSettings)["min_replicas"]
+        == "The least Instances per city, from 1 to 1000."
+    )
 
 
 def test_docstrings_of_fields_are_inherited():

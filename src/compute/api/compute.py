@@ -61,11 +61,11 @@ class ScaleSettings(Wire, frozen=True, kw_only=True):
     )
     """OrderedReady: one at a time, each after the last is Ready. Parallel: all at once."""
     max_replicas: Int32 | None = None
-    """The most Instances per city; needs metrics."""
+    """The most Instances per city, no fewer than minReplicas; needs metrics."""
     metrics: tuple[Metric, ...] = ()
     """What the number of Instances follows."""
     min_replicas: Int32
-    """The least Instances per city."""
+    """The least Instances per city, from 1 to 1000."""
 
 
 class Placement(Wire, frozen=True, kw_only=True):

@@ -91,7 +91,7 @@ class InstanceResources(Wire, frozen=True, kw_only=True):
     """The size of an Instance."""
 
     instance_type: str
-    """The size by name, such as datumcloud/d1-standard-2."""
+    """The size by name: datumcloud/d1-standard-2 has 1 vCPU and 2 GiB of memory."""
     requests: dict[str, RawQuantity] = {}
     """Reserved: the instance type decides the size."""
 

@@ -33,6 +33,13 @@ _TWO_ESCAPES: Final = re.compile(
     rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
 )
 
+# What the parser's words usually come from.
+_HINTS: Final = {
+    "did not find expected key": "; check the indentation of this line and the one above",
+    "mapping values are not allowed in this context": '; quote a value that contains ": "',
+    "found character that cannot start any token": "; indent with spaces, not with tabs",
+}
+
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -95,9 +102,9 @@ def read(path: str) -> list[Manifest]:
         _guard(source, text)
         documents = list(yaml.load_all(text, Loader=_Loader))
     except yaml.MarkedYAMLError as error:
-        raise Failure(
-            f"{source}{_place(error.problem_mark)}: {error.problem or error.context}"
-        ) from error
+        problem = error.problem or str(error.context)
+        hint = _HINTS.get(problem, "")
+        raise Failure(f"{source}{_place(error.problem_mark)}: {problem}{hint}") from error
     except yaml.reader.ReaderError as error:
         where = f"{source}, byte {error.position + 1}"
         raise Failure(f"{where}: not readable as text: {error.reason}") from error

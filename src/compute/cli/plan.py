@@ -47,12 +47,16 @@ def command(files: Sequence[str], cities: Sequence[str], output: str) -> int:
     for manifest in (m for m in found if not _is_workload(m)):
         print(f"Skipped {_title(manifest)}: only Workloads are planned.", file=sys.stderr)
     if not workloads:
-        raise Failure(f"there is no Workload in {', '.join(files)}")
+        where = ", ".join("stdin" if file == "-" else file for file in files)
+        raise Failure(f"there is no Workload in {where}")
     plans = [(m.source, preview(m.document, offered)) for m in workloads]
     show(_text(plans) if output == "table" else _data(plans, output))
+    if offered is None and output == "table":
+        show("\nCities were taken as offered; check them with --cities.")
     wrong = sum(bool(plan.errors) for _, plan in plans)
     if wrong:
-        raise Failure(f"{wrong} of {len(plans)} workloads are not valid; nothing would be made")
+        count = f"{wrong} of {len(plans)} workloads" if len(plans) > 1 else "the workload"
+        raise Failure(f"{count} cannot be made as written")
     return Exit.OK
 
 
@@ -66,8 +70,9 @@ def _codes(cities: Sequence[str]) -> list[str] | None:
 
 
 def _is_workload(manifest: Manifest) -> bool:
-    """A Workload, or something that does not say what it is and had better be told so."""
-    return manifest.document.get("kind") in ("Workload", None)
+    """A Workload, or something that is meant as one, or does not say, and had better be told."""
+    kind = manifest.document.get("kind")
+    return kind is None or str(kind).lower().removesuffix("s") == "workload"
 
 
 def _title(manifest: Manifest) -> str:
@@ -107,13 +112,19 @@ def _missing_row(unmatched: Unmatched) -> tuple[str, ...]:
 
 def _total(plan: Preview) -> str:
     vcpu, memory = _amounts(plan.need)
-    return (
-        f"Quota needed: {plan.need.instances} instances, {vcpu} vCPU, {memory} memory"
-        f" in {len(plan.deployments)} deployments."
-    )
+    when = "once mended" if plan.errors else "needed"
+    counts = f"{_count(plan.need.instances, 'instance')}, {vcpu} vCPU, {memory} memory"
+    return f"Quota {when}: {counts} in {_count(len(plan.deployments), 'deployment')}."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _amounts(need: Need) -> tuple[str, str]:
+    """Cores and memory; a question mark where the size is not known."""
+    if need.instances and not need.millicores:
+        return "?", "?"
     whole, milli = divmod(need.millicores, 1000)
     vcpu = str(whole) if milli == 0 else f"{whole}.{milli:03}".rstrip("0")
     return vcpu, f"{need.mebibytes} MiB"

@@ -33,7 +33,9 @@ def put(
     "since when", and rewriting it on every pass would be a write on every pass. The observed
     generation is always refreshed, else a reader waits for ever for a verdict that has been given.
     """
-    current = {c.type: c for c in conditions}
+    current: dict[str, Condition] = {}
+    for old in conditions:
+        current.setdefault(old.type, old)  # the one that `find` finds, should there be doubles
     for new in news:
         current[new.type] = _since(current.get(new.type), new, now)
     return tuple(current.values())

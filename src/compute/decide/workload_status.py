@@ -12,7 +12,13 @@ from typing import Final
 
 import msgspec
 
-from compute.api.compute import PlacementStatus, Workload, WorkloadDeployment, WorkloadStatus
+from compute.api.compute import (
+    PlacementStatus,
+    ReplicaCounts,
+    Workload,
+    WorkloadDeployment,
+    WorkloadStatus,
+)
 from compute.api.conditions import ConditionType
 from compute.api.meta import Condition
 from compute.api.reasons import Reason
@@ -21,13 +27,7 @@ from compute.decide.placement import Unmatched, is_paused
 from compute.decide.ranking import Candidate, ranked, worst
 from compute.decide.rollup import progress
 
-_COUNTERS: Final = (
-    "replicas",
-    "current_replicas",
-    "updated_replicas",
-    "desired_replicas",
-    "ready_replicas",
-)
+_COUNTERS: Final = ReplicaCounts.__struct_fields__
 _HELD_BACK: Final = "paused: template changes are held back until the workload is resumed"
 
 
@@ -120,7 +120,7 @@ def _placement_status(
     )
 
 
-def _sums(counted: Sequence[object]) -> dict[str, int]:
+def _sums(counted: Sequence[ReplicaCounts]) -> dict[str, int]:
     return {name: sum(getattr(each, name) for each in counted) for name in _COUNTERS}
 
 

@@ -112,6 +112,9 @@ def test_keys_are_strings(read):
     ("text", "words"),
     [
         ("a: [", "m.yaml, line 2, column 1: did not find expected node content"),
+        ("a:\n  b: 1\n c: 2", "check the indentation of this line and the one above"),
+        ("a: b: c", 'quote a value that contains ": "'),
+        ("a:\n\tb: 1", "indent with spaces, not with tabs"),
         ("a: 1\na: 2", "m.yaml, line 2, column 1: the key 'a' is given twice"),
         ("? [a]\n: 1", "m.yaml, line 1, column 3: a key must be a word"),
         ("a: &x 1\nb: *x", "m.yaml, line 2, column 4: aliases are not supported"),
@@ -132,7 +135,7 @@ def test_keys_are_strings(read):
         (b"a" * (manifests.SIZE_LIMIT + 1), "larger than 3 MiB"),
     ],
     ids=[
-        "syntax", "key twice", "list as key", "alias", "deep", "very deep", "deep maps", "a list", "a word",
+        "syntax", "indentation", "colon", "tab", "key twice", "list as key", "alias", "deep", "very deep", "deep maps", "a list", "a word",
         "empty", "only markers", "not text", "Latin-1", "NUL", "many digits", "many octal digits",
         "infinite", "half a character", "too large",
     ],

@@ -60,14 +60,14 @@ def test_a_wrong_manifest_is_shown_with_every_error(plan, written):
         f"Workload web in namespace default ({path})\n\n"
         "PLACEMENT   CITY   DEPLOYMENT         START   INSTANCES   VCPU   MEMORY\n"
         "home        DWF    city not offered\n\n"
-        "Quota needed: 0 instances, 0 vCPU, 0 MiB memory in 0 deployments.\n\n"
+        "Quota once mended: 0 instances, 0 vCPU, 0 MiB memory in 0 deployments.\n\n"
         "Errors:\n"
         "  spec.template.spec.runtime.sandbox.containers[0].image: Required value: "
         "name the image to run\n"
         '  spec.placements[0].cityCodes[0]: Unsupported value: "DWF": '
         'supported values: "DFW", "LHR"; did you mean "DFW"?\n'
     )
-    assert err == "Error: 1 of 1 workloads are not valid; nothing would be made\n"
+    assert err == "Error: the workload cannot be made as written\n"
 
 
 def test_json_and_yaml_carry_the_same_facts(plan):
@@ -162,6 +162,30 @@ def test_reads_stdin_and_starts_in_parallel(plan, monkeypatch):
     assert "home        DFW    web-home-dfw   at once   web-home-dfw-0..2   3      6144 MiB" in out
 
 
+def test_what_was_meant_as_a_workload_is_told_so(plan, written):
+    """A kind in another case or number is no other kind, it is a slip."""
+    code, out, _ = plan("-f", written(BROKEN.replace("kind: Workload", "kind: workloads")))
+
+    assert code == 1
+    assert 'kind: Unsupported value: "workloads": supported values: "Workload"' in out
+
+
+def test_cities_that_nobody_checked_are_mentioned(plan, written):
+    """Without --cities a misspelt city passes, and the plan says that it was not looked at."""
+    _, out, err = plan("-f", written(BROKEN), "-f", str(EXAMPLES / "greeter.yaml"))
+
+    assert out.endswith("\n\nCities were taken as offered; check them with --cities.\n")
+    assert err == "Error: 1 of 2 workloads cannot be made as written\n"
+
+
+def test_a_size_that_is_not_known_is_not_zero(plan, written):
+    """An unknown instance type has a size, we just cannot tell it."""
+    _, out, _ = plan("-f", written(BROKEN.replace("datumcloud/d1-standard-2", "huge")))
+
+    assert "web-home-dwf-0   ?      ?" in out
+    assert "Quota once mended: 1 instance, ? vCPU, ? memory in 1 deployment." in out
+
+
 def test_fractions_of_a_core_are_shown(plan, written):
     """Millicores that make no whole core are shown as a decimal."""
     text = BROKEN.replace(
@@ -229,6 +253,7 @@ def test_numbers_that_json_writes_alike_are_alike(plan, written):
 def test_a_list_of_errors_that_was_cut_says_so(plan, written):
     """Nobody should think that a hundred errors were all."""
     ports = ", ".join(f"{{name: p{n}, port: 0}}" for n in range(150))
-    _, out, _ = plan("-f", written(BROKEN.replace('image: ""', f"image: web:1, ports: [{ports}]")))
+    path = written(BROKEN.replace('image: ""', f"image: web:1, ports: [{ports}]"))
+    _, out, _ = plan("-f", path, "--cities", "DFW")
 
     assert out.endswith("\n  These are the first 100; there may be more.\n")

@@ -87,6 +87,14 @@ def test_w14_put_refreshes_the_observed_generation():
     assert got == (condition("Ready", since=NOW, generation=2),)
 
 
+def test_of_two_conditions_of_one_type_the_first_counts():
+    """The wire allows doubles; what is read and what is kept must be the same one."""
+    doubled = (condition("Ready", "False", since=NOW), condition("Ready", "True", since=EPOCH))
+
+    assert put(doubled, (), LATER) == doubled[:1]
+    assert put(doubled, (condition("Ready", "False"),), LATER) == doubled[:1]
+
+
 @given(lists, lists)
 def test_put_twice_is_put_once(conditions, news):
     """Saying the same again changes nothing, however much later: the loop comes to rest."""

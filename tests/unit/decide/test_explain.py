@@ -205,6 +205,23 @@ def test_a_workload_can_be_the_cause_itself():
     )
 
 
+def test_a_workload_that_is_not_available_is_not_well():
+    """What its controller says counts, even where every deployment says otherwise by now."""
+    said = unavailable("NoAvailablePlacements", "0 of 2 instances ready")
+    deployments = [given(1, SERVING), given(1, SERVING, city="LHR")]
+    got = explain_workload(well_told(0, said=said), deployments, [], NOW)
+
+    assert (got.healthy, got.culprit) == (False, "workload/web")
+
+
+def test_the_instance_of_another_deployment_explains_nothing():
+    """A deployment is explained by its own Instances alone."""
+    waiting = given(1, unavailable("InstancesProvisioning"), counters=NOTHING_RUNS)
+    got = explain_deployment(waiting, [running(0, BROKEN, city="LHR")], NOW)
+
+    assert got.culprit == "workloaddeployment/web-home-dfw"
+
+
 def test_a_city_without_a_deployment_is_told():
     """A city that was asked for and left out is not passed over."""
     said = condition("Available", message="cities not offered to this project: LHR")
@@ -226,6 +243,19 @@ def test_w6_a_placement_that_is_offered_nowhere_is_the_users_to_mend():
 
     assert (got.culprit, got.reason) == ("workload/web", "NoMatchingLocations")
     assert got.owner is Owner.USER
+
+
+def test_w6_one_city_that_is_not_offered_is_told_where_the_offer_is_known():
+    """A city of a placement that serves elsewhere needs no patience but another spec."""
+    serves = condition("Available", "True", "AvailablePlacementFound", since=NOW)
+    target = asked(placement("home", "DFW", "XXX"), said=serves)
+    served = [given(1, SERVING)]
+    got = explain_workload(target, served, [], NOW, offered={"DFW", "LHR"})
+
+    assert (got.reason, got.owner) == ("NoMatchingLocations", Owner.USER)
+    assert "XXX is not offered to this project" in got.cause
+    patient = explain_workload(target, served, [], NOW, offered={"DFW", "XXX"})
+    assert "XXX has no deployment yet" in patient.cause
 
 
 def test_a_paused_workload_says_so():

@@ -196,6 +196,16 @@ def test_a_closed_gate_always_says_something(known_binding, why):
             id="a pointer that points nowhere",
         ),
         pytest.param(
+            running(
+                0,
+                not_ready("SchedulingGatesPresent"),
+                quota("QuotaAvailable", status="True"),
+                gates=("Quota",),
+            ),
+            "SchedulingGatesPresent",
+            id="a grant that has not opened the gate yet",
+        ),
+        pytest.param(
             running(0, condition("Programmed", reason="Programmed")), "Pending", id="nothing said"
         ),
     ],
@@ -237,6 +247,21 @@ def test_what_should_have_passed_by_itself_becomes_the_platforms_to_mend(since, 
 
     assert (got.owner, got.since) == (owner, since)
     assert got.next_step == "Wait; if it lasts for minutes, run `compute doctor web`."
+
+
+def test_what_the_user_has_to_mend_stays_the_users():
+    """A broken image is not the platform's to mend because nobody mended it for hours."""
+    broken = running(0, not_ready("ImageUnavailable", since=LONG_AGO), creation_timestamp=LONG_AGO)
+
+    assert explain_instance(broken, now=NOW).owner is Owner.USER
+
+
+def test_a_network_that_is_ready_explains_nothing():
+    """Its gate is about to open."""
+    waiting = running(0, not_ready("SchedulingGatesPresent"), gates=("Network",))
+    got = explain_instance(waiting, binding=binding("NetworkContextReady", status="True"), now=NOW)
+
+    assert got.reason == "SchedulingGatesPresent"
 
 
 def test_a_condition_from_1970_does_not_tell_since_when():

@@ -309,6 +309,20 @@ def test_paused_while_the_template_is_held_back():
     assert row_of(later, before) == row_of(held)
 
 
+def test_paused_before_the_first_instance():
+    """A template that is held back from an empty city is held back too."""
+    seen = look(asked(paused=True), (given(image=OLD, counters=NOTHING_RUNS),))
+
+    assert told(seen) == (Phase.PAUSED, "paused with 0 of 1 updated", "Paused")
+
+
+def test_an_instance_on_its_way_out_is_old_whatever_its_template():
+    """It serves the rollout no more, so it is not counted as updated."""
+    seen = look(asked(), (given(),), (running(deletion_timestamp=NOW),))
+
+    assert numbers(seen) == (0, 0, 1, 1)
+
+
 def test_paused_halfway_tells_of_trouble_as_well():
     """Whoever paused to look at the first Instance learns how it does."""
     two = asked(placement(replicas=2), paused=True)

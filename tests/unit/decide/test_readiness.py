@@ -347,3 +347,20 @@ def test_w1_readiness_comes_to_rest(subject, network_failure):
     written = msgspec.structs.replace(subject, status=status)
 
     assert readiness.conditions(written, network_failure=network_failure, now=LATER) == once
+
+
+def test_the_provider_speaks_for_itself():
+    """Ready repeats the provider's words; where it has none, which condition it is and why."""
+    told = condition("Available", "False", "ImageUnavailable", "no such tag")
+    mute = condition("Available", "False", "ImageUnavailable")
+    programmed = condition("Programmed", "True", "Programmed")
+
+    assert ready(programmed, told)[2] == "no such tag"
+    assert ready(programmed, mute)[2] == "Available is False: ImageUnavailable"
+
+
+def test_what_is_true_explains_nothing():
+    """A condition that is met is no cause, whatever reason it gives."""
+    met = condition("Available", "True", "ImageUnavailable")
+
+    assert verdict(pending("Programmed"), met) == ("False", "PendingProgramming")

@@ -385,3 +385,12 @@ def test_same_ignores_the_order_of_conditions_only():
     assert same(both, InstanceStatus(conditions=(available, ready)))
     assert not same(both, InstanceStatus(conditions=(available, condition("Ready", "False"))))
     assert not same(both, InstanceStatus(conditions=(available, condition("Ready", since=NOW))))
+
+
+def test_who_serves_is_not_told_as_the_cause():
+    """Of Instances that are all on their way, the ready one explains nothing."""
+    waiting = stuck(1, "SchedulingGatesPresent", "Waiting for Network")
+
+    assert verdict(deployment(2), [running(0), waiting])[2] == (
+        "1 of 2 instances ready; web-home-dfw-1: Waiting for Network"
+    )

@@ -5,7 +5,7 @@ says that an Instance has no quota, which is told by yet another condition. A ca
 pointing ends. What is more telling goes by `ranking.rank`; between equals, the deeper one.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -102,9 +102,16 @@ def of_deployment(deployment: WorkloadDeployment, instances: Iterable[Instance])
 
 
 def of_workload(
-    workload: Workload, deployments: Iterable[WorkloadDeployment], instances: Sequence[Instance]
+    workload: Workload,
+    deployments: Iterable[WorkloadDeployment],
+    instances: Sequence[Instance],
+    offered: Collection[str] | None = None,
 ) -> Cause | None:
-    """Why the Workload lacks ready Instances somewhere; None when it lacks none."""
+    """Why the Workload lacks ready Instances somewhere; None when it lacks none.
+
+    ``offered`` are the project's cities, where they are known: one that is not among them needs no
+    patience but another spec, and nothing in the objects themselves tells the two apart.
+    """
     kept = {joins.place(d): d for d in sorted(deployments, key=joins.order) if not d.deleting}
     deeper = [cause for d in kept.values() if (cause := of_deployment(d, instances))]
     available = find(workload.status.conditions, ConditionType.AVAILABLE)
@@ -113,6 +120,8 @@ def of_workload(
     places = [place for place in joins.expected(workload) if place not in kept]
     missing = [
         Cause(workload, Reason.PENDING, f"{city} has no deployment yet{hint}", _born(workload))
+        if offered is None or city in offered
+        else Cause(workload, Reason.NO_MATCHING_LOCATIONS, f"{city} is not offered to this project")
         for _, city in places
     ]
     stops = [stop for placement, _ in places for stop in above(workload, placement) if stop.reason]

@@ -4,7 +4,7 @@ The same words go to the command line, the console and the events. They name the
 cause and not the one that was asked about: a Workload is almost never at fault itself.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
@@ -90,15 +90,19 @@ def explain_workload(
     deployments: Sequence[WorkloadDeployment],
     instances: Sequence[Instance],
     now: datetime,
+    offered: Collection[str] | None = None,
 ) -> Explanation:
-    """Why the Workload lacks ready Instances, down to the Instance that is the cause."""
+    """Why the Workload lacks ready Instances, down to the Instance that is the cause.
+
+    With the cities ``offered`` to the project, one that is not among them is told as such.
+    """
     if workload.deleting:
         return _leaving(workload, f"{count(len(deployments), 'deployment')} left.", now)
     status, paused = workload.status, is_paused(workload)
     wanted = sum(scale.min_replicas for scale in joins.expected(workload).values())
     counted = f"{title(workload)} has {progress(status.ready_replicas, wanted)}."
     standing = _sentences(counted, Reason.PAUSED.meaning if paused else "")
-    found = cause.of_workload(workload, deployments, instances)
+    found = cause.of_workload(workload, deployments, instances, offered)
     if found:
         return _because(workload, standing, found, now)
     well = _well(workload, standing, find(status.conditions, ConditionType.AVAILABLE))

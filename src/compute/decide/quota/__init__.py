@@ -20,6 +20,7 @@ from compute.decide.quota.claims import (
     refusal,
     requests,
 )
+from compute.decide.quota.patience import look_again_after
 from compute.decide.quota.releases import (
     Ending,
     Hold,
@@ -38,7 +39,6 @@ from compute.decide.quota.verdicts import (
     Verdict,
     gate_opens,
     judge,
-    look_again_after,
 )
 
 __all__ = [

@@ -27,6 +27,7 @@ from compute.decide.quota.claims import (
     asks_alike,
     made_elsewhere,
 )
+from compute.decide.quota.patience import look_again_after
 from compute.decide.ranking import Candidate
 
 
@@ -73,13 +74,6 @@ class _Ruling:
     final: bool = True  # anything less leaves an earlier answer standing
 
 
-# By age since creation: how long to wait before looking again without being told to.
-_PATIENCE: Final = (
-    (timedelta(seconds=60), timedelta(seconds=1)),
-    (timedelta(minutes=5), timedelta(seconds=15)),
-    (timedelta(minutes=10), timedelta(seconds=60)),
-)
-_LONGEST_PATIENCE: Final = timedelta(seconds=300)
 # The service answers within seconds. A claim that it leaves open for longer waits for budget.
 _EVALUATION: Final = timedelta(seconds=60)
 # A new try costs two writes, and for a moment gives up what was granted in part.
@@ -103,7 +97,7 @@ def judge(instance: Instance, outcome: Outcome, now: datetime) -> Verdict:
     return Verdict(
         condition=said.condition(ConditionType.QUOTA_GRANTED, instance.metadata.generation, now),
         action=ruling.action,
-        look_again_after=None if settled else _patience(instance, outcome, now),
+        look_again_after=None if settled else _patience(instance, outcome, ruling, now),
         event=_warning(instance, ruling, told),
     )
 
@@ -118,19 +112,18 @@ def gate_opens(instance: Instance) -> bool:
     )
 
 
-def look_again_after(created: datetime | None, now: datetime) -> timedelta:
-    """The safety net under lost events, while quota is not granted.
+def _patience(instance: Instance, outcome: Outcome, ruling: _Ruling, now: datetime) -> timedelta:
+    """How long to wait before looking again.
 
-    Counted from creation and not from the last try, so that a restarted controller does not go
-    back to asking every second about what has waited for an hour.
+    What was asked a moment ago is answered soon, however long the Instance has waited before that.
     """
-    waited = now - (created or now)
-    return next((pause for limit, pause in _PATIENCE if waited < limit), _LONGEST_PATIENCE)
-
-
-def _patience(instance: Instance, outcome: Outcome, now: datetime) -> timedelta:
-    created = now if isinstance(outcome, Raced) else instance.metadata.creation_timestamp
-    return look_again_after(created, now)
+    waits = [instance.metadata.creation_timestamp or now]
+    if isinstance(outcome, Raced) or ruling.action != _KEEP:
+        waits.append(now)
+    elif isinstance(outcome, Found) and ruling.reason == Reason.PENDING_EVALUATION:
+        claim = outcome.claim.metadata
+        waits.append(claim.deletion_timestamp or claim.creation_timestamp or now)
+    return look_again_after(max(waits), now)
 
 
 def _ruling(instance: Instance, outcome: Outcome, now: datetime) -> _Ruling:

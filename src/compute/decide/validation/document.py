@@ -14,6 +14,7 @@ from compute.api.fields import FieldError, Path, Problem, not_supported, require
 from compute.api.meta import ObjectMeta
 from compute.api.schema import schema_of
 from compute.decide.validation.review import Review
+from compute.decide.validation.slips import hinted
 from compute.decide.validation.workload import MOST_ERRORS, validate, with_defaults
 
 _IDENTITY: Final = {
@@ -38,7 +39,7 @@ def review_document(
     if strange:
         return Review(errors=strange)
     given = {name: value for name, value in document.items() if name != "status"}
-    shape = structural.validate(given, _schema())
+    shape = [hinted(error, given) for error in structural.validate(given, _schema())]
     unknown = (error.detail for error in _unknown(given))
     read = _read(given)
     if isinstance(read, FieldError):

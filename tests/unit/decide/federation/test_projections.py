@@ -192,11 +192,22 @@ def test_instances_of_others_are_left_alone():
         namespace="default",
         owner_references=(msgspec.structs.replace(plain, controller=True),),
     )
-    unlabelled = instance(7, namespace="default", owner_references=(plain,))
-
-    assert project([], [handmade, controlled, unlabelled], [OWNER]) == Projected(
-        (Delete(unlabelled),)
+    foreign = instance(
+        7,
+        namespace="default",
+        owner_references=(msgspec.structs.replace(plain, kind="ConfigMap"),),
     )
+
+    assert project([], [handmade, controlled, foreign], [OWNER]) == Projected()
+
+
+def test_one_sign_is_enough_to_know_a_projection():
+    """A user who takes off either the label or the owner does not keep a ghost."""
+    unlabelled = labelled(shown(), UPSTREAM_CLUSTER=None)
+    ownerless = shown(owner_references=())
+
+    assert project([], [unlabelled], [OWNER]) == Projected((Delete(unlabelled),))
+    assert project([], [ownerless], [OWNER]) == Projected((Delete(ownerless),))
 
 
 ORDINALS = st.sets(st.integers(0, 3))

@@ -118,17 +118,22 @@ def test_w15_a_claim_left_open_for_a_minute_waits_for_budget():
     assert got.action == Keep()
 
 
-def test_an_allocation_that_lacks_budget_says_so_at_once():
+@pytest.mark.parametrize(
+    ("status", "reason", "told"),
+    [
+        pytest.param("Pending", Reason.QUOTA_EXCEEDED, Reason.QUOTA_NO_BUDGET, id="short"),
+        pytest.param("Pending", "Queued", Reason.PENDING_EVALUATION, id="in the queue"),
+        pytest.param("Granted", Reason.QUOTA_EXCEEDED, Reason.PENDING_EVALUATION, id="odd"),
+    ],
+)
+def test_an_allocation_that_lacks_budget_says_so_at_once(status, reason, told):
     """Where the service tells that a part is short of budget, nobody need wait for the minute."""
-    short = RequestAllocation(
-        resource_type=INSTANCES,
-        status="Pending",
-        reason=Reason.QUOTA_EXCEEDED,
-        last_transition_time=NOW,
+    part = RequestAllocation(
+        resource_type=INSTANCES, status=status, reason=reason, last_transition_time=NOW
     )
-    claim = stored("False", Reason.PENDING_EVALUATION, allocations=(short,))
+    claim = stored("False", Reason.PENDING_EVALUATION, allocations=(part,))
 
-    assert said(judge(gated(), found(claim), NOW)) == ("Unknown", Reason.QUOTA_NO_BUDGET)
+    assert said(judge(gated(), found(claim), NOW)) == ("Unknown", told)
 
 
 @pytest.mark.parametrize(
@@ -146,6 +151,14 @@ def test_w15_a_warning_is_given_once(outcome, told):
 
     assert first.event == told
     assert judge(then, outcome, NOW).event is None
+
+
+def test_w15_the_same_denial_in_other_words_is_no_news():
+    """The numbers in a message change with every claim; that is no reason for another event."""
+    denied = gated(Reason.QUOTA_EXCEEDED, "False", "9 of 10 in use")
+    other = stored("False", Reason.QUOTA_EXCEEDED, message="10 of 10 in use")
+
+    assert judge(denied, found(other), NOW).event is None
 
 
 def test_w64_a_claim_on_its_way_out_grants_nothing():
@@ -191,6 +204,7 @@ def test_what_runs_does_not_take_the_claim_of_the_cell_it_was_moved_to(theirs):
 
     assert said(got) == ("True", Reason.QUOTA_AVAILABLE)
     assert got.action == Keep()
+    assert got.look_again_after == timedelta(seconds=300)
 
 
 def test_what_runs_keeps_the_claim_it_runs_on():
@@ -291,6 +305,25 @@ def test_a_denied_claim_is_asked_again_when_budget_may_have_freed(age, claim_age
 
     assert got.action == (TAKE_BACK if again else Keep())
     assert said(got) == ("False", Reason.QUOTA_EXCEEDED)
+    assert got.look_again_after is not None
+
+
+def test_a_denial_is_told_in_the_services_words():
+    """How much is in use is what a user needs to know; without a word, ours will do."""
+    full = stored("False", Reason.QUOTA_EXCEEDED, message="10 of 10 in use")
+    mute = stored("False", Reason.QUOTA_EXCEEDED)
+
+    assert judge(gated(), found(full), NOW).condition.message == "10 of 10 in use"
+    assert judge(gated(), found(mute), NOW).condition.message == (
+        "The project's quota does not suffice; free some, or ask for more"
+    )
+
+
+def test_the_end_of_an_outage_is_told():
+    """Only a denial stands while the next answer is awaited; an outage is over when it is over."""
+    cut_off = gated(Reason.QUOTA_BACKEND_UNAVAILABLE, "False")
+
+    assert said(judge(cut_off, found(new_claim()), NOW)) == ("Unknown", Reason.PENDING_EVALUATION)
 
 
 @pytest.mark.parametrize("outcome", [Absent(), found(new_claim())])
@@ -326,6 +359,8 @@ def test_the_safety_net_widens_with_age(age, expected):
 def test_an_object_without_a_creation_time_is_new():
     """What the server has not stamped yet has not waited."""
     assert look_again_after(None, NOW) == SECOND
+    unstamped = instance(gates=(gates.QUOTA,), creation_timestamp=None)
+    assert judge(unstamped, found(new_claim()), NOW).look_again_after == SECOND
     assert judge(gated(), found(stored(None, made=None)), NOW).action == Keep()
 
 
@@ -340,7 +375,29 @@ def test_a_lost_race_is_looked_at_again_at_once():
     old = instance(gates=(gates.QUOTA,), creation_timestamp=later(-86400))
 
     assert judge(old, Raced(), NOW).look_again_after == SECOND
-    assert judge(old, Absent(), NOW).look_again_after == timedelta(seconds=300)
+    assert judge(old, OUTAGE, NOW).look_again_after == timedelta(seconds=300)
+
+
+@pytest.mark.parametrize(
+    ("outcome", "seconds"),
+    [
+        pytest.param(Absent(), 1, id="just asked"),
+        pytest.param(found(new_claim(later(-20))), 1, id="answered soon"),
+        pytest.param(found(new_claim(later(-200))), 300, id="left open"),
+        pytest.param(found(stored(amounts={INSTANCES: 1})), 1, id="just taken back"),
+        pytest.param(
+            found(stored(made=later(-900), deletion_timestamp=later(-20))), 1, id="on its way out"
+        ),
+        pytest.param(
+            found(stored("False", Reason.QUOTA_EXCEEDED, made=later(-20))), 300, id="denied"
+        ),
+    ],
+)
+def test_w48_an_old_instance_whose_claim_is_new_is_looked_at_soon(outcome, seconds):
+    """Where no event tells of an answer, asking again after a denial must not take three pauses."""
+    old = instance(gates=(gates.QUOTA,), creation_timestamp=later(-86400))
+
+    assert judge(old, outcome, NOW).look_again_after == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize(
