@@ -82,6 +82,19 @@ class Object(Wire, frozen=True, kw_only=True):
         """Someone asked for its removal; finalizers may still hold it."""
         return self.metadata.deletion_timestamp is not None
 
+    def reference(
+        self, *, controller: bool | None = None, block_owner_deletion: bool | None = None
+    ) -> OwnerReference:
+        """The reference by which other objects say that they go when this one goes."""
+        return OwnerReference(
+            api_version=self.api_version,
+            kind=self.kind,
+            name=self.metadata.name,
+            uid=self.metadata.uid,
+            controller=controller,
+            block_owner_deletion=block_owner_deletion,
+        )
+
 
 class Condition(Wire, frozen=True, kw_only=True):
     """One thing that is true, false or not known of an object, and why."""

@@ -17,7 +17,7 @@ import msgspec
 from compute.api import annotations, names, times
 from compute.api.compute import Workload, WorkloadSpec
 from compute.api.core import ConfigMap
-from compute.api.meta import ObjectMeta, OwnerReference
+from compute.api.meta import ObjectMeta
 from compute.api.wire import Wire
 from compute.decide import specdiff
 from compute.decide.template import template_hash
@@ -220,17 +220,11 @@ def _stored(
 
 
 def _empty(workload: Workload) -> ConfigMap:
-    owner = OwnerReference(
-        api_version=workload.api_version,
-        kind=workload.kind,
-        name=workload.metadata.name,
-        uid=workload.metadata.uid,
-    )
     return ConfigMap(
         metadata=ObjectMeta(
             name=names.history(workload.metadata.name),
             namespace=workload.metadata.namespace,
-            owner_references=(owner,),
+            owner_references=(workload.reference(),),
         )
     )
 

@@ -18,7 +18,7 @@ from compute.api.compute import (
     WorkloadDeploymentSpec,
     WorkloadRef,
 )
-from compute.api.meta import ObjectMeta, OwnerReference
+from compute.api.meta import ObjectMeta
 from compute.decide import joins
 from compute.decide.writes import Update, change
 
@@ -130,7 +130,7 @@ def _deployment(
             namespace=meta.namespace,
             labels={labels.WORKLOAD_UID: meta.uid},
             annotations=handed_down,
-            owner_references=(_owner(workload),),
+            owner_references=(workload.reference(controller=True, block_owner_deletion=True),),
         ),
         spec=WorkloadDeploymentSpec(
             workload_ref=WorkloadRef(name=meta.name, uid=meta.uid),
@@ -139,15 +139,4 @@ def _deployment(
             template=workload.spec.template,
             scale_settings=scale,
         ),
-    )
-
-
-def _owner(workload: Workload) -> OwnerReference:
-    return OwnerReference(
-        api_version=workload.api_version,
-        kind=workload.kind,
-        name=workload.metadata.name,
-        uid=workload.metadata.uid,
-        controller=True,
-        block_owner_deletion=True,
     )

@@ -19,7 +19,7 @@ from msgspec.structs import FieldInfo
 from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.instancespec import InstanceController, InstanceTemplate, SchedulingGate
-from compute.api.meta import ObjectMeta, OwnerReference
+from compute.api.meta import ObjectMeta
 from compute.api.quantity import Quantity, QuantityError
 from compute.api.wire import INT_OR_STRING_QUANTITY, Rule
 
@@ -78,7 +78,7 @@ def build_instance(deployment: WorkloadDeployment, ordinal: int, gates: Sequence
             namespace=deployment.metadata.namespace,
             labels=template.metadata.labels | controller_labels(deployment, ordinal),
             annotations=template.metadata.annotations,
-            owner_references=(_owner(deployment),),
+            owner_references=(deployment.reference(controller=True, block_owner_deletion=True),),
         ),
         spec=msgspec.structs.replace(
             template.spec,
@@ -88,17 +88,6 @@ def build_instance(deployment: WorkloadDeployment, ordinal: int, gates: Sequence
                 scheduling_gates=tuple(SchedulingGate(name=gate) for gate in gates),
             ),
         ),
-    )
-
-
-def _owner(deployment: WorkloadDeployment) -> OwnerReference:
-    return OwnerReference(
-        api_version=deployment.api_version,
-        kind=deployment.kind,
-        name=deployment.metadata.name,
-        uid=deployment.metadata.uid,
-        controller=True,
-        block_owner_deletion=True,
     )
 
 

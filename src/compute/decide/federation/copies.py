@@ -159,13 +159,7 @@ def _chosen(copy: Instance, hub: Hub) -> str | None:
 
 def _controller(owner: WorkloadDeployment) -> OwnerReference:
     """Ownership that does not block the owner's deletion: that needs rights cells do not have."""
-    return OwnerReference(
-        api_version=owner.api_version,
-        kind=owner.kind,
-        name=owner.metadata.name,
-        uid=owner.metadata.uid,
-        controller=True,
-    )
+    return owner.reference(controller=True)
 
 
 def _deployment_of(instance: Instance) -> str:

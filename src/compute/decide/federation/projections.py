@@ -12,7 +12,7 @@ import msgspec
 
 from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
-from compute.api.meta import Object, ObjectMeta, OwnerReference
+from compute.api.meta import Object, ObjectMeta
 from compute.decide.rollup import same
 from compute.decide.writes import Create, Delete, Update, Write, change
 
@@ -47,7 +47,7 @@ def projection(copy: Instance, deployment: WorkloadDeployment) -> Instance:
             name=copy.metadata.name,
             namespace=deployment.metadata.namespace,
             labels=told | {labels.DEPLOYMENT_UID: deployment.metadata.uid},
-            owner_references=(_owner(deployment),),
+            owner_references=(deployment.reference(),),
         ),
         spec=copy.spec,
         status=copy.status,
@@ -131,15 +131,6 @@ def _why(copy: Instance) -> str:
     if not namespace or not name:
         return "its labels do not say which deployment it is of"
     return f"deployment {namespace}/{name} is not in the project"
-
-
-def _owner(deployment: WorkloadDeployment) -> OwnerReference:
-    return OwnerReference(
-        api_version=deployment.api_version,
-        kind=deployment.kind,
-        name=deployment.metadata.name,
-        uid=deployment.metadata.uid,
-    )
 
 
 def _key(stored: Object) -> tuple[str, str]:
