@@ -41,6 +41,11 @@ class Reason(KnownReason):
         "The instance cannot start as configured: a variable, a key or a mount is wrong.",
         "Correct env, volumes and command of the container with `compute deploy NAME`.",
     )
+    DEPLOYMENT_NAME_TAKEN = transient(
+        "DeploymentNameTaken",
+        "A deployment that this workload needs still belongs to another, or to an earlier one.",
+        "Wait for it to be removed; if it stays, delete its workload, or rename this one.",
+    )
     FAILED = user(
         "Failed",
         "The instance has ended and is not started again.",

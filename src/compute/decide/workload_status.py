@@ -23,11 +23,12 @@ from compute.api.conditions import ConditionType
 from compute.api.meta import Condition
 from compute.api.reasons import Reason
 from compute.decide.conditions import find, is_true, put
-from compute.decide.placement import Unmatched, is_paused
+from compute.decide.placement import Split, Unmatched, is_paused
 from compute.decide.ranking import Candidate, ranked, worst
 from compute.decide.rollup import progress
 
 _COUNTERS: Final = ReplicaCounts.__struct_fields__
+_NOTHING_AMISS: Final = Split()
 _HELD_BACK: Final = "paused: template changes are held back until the workload is resumed"
 
 
@@ -36,21 +37,22 @@ def workload_status(
     deployments: Sequence[WorkloadDeployment],
     *,
     missing_networks: Sequence[str] = (),
-    unmatched: Sequence[Unmatched] = (),
+    split: Split = _NOTHING_AMISS,
     now: datetime,
 ) -> WorkloadStatus:
     """The status that follows from all deployments, those on their way out included.
 
-    ``missing_networks`` are named by the template and do not exist; ``unmatched`` are the cities
-    that `placement.split` found not to be offered.
+    ``missing_networks`` are named by the template and do not exist. Of the ``split`` only what it
+    could not place is looked at: cities that are not offered, and names that another one holds.
     """
     generation, paused = workload.metadata.generation, is_paused(workload)
-    parts = _parts(workload, deployments, unmatched)
+    parts = _parts(workload, deployments, split.unmatched)
+    besides = [c for c in (_not_found(missing_networks), _name_taken(split.taken)) if c]
     said = {p.name: p.conditions for p in workload.status.placements}
     placements = tuple(
         _placement_status(part, said.get(part.name, ()), generation, now) for part in parts
     )
-    verdicts = {ConditionType.AVAILABLE: _available(parts, missing_networks, paused=paused)}
+    verdicts = {ConditionType.AVAILABLE: _available(parts, besides, paused=paused)}
     if paused:
         verdicts[ConditionType.PAUSED] = Candidate("", Reason.PAUSED, _HELD_BACK, "True")
     news = [verdict.condition(kind, generation, now) for kind, verdict in verdicts.items()]
@@ -133,10 +135,8 @@ def _placement_available(part: _Part) -> Candidate:
     return Candidate("", Reason.NO_AVAILABLE_DEPLOYMENTS, text)
 
 
-def _available(
-    parts: Sequence[_Part], missing_networks: Sequence[str], *, paused: bool
-) -> Candidate:
-    causes = _causes(parts, missing_networks)
+def _available(parts: Sequence[_Part], besides: Sequence[Candidate], *, paused: bool) -> Candidate:
+    causes = _causes(parts, besides)
     text = _text(parts, causes) + (f"; {_HELD_BACK}" if paused else "")
     if any(part.available for part in parts):
         return Candidate("", Reason.AVAILABLE_PLACEMENT_FOUND, text, "True")
@@ -149,10 +149,10 @@ def _text(parts: Sequence[_Part], causes: Iterable[Candidate]) -> str:
     return "; ".join([count, *(cause.told for cause in causes)])
 
 
-def _causes(parts: Sequence[_Part], missing_networks: Sequence[str]) -> list[Candidate]:
+def _causes(parts: Sequence[_Part], besides: Sequence[Candidate]) -> list[Candidate]:
     """What keeps the whole from being served, one line of each sort, the weightiest first."""
     report = worst(_report(d) for part in parts for d in part.deployments if _is_short(d))
-    lines = (report, _not_offered(parts), _not_found(missing_networks))
+    lines = (report, _not_offered(parts), *besides)
     return ranked(line for line in lines if line)
 
 
@@ -189,3 +189,9 @@ def _not_found(missing_networks: Iterable[str]) -> Candidate | None:
     names = ", ".join(sorted(set(missing_networks)))
     message = f"networks not found: {names} (create them, or name others in the template)"
     return Candidate("", Reason.NETWORK_NOT_FOUND, message) if names else None
+
+
+def _name_taken(taken: Iterable[WorkloadDeployment]) -> Candidate | None:
+    names = ", ".join(d.metadata.name for d in taken)
+    message = f"deployments that belong to another workload, or an earlier one: {names}"
+    return Candidate("", Reason.DEPLOYMENT_NAME_TAKEN, message) if names else None

@@ -7,7 +7,7 @@ import pytest
 
 from compute.api.compute import PlacementStatus, WorkloadStatus
 from compute.decide.conditions import find
-from compute.decide.placement import Unmatched
+from compute.decide.placement import Split, Unmatched
 from compute.decide.rollup import same
 from compute.decide.workload_status import workload_status
 from tests.builders import NOW, condition, placement, workload
@@ -259,13 +259,23 @@ def test_w3_missing_networks_are_named_in_order():
     )
 
 
+def test_a_name_that_another_workload_holds_is_told():
+    """A deployment that cannot be made because its name is taken is no silent gap."""
+    got = verdict(workload(), [], split=Split(taken=(blocked("dfw"),)))
+
+    assert got[:2] == ("False", "DeploymentNameTaken")
+    assert "belong to another workload, or an earlier one: web-home-dfw" in got[2]
+
+
 def test_w6_a_placement_without_any_offered_city_says_so():
     """Where no city of a placement is offered, placement and Workload give that reason."""
     target = workload("web", placement("home", "XYZ", "ABC"))
     lost = [Unmatched("home", "XYZ"), Unmatched("home", "ABC")]
 
-    assert places(target, [], unmatched=lost) == [("home", "False", "NoMatchingLocations")]
-    assert verdict(target, [], unmatched=lost) == (
+    assert places(target, [], split=Split(unmatched=tuple(lost))) == [
+        ("home", "False", "NoMatchingLocations")
+    ]
+    assert verdict(target, [], split=Split(unmatched=tuple(lost))) == (
         "False",
         "NoMatchingLocations",
         "0 of 2 instances ready; cities not offered to this project: ABC, XYZ",
@@ -276,7 +286,7 @@ def test_w6_a_city_that_is_not_offered_is_never_silent():
     """A Workload that serves elsewhere still tells which city it was not given."""
     target = workload("web", placement("home", "DFW", "XYZ"))
 
-    got = verdict(target, [serving("dfw")], unmatched=[Unmatched("home", "XYZ")])
+    got = verdict(target, [serving("dfw")], split=Split(unmatched=(Unmatched("home", "XYZ"),)))
 
     assert got == (
         "True",
@@ -290,23 +300,32 @@ def test_w6_one_missing_city_does_not_hide_what_blocks_the_others():
     target = workload("web", placement("home", "DFW", "XYZ"))
     lost = [Unmatched("home", "XYZ")]
 
-    assert verdict(target, [blocked("dfw")], unmatched=lost)[1] == "InstancesProvisioning"
-    assert verdict(target, [blocked("dfw", "Stopped")], unmatched=lost)[1] == "Stopped"
-    assert verdict(target, [], unmatched=lost)[1] == "NoAvailablePlacements"
+    assert (
+        verdict(target, [blocked("dfw")], split=Split(unmatched=tuple(lost)))[1]
+        == "InstancesProvisioning"
+    )
+    assert (
+        verdict(target, [blocked("dfw", "Stopped")], split=Split(unmatched=tuple(lost)))[1]
+        == "Stopped"
+    )
+    assert verdict(target, [], split=Split(unmatched=tuple(lost)))[1] == "NoAvailablePlacements"
 
 
 def test_w6_a_city_that_still_runs_is_judged_by_what_runs():
     """A deployment kept although its city is not offered any more speaks for itself."""
     lost = [Unmatched("home", "DFW")]
 
-    got = verdict(workload(), [serving()], unmatched=lost)
+    got = verdict(workload(), [serving()], split=Split(unmatched=tuple(lost)))
 
     assert got == (
         "True",
         "AvailablePlacementFound",
         "1 of 1 instances ready; cities not offered to this project: DFW",
     )
-    assert verdict(workload(), [blocked()], unmatched=lost)[1] == "InstancesProvisioning"
+    assert (
+        verdict(workload(), [blocked()], split=Split(unmatched=tuple(lost)))[1]
+        == "InstancesProvisioning"
+    )
 
 
 def test_a_city_named_twice_is_one_city():

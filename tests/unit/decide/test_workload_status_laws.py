@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from compute.api.compute import WorkloadDeployment
 from compute.decide.conditions import find
-from compute.decide.placement import Unmatched
+from compute.decide.placement import Split, Unmatched
 from compute.decide.workload_status import workload_status
 from tests.builders import NOW, condition, placement, workload
 from tests.status_builders import located, paused
@@ -44,8 +44,11 @@ targets = st.sampled_from(
 worlds = st.fixed_dictionaries(
     {
         "missing_networks": st.lists(st.sampled_from(("default", "other"))),
-        "unmatched": st.lists(
-            st.sampled_from((Unmatched("east", "XYZ"), Unmatched("west", "DFW")))
+        "split": st.builds(
+            Split,
+            unmatched=st.lists(
+                st.sampled_from((Unmatched("east", "XYZ"), Unmatched("west", "DFW")))
+            ).map(tuple),
         ),
     }
 )
