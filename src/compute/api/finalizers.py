@@ -11,3 +11,6 @@ INSTANCE: Final = (
 )
 CLAIM: Final = "quota.compute.datumapis.com/claim-cleanup"  # cell Instance: until its claim is gone
 NETWORK: Final = "networking.datumapis.com/network-controller"  # Network: until nobody uses it
+REFERENCED_DATA: Final = "compute.datumapis.com/referenced-data-controller"  # later releases' own
+UNIKRAFT: Final = "unikraft.datumapis.com/finalizer"  # a provider's: until the machine has stopped
+FOREGROUND: Final = "foregroundDeletion"  # Kubernetes' own: until what it owns is gone

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from compute.api import names, scheme
 from compute.api.compute import MOST_REPLICAS, Workload, WorkloadDeployment
 from compute.api.fields import FieldError
-from compute.decide import placement, quota, validation
+from compute.decide import joins, placement, quota, validation
 from compute.decide.placement import Unmatched
 
 
@@ -93,7 +93,7 @@ def _read(document: Mapping[str, object]) -> Workload | None:
 
 
 def _named(workload: Workload | None) -> list[str]:
-    return [c for p in workload.spec.placements for c in p.city_codes] if workload else []
+    return [city for _, city in joins.expected(workload)] if workload else []
 
 
 def _identity(document: Mapping[str, object]) -> tuple[str, str]:
@@ -104,12 +104,8 @@ def _identity(document: Mapping[str, object]) -> tuple[str, str]:
 
 def _planned(workload: Workload, split: placement.Split) -> Iterator[Planned]:
     """The deployments in the order of the spec, which is the order its author thinks in."""
-    made = {d.metadata.name: d for d in split.create}
-    for entry in workload.spec.placements:
-        for city in entry.city_codes:
-            name = names.deployment(workload.metadata.name, entry.name, city)
-            if name in made:
-                yield _one(made.pop(name))
+    made = {joins.place(d): d for d in split.create}
+    return (_one(made[place]) for place in joins.expected(workload) if place in made)
 
 
 def _one(deployment: WorkloadDeployment) -> Planned:

@@ -11,11 +11,11 @@ _HOLDERS: Final = {
     finalizers.CLAIM: "the cell lets go once the machine has stopped and its quota is given back",
     finalizers.INSTANCE: "a cell of the original lets go once the hub's copy is gone",
     finalizers.NETWORK: "the network service lets go once nobody uses the network",
-    "compute.datumapis.com/referenced-data-controller": (
+    finalizers.REFERENCED_DATA: (
         "the management plane lets go once its ConfigMaps and Secrets are taken back"
     ),
-    "unikraft.datumapis.com/finalizer": "the provider lets go once the machine has stopped",
-    "foregroundDeletion": "the garbage collector lets go once what it owns is gone",
+    finalizers.UNIKRAFT: "the provider lets go once the machine has stopped",
+    finalizers.FOREGROUND: "the garbage collector lets go once what it owns is gone",
 }
 _STRANGER: Final = "whoever put it there has to let go"
 

@@ -17,6 +17,7 @@ import msgspec
 from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.meta import ObjectMeta, OwnerReference
+from compute.decide import joins
 from compute.decide.federation.hub import Identity
 from compute.decide.rollup import same
 from compute.decide.writes import Create, Delete, Update, Write, change
@@ -87,7 +88,7 @@ def write_back(instances: Sequence[Instance], hub: Hub, identity: Identity, cell
     writes: list[Write[Instance]] = []
     unlinked: list[Unlinked] = []
     for instance in sorted(instances, key=_name):
-        owner = owners.get(_deployment_of(instance))
+        owner = owners.get(joins.deployment_name(instance))
         existing = copies.get(_name(instance))
         if owner is None or not _may_write(existing, hub.bound.get(owner.metadata.name), cell):
             continue
@@ -154,18 +155,12 @@ def _withdrawn(instances: Sequence[Instance], hub: Hub, cell: str) -> list[Delet
 
 
 def _chosen(copy: Instance, hub: Hub) -> str | None:
-    return hub.bound.get(_deployment_of(copy))
+    return hub.bound.get(joins.deployment_name(copy))
 
 
 def _controller(owner: WorkloadDeployment) -> OwnerReference:
     """Ownership that does not block the owner's deletion: that needs rights cells do not have."""
     return owner.reference(controller=True)
-
-
-def _deployment_of(instance: Instance) -> str:
-    """The deployment's name by label, or by the Instance's own name while the label is missing."""
-    parts = names.instance_parts(instance.metadata.name)
-    return instance.metadata.labels.get(labels.DEPLOYMENT_NAME) or (parts[0] if parts else "")
 
 
 def _name(instance: Instance) -> str:

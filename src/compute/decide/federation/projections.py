@@ -10,9 +10,10 @@ from typing import Final
 
 import msgspec
 
-from compute.api import labels, names
+from compute.api import labels
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.meta import Object, ObjectMeta
+from compute.decide import joins
 from compute.decide.rollup import same
 from compute.decide.writes import Create, Delete, Update, Write, change
 
@@ -120,10 +121,7 @@ def _is_projection(instance: Instance) -> bool:
 
 def _owner_key(copy: Instance) -> tuple[str, str]:
     """Where in the project the deployment of a copy is. Old copies tell it by their name only."""
-    told = copy.metadata.labels
-    parts = names.instance_parts(copy.metadata.name)
-    name = told.get(labels.DEPLOYMENT_NAME) or (parts[0] if parts else "")
-    return told.get(labels.UPSTREAM_NAMESPACE, ""), name
+    return copy.metadata.labels.get(labels.UPSTREAM_NAMESPACE, ""), joins.deployment_name(copy)
 
 
 def _why(copy: Instance) -> str:

@@ -12,7 +12,7 @@ from typing import Final, assert_never
 
 from compute.api import gates
 from compute.api.compute import Instance
-from compute.api.conditions import ConditionType
+from compute.api.conditions import ConditionType, NeighbourCondition
 from compute.api.meta import Condition, ConditionStatus, Object
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
@@ -147,10 +147,12 @@ def _of_claim(
     if claim.deleting:  # whatever it says, it is about to say nothing
         return _waiting("Waiting for an earlier claim under this name to be gone")
     # What runs keeps the claim it runs on, even after the catalog gave its type another size.
-    holds = is_true(claim.status.conditions, "Granted") and _was_let_through(instance)
+    holds = is_true(claim.status.conditions, NeighbourCondition.GRANTED) and _was_let_through(
+        instance
+    )
     if not holds and not asks_alike(claim, wanted):
         return _of_another(instance, claim, wanted, now)
-    match find(claim.status.conditions, "Granted"):
+    match find(claim.status.conditions, NeighbourCondition.GRANTED):
         case Condition(status="True", message=message):
             return _Ruling("True", Reason.QUOTA_AVAILABLE, message or "Quota is granted")
         case Condition(status="False") as said if said.reason != Reason.PENDING_EVALUATION:
