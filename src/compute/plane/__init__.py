@@ -1,0 +1,1 @@
+"""The embedded plane: a Kubernetes API for one machine, durable on SQLite."""

@@ -1,0 +1,29 @@
+"""Why the store says no. Each message is for a person: what happened, where, what to do."""
+
+
+class Moved(Exception):
+    """Another change of that object came first: read it again and decide anew."""
+
+
+class WritesStopped(Exception):
+    """Nothing can be written now, or, when ``final``, until the store is opened again."""
+
+    def __init__(self, message: str, *, final: bool = False) -> None:
+        super().__init__(message)
+        self.final = final
+
+
+class Forgotten(Exception):
+    """What happened after that revision is no longer known here."""
+
+
+class FutureRevision(Exception):
+    """A revision that has not happened yet."""
+
+
+class Busy(Exception):
+    """Another process has the file."""
+
+
+class Unreadable(Exception):
+    """The file is damaged, is no store, or was written by a newer version."""

@@ -1,0 +1,59 @@
+"""What the store keeps and tells.
+
+The store does not read documents. It gets one as two halves, `head` and `tail`, and writes its
+revision between them, because the revision is known only once the log has taken the row:
+
+    {"apiVersion":"v1","kind":"ConfigMap","metadata":{ "resourceVersion":"17", "name":"x"},"data":{}}
+    '---------------------- head --------------------'                        '-------- tail -------'
+
+The bytes that come of it are made once and shared: the present state, the ring of events, every
+reader and every watcher hold the same object.
+"""
+
+from enum import StrEnum
+
+import msgspec
+
+
+class ChangeType(StrEnum):
+    """What happened to an object, in the words of a watch."""
+
+    ADDED = "ADDED"
+    MODIFIED = "MODIFIED"
+    DELETED = "DELETED"
+
+
+class Draft(msgspec.Struct, frozen=True, gc=False):
+    """A change that somebody wants to make.
+
+    ``previous`` is the revision that the change was made from, 0 for an object that is not there:
+    the log takes one successor of each revision and no second one. A deletion carries the last
+    state as its document.
+    """
+
+    resource: str
+    key: str
+    previous: int
+    change: ChangeType
+    head: bytes
+    tail: bytes
+
+
+class Record(msgspec.Struct, frozen=True, gc=False):
+    """One version of one object, as it is served."""
+
+    key: str
+    revision: int
+    data: bytes
+
+
+class Event(msgspec.Struct, gc=False):
+    """One committed change. ``previous`` is what was there before.
+
+    ``line`` is the change as a watch writes it, made by whoever needs it first.
+    """
+
+    change: ChangeType
+    record: Record
+    previous: Record | None
+    line: bytes = b""

@@ -1,0 +1,23 @@
+"""How much of the past a store keeps, on disk and in memory."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+
+MEBIBYTE = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """A change may be forgotten once it is older than ``window`` or further back than
+    ``window_revisions``. The ring is the part of it that watchers read from memory, per resource.
+
+    The write-ahead log is folded into the main file whenever it passes ``wal_bytes``; while that
+    fails it may grow up to ``wal_limit``, and then writes stop.
+    """
+
+    window: timedelta = timedelta(minutes=10)
+    window_revisions: int = 100_000
+    ring_events: int = 32_768
+    ring_bytes: int = 32 * MEBIBYTE
+    wal_bytes: int = 8 * MEBIBYTE
+    wal_limit: int = 64 * MEBIBYTE

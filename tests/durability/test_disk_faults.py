@@ -1,0 +1,198 @@
+"""A disk that refuses: writes stop with a clear word, reads go on, nothing is promised falsely."""
+
+import asyncio
+from random import Random
+from typing import Any
+
+import apsw
+import pytest
+
+from compute.plane.store.store import Settings, Store, WritesStopped
+from tests.faulty_disk import FaultyDisk
+from tests.store_builders import (
+    WIDGETS,
+    changed,
+    created,
+    environment,
+    in_loop,
+    keys,
+    opened,
+    revisions,
+)
+
+PASSING = {
+    "full": (apsw.SQLITE_FULL, "the disk is full"),
+    "read-only": (apsw.SQLITE_READONLY, "read-only"),
+}
+FINAL: dict[str, dict[str, Any]] = {
+    "fsync": {"on_sync": apsw.SQLITE_IOERR_FSYNC},
+    "write": {"on_write": apsw.SQLITE_IOERR_WRITE},
+    "corrupt": {"on_write": apsw.SQLITE_CORRUPT},
+}
+
+
+@pytest.mark.parametrize("fault", PASSING)
+@pytest.mark.parametrize("threaded", [True, False], ids=["thread", "loop"])
+@in_loop
+async def test_writes_resume_when_the_cause_is_gone(tmp_path, fault, threaded):
+    """A full disk refuses whole batches, reading goes on, and later writes succeed."""
+    code, words = PASSING[fault]
+    disk = FaultyDisk()
+    async with opened(tmp_path, vfs=disk.name, threaded=threaded) as store:
+        await store.write(created("a"))
+        with disk.failing(on_write=code):
+            futures = [store.write(created(key)) for key in "bc"]
+            results = await asyncio.gather(*futures, return_exceptions=True)
+        assert [(type(r), words in str(r)) for r in results] == [(WritesStopped, True)] * 2
+        assert str(tmp_path / "plane.db") in str(results[0])
+        assert keys(store.collection(WIDGETS).range()) == ["a"]
+        assert revisions(await store.history(WIDGETS, 0)) == [1]
+        assert (await store.write(created("b"))).revision == 2
+        assert store.stopped is None
+    async with opened(tmp_path, vfs=disk.name) as store:
+        assert keys(store.collection(WIDGETS).range()) == ["a", "b"]
+
+
+@pytest.mark.parametrize("fault", FINAL)
+@pytest.mark.parametrize("threaded", [True, False], ids=["thread", "loop"])
+@in_loop
+async def test_after_a_disk_error_writes_stay_stopped(tmp_path, fault, threaded):
+    """A failed sync is never tried again on that connection; what waits is refused as well."""
+    disk = FaultyDisk()
+    async with opened(tmp_path, vfs=disk.name, threaded=threaded) as store:
+        await store.write(created("a"))
+        with disk.failing(**FINAL[fault]):
+            first = store.write(created("b"))
+            await asyncio.sleep(0)
+            waiting = store.write(created("c"))
+            results = await asyncio.gather(first, waiting, return_exceptions=True)
+        operations = disk.operations
+        late = (await asyncio.gather(store.write(created("d")), return_exceptions=True))[0]
+        for result in (*results, late):
+            assert isinstance(result, WritesStopped)
+            assert result.final
+            assert "is unknown" in str(result)
+        assert store.stopped is not None
+        assert keys(store.collection(WIDGETS).range()) == ["a"]
+        await store.close()
+        assert disk.operations == operations
+
+
+@in_loop
+async def test_what_survived_a_failed_sync_is_synced_when_opened(tmp_path):
+    """The kernel may call lost pages clean: later promises must not rest on them."""
+    disk = FaultyDisk()
+    async with opened(tmp_path, vfs=disk.name) as store:
+        record = await store.write(created("a"))
+        with disk.failing(on_sync=apsw.SQLITE_IOERR_FSYNC), pytest.raises(WritesStopped):
+            await store.write(changed(record))
+    async with opened(tmp_path, vfs=disk.name) as store:
+        present = store.find(WIDGETS, "a")
+        assert present is not None
+        promised = await store.write(changed(present))
+        disk.power_cut(Random(1))
+    async with opened(tmp_path, vfs=disk.name) as store:
+        assert store.find(WIDGETS, "a") == promised
+
+
+@in_loop
+async def test_a_full_disk_can_be_opened_and_read(tmp_path):
+    """What is there can be read although it cannot be tidied; writing waits for space."""
+    disk = FaultyDisk()
+    store = await Store.open(tmp_path / "plane.db", environment(), vfs=disk.name)
+    await store.write(created("a"))
+    with disk.failing(on_sync=apsw.SQLITE_IOERR_FSYNC), pytest.raises(WritesStopped):
+        await store.write(created("b"))
+    await store.close()
+    with disk.failing(on_write=apsw.SQLITE_FULL):
+        async with opened(tmp_path, vfs=disk.name) as store:
+            assert keys(store.collection(WIDGETS).range())[:1] == ["a"]
+            with pytest.raises(WritesStopped, match="the disk is full"):
+                await store.write(created("c"))
+
+
+@in_loop
+async def test_a_new_store_needs_a_disk(tmp_path):
+    """Making a store on a full disk fails in words, and works once there is space."""
+    disk = FaultyDisk()
+    with disk.failing(on_write=apsw.SQLITE_FULL), pytest.raises(WritesStopped, match="full"):
+        await Store.open(tmp_path / "plane.db", environment(), vfs=disk.name)
+    async with opened(tmp_path, vfs=disk.name) as store:
+        assert (await store.write(created("a"))).revision == 1
+
+
+@in_loop
+async def test_opening_on_a_broken_disk_fails(tmp_path):
+    """What cannot be made safe is not served."""
+    disk = FaultyDisk()
+    store = await Store.open(tmp_path / "plane.db", environment(), vfs=disk.name)
+    await store.write(created("a"))
+    with disk.failing(on_sync=apsw.SQLITE_IOERR_FSYNC), pytest.raises(WritesStopped):
+        await store.write(created("b"))
+    await store.close()
+    with disk.failing(on_sync=apsw.SQLITE_IOERR_FSYNC), pytest.raises(WritesStopped):
+        await Store.open(tmp_path / "plane.db", environment(), vfs=disk.name)
+
+
+async def write_on(store: Store) -> None:
+    """Write until somebody says no."""
+    while store.revision < 1000:
+        await store.write(created(str(store.revision), "x" * 2000))
+
+
+def wal_size(disk: FaultyDisk) -> int:
+    return next(len(blocks.seen) for path, blocks in disk.files.items() if path.endswith("-wal"))
+
+
+@in_loop
+async def test_the_write_ahead_log_stays_small(tmp_path):
+    """However much is written, the log is folded into the main file in time."""
+    disk = FaultyDisk()
+    small = Settings(wal_bytes=100_000)
+    async with opened(tmp_path, small, vfs=disk.name) as store:
+        record = await store.write(created("a"))
+        for _ in range(300):
+            record = await store.write(changed(record, "x" * 2000))
+            assert wal_size(disk) < 200_000
+
+
+@in_loop
+async def test_while_folding_fails_the_write_ahead_log_has_a_limit(tmp_path):
+    """When only the main file cannot grow, changes are taken up to the limit, then refused."""
+    disk = FaultyDisk()
+    small = Settings(wal_bytes=50_000, wal_limit=200_000)
+    async with opened(tmp_path, small, vfs=disk.name) as store:
+        with disk.failing(on_write=apsw.SQLITE_FULL, only="plane.db"):
+            with pytest.raises(WritesStopped, match="the disk is full"):
+                await write_on(store)
+            assert 150_000 < wal_size(disk) < 300_000
+        written = store.revision
+        await store.write(created("space again"))
+        assert len(store.collection(WIDGETS)) == written + 1
+
+
+@in_loop
+async def test_a_broken_main_file_stops_writes(tmp_path):
+    """A failed sync while folding stops writing, although the changes so far are safe."""
+    disk = FaultyDisk()
+    async with opened(tmp_path, Settings(wal_bytes=1), vfs=disk.name) as store:
+        with disk.failing(on_sync=apsw.SQLITE_IOERR_FSYNC, only="plane.db"):
+            await store.write(created("a"))
+            with pytest.raises(WritesStopped, match="SQLITE_IOERR_FSYNC"):
+                await write_on(store)
+        kept = keys(store.collection(WIDGETS).range())
+    async with opened(tmp_path, vfs=disk.name) as store:
+        assert keys(store.collection(WIDGETS).range()) == kept
+
+
+@in_loop
+async def test_compaction_waits_for_space(tmp_path):
+    """A refused compaction forgets nothing, and can be done later."""
+    disk = FaultyDisk()
+    async with opened(tmp_path, vfs=disk.name) as store:
+        await store.write(changed(await store.write(created("a"))))
+        with disk.failing(on_write=apsw.SQLITE_FULL), pytest.raises(WritesStopped):
+            await store.compact(2)
+        assert (store.compacted, revisions(await store.history(WIDGETS, 0))) == (0, [1, 2])
+        await store.compact(2)
+        assert store.compacted == 2

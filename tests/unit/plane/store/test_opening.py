@@ -1,0 +1,120 @@
+"""Whose the file is, and what is in it."""
+
+import asyncio
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import apsw
+import pytest
+
+from compute.plane.store.store import Busy, Store, Unreadable
+from tests.store_builders import WIDGETS, created, environment, in_loop, opened
+
+ROOT = Path(__file__).parents[4]
+HOLDER = """
+import asyncio, sys
+from pathlib import Path
+from tests.store_builders import environment
+from compute.plane.store.store import Store
+
+async def hold():
+    store = await Store.open(Path(sys.argv[1]), environment())
+    print("held", flush=True)
+    await asyncio.get_running_loop().run_in_executor(None, sys.stdin.read)
+
+asyncio.run(hold())
+"""
+
+
+def test_a_second_process_is_refused_by_name(tmp_path):
+    """Two processes never share a file: the second hears who has it, and may come afterwards."""
+    path = tmp_path / "plane.db"
+    command = [sys.executable, "-c", HOLDER, str(path)]
+    with subprocess.Popen(command, stdin=-1, stdout=-1, env={"PYTHONPATH": str(ROOT)}) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        with pytest.raises(Busy, match=f"process {holder.pid} already uses {path}: stop it"):
+            asyncio.run(Store.open(path, environment()))
+        holder.kill()
+    assert asyncio.run(revision_of(tmp_path)) == 0
+
+
+async def revision_of(directory: Path) -> int:
+    async with opened(directory) as store:
+        return store.revision
+
+
+@in_loop
+async def test_the_same_process_is_refused_as_well(tmp_path):
+    """A file is open once, also within one process."""
+    async with opened(tmp_path):
+        with pytest.raises(Busy, match=f"process {os.getpid()} "):
+            await Store.open(tmp_path / "plane.db", environment())
+
+
+@in_loop
+async def test_nobody_else_can_read_the_files(tmp_path):
+    """Objects may hold secrets: the directory is made 0700 and every file 0600."""
+    directory = tmp_path / "deep" / "data"
+    async with opened(directory) as store:
+        await store.write(created("a"))
+        assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+        modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in directory.iterdir()}
+    assert modes == dict.fromkeys(["plane.db", "plane.db-wal", "plane.db.lock"], 0o600)
+
+
+@in_loop
+async def test_a_newer_format_is_refused(tmp_path):
+    """A file of a later version is left alone."""
+    async with opened(tmp_path):
+        pass
+    with apsw.Connection(str(tmp_path / "plane.db")) as connection:
+        connection.pragma("user_version", 2)
+    connection.close()
+    with pytest.raises(Unreadable, match="has format 2, not 1"):
+        await Store.open(tmp_path / "plane.db", environment())
+
+
+@in_loop
+async def test_a_database_of_another_program_is_refused(tmp_path):
+    """Nothing is added to a database that is not ours."""
+    with apsw.Connection(str(tmp_path / "plane.db")) as connection:
+        connection.execute("CREATE TABLE theirs (x)")
+    connection.close()
+    with pytest.raises(Unreadable, match="has format 0"):
+        await Store.open(tmp_path / "plane.db", environment())
+
+
+@in_loop
+async def test_a_file_that_is_no_database_is_refused(tmp_path):
+    """Rubbish is named as such, and the file can be opened once it was put right."""
+    (tmp_path / "plane.db").write_bytes(b"rubbish " * 1000)
+    with pytest.raises(Unreadable, match="is not a readable store"):
+        await Store.open(tmp_path / "plane.db", environment())
+    (tmp_path / "plane.db").unlink()
+    async with opened(tmp_path) as store:
+        assert len(store.collection(WIDGETS)) == 0
+
+
+@in_loop
+async def test_a_file_that_another_program_uses_is_busy(tmp_path):
+    """Someone who looks at the file with other tools keeps the store out."""
+    async with opened(tmp_path):
+        pass
+    other = apsw.Connection(str(tmp_path / "plane.db"))
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(Busy, match=r"another program has .*plane\.db open"):
+        await Store.open(tmp_path / "plane.db", environment())
+    other.close()
+
+
+@in_loop
+async def test_a_path_that_is_a_directory_is_refused(tmp_path):
+    """A wrong path gets an answer that names it, and leaves no lock behind."""
+    (tmp_path / "plane.db").mkdir()
+    for _ in range(2):
+        with pytest.raises(Unreadable, match=r"plane\.db"):
+            await Store.open(tmp_path / "plane.db", environment())

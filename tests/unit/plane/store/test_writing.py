@@ -1,0 +1,251 @@
+"""Changes on their way through the store."""
+
+import asyncio
+
+import hypothesis.strategies as st
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from compute.plane.store.records import Record
+from compute.plane.store.store import Moved, WritesStopped
+from tests.store_builders import (
+    WIDGETS,
+    body_of,
+    changed,
+    created,
+    deleted,
+    in_loop,
+    keys,
+    opened,
+    revisions,
+)
+
+pytestmark = pytest.mark.parametrize("threaded", [True, False], ids=["thread", "loop"])
+
+
+@in_loop
+async def test_the_revision_is_written_into_the_document(tmp_path, threaded):
+    """What is served is what was given, with the revision as its resourceVersion."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        record = await store.write(created("default/a", "hello"))
+        assert record.data == (
+            b'{"kind":"Widget","metadata":{"resourceVersion":"1","name":"a"},"body":"hello"}'
+        )
+        assert store.find(WIDGETS, "default/a") is record
+
+
+@in_loop
+async def test_nothing_is_seen_before_it_is_committed(tmp_path, threaded):
+    """A reader sees a change only once its writer has been told, or later."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        future = store.write(created("a"))
+        assert (store.find(WIDGETS, "a"), store.revision) == (None, 0)
+        await future
+        assert store.revision == 1
+
+
+@in_loop
+async def test_the_first_of_two_changes_wins(tmp_path, threaded):
+    """Of two changes of one revision in one batch, the log takes one."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        record = await store.write(created("a"))
+        drafts = [changed(record, "one"), changed(record, "two"), created("b")]
+        first, second, other = await asyncio.gather(
+            *map(store.write, drafts), return_exceptions=True
+        )
+        assert isinstance(second, Moved)
+        assert str(second) == "example.com/widgets a has changed since revision 1"
+        assert isinstance(first, Record)
+        assert store.find(WIDGETS, "a") == first
+        assert isinstance(other, Record)
+        assert store.find(WIDGETS, "b") == other
+
+
+@in_loop
+async def test_a_batch_of_losers_only_hurts_nobody(tmp_path, threaded):
+    """When nothing of what waits can succeed, the next write still does."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        await store.write(created("a"))
+        with pytest.raises(Moved):
+            await store.write(created("a"))
+        assert (await store.write(created("b"))).revision == 2
+
+
+@in_loop
+async def test_a_change_of_something_deleted_has_moved(tmp_path, threaded):
+    """An object that is gone cannot be changed."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        record = await store.write(created("a"))
+        await store.write(deleted(record))
+        with pytest.raises(Moved):
+            await store.write(changed(record))
+
+
+@in_loop
+async def test_nothing_can_be_deleted_twice(tmp_path, threaded):
+    """A deletion needs something to delete."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        with pytest.raises(Moved):
+            await store.write(deleted(Record("a", 0, b"")))
+        record = await store.write(created("a"))
+        drafts = [deleted(record), deleted(record)]
+        results = await asyncio.gather(*map(store.write, drafts), return_exceptions=True)
+        assert [type(result) for result in results] == [Record, Moved]
+
+
+@in_loop
+async def test_a_closed_store_answers(tmp_path, threaded):
+    """Reading the past of a closed store is refused, never left hanging."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        await store.write(created("a"))
+    for call in (store.history(WIDGETS, 0), store.collection_at(WIDGETS, 1), store.compact()):
+        with pytest.raises(WritesStopped, match="is closed"):
+            await call
+
+
+@in_loop
+async def test_a_name_can_be_used_again(tmp_path, threaded):
+    """Create after delete works at once, after a restart, and after compaction."""
+    for _ in range(3):
+        async with opened(tmp_path, threaded=threaded) as store:
+            await store.write(deleted(await store.write(created("a"))))
+            await store.write(deleted(await store.write(created("a"))))
+    async with opened(tmp_path, threaded=threaded) as store:
+        await store.compact(store.revision)
+        assert (await store.write(created("a"))).revision == 13
+
+
+@in_loop
+async def test_an_old_revision_stays_old_after_compaction(tmp_path, threaded):
+    """The log has forgotten the rows that followed; the change must lose all the same."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        first = await store.write(created("a"))
+        await store.write(changed(await store.write(changed(first))))
+        await store.compact(store.revision)
+        for stale in (changed(first), created("a")):
+            with pytest.raises(Moved):
+                await store.write(stale)
+
+
+@in_loop
+async def test_a_cancelled_write_is_not_made(tmp_path, threaded):
+    """Who goes away before the batch is made up leaves nothing behind."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        store.write(created("a")).cancel()
+        await store.write(created("b"))
+        assert keys(store.collection(WIDGETS).range()) == ["b"]
+
+
+@in_loop
+async def test_a_writer_may_leave_while_the_disk_works(tmp_path, threaded):
+    """The change is made; only nobody is told."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        future = store.write(created("a"))
+        asyncio.get_running_loop().call_soon(future.cancel)
+        with pytest.raises(asyncio.CancelledError):
+            await future
+        await store.write(created("b"))
+        assert keys(store.collection(WIDGETS).range()) == ["a", "b"]
+
+
+@in_loop
+async def test_many_writes_become_few_commits(tmp_path, threaded):
+    """What waits is committed together, in the order in which it came."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        drafts = [created(f"{n:04}") for n in range(1200)]
+        records = await asyncio.gather(*map(store.write, drafts))
+        assert [record.revision for record in records] == list(range(1, 1201))
+        assert (store.figures.commits, store.figures.writes, store.figures.largest) == (
+            3,
+            1200,
+            512,
+        )
+
+
+@in_loop
+async def test_large_documents_go_in_several_batches(tmp_path, threaded):
+    """A batch is bounded in bytes, too."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        drafts = [created(str(n), "x" * 3_000_000) for n in range(8)]
+        await asyncio.gather(*map(store.write, drafts))
+        assert store.figures.commits == 2
+
+
+@in_loop
+async def test_readers_and_listeners_hear_of_a_batch(tmp_path, threaded):
+    """Each reader is woken once for a batch, a listener hears each change in order."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        woken, heard = [], []
+        reader = store.subscribe(WIDGETS, 0, lambda: woken.append(store.revision))
+        leave = store.listen(lambda resource, event: heard.append((resource, event)))
+        await asyncio.gather(*(store.write(created(str(n))) for n in range(3)))
+        events = reader.take(10)
+        assert woken == [3]
+        assert revisions(events) == [1, 2, 3]
+        assert heard == [(WIDGETS, event) for event in events]
+        leave()
+        leave()
+        await store.write(created("unheard"))
+        assert len(heard) == 3
+
+
+@in_loop
+async def test_an_event_knows_what_was_there_before(tmp_path, threaded):
+    """A change carries the record before it, a creation none."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        reader = store.subscribe(WIDGETS, 0, lambda: None)
+        one = await store.write(created("a", "1"))
+        two = await store.write(changed(one, "2"))
+        await store.write(deleted(two, "3"))
+        await store.write(created("a", "4"))
+        assert [event.previous for event in reader.take(10)] == [None, one, two, None]
+
+
+@in_loop
+async def test_closing_finishes_what_was_accepted(tmp_path, threaded):
+    """Writes handed over before are made; later ones are refused; closing twice is nothing."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        futures = [store.write(created(str(n))) for n in range(3)]
+        await store.close()
+        assert [future.result().revision for future in futures] == [1, 2, 3]
+        with pytest.raises(WritesStopped, match="is closed"):
+            await store.write(created("late"))
+    async with opened(tmp_path, threaded=threaded) as store:
+        assert store.revision == 3
+
+
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    steps=st.lists(
+        st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("cud")), max_size=5), max_size=8
+    )
+)
+def test_the_store_is_a_dict_with_versions(tmp_path_factory, threaded, steps):
+    """Any concurrent changes leave what a plain model says, also after opening again."""
+
+    async def scenario() -> None:
+        directory = tmp_path_factory.mktemp("store")
+        model: dict[str, Record] = {}
+        for step in steps:
+            async with opened(directory, threaded=threaded) as store:
+                drafts = [_draft(model, key, verb, str(n)) for n, (key, verb) in enumerate(step)]
+                results = await asyncio.gather(*map(store.write, drafts), return_exceptions=True)
+                for draft, result in zip(drafts, results, strict=True):
+                    if isinstance(result, Record):
+                        model[draft.key] = result
+                        if draft.change == "DELETED":
+                            del model[draft.key]
+            async with opened(directory, threaded=threaded) as store:
+                present = store.collection(WIDGETS).range()
+                assert {r.key: body_of(r) for r in present} == {
+                    key: body_of(record) for key, record in model.items()
+                }
+
+    asyncio.run(scenario())
+
+
+def _draft(model, key, verb, body):
+    record = model.get(key)
+    if verb == "c" or record is None:
+        return created(key, body)
+    return {"u": changed, "d": deleted}[verb](record, body)
