@@ -4,7 +4,7 @@ It is an SQLite VFS, so the very code that is shipped runs on it. A power cut ke
 and any part of what was written since; a torn write ends at a border of 512 bytes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import count
 from random import Random
@@ -22,7 +22,10 @@ class FaultyDisk(apsw.VFS):
         self.name = f"faulty-disk-{next(_numbers)}"
         self.files: dict[str, _Blocks] = {}
         self.operations = 0  # writes, truncations and syncs so far
+        self.refusals = 0  # writes, reads and syncs that were answered with an error
         self.dies_at: int | None = None
+        self.before_sync: Callable[[], None] = _nothing
+        self.on_read: int | None = None
         self.on_write: int | None = None
         self.on_sync: int | None = None
         self.only = ""
@@ -36,14 +39,25 @@ class FaultyDisk(apsw.VFS):
 
     @contextmanager
     def failing(
-        self, *, on_write: int | None = None, on_sync: int | None = None, only: str = ""
+        self,
+        *,
+        on_read: int | None = None,
+        on_write: int | None = None,
+        on_sync: int | None = None,
+        only: str = "",
     ) -> Iterator[None]:
         """Answer with these SQLite error codes for a while, for files whose path ends so."""
-        self.on_write, self.on_sync, self.only = on_write, on_sync, only
+        self.on_read, self.on_write, self.on_sync, self.only = on_read, on_write, on_sync, only
         try:
             yield
         finally:
-            self.on_write = self.on_sync = None
+            self.on_read = self.on_write = self.on_sync = None
+
+    def refuse(self, code: int | None, path: str) -> None:
+        """Raise that error, if there is one and the file is meant."""
+        if code is not None and path.endswith(self.only):
+            self.refusals += 1
+            raise apsw.exception_for(code)
 
     def step(self) -> None:
         """One more operation, the last one if the power fails now."""
@@ -108,11 +122,11 @@ class _File:
         self._blocks = disk.files.setdefault(path, _Blocks())
 
     def xRead(self, amount, offset):  # noqa: N802 - SQLite's name
+        self._disk.refuse(self._disk.on_read, self._path)
         return bytes(self._blocks.seen[offset : offset + amount])
 
     def xWrite(self, data, offset):  # noqa: N802 - SQLite's name
-        if self._disk.on_write is not None and self._path.endswith(self._disk.only):
-            raise apsw.exception_for(self._disk.on_write)
+        self._disk.refuse(self._disk.on_write, self._path)
         self._disk.step()
         self._blocks.write(offset, bytes(data))
 
@@ -121,9 +135,12 @@ class _File:
         self._blocks.write(size, None)
 
     def xSync(self, flags):  # noqa: N802 - SQLite's name and signature
-        if self._disk.on_sync is not None and self._path.endswith(self._disk.only):
+        self._disk.before_sync()
+        try:
+            self._disk.refuse(self._disk.on_sync, self._path)
+        except apsw.Error:
             self._blocks.lose()
-            raise apsw.exception_for(self._disk.on_sync)
+            raise
         self._disk.step()
         self._blocks.sync()
 
@@ -150,6 +167,10 @@ class _File:
 
     def xClose(self):  # noqa: N802 - SQLite's name
         """Nothing to give back."""
+
+
+def _nothing() -> None:
+    """Until a test wants to look."""
 
 
 def _apply(content: bytearray, offset: int, data: bytes | None) -> None:

@@ -1,6 +1,7 @@
 """A disk that refuses: writes stop with a clear word, reads go on, nothing is promised falsely."""
 
 import asyncio
+from datetime import timedelta
 from random import Random
 from typing import Any
 
@@ -8,11 +9,14 @@ import apsw
 import pytest
 
 from compute.plane.store.store import Settings, Store, WritesStopped
+from tests import virtual_time
 from tests.faulty_disk import FaultyDisk
 from tests.store_builders import (
     WIDGETS,
+    Clock,
     changed,
     created,
+    deleted,
     environment,
     in_loop,
     keys,
@@ -41,7 +45,9 @@ async def test_writes_resume_when_the_cause_is_gone(tmp_path, fault, threaded):
     async with opened(tmp_path, vfs=disk.name, threaded=threaded) as store:
         await store.write(created("a"))
         with disk.failing(on_write=code):
+            gone = store.write(created("a writer who has left"))
             futures = [store.write(created(key)) for key in "bc"]
+            asyncio.get_running_loop().call_soon(gone.cancel)
             results = await asyncio.gather(*futures, return_exceptions=True)
         assert [(type(r), words in str(r)) for r in results] == [(WritesStopped, True)] * 2
         assert str(tmp_path / "plane.db") in str(results[0])
@@ -51,6 +57,23 @@ async def test_writes_resume_when_the_cause_is_gone(tmp_path, fault, threaded):
         assert store.stopped is None
     async with opened(tmp_path, vfs=disk.name) as store:
         assert keys(store.collection(WIDGETS).range()) == ["a", "b"]
+
+
+@pytest.mark.parametrize("size", [10, 200_000], ids=["at the commit", "before the commit"])
+@in_loop
+async def test_a_large_batch_is_refused_whole(tmp_path, size):
+    """A transaction of several statements leaves nothing behind, and the next one is durable."""
+    disk = FaultyDisk()
+    async with opened(tmp_path, vfs=disk.name) as store:
+        with disk.failing(on_write=apsw.SQLITE_FULL):
+            futures = [store.write(created(str(n), "x" * size)) for n in range(100)]
+            results = await asyncio.gather(*futures, return_exceptions=True)
+        assert {type(result) for result in results} == {WritesStopped}
+        assert store.stopped is None
+        await store.write(created("a"))
+        disk.power_cut(Random(1))
+    async with opened(tmp_path, vfs=disk.name) as store:
+        assert keys(store.collection(WIDGETS).range()) == ["a"]
 
 
 @pytest.mark.parametrize("fault", FINAL)
@@ -146,14 +169,16 @@ def wal_size(disk: FaultyDisk) -> int:
 
 @in_loop
 async def test_the_write_ahead_log_stays_small(tmp_path):
-    """However much is written, the log is folded into the main file in time."""
-    disk = FaultyDisk()
+    """However much is written, the log is folded into the main file in time, and not all the time."""
+    disk, syncs = FaultyDisk(), []
     small = Settings(wal_bytes=100_000)
     async with opened(tmp_path, small, vfs=disk.name) as store:
         record = await store.write(created("a"))
+        disk.before_sync = lambda: syncs.append(1)
         for _ in range(300):
             record = await store.write(changed(record, "x" * 2000))
             assert wal_size(disk) < 200_000
+        assert 300 < len(syncs) < 600
 
 
 @in_loop
@@ -196,3 +221,54 @@ async def test_compaction_waits_for_space(tmp_path):
         assert (store.compacted, revisions(await store.history(WIDGETS, 0))) == (0, [1, 2])
         await store.compact(2)
         assert store.compacted == 2
+
+
+@pytest.mark.parametrize("threaded", [True, False], ids=["thread", "loop"])
+@in_loop
+async def test_a_disk_error_while_forgetting_stops_writes(tmp_path, threaded):
+    """The connection is the same: what failed to sync may be missing under later changes."""
+    disk = FaultyDisk()
+    async with opened(tmp_path, vfs=disk.name, threaded=threaded) as store:
+        await store.write(changed(await store.write(created("a"))))
+        with disk.failing(on_sync=apsw.SQLITE_IOERR_FSYNC), pytest.raises(WritesStopped):
+            await store.compact(2)
+        operations = disk.operations
+        for attempt in (store.write(created("b")), store.compact(2)):
+            with pytest.raises(WritesStopped, match="start again") as stopped:
+                await attempt
+            assert stopped.value.final
+        assert store.stopped is not None
+        await store.close()
+        assert disk.operations == operations
+
+
+def test_nothing_is_forgotten_after_a_disk_error(tmp_path):
+    """Forgetting writes as well, so a store that must be opened anew leaves it, for good."""
+    disk, clock = FaultyDisk(), Clock()
+
+    async def scenario() -> None:
+        async with opened(tmp_path, vfs=disk.name, threaded=False, clock=clock) as store:
+            await store.write(created("a"))
+            with disk.failing(on_sync=apsw.SQLITE_IOERR_FSYNC), pytest.raises(WritesStopped):
+                await store.write(created("b"))
+            operations = disk.operations
+            clock.advance(timedelta(hours=1))
+            await asyncio.sleep(3600)
+            assert (store.compacted, disk.operations) == (0, operations)
+            await asyncio.get_running_loop().create_future()
+
+    with pytest.raises(virtual_time.Deadlock):
+        virtual_time.run(scenario())
+
+
+@in_loop
+async def test_forgetting_keeps_the_write_ahead_log_small(tmp_path):
+    """Much can be forgotten at once while nobody writes: that is folded, too."""
+    disk = FaultyDisk()
+    async with opened(tmp_path, Settings(wal_bytes=200_000), vfs=disk.name) as store:
+        for _ in range(5):
+            drafts = [created(str(n), "x" * 2000) for n in range(500)]
+            records = await asyncio.gather(*map(store.write, drafts))
+            await asyncio.gather(*(store.write(deleted(r, "x" * 2000)) for r in records))
+        await store.compact(store.revision)
+        assert wal_size(disk) < 3_000_000

@@ -151,3 +151,28 @@ def test_the_disk_model_finds_commits_that_are_not_synced(tmp_path, monkeypatch)
 def test_a_power_cut_loses_nothing_that_was_acknowledged(tmp_path, seed):
     """Whatever moment the power fails at, the file is sound and holds all that was promised."""
     assert asyncio.run(history(tmp_path, f"cuts-{seed}")) == CUTS // HISTORIES
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("step", range(1, 60))
+def test_a_power_cut_while_opening_after_a_failed_sync(tmp_path, step):
+    """A write-ahead log that the disk may not hold is written again before anything rests on it."""
+    world = World(tmp_path, Random(step))
+    asyncio.run(cut_while_opening(world, step))
+
+
+async def cut_while_opening(world: World, step: int) -> None:
+    """Promise little, fail to sync much, and lose power so many operations into the next life."""
+    store = await world.open()
+    await world.write_some(store)
+    drafts = [world.draft(store, f"default/{n}") for n in range(30)]
+    with world.disk.failing(on_sync=apsw.SQLITE_IOERR_FSYNC):
+        results = await asyncio.gather(*map(store.write, drafts), return_exceptions=True)
+    assert {type(result) for result in results} == {WritesStopped}
+    world.unanswered.append([body_in(draft.tail) for draft in drafts])
+    await store.close()
+    world.disk.dies_at = world.disk.operations + step
+    with suppress(WritesStopped):
+        await (await world.open()).close()
+    world.disk.power_cut(world.chance)
+    await world.verify()

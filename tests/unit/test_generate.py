@@ -145,7 +145,10 @@ def _undescribed(path, schema):
         yield from _undescribed(f"{path}.{name}".lstrip("."), field)
 
 
-@pytest.mark.parametrize("kind", [*COMPUTE_KINDS, *NEIGHBOUR_KINDS], ids=lambda kind: kind.__name__)
+DESCRIBED = [*COMPUTE_KINDS, *NEIGHBOUR_KINDS, *generate.BUILTIN_KINDS]
+
+
+@pytest.mark.parametrize("kind", DESCRIBED, ids=lambda kind: kind.__name__)
 def test_every_field_says_what_it_is(kind):
     """`kubectl explain` and the page of the API have a word on every field."""
     assert list(_undescribed("", schema_of(kind, generate.field_docs))) == []

@@ -150,7 +150,7 @@ def invalid(resource: Resource, name: str, errors: Iterable[FieldError]) -> Inva
     """The refusal of an object, with one cause for each field that is wrong."""
     errors = tuple(errors)
     causes = tuple(
-        StatusCause(reason=e.problem.value, message=e.message, field=e.path) for e in errors
+        StatusCause(reason=e.problem.value, message=e.message, field=str(e.path)) for e in errors
     )
     listed = ", ".join(str(e) for e in errors)
     text = f"[{listed}]" if len(errors) > 1 else listed

@@ -8,18 +8,23 @@ from typing import Final, Self
 
 
 class Path(str):
-    """The path of a field, such as ``spec.placements[0].name``."""
+    """The path of a field, such as ``spec.placements[0].name``.
+
+    A name that is longer than any that is right is cut, since each error about what lies below it
+    repeats it.
+    """
 
     __slots__ = ()
 
     def child(self, *names: str) -> "Path":
-        return Path(".".join((self, *names)) if self else ".".join(names))
+        shown = ".".join(map(_cut, names))
+        return Path(f"{self}.{shown}" if self else shown)
 
     def at(self, position: int) -> "Path":
         return Path(f"{self}[{position}]")
 
     def key(self, key: str) -> "Path":
-        return Path(f"{self}[{key}]")
+        return Path(f"{self}[{_cut(key)}]")
 
 
 class Problem(StrEnum):
@@ -44,7 +49,8 @@ class Problem(StrEnum):
     TYPE_INVALID = "FieldValueTypeInvalid", "Invalid value"
 
 
-_LONGEST_VALUE: Final = 256  # characters
+_LONGEST_NAME: Final = 512  # characters; a label's key has at most 317
+_LONGEST_VALUE: Final = 256
 _WITHOUT_VALUE = frozenset({Problem.FORBIDDEN, Problem.REQUIRED, Problem.TOO_LONG})
 
 
@@ -100,6 +106,10 @@ def not_supported(path: str, value: object, supported: Iterable[str], hint: str 
 
 def too_long(path: str, value: object, limit: int) -> FieldError:
     return FieldError(path, Problem.TOO_LONG, f"may not be more than {limit} bytes", value)
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= _LONGEST_NAME else f"{name[:_LONGEST_NAME]}..."
 
 
 def _shown(value: object) -> str:

@@ -1,4 +1,7 @@
-"""JSON pointers (RFC 6901): the path to one place in a document, as JSON patches write it."""
+"""JSON pointers (RFC 6901): the path to one place in a document, as JSON patches write it.
+
+An array can also be counted from its end, as a Kubernetes server lets one do: ``-1`` is the last.
+"""
 
 from collections.abc import Sequence
 from typing import Final
@@ -23,7 +26,8 @@ def parse(text: str) -> tuple[str, ...]:
         return ()
     if not text.startswith("/"):
         raise PointerSyntaxError(f"pointer {excerpt(text)} must be empty or start with '/'")
-    return tuple(_unescaped(text, token) for token in text[1:].split("/"))
+    tokens = text[1:].split("/")
+    return tuple(_unescaped(text, token) for token in tokens) if "~" in text else tuple(tokens)
 
 
 def format_pointer(tokens: Sequence[str]) -> str:
@@ -43,18 +47,27 @@ def resolve(document: object, tokens: Sequence[str]) -> object:
     return found
 
 
-def array_index(token: str, length: int) -> int:
-    """The place that a token names in an array of this length; ``-`` names the one past the end.
-
-    The place past the end holds nothing, but something can be added there.
-    """
+def element(token: str, length: int) -> int:
+    """The place of the element that a token names in an array of this length."""
     if token == PAST_THE_END:
-        return length
-    if not digits.only(token) or (token.startswith("0") and len(token) > 1):
-        raise PointerError(f"{excerpt(token)} is not an array index")
-    if len(token) > len(str(length)) or int(token) > length:
         raise PointerError(f"the array has only {length} elements")
-    return int(token)
+    return _counted(token, length, length)
+
+
+def gap(token: str, length: int) -> int:
+    """The place before which a token puts a new element; ``-`` and ``-1`` put it last."""
+    return length if token == PAST_THE_END else _counted(token, length + 1, length)
+
+
+def _counted(token: str, places: int, length: int) -> int:
+    count = token.removeprefix("-")
+    if not digits.only(count) or (count.startswith("0") and len(count) > 1):
+        raise PointerError(f"{excerpt(token)} is not an array index")
+    number = int(count) if len(count) <= len(str(places)) else places + 1
+    place = places - number if token.startswith("-") else number
+    if not 0 <= place < places:
+        raise PointerError(f"the array has only {length} elements")
+    return place
 
 
 def _unescaped(text: str, token: str) -> str:
@@ -70,7 +83,4 @@ def _child(parent: object, token: str) -> object:
         return parent[token]
     if not isinstance(parent, list):
         raise PointerError("its parent is neither an object nor an array")
-    index = array_index(token, len(parent))
-    if index == len(parent):
-        raise PointerError(f"the array has only {len(parent)} elements")
-    return parent[index]
+    return parent[element(token, len(parent))]

@@ -21,6 +21,7 @@ from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 import msgspec
 
 from compute.api.meta import Object
+from compute.api.times import MicroTime
 from compute.api.wire import Rule
 
 Schema = dict[str, Any]
@@ -28,10 +29,12 @@ Docs = Callable[[type], Mapping[str, str]]
 """The docstrings of a class's fields, by Python name."""
 
 _ANYTHING: Final = {"x-kubernetes-preserve-unknown-fields": True}
+_TIME: Final = {"type": "string", "format": "date-time"}
 _SCALARS: Final[Mapping[Any, Schema]] = {
     Any: _ANYTHING,
+    MicroTime: _TIME,
     bool: {"type": "boolean"},
-    datetime: {"type": "string", "format": "date-time"},
+    datetime: _TIME,
     float: {"type": "number"},
     int: {"type": "integer"},
     str: {"type": "string"},
@@ -51,6 +54,7 @@ _KEYWORDS: Final = {
     "format": "format",
     "enum": "enum",
     "default": "default",
+    "nullable": "nullable",
     "min_length": "minLength",
     "max_length": "maxLength",
     "pattern": "pattern",
@@ -88,7 +92,7 @@ _SPEAKS_OF: Final[Mapping[str, frozenset[str]]] = {
     "string": _TEXT,
     "": _TEXT | _BOUNDS | {"int_or_string", "preserve_unknown_fields"},
 }
-_SPEAKS_OF_ALL: Final = frozenset({"default", "required", "validations"})
+_SPEAKS_OF_ALL: Final = frozenset({"default", "nullable", "required", "validations"})
 
 
 def schema_of(cls: type[msgspec.Struct], docs: Docs) -> Schema:

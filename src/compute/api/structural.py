@@ -14,18 +14,20 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import islice
 from typing import Any
 
 from compute.api.fields import FieldError, Path, duplicate, required
 from compute.api.structural_defaults import with_defaults
 from compute.api.structural_nodes import Document, Schema, default, is_stray_null, member
 from compute.api.structural_pruning import prune, unknown_fields
-from compute.api.structural_values import Matcher, own_errors
+from compute.api.structural_values import Matcher, is_plain, own_errors
 
 __all__ = [
     "Document",
     "Matcher",
     "Schema",
+    "exact",
     "found",
     "prune",
     "unknown_fields",
@@ -40,23 +42,26 @@ def found(pattern: str, text: str) -> bool:
     A pattern from a stranger's CRD needs one that cannot be made to run for ever. Python's ``$``
     also stands before a last newline; that of Kubernetes does not.
     """
-    return re.search(_exact(pattern), text, re.ASCII) is not None
-
-
-def validate(document: object, schema: Schema, *, matches: Matcher = found) -> list[FieldError]:
-    """Everything that is wrong with the document, in the order of the document.
-
-    A document is judged by what it would become: a field with a default is never missing, and a
-    null where none may be is the same as no field at all.
-    """
-    return list(_Validator(matches).errors(Path(), document, schema))
+    return re.search(exact(pattern), text, re.ASCII) is not None
 
 
 @cache
-def _exact(pattern: str) -> str:
+def exact(pattern: str) -> str:
     """The pattern with a true end for each ``$`` that is an anchor: not escaped, not in a class."""
     parts = re.findall(r"\\.|\[\^?\]?(?:\\.|[^\]\\])*\]|.", pattern, re.DOTALL)
     return "".join(r"\Z" if part == "$" else part for part in parts)
+
+
+def validate(
+    document: object, schema: Schema, *, matches: Matcher = found, most: int | None = None
+) -> list[FieldError]:
+    """Everything that is wrong with the document, in the order of the document.
+
+    A document is judged by what it would become: a field with a default is never missing, and a
+    null where none may be is the same as no field at all. With ``most`` the search ends after so
+    many errors: a list of a million wrong items takes long to tell, and nobody reads it.
+    """
+    return list(islice(_Validator(matches).errors(Path(), document, schema), most))
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +84,7 @@ class _Validator:
             if name not in present and default(member(schema, name)) is None:
                 yield required(path.child(name))
         for name, inner in known.items():
-            if name in present and inner is not None:
+            if name in present and inner is not None and not is_plain(value[name], inner):
                 yield from self.errors(path.child(str(name)), value[name], inner)
 
     def item_errors(self, path: Path, value: list[Any], schema: Schema) -> Iterator[FieldError]:
@@ -87,13 +92,16 @@ class _Validator:
         for position, item in enumerate(value):
             if position in repeated:
                 yield duplicate(path.at(position), repeated[position])
-            if default(items) is None or not is_stray_null(item, items):
-                yield from self.errors(path.at(position), item, items)
+            if is_plain(item, items) or (default(items) is not None and is_stray_null(item, items)):
+                continue
+            yield from self.errors(path.at(position), item, items)
 
 
 def _repeated(items: list[Any], schema: Schema) -> dict[int, object]:
     """What tells an item apart, for each item that shares it with an earlier one."""
     repeated: dict[int, object] = {}
+    if schema.get("x-kubernetes-list-type") not in ("map", "set"):
+        return repeated
     seen = set()
     for position, item in enumerate(items):
         identity = _identity(item, schema)

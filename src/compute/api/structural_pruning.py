@@ -2,6 +2,7 @@
 
 import difflib
 from collections.abc import Iterator
+from itertools import islice
 from typing import Final
 
 from compute.api.fields import FieldError, Path, forbidden
@@ -19,14 +20,18 @@ def unknown_fields(
     document: Document,
     schema: Schema,
     path: Path = Path(),  # noqa: B008 - a path is a text
+    *,
+    most: int | None = None,
 ) -> list[FieldError]:
     """Every field that the schema does not know, with the name that was probably meant.
 
     The metadata of an object, and of objects embedded in it, is not its schema's to know; with a
     ``path``, the document is a part of an object, such as that metadata. Nothing is said of the
-    members of a value that should not be an object: `validate` speaks of the value.
+    members of a value that should not be an object: `validate` speaks of the value. With ``most``
+    the search ends after so many.
     """
-    unknown = list(_unknown(path, document, schema if path else _as_root(schema)))
+    found = _unknown(path, document, schema if path else _as_root(schema))
+    unknown = list(islice(found, most))
     hints = [_hint(name, known) for _, name, known in unknown[:_MOST_HINTS]]
     hints += [""] * (len(unknown) - len(hints))
     return [
@@ -47,14 +52,21 @@ def _unknown(
     if schema is None:
         return
     if isinstance(value, dict) and describes_objects(schema):
-        for name, given in value.items():
-            here = path.child(str(name))
-            if not _knows(schema, name):
-                yield here, str(name), list(schema.get("properties", ()))
-            yield from _unknown(here, given, _inside(schema, name))
+        yield from _unknown_members(path, value, schema)
     elif isinstance(value, list) and "items" in schema:
         for position, item in enumerate(value):
-            yield from _unknown(path.at(position), item, schema["items"])
+            if isinstance(item, dict | list):
+                yield from _unknown(path.at(position), item, schema["items"])
+
+
+def _unknown_members(
+    path: Path, value: Document, schema: Schema
+) -> Iterator[tuple[Path, str, list[str]]]:
+    for name, given in value.items():
+        if not _knows(schema, name):
+            yield path.child(str(name)), str(name), list(schema.get("properties", ()))
+        if isinstance(given, dict | list):  # else nothing lies inside, and no path is needed
+            yield from _unknown(path.child(str(name)), given, _inside(schema, name))
 
 
 def _pruned(value: object, schema: Schema | None) -> object:

@@ -26,6 +26,21 @@ _TYPE_NAMES: Final[Mapping[type, str]] = {
 }
 _LARGEST_EXACT: Final = 2**53 - 1  # beyond it a float no longer tells one integer from the next
 _INTEGERS: Final = {"int32": 2**31, "int64": 2**63}
+_INT_OR_STRING: Final = "x-kubernetes-int-or-string"
+_JUDGED: Final = frozenset({"enum", "format", "maxLength", "minLength", "pattern"})
+
+
+def is_plain(value: object, schema: Mapping[str, Any]) -> bool:
+    """Whether this is a text or a truth value, and nothing but that is asked of it.
+
+    Most values are. Telling them first spares `own_errors`, and the making of a path, for each.
+    """
+    kind = type(value)
+    return (kind is str or kind is bool) and (
+        schema.get("type") == _TYPE_NAMES[kind]
+        and _JUDGED.isdisjoint(schema)
+        and not schema.get(_INT_OR_STRING)
+    )
 
 
 def own_errors(
@@ -57,7 +72,7 @@ def _type_error(path: str, value: object, schema: Mapping[str, Any]) -> FieldErr
 
 def _allowed_types(schema: Mapping[str, Any]) -> tuple[str, ...]:
     """The types a value may have; none are named where anything goes."""
-    if schema.get("x-kubernetes-int-or-string"):
+    if schema.get(_INT_OR_STRING):
         return "integer", "string"
     return (schema["type"],) if "type" in schema else ()
 

@@ -59,6 +59,7 @@ class Rule:
     min_items: int | None = None
     min_length: int | None = None
     minimum: int | None = None
+    nullable: bool | None = None
     pattern: str | None = None
     required: bool | None = None  # overrides "no Python default means required"
     list_map_keys: tuple[str, ...] | None = None

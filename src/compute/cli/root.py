@@ -3,7 +3,8 @@
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Final
 
 import click
@@ -12,7 +13,9 @@ from compute.cli import streams
 from compute.cli.exits import Exit, Failure
 from compute.cli.tables import plain
 
-# command -> module of that command, and its line in the help
+Commands = Mapping[str, tuple[str, str]]
+"""For each command its module and its line in the help."""
+
 _COMMANDS: Final = {
     "plan": ("compute.cli.plan", "Show what Workload manifests would make, and what is wrong."),
 }
@@ -22,17 +25,18 @@ class LazyGroup(click.Group):
     """A group that lists its commands without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(_commands(ctx))
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in _COMMANDS:
+        known = _commands(ctx)
+        if cmd_name not in known:
             return None
-        command: click.Command = importlib.import_module(_COMMANDS[cmd_name][0]).command
+        command: click.Command = importlib.import_module(known[cmd_name][0]).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
+            formatter.write_dl([(name, line) for name, (_, line) in _commands(ctx).items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -41,11 +45,14 @@ def root() -> None:
     """Run containers in the cities you name."""
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Run one command. Every failure is one sentence on stderr and an exit code."""
+def run(arguments: Sequence[str], more: Commands = MappingProxyType({})) -> int:
+    """Run one command. Every failure is one sentence on stderr and an exit code.
+
+    ``more`` are commands of other packages, which may not be named here.
+    """
     streams.prepare()
     try:
-        sentence, code = _run(arguments)
+        sentence, code = _run(arguments, more)
         sys.stdout.flush()  # what was printed before the sentence stands before it, also in a log
     except BrokenPipeError:
         streams.discard_output()
@@ -64,9 +71,15 @@ def run(arguments: Sequence[str]) -> int:
     return code
 
 
-def _run(arguments: Sequence[str]) -> tuple[str, int]:
+def _commands(ctx: click.Context) -> Commands:
+    return {**_COMMANDS, **(ctx.find_object(dict) or {})}
+
+
+def _run(arguments: Sequence[str], more: Commands) -> tuple[str, int]:
     try:
-        code = root.main(list(arguments), prog_name="compute", standalone_mode=False)
+        code = root.main(
+            list(arguments), prog_name="compute", standalone_mode=False, obj=dict(more)
+        )
     except (Failure, click.ClickException, click.Abort, KeyboardInterrupt) as error:
         return _failure(error)
     return "", code if isinstance(code, int) else Exit.OK
@@ -78,10 +91,12 @@ def _failure(error: BaseException) -> tuple[str, Exit]:
             return f"Error: {plain(str(error))}", error.code
         case click.exceptions.NoArgsIsHelpError():
             return error.format_message(), Exit.USAGE
-        case click.ClickException():
+        case click.UsageError():
             context = getattr(error, "ctx", None)
             path = context.command_path if context else "compute"
             sentence = plain(error.format_message()).rstrip(".")
             return f"Error: {sentence}; see `{path} --help`", Exit.USAGE
+        case click.ClickException():  # how a command of another package fails
+            return f"Error: {plain(error.format_message())}", Exit.ERROR
         case _:
             return "Interrupted.", Exit.INTERRUPTED

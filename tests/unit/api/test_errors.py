@@ -10,7 +10,11 @@ from compute.api.errors import ApiError
 from compute.api.resource import Resource
 from compute.api.status import Status, StatusDetails
 
-KINDS = sorted(ApiError.__subclasses__(), key=lambda kind: kind.__name__)
+KINDS = sorted(
+    # Other modules may have kinds of their own, which no wire has a name for.
+    (kind for kind in ApiError.__subclasses__() if kind.__module__ == errors.__name__),
+    key=lambda kind: kind.__name__,
+)
 PODS = Resource(group="", version="v1", kind="Pod", plural="pods")
 
 

@@ -88,17 +88,35 @@ def test_a_missing_place_is_named(text, message):
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize(("token", "place"), [("0", 0), ("1", 1), ("2", 2), ("-", 2)])
-def test_array_index(token, place):
-    """An index may name an element or the place past the last, where one can be added."""
-    assert pointer.array_index(token, 2) == place
+@pytest.mark.parametrize(("token", "place"), [("0", 0), ("1", 1), ("-1", 1), ("-2", 0)])
+def test_an_element_is_counted_from_either_end(token, place):
+    """``-1`` is the last one."""
+    assert pointer.element(token, 2) == place
 
 
-@pytest.mark.parametrize("token", ["3", "01", "-1", "x", "", "9" * 1_000_000])
-def test_an_index_outside_is_refused(token):
-    """No leading zeros, no signs, and nothing beyond the place past the end."""
+@pytest.mark.parametrize(
+    ("token", "place"), [("0", 0), ("1", 1), ("2", 2), ("-", 2), ("-1", 2), ("-2", 1), ("-3", 0)]
+)
+def test_a_gap_is_before_an_element_or_past_the_last(token, place):
+    """There is one more of them than of elements."""
+    assert pointer.gap(token, 2) == place
+
+
+OUTSIDE = ["-0", "01", "-01", "+1", "x", "", "--1", "9" * 1_000_000, "-" + "9" * 1_000_000]
+
+
+@pytest.mark.parametrize("token", ["2", "-", "-3", *OUTSIDE], ids=lambda token: token[:4])
+def test_an_element_that_is_not_there_is_refused(token):
+    """No leading zeros, no plus, and nothing beyond the ends."""
     with pytest.raises(PointerError):
-        pointer.array_index(token, 2)
+        pointer.element(token, 2)
+
+
+@pytest.mark.parametrize("token", ["3", "-4", *OUTSIDE], ids=lambda token: token[:4])
+def test_a_gap_that_is_not_there_is_refused(token):
+    """Nothing can be put beyond the place past the last."""
+    with pytest.raises(PointerError):
+        pointer.gap(token, 2)
 
 
 @given(st.lists(st.text()))

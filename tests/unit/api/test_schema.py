@@ -7,6 +7,7 @@ import pytest
 from compute.api.meta import EPOCH, Object
 from compute.api.resource import Resource
 from compute.api.schema import schema_of
+from compute.api.times import MicroTime
 from compute.api.wire import (
     ATOMIC_MAP,
     Cel,
@@ -67,6 +68,11 @@ def schema_for(annotation):
         (float, {"type": "number"}),
         (str, {"type": "string"}),
         (datetime, {"type": "string", "format": "date-time"}),
+        (MicroTime, {"type": "string", "format": "date-time"}),
+        (
+            dict[str, Annotated[str, Rule(nullable=True)]],
+            {"type": "object", "additionalProperties": {"type": "string", "nullable": True}},
+        ),
         (Any, {"x-kubernetes-preserve-unknown-fields": True}),
         (Literal["a", "b"], {"type": "string", "enum": ["a", "b"]}),
         (dict[str, int], {"type": "object", "additionalProperties": {"type": "integer"}}),

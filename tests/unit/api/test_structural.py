@@ -76,6 +76,15 @@ def test_every_error_is_told_in_the_order_of_the_document():
     ]
 
 
+def test_the_search_ends_after_as_many_errors_as_were_asked_for():
+    """Whoever serves others meanwhile does not list a million."""
+    schema = having({"type": "array", "items": {"type": "string"}})
+    document = {"x": ["a", 1, 2, 3]}
+
+    assert [error.path for error in validate(document, schema, most=2)] == ["x[1]", "x[2]"]
+    assert len(validate(document, schema)) == 3
+
+
 def test_members_of_a_map_are_checked_by_their_key():
     """The values of a map have paths like fields."""
     schema = having({"type": "object", "additionalProperties": {"type": "string"}})

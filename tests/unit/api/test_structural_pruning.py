@@ -67,6 +67,15 @@ def test_rubbish_buys_few_hints():
     assert sum("did you mean" in error.detail for error in got) == 20
 
 
+def test_the_search_ends_after_as_many_as_were_asked_for():
+    """Whoever serves others meanwhile does not list a million."""
+    document = {"spec": {"a": 1, "b": {"c": 1}, "d": 1}}
+
+    got = unknown_fields(document, SCHEMA, most=2)
+
+    assert [error.path for error in got] == ["spec.a", "spec.b"]
+
+
 def test_metadata_is_not_the_schemas_to_know():
     """Whatever the metadata holds is left alone, at the root and in embedded objects."""
     embedded = {"type": "object", "x-kubernetes-embedded-resource": True, "properties": {}}

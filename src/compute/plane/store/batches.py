@@ -13,8 +13,10 @@ from functools import partial
 from typing import NamedTuple
 
 from compute.plane.store.failures import Moved, WritesStopped
+from compute.plane.store.faults import closed
 from compute.plane.store.log import Log, Row
 from compute.plane.store.records import Draft, Event, Record
+from compute.plane.store.ring import undisturbed
 from compute.plane.store.state import State
 from compute.plane.store.times import milliseconds
 from compute.plane.store.writer import Writer
@@ -22,7 +24,7 @@ from compute.plane.store.writer import Writer
 Heard = Callable[[str, Event], None]
 
 _DRAFTS = 512
-_BYTES = 16 * 1024 * 1024
+_BYTES = 8 * 1024 * 1024  # several batches fit into the ring, or quick readers would miss some
 
 
 @dataclass(slots=True)
@@ -43,34 +45,37 @@ class _Write(NamedTuple):
 
 
 class Batches:
-    """Takes drafts and gives futures. ``listeners`` hear every change, in order."""
+    """Takes drafts and gives futures. ``listeners`` hear every change, in order.
 
-    def __init__(
-        self,
-        log: Log,
-        state: State,
-        writer: Writer,
-        wal_bytes: int,
-        now: Callable[[], datetime],
-    ) -> None:
+    ``busy`` while a draft waits or is with the disk.
+    """
+
+    def __init__(self, log: Log, state: State, writer: Writer, now: Callable[[], datetime]) -> None:
         self.figures = Figures()
-        self.listeners: list[Heard] = []
+        self.listeners: dict[object, Heard] = {}
         self.published: Callable[[], None] = _nothing
         self.busy = False
-        self.closing = False
-        self.stopped: WritesStopped | None = None
+        self._closed: WritesStopped | None = None
         self._log = log
         self._state = state
         self._writer = writer
-        self._wal_bytes = wal_bytes
         self._now = now
         self._loop = asyncio.get_running_loop()
         self._waiting: list[tuple[Draft, asyncio.Future[Record]]] = []
 
+    @property
+    def stopped(self) -> WritesStopped | None:
+        """Why no draft is taken any more."""
+        return self._closed or self._log.stopped
+
+    def close(self) -> None:
+        """Take no more drafts. Those that were taken are still written."""
+        self._closed = closed(self._log.path)
+
     def write(self, draft: Draft) -> asyncio.Future[Record]:
         future: asyncio.Future[Record] = self._loop.create_future()
-        if self.stopped is not None:
-            future.set_exception(_again(self.stopped))
+        if (stopped := self.stopped) is not None:
+            future.set_exception(stopped.again())
             return future
         self._waiting.append((draft, future))
         if not self.busy:
@@ -111,11 +116,11 @@ class Batches:
         del self._waiting[:taken]
         return batch
 
-    def _append(self, rows: list[Row]) -> tuple[set[int], int]:
-        return self._log.append(rows), self._log.unfolded_bytes()
+    def _append(self, rows: list[Row]) -> tuple[set[int], bool]:
+        return self._log.append(rows), self._log.unfolded
 
     def _committed(
-        self, batch: list[_Write], begun: float, outcome: tuple[set[int], int] | BaseException
+        self, batch: list[_Write], begun: float, outcome: tuple[set[int], bool] | BaseException
     ) -> None:
         if isinstance(outcome, BaseException):
             self._fail(batch, outcome)
@@ -124,8 +129,8 @@ class Batches:
         self._count(len(batch) - len(refused), self._loop.time() - begun)
         kept = [write for write in batch if write.record.revision not in refused]
         events = [self._state.publish(write.draft, write.record) for write in kept]
-        if unfolded > self._wal_bytes:
-            self._writer.submit(self._fold, self._folded)
+        if unfolded:
+            self._writer.submit(self._log.fold, _heed_not)
         # The disk gets its next work first: it needs no interpreter while we tell the others.
         self._dispatch()
         self._settle(batch, refused)
@@ -144,37 +149,16 @@ class Batches:
         for resource in dict.fromkeys(write.draft.resource for write in kept):
             self._state.ring(resource).wake()
         for write, event in zip(kept, events, strict=True):
-            for heard in tuple(self.listeners):
-                heard(write.draft.resource, event)
+            for heard in tuple(self.listeners.values()):
+                undisturbed(heard, write.draft.resource, event)
         self.published()
 
     def _fail(self, batch: list[_Write], error: BaseException) -> None:
-        if isinstance(error, WritesStopped) and error.final:
-            self.stop(error)
         for write in batch:
             if not write.future.done():
-                write.future.set_exception(_again(error))
+                again = error.again() if isinstance(error, WritesStopped) else error
+                write.future.set_exception(again)
         self._dispatch()
-
-    def stop(self, reason: WritesStopped) -> None:
-        """Take nothing more, and refuse what has not been handed to the disk."""
-        self.stopped = reason
-        waiting, self._waiting = self._waiting, []
-        for _, future in waiting:
-            if not future.done():
-                future.set_exception(_again(reason))
-
-    def _fold(self) -> None:
-        # A full disk is no reason to refuse changes before the write-ahead log is at its limit.
-        try:
-            self._log.fold()
-        except WritesStopped as stopped:
-            if stopped.final:
-                raise
-
-    def _folded(self, outcome: object) -> None:
-        if isinstance(outcome, WritesStopped):
-            self.stop(outcome)
 
     def _count(self, writes: int, seconds: float) -> None:
         figures = self.figures
@@ -193,11 +177,8 @@ def _moved(draft: Draft) -> Moved:
     return Moved(f"{draft.resource} {draft.key} has changed since revision {draft.previous}")
 
 
-def _again(error: BaseException) -> BaseException:
-    """A fresh exception for each writer: a shared one would gather their tracebacks."""
-    if isinstance(error, WritesStopped):
-        return WritesStopped(str(error), final=error.final)
-    return error
+def _heed_not(_outcome: object) -> None:
+    """If folding failed for good, the log itself refuses the next write."""
 
 
 def _nothing() -> None:

@@ -6,7 +6,6 @@ while there is something to forget: a plane at rest does nothing at all.
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import datetime
 from functools import partial
 
@@ -41,6 +40,7 @@ class Compaction:
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
         self._stopped = False
+        self._refused = False
         self._most = settings.window_revisions + settings.window_revisions // 10
 
     def stop(self) -> None:
@@ -52,11 +52,12 @@ class Compaction:
 
     def consider(self) -> None:
         """To be called after every publication. Nearly always nothing is to be done."""
-        if self._task is not None or self._stopped:
+        if self._task is not None or self._stopped or self._log.stopped is not None:
             return
-        if self._state.revision - self._state.compacted > self._most:
+        kept = self._state.revision - self._state.compacted
+        if kept > self._most and not self._refused:
             self._start()
-        elif self._timer is None and self._state.revision > self._state.compacted:
+        elif kept and self._timer is None:
             delay = self._settings.window.total_seconds() / _TICKS
             self._timer = self._loop.call_later(delay, self._start)
 
@@ -72,13 +73,17 @@ class Compaction:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+        self._refused = False
         self._task = self._loop.create_task(self._in_background())
 
     async def _in_background(self) -> None:
         """While the disk refuses, nothing is forgotten; the next tick tries again."""
-        with suppress(WritesStopped):
+        try:
             await self.run()
-        self._task = None
+        except WritesStopped:
+            self._refused = True
+        finally:
+            self._task = None
         self.consider()
 
     def _due(self, now: int) -> int:

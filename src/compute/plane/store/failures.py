@@ -12,6 +12,10 @@ class WritesStopped(Exception):
         super().__init__(message)
         self.final = final
 
+    def again(self) -> "WritesStopped":
+        """The same for another writer: a shared exception would gather their tracebacks."""
+        return WritesStopped(str(self), final=self.final)
+
 
 class Forgotten(Exception):
     """What happened after that revision is no longer known here."""

@@ -1,4 +1,4 @@
-"""What an error of SQLite means for writing, and how to say it.
+"""What an error of SQLite means, and how to say it.
 
 A write that found no room was rolled back whole, and the next one may try again. After a failed
 fsync nobody knows what the disk holds: the kernel may drop the pages and report success the next
@@ -12,7 +12,7 @@ from pathlib import Path
 
 import apsw
 
-from compute.plane.store.failures import WritesStopped
+from compute.plane.store.failures import Unreadable, WritesStopped
 
 _FULL = "the disk is full"
 _READ_ONLY = "the file or its file system is read-only"
@@ -33,8 +33,27 @@ def stopping(path: Path, connection: apsw.Connection) -> Iterator[None]:
         raise (_retriable(path, passing) if passing else _final(path, error)) from error
 
 
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn what SQLite raises inside into `Unreadable`."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise Unreadable(
+            f"{path} is not a readable store ({error}): check the disk, or restore a copy"
+        ) from error
+
+
 def closed(path: Path) -> WritesStopped:
     return WritesStopped(f"{path} is closed; nothing more is written", final=True)
+
+
+def out_of_step(path: Path) -> WritesStopped:
+    return WritesStopped(
+        f"{path} holds changes that nobody was told of. Reading goes on, writing stays stopped: "
+        "start again to see them",
+        final=True,
+    )
 
 
 def _passing(error: apsw.Error, connection: apsw.Connection) -> str:

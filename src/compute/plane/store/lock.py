@@ -1,11 +1,14 @@
-"""One process per file: an advisory lock that dies with its holder, and says who that is."""
+"""One process per file: an advisory lock that dies with its holder, and says who that is.
+
+Also the making of the file and its directory, so that nobody else can read them and they last.
+"""
 
 import fcntl
 import os
 from contextlib import suppress
 from pathlib import Path
 
-from compute.plane.store.failures import Busy
+from compute.plane.store.failures import Busy, Unreadable
 
 
 class FileLock:
@@ -29,3 +32,44 @@ class FileLock:
     def release(self) -> None:
         """The file stays: removing it would let two processes lock two files of one name."""
         os.close(self._file)
+
+
+def claim(path: Path, *, virtual: bool) -> FileLock:
+    """The right to use a file that nobody else can read, in a directory that is made at need.
+
+    A virtual file is on a disk of its own, where SQLite alone makes files.
+    """
+    try:
+        _make_directory(path.parent)
+        lock = FileLock(path.with_name(path.name + ".lock"))
+    except OSError as error:
+        raise Unreadable(f"cannot use {path.parent} for {path.name}: {error.strerror}") from error
+    if not virtual:
+        try:
+            _make_file(path)
+        except OSError as error:
+            lock.release()
+            raise Unreadable(f"cannot open {path}: {error.strerror}") from error
+    return lock
+
+
+def _make_directory(path: Path) -> None:
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for folder in missing:
+        _sync_names(folder.parent)
+
+
+def _make_file(path: Path) -> None:
+    """A file of ours alone. Its name in the directory has to last as well."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    _sync_names(path.parent)
+
+
+def _sync_names(directory: Path) -> None:
+    """Make the names in a directory last: what is in a file does not help if it is not found."""
+    opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)

@@ -15,12 +15,12 @@ has to win it back from a busy event loop, which costs more than the inserts the
 
 A `Log` belongs to one thread at a time. The file belongs to one connection: SQLite then needs no
 shared memory, and folds nothing by itself (``wal_autocheckpoint=0``, no checkpoint on close).
-Opening folds what an earlier life left into the main file and syncs that. So after a failed fsync,
-when the kernel may hold pages as clean that never reached the disk, they are written once more.
+Opening folds what an earlier life left in the write-ahead log.
 """
 
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -28,9 +28,15 @@ from typing import NamedTuple
 import apsw
 
 from compute.plane.store import statements
-from compute.plane.store.failures import Busy, Forgotten, Unreadable, WritesStopped
-from compute.plane.store.faults import stopping
-from compute.plane.store.records import ChangeType, Event, Record
+from compute.plane.store.connection import connect, rewrite_wal, shut
+from compute.plane.store.failures import Forgotten, WritesStopped
+from compute.plane.store.faults import out_of_step, reading, stopping
+from compute.plane.store.records import ChangeType, Event, Record, Stretch
+from compute.plane.store.settings import Settings
+
+# What is read in one go, so that waiting writes come in between and a reader holds little.
+REVISIONS_AT_ONCE = 5000
+_BYTES_AT_ONCE = 256 * 1024
 
 
 class Row(NamedTuple):
@@ -56,103 +62,171 @@ class Newest(NamedTuple):
 
 
 class Log:
-    """The file of one store. Only `open` makes one."""
+    """The file of one store. Only `open` makes one.
 
-    def __init__(self, path: Path, connection: apsw.Connection, wal_limit: int) -> None:
+    ``stopped`` says why nothing is written any more on this connection. Everybody may read it.
+    """
+
+    def __init__(self, path: Path, connection: apsw.Connection, settings: Settings) -> None:
         self.path = path
+        self.stopped: WritesStopped | None = None
         self._connection = connection
-        self._wal_limit = wal_limit
-        self._folded = 0
-        self._unsettled = True
-        self.compacted: int = connection.execute("SELECT revision FROM compaction").get
-        newest: int | None = connection.execute("SELECT max(revision) FROM log").get
+        self._settings = settings
+        self._secured = False
+        with reading(path):
+            self.compacted: int = connection.execute("SELECT revision FROM compaction").get
+            newest: int | None = connection.execute("SELECT max(revision) FROM log").get
         self.revision: int = max(newest or 0, self.compacted)
 
     @classmethod
-    def open(cls, path: Path, wal_limit: int, vfs: str | None = None) -> "Log":
+    def open(cls, path: Path, settings: Settings, vfs: str | None = None) -> "Log":
         """The log at that path, made if there is none, with everything in it safely on disk."""
-        connection = _connect(path, vfs)
+        connection = connect(path, vfs)
         try:
-            _prepare(path, connection)
-            log = cls(path, connection, wal_limit)
+            log = cls(path, connection, settings)
             log.settle()
         except BaseException:
-            _shut(connection)
+            shut(connection)
             raise
         return log
 
     def newest(self) -> Iterator[Newest]:
-        """The last row of every object that is there or was deleted within the window."""
-        return map(Newest._make, self._connection.execute(statements.NEWEST))
+        """The last row of every object that is there or was deleted within the window, in order."""
+        with reading(self.path):
+            yield from map(Newest._make, self._connection.execute(statements.NEWEST))
 
     def append(self, rows: Sequence[Row]) -> set[int]:
         """The revisions that were refused, because another row follows the same one.
 
         When this returns, all others are on disk for good.
         """
-        if self._unsettled or self.unfolded_bytes() >= self._wal_limit:
-            self.fold()
-        with stopping(self.path, self._connection):
+        with self._writing():
+            self._make_room()
             if len(rows) <= statements.ROWS_AT_ONCE:
                 inserted = self._insert(rows)
             else:
                 with self._connection:
                     inserted = sum(self._insert(part) for part in _parts(rows))
             refused = self._refused(rows) if inserted < len(rows) else set()
+            # A number that is used already would look as if its row had just been written.
+            if len(refused) != len(rows) - inserted:
+                raise out_of_step(self.path)
         self.revision = max(
             (row.revision for row in rows if row.revision not in refused), default=self.revision
         )
         return refused
 
-    def changes(self, resource: str, since: int, until: int) -> list[Event]:
-        """What happened to a resource after ``since``, up to and including ``until``."""
-        if since < self.compacted:
-            raise Forgotten(f"changes up to revision {self.compacted} are compacted")
-        rows = self._connection.execute(statements.CHANGES, (since, until, resource))
-        return [_event(row) for row in rows]
+    def changes(self, resource: str, since: int, until: int) -> Stretch:
+        """What happened to a resource after ``since``: some of it, and at most to ``until``."""
+        self._check(since)
+        until = min(until, since + REVISIONS_AT_ONCE)
+        events: list[Event] = []
+        size = 0
+        span = (since, until, resource)
+        # Closed before its end, the statement no longer holds back the folding of the log.
+        with (
+            reading(self.path),
+            closing(self._connection.execute(statements.CHANGES, span)) as rows,
+        ):
+            for row in rows:
+                event = _event(row)
+                events.append(event)
+                size += event.size()
+                if size >= _BYTES_AT_ONCE:
+                    return Stretch(events, event.record.revision)
+        return Stretch(events, until)
+
+    def replaced(self, resource: str, revision: int, since: int, until: int) -> list[Record]:
+        """What was there at a revision and is not since a change after ``since`` up to ``until``."""
+        self._check(since)
+        with reading(self.path):
+            span = (since, until, resource, revision)
+            return [Record(*row) for row in self._connection.execute(statements.REPLACED, span)]
 
     def older_than(self, at: int) -> int:
-        """The last revision before the first one that is younger than that moment."""
+        """The last revision before the first one that is younger than that moment.
+
+        Asked for in order to compact, so a failure is one of compaction and stops writes as such.
+        """
         query = "SELECT revision FROM log WHERE revision > ? AND at > ? ORDER BY revision LIMIT 1"
-        younger: int | None = self._connection.execute(query, (self.compacted, at)).get
+        with self._writing():
+            younger: int | None = self._connection.execute(query, (self.compacted, at)).get
         return self.revision if younger is None else younger - 1
 
     def compact(self, until: int) -> int:
         """The new point of compaction: nothing up to it can be asked for any more."""
         if until > self.compacted:
-            with stopping(self.path, self._connection), self._connection:
-                self._connection.execute(statements.COMPACT, (self.compacted, until))
-                self._connection.execute("UPDATE compaction SET revision = ?", (until,))
+            with self._writing():
+                self._make_room()
+                with self._connection:
+                    self._connection.execute(statements.COMPACT, (self.compacted, until))
+                    self._connection.execute("UPDATE compaction SET revision = ?", (until,))
             self.compacted = until
+            self.fold()
         return self.compacted
 
-    def unfolded_bytes(self) -> int:
-        """How much of the write-ahead log is in use."""
-        return statements.PAGE * (self._pages_written() - self._folded)
+    @property
+    def unfolded(self) -> bool:
+        """Whether the write-ahead log is so long that it should be folded."""
+        return self._wal_bytes() > self._settings.wal_bytes
+
+    def fold(self) -> None:
+        """Move a long write-ahead log into the main file, so that it starts from its beginning.
+
+        The file is not cut: syncing is cheaper where a file need not grow again. A full disk is no
+        reason to refuse changes before the log is at its limit.
+        """
+        if self.unfolded:
+            self._if_there_is_room(partial(self._checkpoint, apsw.SQLITE_CHECKPOINT_PASSIVE))
 
     def settle(self) -> None:
-        """Fold and cut the write-ahead log. On a full disk that has to wait for the next write."""
+        """Fold everything and cut the write-ahead log. On a full disk that has to wait."""
+        self._if_there_is_room(partial(self._checkpoint, apsw.SQLITE_CHECKPOINT_TRUNCATE))
+
+    def close(self) -> None:
+        shut(self._connection)
+
+    @contextmanager
+    def _writing(self) -> Iterator[None]:
+        """What fails for good in here is the last that was written on this connection."""
+        if self.stopped is not None:
+            raise self.stopped.again()
         try:
-            self._checkpoint(apsw.SQLITE_CHECKPOINT_TRUNCATE)
+            with stopping(self.path, self._connection):
+                yield
+        except WritesStopped as stopped:
+            if stopped.final:
+                self.stopped = stopped.again()
+            raise
+
+    def _if_there_is_room(self, work: Callable[[], None]) -> None:
+        """Do what can wait, unless the disk is full."""
+        try:
+            with self._writing():
+                work()
         except WritesStopped as stopped:
             if stopped.final:
                 raise
 
-    def fold(self) -> None:
-        """Move the write-ahead log into the main file, so that it starts from its beginning.
+    def _make_room(self) -> None:
+        self._secure()
+        if self._wal_bytes() >= self._settings.wal_limit:
+            self._checkpoint(apsw.SQLITE_CHECKPOINT_PASSIVE)
 
-        The file is not cut: syncing is cheaper where a file need not grow again.
-        """
-        self._checkpoint(apsw.SQLITE_CHECKPOINT_PASSIVE)
-
-    def close(self) -> None:
-        _shut(self._connection)
+    def _secure(self) -> None:
+        """Nothing may rest on what an earlier life wrote before that is on disk for certain."""
+        if not self._secured:
+            rewrite_wal(self._connection)
+            self._secured = True
 
     def _checkpoint(self, mode: int) -> None:
-        with stopping(self.path, self._connection):
-            self._connection.wal_checkpoint(mode=mode)
-        self._folded = self._pages_written()
-        self._unsettled = False
+        self._secure()
+        self._connection.wal_checkpoint(mode=mode)
+        self._connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE, True)  # noqa: FBT003 - its reset
+
+    def _wal_bytes(self) -> int:
+        """How much of the write-ahead log is in use."""
+        return statements.PAGE * self._connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE)[0]
 
     def _insert(self, rows: Sequence[Row]) -> int:
         self._connection.execute(statements.INSERTS[len(rows)], tuple(chain.from_iterable(rows)))
@@ -163,50 +237,9 @@ class Log:
         there = {row[0] for row in self._connection.execute(query, (rows[0].revision,))}
         return {row.revision for row in rows} - there
 
-    def _pages_written(self) -> int:
-        return self._connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE)[0]
-
-
-def _connect(path: Path, vfs: str | None) -> apsw.Connection:
-    flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-    try:
-        connection = apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=128)
-    except apsw.CantOpenError as error:
-        raise Unreadable(f"cannot open {path}: is it a file, and may you write it?") from error
-    connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
-    return connection
-
-
-def _prepare(path: Path, connection: apsw.Connection) -> None:
-    try:
-        with stopping(path, connection):
-            for pragma in statements.PRAGMAS:
-                connection.pragma(*pragma)
-            version = connection.pragma("user_version")
-            tables = connection.execute("SELECT count(*) FROM sqlite_schema").get
-            if version == tables == 0:
-                connection.execute(statements.SCHEMA)
-    except WritesStopped as stopped:
-        _explain(path, stopped.__cause__)
-        raise
-    if version != (statements.VERSION if tables else 0):
-        raise Unreadable(
-            f"{path} has format {version}, not {statements.VERSION}: use another program or file"
-        )
-
-
-def _explain(path: Path, error: BaseException | None) -> None:
-    """Raise what an error means while opening, if that is more than an error of the disk."""
-    if isinstance(error, apsw.BusyError):
-        raise Busy(f"another program has {path} open: close it first") from error
-    if isinstance(error, (apsw.NotADBError, apsw.CorruptError)):
-        raise Unreadable(f"{path} is not a readable store ({error}): restore a copy") from error
-
-
-def _shut(connection: apsw.Connection) -> None:
-    """Close. What a broken disk says to that changes nothing: all that counts was said before."""
-    with suppress(apsw.Error):
-        connection.close()
+    def _check(self, since: int) -> None:
+        if since < self.compacted:
+            raise Forgotten(f"changes up to revision {self.compacted} are compacted")
 
 
 def _parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:

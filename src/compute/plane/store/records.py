@@ -11,6 +11,7 @@ reader and every watcher hold the same object.
 """
 
 from enum import StrEnum
+from typing import NamedTuple
 
 import msgspec
 
@@ -50,10 +51,23 @@ class Record(msgspec.Struct, frozen=True, gc=False):
 class Event(msgspec.Struct, gc=False):
     """One committed change. ``previous`` is what was there before.
 
-    ``line`` is the change as a watch writes it, made by whoever needs it first.
+    ``line`` is the change as a watch writes it, made by whoever needs it first. It is about as
+    long as the record.
     """
 
     change: ChangeType
     record: Record
     previous: Record | None
     line: bytes = b""
+
+    def size(self) -> int:
+        """How many bytes it keeps in memory at most, with the line that somebody may yet make."""
+        before = 0 if self.previous is None else len(self.previous.data)
+        return before + 2 * len(self.record.data)
+
+
+class Stretch(NamedTuple):
+    """Some changes of a resource, with none missing up to the revision ``until``."""
+
+    events: list[Event]
+    until: int

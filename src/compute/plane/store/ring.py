@@ -4,8 +4,10 @@ A subscription is a position in the ring and holds no events of its own: ten tho
 cost no more than one. A reader that the ring has overtaken is told so when it comes back.
 """
 
+import asyncio
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import partial
 from itertools import islice
 
 from compute.plane.store.failures import Forgotten
@@ -15,7 +17,8 @@ from compute.plane.store.records import Event
 class Ring:
     """Every change of the resource after the revision ``floor``, in order."""
 
-    __slots__ = ("_bytes", "_events", "_idle", "_limit_bytes", "_limit_events", "_start", "floor")
+    __slots__ = ("_bytes", "_events", "_idle", "_limit_bytes", "_limit_events", "_start", "_told",
+                 "_touched", "floor")  # fmt: skip
 
     def __init__(self, floor: int, limit_events: int, limit_bytes: int) -> None:
         self.floor = floor
@@ -24,12 +27,15 @@ class Ring:
         self._events: list[Event] = []
         self._start = 0  # how many events were dropped so far: positions count from the first ever
         self._bytes = 0
-        # A dict, not a set: readers are woken in the order in which they came to rest.
-        self._idle: dict[Subscription, None] = {}
+        self._told = 0  # the position up to which readers have been woken
+        self._touched: dict[str, None] = {}  # the places of the events after it
+        # By place. Dicts, not sets: readers are woken in the order in which they came to rest.
+        self._idle: dict[str, dict[Subscription, None]] = {}
 
     def append(self, event: Event) -> None:
         self._events.append(event)
-        self._bytes += len(event.record.data)
+        self._bytes += event.size()
+        self._touched.update(dict.fromkeys(_places(event.record.key)))
         if self._bytes > self._limit_bytes or len(self._events) > self._limit_events:
             self._drop(self._surplus())
 
@@ -42,28 +48,49 @@ class Ring:
         if revision > self.floor:
             self._drop(self._index(revision))
 
-    def subscribe(self, since: int, ready: Callable[[], None]) -> "Subscription":
-        subscription = Subscription(self, self._start + self._index(since), ready)
-        self._idle[subscription] = None
+    def subscribe(self, since: int, ready: Callable[[], None], place: str = "") -> "Subscription":
+        """``place`` is a whole key, a namespace with its slash, or nothing for everywhere."""
+        subscription = Subscription(self, self._start + self._index(since), place, ready)
+        if subscription.position == self._end:
+            self._rest(subscription)
         return subscription
 
     def wake(self) -> None:
-        """Call each reader that waits, once: it is called again after it has caught up."""
-        woken, self._idle = self._idle, {}
-        for subscription in woken:
-            subscription.wake()
+        """Call each reader that waits for what has come, once: again after it has caught up.
+
+        Who rests at a place where nothing happened has missed nothing and is left alone.
+        """
+        begin, self._told = self._told, self._end
+        touched, self._touched = self._touched, {}
+        for place in touched:
+            for subscription in self._idle.pop(place, ()):
+                undisturbed(partial(subscription.wake, begin))
 
     def read(self, subscription: "Subscription", limit: int) -> list[Event]:
+        if subscription.resting:
+            return []
         begin = subscription.position - self._start
         if begin < 0:
             raise Forgotten(f"the reader fell behind revision {self.floor}: list again")
         events = self._events[begin : begin + limit]
         if begin + len(events) == len(self._events):
-            self._idle[subscription] = None
+            self._rest(subscription)
         return events
 
     def leave(self, subscription: "Subscription") -> None:
-        self._idle.pop(subscription, None)
+        waiting = self._idle.get(subscription.place)
+        if waiting is not None:
+            waiting.pop(subscription, None)
+            if not waiting:
+                del self._idle[subscription.place]
+
+    @property
+    def _end(self) -> int:
+        return self._start + len(self._events)
+
+    def _rest(self, subscription: "Subscription") -> None:
+        subscription.resting = True
+        self._idle.setdefault(subscription.place, {})[subscription] = None
 
     def _index(self, revision: int) -> int:
         if revision < self.floor:
@@ -75,9 +102,9 @@ class Ring:
     def _surplus(self) -> int:
         """How many of the oldest have to go. An eighth more than needed, so that it is rare."""
         count = max(0, len(self._events) - self._limit_events * 7 // 8)
-        size = self._bytes - sum(len(e.record.data) for e in islice(self._events, count))
+        size = self._bytes - sum(event.size() for event in islice(self._events, count))
         while size > self._limit_bytes * 7 // 8:
-            size -= len(self._events[count].record.data)
+            size -= self._events[count].size()
             count += 1
         return count
 
@@ -87,17 +114,19 @@ class Ring:
         dropped = self._events[:count]
         del self._events[:count]
         self._start += count
-        self._bytes -= sum(len(event.record.data) for event in dropped)
+        self._bytes -= sum(event.size() for event in dropped)
         self.floor = dropped[-1].record.revision
 
 
 class Subscription:
     """A reader's place in a ring. Take until nothing comes, then wait for ``ready``."""
 
-    __slots__ = ("_closed", "_ready", "_ring", "position")
+    __slots__ = ("_closed", "_ready", "_ring", "place", "position", "resting")
 
-    def __init__(self, ring: Ring, position: int, ready: Callable[[], None]) -> None:
+    def __init__(self, ring: Ring, position: int, place: str, ready: Callable[[], None]) -> None:
         self.position = position
+        self.place = place
+        self.resting = False
         self._ring = ring
         self._ready = ready
         self._closed = False
@@ -108,7 +137,10 @@ class Subscription:
         self.position += len(events)
         return events
 
-    def wake(self) -> None:
+    def wake(self, position: int) -> None:
+        """Something happened where this reader rests, at this position or later."""
+        self.resting = False
+        self.position = max(self.position, position)
         if not self._closed:
             self._ready()
 
@@ -117,5 +149,20 @@ class Subscription:
         self._ring.leave(self)
 
 
+def undisturbed(call: Callable[..., None], *args: object) -> None:
+    """Call somebody. What goes wrong there is the loop's to report: others are yet to be called."""
+    try:
+        call(*args)
+    except Exception as error:  # noqa: BLE001 - it is reported
+        told = {"message": f"{call!r} failed to hear of a change", "exception": error}
+        asyncio.get_running_loop().call_exception_handler(told)
+
+
 def _revision(event: Event) -> int:
     return event.record.revision
+
+
+def _places(key: str) -> tuple[str, ...]:
+    """Where a change of that key is of interest."""
+    namespace, slash, _ = key.partition("/")
+    return ("", namespace + slash, key) if slash else ("", key)

@@ -9,7 +9,9 @@ MEBIBYTE = 1024 * 1024
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
     """A change may be forgotten once it is older than ``window`` or further back than
-    ``window_revisions``. The ring is the part of it that watchers read from memory, per resource.
+    ``window_revisions``. The ring is the part of it that watchers read from memory, per resource;
+    ``ring_bytes`` bounds everything that its changes keep alive: each document, the line made of
+    it for watchers, and the document before.
 
     The write-ahead log is folded into the main file whenever it passes ``wal_bytes``; while that
     fails it may grow up to ``wal_limit``, and then writes stop.
@@ -18,6 +20,6 @@ class Settings:
     window: timedelta = timedelta(minutes=10)
     window_revisions: int = 100_000
     ring_events: int = 32_768
-    ring_bytes: int = 32 * MEBIBYTE
+    ring_bytes: int = 64 * MEBIBYTE
     wal_bytes: int = 8 * MEBIBYTE
     wal_limit: int = 64 * MEBIBYTE

@@ -1,6 +1,7 @@
 """What readers see: the present objects, the latest changes, and the graves of the window."""
 
 from collections.abc import Iterable
+from itertools import takewhile
 
 from compute.plane.store.collection import Collection
 from compute.plane.store.log import Newest
@@ -77,9 +78,8 @@ class State:
         self.compacted = max(self.compacted, revision)
         for ring in self._rings.values():
             ring.forget(revision)
-        for grave, dug in list(self._graves.items()):
-            if dug > revision:
-                break
+        old = takewhile(lambda grave: grave[1] <= revision, self._graves.items())
+        for grave, _ in list(old):
             del self._graves[grave]
 
     def _ring(self, floor: int) -> Ring:

@@ -38,11 +38,18 @@ INSERTS = tuple(
 NEWEST = """
 SELECT revision, resource, key, change, iif(change = 'DELETED', x'', document) FROM log AS this
 WHERE NOT EXISTS (SELECT 1 FROM log WHERE previous = this.revision AND previous > 0)
+ORDER BY revision
 """
 CHANGES = """
 SELECT this.revision, this.key, this.change, this.document, old.revision, old.document
 FROM log AS this LEFT JOIN log AS old ON old.revision = this.previous AND old.change <> 'DELETED'
 WHERE this.revision > ? AND this.revision <= ? AND this.resource = ? ORDER BY this.revision
+"""
+# CROSS JOIN: from the few changes to what they replaced, not from all that is old.
+REPLACED = """
+SELECT old.key, old.revision, old.document
+FROM log AS this CROSS JOIN log AS old ON old.revision = this.previous AND old.change <> 'DELETED'
+WHERE this.revision > ? AND this.revision <= ? AND this.resource = ? AND old.revision <= ?
 """
 COMPACT = """
 DELETE FROM log WHERE revision IN (

@@ -5,12 +5,12 @@ read from the ring of latest changes while they are there, else from the disk.
 """
 
 import asyncio
-import os
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from operator import attrgetter
 from pathlib import Path
+from typing import TypeVar
 
 from compute.plane.environment import Environment
 from compute.plane.store.batches import Batches, Figures, Heard
@@ -25,9 +25,9 @@ from compute.plane.store.failures import (
     WritesStopped,
 )
 from compute.plane.store.faults import closed
-from compute.plane.store.lock import FileLock
-from compute.plane.store.log import Log
-from compute.plane.store.records import Draft, Event, Record
+from compute.plane.store.lock import FileLock, claim
+from compute.plane.store.log import REVISIONS_AT_ONCE, Log
+from compute.plane.store.records import Draft, Event, Record, Stretch
 from compute.plane.store.ring import Subscription
 from compute.plane.store.settings import Settings
 from compute.plane.store.state import State
@@ -42,13 +42,15 @@ __all__ = [
     "Moved",
     "Settings",
     "Store",
+    "Stretch",
     "Subscription",
     "Unreadable",
     "WritesStopped",
 ]
 
+Result = TypeVar("Result")
+
 _DEFAULTS = Settings()
-_HISTORY_STEP = 5000  # revisions read in one job, so that waiting writes come in between
 
 
 class Store:
@@ -56,19 +58,21 @@ class Store:
 
     def __init__(
         self,
-        parts: tuple[Log, State],
+        loaded: tuple[Log, State],
         lock: FileLock,
         writer: Writer,
-        compaction: Compaction,
-        batches: Batches,
+        settings: Settings,
+        environment: Environment,
     ) -> None:
-        self._log, self._state = parts
+        log, state = self._log, self._state = loaded
         self._lock = lock
         self._writer = writer
-        self._compaction = compaction
-        self._batches = batches
-        batches.published = compaction.consider
-        compaction.consider()
+        self._compaction = Compaction(log, state, writer, settings, environment.now)
+        self._batches = Batches(log, state, writer, environment.now)
+        self._batches.published = self._compaction.consider
+        self._reading = asyncio.Lock()
+        self._closing: asyncio.Future[None] | None = None
+        self._compaction.consider()
 
     @classmethod
     async def open(
@@ -81,18 +85,16 @@ class Store:
         vfs: str | None = None,
     ) -> "Store":
         """The store in that file, made if there is none. Raises `Busy` or `Unreadable`."""
-        lock = _claim(path, vfs)
+        lock = claim(path, virtual=vfs is not None)
         loop = asyncio.get_running_loop()
         writer = ThreadWriter(loop) if threaded else LoopWriter(loop)
         try:
-            log, state = await done(writer, partial(_load, path, settings, vfs))
+            loaded = await done(writer, partial(_load, path, settings, vfs))
         except BaseException:
             writer.stop()
             lock.release()
             raise
-        compaction = Compaction(log, state, writer, settings, environment.now)
-        batches = Batches(log, state, writer, settings.wal_bytes, environment.now)
-        return cls((log, state), lock, writer, compaction, batches)
+        return cls(loaded, lock, writer, settings, environment)
 
     @property
     def revision(self) -> int:
@@ -103,6 +105,13 @@ class Store:
     def compacted(self) -> int:
         """Changes up to and including this one are forgotten."""
         return self._state.compacted
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        path = self._log.path
+        files = (path, path.with_name(f"{path.name}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
 
     @property
     def figures(self) -> Figures:
@@ -123,45 +132,58 @@ class Store:
         """The record, once it is on disk and published. Fails with `Moved` or `WritesStopped`."""
         return self._batches.write(draft)
 
-    def subscribe(self, resource: str, since: int, ready: Callable[[], None]) -> Subscription:
+    def subscribe(
+        self, resource: str, since: int, ready: Callable[[], None], place: str = ""
+    ) -> Subscription:
         """A place in the stream of changes after ``since``.
 
-        Raises `Forgotten` when they are not in memory: `history` may still know them, and the
-        last of what it gives is the place to subscribe from.
+        Raises `Forgotten` when they are not in memory: `stretch` may still know them, and where
+        it ends is the place to subscribe from.
         """
         self._check(since)
-        return self._state.ring(resource).subscribe(since, ready)
+        return self._state.ring(resource).subscribe(since, ready, place)
+
+    async def stretch(self, resource: str, since: int) -> Stretch:
+        """Some of the changes after ``since``, from disk: few enough to hold one for every reader.
+
+        There may be none in a stretch, although some follow.
+        """
+        job = partial(self._log.changes, resource, since, self.revision)
+        return await self._read(since, job)
 
     async def history(self, resource: str, since: int) -> list[Event]:
-        """The changes after ``since`` up to the present, from disk."""
-        events: list[Event] = []
+        """The changes after ``since`` up to the present. That may be the whole window at once."""
         self._check(since)
-        while since < self.revision:
-            self._check(since)
-            until = min(since + _HISTORY_STEP, self.revision)
-            job = partial(self._log.changes, resource, since, until)
-            events += await done(self._writer, job)
-            since = until
-        return events
+        ring = self._state.ring(resource)
+        events: list[Event] = []
+        # What memory has is not asked of the disk: under steady writing that would never end.
+        while since < ring.floor:
+            stretch = await self.stretch(resource, since)
+            events += stretch.events
+            since = stretch.until
+        return events + ring.since(since)
 
     async def collection_at(self, resource: str, revision: int) -> list[Record]:
-        """What was there at that revision, by key: the present with later changes taken back."""
+        """What was there at that revision, by key: what still is, and what was replaced since."""
         self._check(revision)
         ring = self._state.ring(resource)
+        present = self._state.collection(resource).range()
         if revision < ring.floor:
-            events = await self.history(resource, revision)
+            replaced = await self._replaced(resource, revision)
         else:
-            events = ring.since(revision)
-        return _undone(self._state.collection(resource).range(), events)
+            before = (event.previous for event in ring.since(revision))
+            replaced = [old for old in before if old is not None and old.revision <= revision]
+        then = [record for record in present if record.revision <= revision] + replaced
+        then.sort(key=attrgetter("key"))
+        return then
 
     def listen(self, heard: Heard) -> Callable[[], None]:
         """Hear every committed change of every resource, in order, until the answer is called."""
-        listeners = self._batches.listeners
-        listeners.append(heard)
+        listeners, place = self._batches.listeners, object()
+        listeners[place] = heard
 
         def leave() -> None:
-            if heard in listeners:
-                listeners.remove(heard)
+            listeners.pop(place, None)
 
         return leave
 
@@ -171,23 +193,40 @@ class Store:
         await self._compaction.run(revision)
 
     async def close(self) -> None:
-        """Finish the writes that were accepted, and let go of the file."""
-        if self._batches.closing:
-            return
-        self._batches.closing = True
-        self._compaction.stop()
-        while self._batches.busy:
-            await done(self._writer, _nothing)
-        sound = self._batches.stopped is None
-        self._batches.stop(closed(self._log.path))
+        """Finish the writes that were accepted, and let go of the file. Closing twice is fine."""
+        if self._closing is None:
+            self._compaction.stop()
+            self._batches.close()
+            self._closing = asyncio.ensure_future(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
         try:
-            await done(self._writer, partial(_leave, self._log, sound=sound))
+            while self._batches.busy:
+                await done(self._writer, _nothing)
+            await done(self._writer, partial(_leave, self._log))
         finally:
             self._writer.stop()
             self._lock.release()
 
+    async def _replaced(self, resource: str, revision: int) -> list[Record]:
+        """What was there at that revision and is no more, read from disk."""
+        found: list[Record] = []
+        newest = self.revision
+        for since in range(revision, newest, REVISIONS_AT_ONCE):
+            until = min(since + REVISIONS_AT_ONCE, newest)
+            job = partial(self._log.replaced, resource, revision, since, until)
+            found += await self._read(since, job)
+        return found
+
+    async def _read(self, since: int, job: Callable[[], Result]) -> Result:
+        """One reading at a time: a write waits for one at most, however many want to read."""
+        async with self._reading:
+            self._check(since)
+            return await done(self._writer, job)
+
     def _check(self, revision: int) -> None:
-        if self._batches.closing:
+        if self._closing is not None:
             raise closed(self._log.path)
         if revision > self.revision:
             raise FutureRevision(
@@ -197,55 +236,21 @@ class Store:
             raise Forgotten(f"revision {revision} is compacted, the oldest is {self.compacted}")
 
 
-def _claim(path: Path, vfs: str | None) -> FileLock:
-    """The lock of a file that nobody else can read, in a directory that is made at need."""
-    try:
-        if not path.parent.exists():
-            path.parent.mkdir(parents=True, mode=0o700)
-        lock = FileLock(path.with_name(path.name + ".lock"))
-    except OSError as error:
-        raise Unreadable(f"cannot use {path.parent} for {path.name}: {error.strerror}") from error
-    if vfs is None:
-        try:
-            _make(path)
-        except OSError as error:
-            lock.release()
-            raise Unreadable(f"cannot open {path}: {error.strerror}") from error
-    return lock
-
-
-def _make(path: Path) -> None:
-    """A file of ours alone. Its name in the directory has to last as well."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    directory = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-    os.fsync(directory)
-    os.close(directory)
-
-
 def _load(path: Path, settings: Settings, vfs: str | None) -> tuple[Log, State]:
-    log = Log.open(path, settings.wal_limit, vfs)
+    log = Log.open(path, settings, vfs)
     state = State(settings, log.revision, log.compacted)
-    state.load(log.newest())
+    try:
+        state.load(log.newest())
+    except BaseException:
+        log.close()
+        raise
     return log, state
 
 
-def _leave(log: Log, *, sound: bool) -> None:
-    """After a disk error nothing is written any more, not even to tidy up."""
-    if sound:
-        with suppress(WritesStopped):
-            log.settle()
+def _leave(log: Log) -> None:
+    with suppress(WritesStopped):
+        log.settle()
     log.close()
-
-
-def _undone(records: list[Record], events: list[Event]) -> list[Record]:
-    """The records before those events. The earliest event of an object knows how it was."""
-    if not events:
-        return records
-    before = {event.record.key: event.previous for event in reversed(events)}
-    kept = [record for record in records if record.key not in before]
-    kept.extend(record for record in before.values() if record is not None)
-    kept.sort(key=attrgetter("key"))
-    return kept
 
 
 def _nothing() -> None:

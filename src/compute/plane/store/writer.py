@@ -6,6 +6,7 @@ after everything committed before has been published.
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from queue import SimpleQueue
 from threading import Thread
 from typing import Protocol, TypeVar
@@ -52,7 +53,8 @@ class ThreadWriter:
     def submit(self, job: Callable[[], Result], answer: Answer[Result]) -> None:
         def run() -> None:
             outcome = _outcome(job)
-            self._loop.call_soon_threadsafe(answer, outcome)
+            with suppress(RuntimeError):  # the loop is closed: nobody is there to hear
+                self._loop.call_soon_threadsafe(answer, outcome)
 
         self._jobs.put(run)
 

@@ -89,6 +89,57 @@ async def test_a_database_of_another_program_is_refused(tmp_path):
 
 
 @in_loop
+async def test_a_database_of_another_program_with_our_number_is_refused(tmp_path):
+    """The number of a format is no proof of whose it is."""
+    with apsw.Connection(str(tmp_path / "plane.db")) as connection:
+        connection.execute("CREATE TABLE theirs (x)")
+        connection.pragma("user_version", 1)
+    connection.close()
+    with pytest.raises(Unreadable, match="is not a readable store"):
+        await Store.open(tmp_path / "plane.db", environment())
+
+
+@in_loop
+async def test_a_damaged_file_is_refused_and_let_go(tmp_path):
+    """Half of the objects would be worse than none; a copy in its place can be opened."""
+    path = tmp_path / "plane.db"
+    async with opened(tmp_path) as store:
+        await asyncio.gather(*(store.write(created(str(n), "x" * 1000)) for n in range(100)))
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2] + bytes(8192) + whole[len(whole) // 2 + 8192 :])
+    with pytest.raises(Unreadable, match=r"plane\.db is not a readable store"):
+        await Store.open(path, environment())
+    path.write_bytes(whole)
+    async with opened(tmp_path) as store:
+        assert len(store.collection(WIDGETS)) == 100
+
+
+@in_loop
+async def test_the_names_of_new_directories_last(tmp_path, monkeypatch):
+    """A file is only found after a power cut if every directory on the way to it is."""
+    synced = set()
+    sync = os.fsync
+
+    def seen(file: int) -> None:
+        synced.add(Path(f"/proc/self/fd/{file}").readlink())
+        sync(file)
+
+    monkeypatch.setattr(os, "fsync", seen)
+    async with opened(tmp_path / "deep" / "data"):
+        assert synced == {tmp_path, tmp_path / "deep", tmp_path / "deep" / "data"}
+
+
+@in_loop
+async def test_the_size_is_that_of_the_files(tmp_path):
+    """What is on disk can be told: the main file and the write-ahead log."""
+    async with opened(tmp_path) as store:
+        await store.write(created("a", "x" * 50_000))
+        files = [tmp_path / "plane.db", tmp_path / "plane.db-wal"]
+        assert store.size == sum(file.stat().st_size for file in files)
+        assert store.size > 50_000
+
+
+@in_loop
 async def test_a_file_that_is_no_database_is_refused(tmp_path):
     """Rubbish is named as such, and the file can be opened once it was put right."""
     (tmp_path / "plane.db").write_bytes(b"rubbish " * 1000)

@@ -104,15 +104,14 @@ async def test_compaction_forgets_the_past_and_keeps_the_present(tmp_path):
 
 
 @in_loop
-async def test_history_on_disk_ends_at_the_point_of_compaction(tmp_path):
-    """A reader that was overtaken while it waited for the disk hears of it."""
+async def test_what_is_forgotten_leaves_memory(tmp_path):
+    """A reader that has not taken a change within the window is told that it came too late."""
     async with opened(tmp_path) as store:
+        reader = store.subscribe(WIDGETS, 0, lambda: None)
         await grow(store)
-        compaction = asyncio.ensure_future(store.compact(5))
-        await asyncio.sleep(0)
-        with pytest.raises(Forgotten, match="up to revision 5 are compacted"):
-            await store.history(WIDGETS, 1)
-        await compaction
+        await store.compact(5)
+        with pytest.raises(Forgotten, match="list again"):
+            reader.take(10)
 
 
 @in_loop
@@ -216,3 +215,23 @@ def test_a_full_disk_does_not_end_forgetting(tmp_path):
 
     virtual_time.run(scenario())
     assert left == [0, 6]
+
+
+def test_forgetting_that_a_full_disk_refuses_is_not_tried_all_the_time(tmp_path):
+    """However much is to be forgotten: between two attempts a tick goes by."""
+    disk, refusals = FaultyDisk(), []
+
+    async def scenario() -> None:
+        async with opened(tmp_path, threaded=False, vfs=disk.name) as store:
+            await asyncio.gather(*(store.write(created(str(n))) for n in range(50)))
+        with disk.failing(on_write=apsw.SQLITE_FULL):
+            small = Settings(window_revisions=20)
+            async with opened(tmp_path, small, threaded=False, vfs=disk.name) as store:
+                for _ in range(100):
+                    await asyncio.sleep(0)
+                refusals.append(disk.refusals)
+                await asyncio.sleep(300)
+                refusals.append(disk.refusals)
+
+    virtual_time.run(scenario())
+    assert refusals[0] < refusals[1] < 10

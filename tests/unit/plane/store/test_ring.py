@@ -8,8 +8,8 @@ from compute.plane.store.ring import Ring
 from tests.store_builders import revisions
 
 
-def event(revision: int, size: int = 10) -> Event:
-    return Event(ChangeType.ADDED, Record("a", revision, b"x" * size), None)
+def event(revision: int, size: int = 10, key: str = "a") -> Event:
+    return Event(ChangeType.ADDED, Record(key, revision, b"x" * size), None)
 
 
 def ring_of(*numbers: int, floor: int = 0, events: int = 100, size: int = 10_000) -> Ring:
@@ -44,13 +44,24 @@ def test_a_revision_below_the_ring_is_forgotten():
 
 
 @pytest.mark.parametrize(
-    ("events", "size"), [(4, 10_000), (100, 40)], ids=["by number", "by bytes"]
+    ("events", "size"), [(4, 10_000), (100, 80)], ids=["by number", "by bytes"]
 )
 def test_a_full_ring_drops_its_oldest(events, size):
     """A ring holds no more than its limits, and knows below what it is blind."""
     ring = ring_of(*range(1, 6), events=events, size=size)
     assert revisions(ring.since(ring.floor)) == [3, 4, 5]
     assert ring.floor == 2
+
+
+def test_a_ring_counts_all_that_its_changes_keep_alive():
+    """A document, the line that watchers share, and the document before: each is memory."""
+    ring = Ring(0, 100, 10_000)
+    record = Record("a", 1, b"x" * 300)
+    for number in range(2, 50):
+        change = Event(ChangeType.MODIFIED, Record("a", number, b"y" * 300), record, b"z" * 300)
+        ring.append(change)
+        record = change.record
+    assert 8 <= len(ring.since(ring.floor)) <= 11
 
 
 def test_a_change_larger_than_the_ring_is_not_kept():
@@ -82,8 +93,36 @@ def test_a_reader_is_woken_once_until_it_has_caught_up():
     ring.wake()
     assert len(calls) == 1
     reader.take(10)
+    ring.append(event(4))
     ring.wake()
     assert len(calls) == 2
+
+
+def test_a_reader_is_not_woken_by_what_happens_elsewhere():
+    """Who rests in one namespace misses nothing while another is busy, and falls behind nothing."""
+    calls: list[int] = []
+    ring = ring_of(events=8)
+    reader = ring.subscribe(0, lambda: calls.append(1), place="quiet/")
+    for number in range(1, 40):
+        ring.append(event(number, key="busy/a"))
+        ring.wake()
+    assert (calls, reader.take(10)) == ([], [])
+    ring.append(event(40, key="quiet/a"))
+    ring.append(event(41, key="busy/a"))
+    ring.wake()
+    assert calls == [1]
+    assert revisions(reader.take(10)) == [40, 41]
+
+
+@pytest.mark.parametrize("place", ["", "n/", "n/a"])
+def test_a_reader_is_woken_by_what_happens_where_it_looks(place):
+    """Everywhere, in a namespace, or at one object."""
+    calls: list[int] = []
+    ring = ring_of()
+    ring.subscribe(0, lambda: calls.append(1), place=place)
+    ring.append(event(1, key="n/a"))
+    ring.wake()
+    assert calls == [1]
 
 
 def test_a_closed_reader_is_not_woken():

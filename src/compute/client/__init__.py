@@ -1,0 +1,1 @@
+"""Speaking to a plane: what every door offers, and the typed client above it."""

@@ -1,0 +1,168 @@
+"""Documents from anywhere, in YAML or JSON, read so that nothing in them can hurt the reader.
+
+The text may come from anybody, so the limits come before the parser. The C parser is quick but
+recurses: a few thousand brackets would end the process. And a handful of aliases can stand for
+millions of nodes. Both are told from the event stream, which does neither. Directives are looked
+for before even that: it compares each with all before it.
+
+Plain words are read as JSON would read them: ``true`` is a boolean, but the city ``NO`` is not, and
+a date is a string. A key given twice is an error, since one of its values would be lost. A tag could
+ask for what JSON does not have, so only those are taken that say what is plain anyway.
+"""
+
+import codecs
+import math
+import re
+from collections.abc import Hashable
+from typing import Any, Final
+
+import yaml
+
+SIZE_LIMIT: Final = 3 * 1024 * 1024  # bytes, as an API server takes
+DEPTH_LIMIT: Final = 100
+DIGIT_LIMIT: Final = 40  # of a number; far beyond 64 bits, and still short to print
+
+_TAG: Final = "tag:yaml.org,2002:"
+_PLAIN_TAGS: Final = (None, f"{_TAG}str", f"{_TAG}map", f"{_TAG}seq")
+_EXACT: Final = 2.0**53  # from there on a float no longer tells one integer from the next
+_MOST_DIRECTIVES: Final = 10
+_TAG_DIRECTIVE: Final = re.compile(rb"(?:\A|\xef\xbb\xbf|[\n\r]|\xc2\x85|\xe2\x80[\xa8\xa9])%TAG")
+_TWO_ESCAPES: Final = re.compile(
+    rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
+)
+
+# What the parser's words usually come from.
+_HINTS: Final = {
+    "did not find expected key": "; check the indentation of this line and the one above",
+    "mapping values are not allowed in this context": '; quote a value that contains ": "',
+    "found character that cannot start any token": "; indent with spaces, not with tabs",
+}
+
+_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class Unreadable(ValueError):
+    """A text that is not taken. ``place`` is where, to be put after the name of the text."""
+
+    def __init__(self, place: str, problem: str) -> None:
+        super().__init__(f"{place}: {problem}".lstrip(" ,:"))
+        self.place = place
+        self.problem = problem
+
+
+class _Loader(_Base):  # type: ignore[misc]  # the C loader has no type of its own
+    """Reads plain scalars as JSON does, and refuses a key given twice."""
+
+    yaml_implicit_resolvers: dict[str, list[Any]] = {}
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Hashable, Any]:  # noqa: FBT001, FBT002 - PyYAML's signature
+        seen: set[str] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise _refused("a key must be a word", key)
+            if key.value in seen:
+                raise _refused(f"the key {key.value!r} is given twice", key)
+            seen.add(key.value)
+            key.tag = f"{_TAG}str"  # else 1 and true would be one key to Python
+        mapping: dict[Hashable, Any] = super().construct_mapping(node, deep=deep)
+        return mapping
+
+    def construct_integer(self, node: yaml.ScalarNode) -> int:
+        text: str = node.value
+        if len(text) > DIGIT_LIMIT:
+            raise _refused(f"a number has more than {DIGIT_LIMIT} digits", node)
+        return int(text, 8 if text.lstrip("+-").startswith("0") else 10)
+
+    def construct_decimal(self, node: yaml.ScalarNode) -> int | float:
+        try:
+            return number(node.value)
+        except ValueError as error:
+            raise _refused(str(error), node) from error
+
+
+for _tag, _pattern, _first in (
+    ("bool", r"^(?:true|True|TRUE|false|False|FALSE)$", "tTfF"),
+    ("int", r"^[-+]?(?:0[0-7]*|[1-9][0-9]*)$", "-+0123456789"),  # 0644 is a file mode
+    ("float", r"^[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?$", "-+.0123456789"),
+    ("float", r"^[-+]?[0-9]+[eE][-+]?[0-9]+$", "-+0123456789"),
+    ("null", r"^(?:~|null|Null|NULL|)$", ["~", "n", "N", ""]),
+):
+    _Loader.add_implicit_resolver(f"{_TAG}{_tag}", re.compile(_pattern), list(_first))
+_Loader.add_constructor(f"{_TAG}int", _Loader.construct_integer)
+_Loader.add_constructor(f"{_TAG}float", _Loader.construct_decimal)
+
+
+def number(text: str) -> int | float:
+    """The number that is written with a point or an exponent.
+
+    A whole one is an integer: JSON has one kind of number, and others write both alike.
+    """
+    made = float(text)
+    if math.isinf(made):
+        raise ValueError("a number is too large")
+    return int(made) if made.is_integer() and abs(made) < _EXACT else made
+
+
+def read(text: bytes, most_nodes: int | None = None) -> list[object]:
+    """The value of every document in the text; None for an empty one. It raises `Unreadable`.
+
+    Reading takes some 10 microseconds for each key, value and bracket: whoever serves others at the
+    same time says how many he can afford.
+    """
+    if len(text) > SIZE_LIMIT:
+        raise Unreadable("", f"larger than {SIZE_LIMIT // 1024 // 1024} MiB")
+    text = _joined(text)
+    if _count_directives(text) > _MOST_DIRECTIVES:
+        raise Unreadable("", f"more than {_MOST_DIRECTIVES} lines begin with %TAG")
+    try:
+        _guard(text, most_nodes)
+        return list(yaml.load_all(text, Loader=_Loader))
+    except yaml.MarkedYAMLError as error:
+        problem = error.problem or str(error.context)
+        hint = _HINTS.get(problem, "")
+        raise Unreadable(_place(error.problem_mark), f"{problem}{hint}") from error
+    except yaml.reader.ReaderError as error:
+        problem = f"not readable as text: {error.reason}"
+        raise Unreadable(f", byte {error.position + 1}", problem) from error
+
+
+def _joined(text: bytes) -> bytes:
+    """The text with characters that JSON writes as two escapes written as YAML does: as one."""
+    looks_like_json = text.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
+    return _TWO_ESCAPES.sub(_one_escape, text) if looks_like_json else text
+
+
+def _one_escape(found: re.Match[bytes]) -> bytes:
+    both = int(found[2] + found[3], 16)
+    return found[1] + b"\\U%08x" % (0x10000 + ((both >> 16 & 0x3FF) << 10) + (both & 0x3FF))
+
+
+def _count_directives(text: bytes) -> int:
+    if text.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        text = text.decode("utf-16", "ignore").encode()
+    return len(_TAG_DIRECTIVE.findall(text))
+
+
+def _guard(text: bytes, most_nodes: int | None) -> None:
+    """Refuse what would be too deep, too wide or no JSON once it is parsed."""
+    depth = 0
+    for nodes, event in enumerate(yaml.parse(text, Loader=_Loader)):
+        if nodes == most_nodes:
+            raise Unreadable("", f"larger than {most_nodes} keys and values; send it as JSON")
+        depth += isinstance(event, yaml.CollectionStartEvent)
+        depth -= isinstance(event, yaml.CollectionEndEvent)
+        if isinstance(event, yaml.AliasEvent):
+            raise Unreadable(_place(event.start_mark), "aliases are not supported")
+        if getattr(event, "tag", None) not in _PLAIN_TAGS:
+            raise Unreadable(_place(event.start_mark), "tags are not supported")
+        if depth > DEPTH_LIMIT:
+            place = _place(event.start_mark)
+            raise Unreadable(place, f"nested deeper than {DEPTH_LIMIT} levels")
+
+
+def _refused(problem: str, node: yaml.Node) -> yaml.MarkedYAMLError:
+    return yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+
+
+def _place(mark: Any) -> str:  # noqa: ANN401 - one of PyYAML's two kinds of mark, or none
+    return f", line {mark.line + 1}, column {mark.column + 1}" if mark else ""

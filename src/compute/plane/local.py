@@ -1,0 +1,261 @@
+"""The door without a socket: a transport straight on a plane's registry.
+
+Documents cross it by value, as they would cross a wire. What a caller hands in is written as JSON
+and read again by the same guard that reads requests, so that nothing which could not have come
+through HTTP gets in, and no dict is ever shared between a caller and the plane.
+"""
+
+import asyncio
+import math
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+import msgspec
+
+from compute.api import errors, scheme
+from compute.api.errors import BadRequest, MethodNotAllowed, NotFound, TooLarge
+from compute.api.status import Status, StatusDetails
+from compute.client.client import Client, K, Listing
+from compute.client.options import (
+    EVERYTHING,
+    PLAIN_WRITE,
+    DeleteOptions,
+    ListOptions,
+    PatchType,
+    WatchOptions,
+    WriteOptions,
+)
+from compute.client.transport import Document, Place, WatchEvent
+from compute.plane.plane import Plane
+from compute.plane.registry import intake
+from compute.plane.registry.kinds import Kind
+from compute.plane.registry.outcomes import Page
+from compute.plane.registry.subresources import check_subresource
+from compute.plane.registry.watches import Notice, Watch
+from compute.plane.store.records import Record
+
+_NOTHING_HERE: Final = "the server could not find the requested resource"
+_LONGEST: Final = 3 * 1024 * 1024  # bytes of a document, as in a request's body
+
+
+class LocalTransport:
+    """All verbs on one plane, in its own process and on its own loop."""
+
+    def __init__(self, plane: Plane) -> None:
+        self._plane = plane
+        self._registry = plane.registry
+
+    async def get(self, place: Place, resource_version: str = "") -> Document:
+        return _document(self.record(place, resource_version))
+
+    async def list(self, place: Place, options: ListOptions) -> Document:
+        return _listing(self._kind(place), await self.page(place, options))
+
+    @asynccontextmanager
+    async def watch(
+        self, place: Place, options: WatchOptions
+    ) -> AsyncIterator[AsyncIterator[WatchEvent]]:
+        kind = self._kind(place)
+        watch = await self._registry.watch(kind, place.namespace, options, place.name)
+        try:
+            yield _events(watch)
+        finally:
+            watch.close()
+
+    async def create(self, place: Place, document: Document, options: WriteOptions) -> Document:
+        return _document(await self.create_encoded(place, _encoded(document), options))
+
+    async def update(self, place: Place, document: Document, options: WriteOptions) -> Document:
+        kind = self._object_kind(place)
+        written = await self._registry.update(
+            kind, place.namespace, place.name, _taken_object(document), options, place.subresource
+        )
+        return _document(written.record)
+
+    async def patch(
+        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
+    ) -> Document:
+        written = await self._registry.patch(
+            self._object_kind(place),
+            place.namespace,
+            place.name,
+            kind,
+            _taken(patch),
+            options,
+            place.subresource,
+        )
+        return _document(written.record)
+
+    async def delete(self, place: Place, options: DeleteOptions) -> Document:
+        kind = self._object_kind(place)
+        deleted = await self._registry.delete(kind, place.namespace, place.name, options)
+        document = _document(deleted.record)
+        return _removed(kind, document) if deleted.gone else document
+
+    async def delete_collection(
+        self, place: Place, which: ListOptions, options: DeleteOptions
+    ) -> Document:
+        kind = self._collection_kind(place)
+        page = await self._registry.delete_collection(kind, place.namespace, which, options)
+        return _listing(kind, page)
+
+    # For `LocalClient`, which makes its objects out of the bytes themselves
+
+    def record(self, place: Place, resource_version: str = "") -> Record:
+        kind = self._object_kind(place)
+        if place.subresource == "scale":
+            return self._registry.get_scale(kind, place.namespace, place.name)
+        return self._registry.get(kind, place.namespace, place.name, resource_version)
+
+    async def page(self, place: Place, options: ListOptions) -> Page:
+        return await self._registry.list(self._kind(place), place.namespace, options)
+
+    async def create_encoded(self, place: Place, body: bytes, options: WriteOptions) -> Record:
+        kind = self._collection_kind(place)
+        document = _object_in(body)
+        return (await self._registry.create(kind, place.namespace, document, options)).record
+
+    def _kind(self, place: Place) -> Kind:
+        resource = place.resource
+        kind = self._plane.kinds.find(resource.group, resource.version, resource.plural)
+        if kind is None or (place.namespace and not kind.resource.namespaced):
+            raise NotFound(_NOTHING_HERE)
+        return kind
+
+    def _object_kind(self, place: Place) -> Kind:
+        """The kind at a place that must be one object, or a part of it that the kind has."""
+        kind = self._kind(place)
+        if not place.name or (kind.resource.namespaced and not place.namespace):
+            raise NotFound(_NOTHING_HERE)
+        check_subresource(kind, place.subresource)
+        return kind
+
+    def _collection_kind(self, place: Place) -> Kind:
+        """The kind at a place that must be one collection that can be changed."""
+        kind = self._kind(place)
+        if kind.resource.namespaced and not place.namespace:
+            raise MethodNotAllowed(
+                "the server does not allow this method on the requested resource"
+            )
+        return kind
+
+
+class LocalClient(Client):
+    """Our classes, straight on a plane. What is asked for most never becomes a dict on its way."""
+
+    def __init__(self, plane: Plane) -> None:
+        self._door = LocalTransport(plane)
+        super().__init__(self._door)
+
+    async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
+        record = self._door.record(Place(kind.RESOURCE, namespace, name))
+        return scheme.decode_as(kind, record.data)
+
+    async def list(
+        self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
+    ) -> Listing[K]:
+        page = await self._door.page(Place(kind.RESOURCE, namespace), options)
+        items = tuple(scheme.decode_as(kind, record.data) for record in page.records)
+        return Listing(items, str(page.revision), page.continue_)
+
+    async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
+        place = Place(obj.RESOURCE, obj.metadata.namespace)
+        record = await self._door.create_encoded(place, scheme.encode(obj), options)
+        return scheme.decode_as(type(obj), record.data)
+
+
+async def _events(watch: Watch) -> AsyncIterator[WatchEvent]:
+    """The changes as they come. Nothing is taken from the plane before the reader asks for it."""
+    wake = asyncio.Event()
+    watch.ready = wake.set
+    while True:
+        wake.clear()
+        for notice in (notices := watch.take()):
+            yield _event(notice)
+        if notices:
+            continue
+        if watch.ended:
+            return
+        await wake.wait()
+
+
+def _event(notice: Notice) -> WatchEvent:
+    if notice.type == "ERROR":
+        raise errors.from_status(scheme.decode_as(Status, notice.data))
+    return WatchEvent(notice.type, msgspec.json.decode(notice.data))
+
+
+def _document(record: Record) -> Document:
+    document: Document = msgspec.json.decode(record.data)
+    return document
+
+
+def _listing(kind: Kind, page: Page) -> Document:
+    metadata: Document = {"resourceVersion": str(page.revision)}
+    if page.continue_:
+        metadata["continue"] = page.continue_
+    if page.remaining is not None:
+        metadata["remainingItemCount"] = page.remaining
+    return {
+        "apiVersion": kind.resource.api_version,
+        "kind": kind.list_kind,
+        "metadata": metadata,
+        "items": [_document(record) for record in page.records],
+    }
+
+
+def _removed(kind: Kind, document: Document) -> Document:
+    """What a server answers once an object is gone."""
+    metadata = document["metadata"]
+    subject = StatusDetails(
+        name=metadata["name"],
+        group=kind.resource.group,
+        kind=kind.resource.plural,
+        uid=metadata["uid"],
+    )
+    status: Document = msgspec.to_builtins(Status(status="Success", details=subject))
+    return status
+
+
+def _taken_object(document: object) -> Document:
+    return _object_in(_encoded(document))
+
+
+def _taken(value: object) -> object:
+    """A copy of what a caller handed in, as the wire would have carried it."""
+    return intake.read_json(_encoded(value))
+
+
+def _object_in(body: bytes) -> Document:
+    document = intake.read_json(body)
+    if not isinstance(document, dict):
+        raise BadRequest("the document is not an object")
+    return document
+
+
+def _encoded(value: object) -> bytes:
+    try:
+        body = msgspec.json.encode(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise BadRequest(f"the document cannot be written as JSON: {error}") from error
+    if len(body) > _LONGEST:
+        raise TooLarge(f"the document has {len(body)} bytes, at most {_LONGEST} are taken")
+    # The encoder writes null for NaN and the infinities.
+    if b"null" in body:
+        _refuse_unreal(value)
+    return body
+
+
+def _refuse_unreal(value: object) -> None:
+    match value:
+        case float() if not math.isfinite(value):
+            raise BadRequest(f"the document cannot be written as JSON: {value} is not a number")
+        case dict():
+            for item in value.values():
+                _refuse_unreal(item)
+        case list() | tuple():
+            for item in value:
+                _refuse_unreal(item)
+        case _:
+            return

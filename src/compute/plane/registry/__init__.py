@@ -1,0 +1,1 @@
+"""What the API means: kinds, rules of metadata, verbs, garbage collection, namespaces."""

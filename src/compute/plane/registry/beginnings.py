@@ -1,0 +1,117 @@
+"""The verb watch: where a watch begins.
+
+sendInitialEvents   resourceVersion   begins with
+not said            none or "0"       every object there is
+not said            a version         the first change after it
+true                any, reached      every object there is, then a bookmark that says so
+false               none or "0"       the next change
+false               a version         the first change after it
+"""
+
+import asyncio
+from typing import Final
+
+from compute.client.options import WatchOptions
+from compute.plane.registry import versions
+from compute.plane.registry.context import Context, reading_the_past
+from compute.plane.registry.kinds import Kind
+from compute.plane.registry.optionrules import check_watch
+from compute.plane.registry.selection import Selection, select
+from compute.plane.registry.watches import Beginning, Watch
+from compute.plane.store.records import Record
+from compute.plane.store.store import Forgotten
+
+_BOOKMARK_INTERVAL: Final = 60.0  # seconds
+
+
+class Watches:
+    """The verb watch of one plane.
+
+    About once a minute every watcher that asked for it hears how far he has got, so that a quiet
+    watch can be resumed without listing again. While nobody watches, no timer is set.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._open: dict[Watch, asyncio.TimerHandle | None] = {}
+        self._ticker: asyncio.TimerHandle | None = None
+        self._over = False
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def bookmark(self) -> None:
+        """Let every watcher that wants to know hear how far he has got."""
+        for watch in tuple(self._open):
+            watch.bookmark()
+
+    def end(self) -> None:
+        """End every watch, those too that are only about to begin."""
+        self._over = True
+        for watch in tuple(self._open):
+            watch.end()
+
+    async def watch(self, kind: Kind, namespace: str, options: WatchOptions, name: str) -> Watch:
+        """The watch that was asked for. `Expired` if its past is forgotten."""
+        with reading_the_past():
+            watch = await self._begun(kind, namespace, options, name)
+        if self._over:
+            watch.end()
+            return watch
+        seconds, loop = options.timeout_seconds, asyncio.get_running_loop()
+        self._open[watch] = loop.call_later(seconds, watch.finish) if seconds else None
+        watch.left = self._leave
+        if self._ticker is None:
+            self._ticker = loop.call_later(_BOOKMARK_INTERVAL, self._tick, loop)
+        return watch
+
+    def _leave(self, watch: Watch) -> None:
+        timer = self._open.pop(watch, None)
+        if timer is not None:
+            timer.cancel()
+        if not self._open and self._ticker is not None:
+            self._ticker.cancel()
+            self._ticker = None
+
+    def _tick(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._ticker = loop.call_later(_BOOKMARK_INTERVAL, self._tick, loop)
+        self.bookmark()
+
+    async def _begun(self, kind: Kind, namespace: str, options: WatchOptions, name: str) -> Watch:
+        check_watch(options)
+        store = self._context.store
+        chosen = select(kind, namespace, name, options.label_selector, options.field_selector)
+        since = versions.parse(options.resource_version)
+        if since > store.revision:
+            raise versions.too_large(since, store.revision)
+        from_objects = options.send_initial_events
+        if from_objects is None:
+            from_objects = not since
+        if from_objects or not since:
+            beginning = Beginning(
+                store.revision,
+                self._present(chosen) if from_objects else [],
+                marked=bool(options.send_initial_events) and options.allow_bookmarks,
+            )
+            return Watch(store, chosen, beginning, bookmarks=options.allow_bookmarks)
+        return await self._resumed(chosen, since, bookmarks=options.allow_bookmarks)
+
+    async def _resumed(self, chosen: Selection, since: int, *, bookmarks: bool) -> Watch:
+        """A watch that goes on where another ended, with the help of the disk where it must."""
+        store = self._context.store
+        try:
+            return Watch(store, chosen, Beginning(since), bookmarks=bookmarks)
+        except Forgotten:
+            pass
+        try:
+            past, until = await store.stretch(chosen.kind.storage, since)
+        except Forgotten as error:
+            raise versions.too_old(since, store.compacted) from error
+        return Watch(store, chosen, Beginning(until, past=past), bookmarks=bookmarks)
+
+    def _present(self, chosen: Selection) -> list[Record]:
+        store = self._context.store
+        if chosen.key is None:
+            return store.collection(chosen.kind.storage).range(chosen.prefix)
+        record = store.find(chosen.kind.storage, chosen.key)
+        return [] if record is None else [record]

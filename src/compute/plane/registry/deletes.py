@@ -1,0 +1,148 @@
+"""Deleting objects, one or many.
+
+An object that nothing holds is gone at once. One that a finalizer holds is marked, and goes when
+an update takes the last finalizer away (`updates`). How dependents are treated is written down as
+a finalizer too, for the collector to act on.
+"""
+
+import asyncio
+from contextlib import suppress
+from typing import Final
+
+from compute.api import errors, finalizers
+from compute.api.errors import Conflict, Forbidden, MethodNotAllowed, NotFound
+from compute.api.status import StatusDetails
+from compute.client.options import DeleteOptions, Propagation
+from compute.client.transport import Document
+from compute.plane.registry.context import Attempt, Context
+from compute.plane.registry.encoding import (
+    Metadata,
+    document_of,
+    record_of,
+    view_of,
+)
+from compute.plane.registry.kinds import Kind
+from compute.plane.registry.metarules import ORPHAN
+from compute.plane.registry.namespacegate import LASTING, STORAGE as NAMESPACES, NamespaceGate
+from compute.plane.registry.optionrules import check_delete
+from compute.plane.registry.outcomes import Deleted, Page
+from compute.plane.registry.updates import may_go
+from compute.plane.store.records import ChangeType, Record
+from compute.plane.store.store import Moved
+
+_AT_ONCE: Final = 256
+_BY_POLICY: Final[dict[Propagation, str]] = {
+    "Orphan": ORPHAN,
+    "Foreground": finalizers.FOREGROUND,
+    "Background": "",
+}
+
+
+class Deletes:
+    """The verbs delete and deletecollection of one plane."""
+
+    def __init__(self, context: Context, gate: NamespaceGate) -> None:
+        self._context = context
+        self._gate = gate
+
+    async def delete(
+        self, kind: Kind, namespace: str, name: str, options: DeleteOptions
+    ) -> Deleted:
+        """The object as it was last, or as it waits for its finalizers."""
+        check_delete(options)
+        if kind.storage == NAMESPACES and name in LASTING:
+            raise Forbidden(
+                f'namespaces "{name}" is forbidden: this namespace may not be deleted',
+                StatusDetails(name=name, kind="namespaces"),
+            )
+        with self._gate.closing(kind, name):
+            while True:
+                try:
+                    return await self._try(kind, namespace, name, options)
+                except Moved:
+                    continue
+
+    def check_collection(self, kind: Kind) -> None:
+        """Refuse to delete all namespaces at once, as every server does."""
+        if kind.storage == NAMESPACES:
+            raise MethodNotAllowed(
+                "the server does not allow this method on the requested resource"
+            )
+
+    async def delete_all(self, kind: Kind, page: Page, options: DeleteOptions) -> Page:
+        """Every object of a page. Those that are gone already are let be."""
+        for start in range(0, len(page.records), _AT_ONCE):
+            some = page.records[start : start + _AT_ONCE]
+            await asyncio.gather(*(self._delete_one(kind, record, options) for record in some))
+        return page
+
+    async def _delete_one(self, kind: Kind, record: Record, options: DeleteOptions) -> None:
+        namespace, _, name = record.key.rpartition("/")
+        with suppress(NotFound):
+            await self.delete(kind, namespace, name, options)
+
+    async def _try(self, kind: Kind, namespace: str, name: str, options: DeleteOptions) -> Deleted:
+        key = kind.key(namespace, name)
+        record = self._context.store.find(kind.storage, key)
+        if record is None:
+            raise errors.not_found(kind.resource, name)
+        old = document_of(kind, record)
+        _check_preconditions(kind, old["metadata"], options)
+        self._context.admit(Attempt("delete", kind, key, old=old))
+        new = self._marked(kind, old, options.propagation)
+        gone = may_go(kind, new)
+        if not gone and new == old:
+            return Deleted(view_of(kind, record), gone=False)
+        if options.dry_run:
+            return Deleted(record_of(kind, key, record.revision, new), gone)
+        change = ChangeType.DELETED if gone else ChangeType.MODIFIED
+        document = old if gone else new
+        draft = self._context.draft(kind, key, record.revision, change, document)
+        return Deleted(view_of(kind, await self._context.commit(draft)), gone)
+
+    def _marked(self, kind: Kind, old: Document, policy: Propagation) -> Document:
+        """The object as it waits for its end."""
+        metadata = {**old["metadata"]}
+        metadata.pop("finalizers", None)
+        if held := _finalizers(old["metadata"].get("finalizers", []), policy):
+            metadata["finalizers"] = held
+        if "deletionTimestamp" not in metadata:
+            metadata["deletionTimestamp"] = self._context.stamp()
+            metadata["deletionGracePeriodSeconds"] = 0
+            if "generation" in metadata:
+                metadata["generation"] += 1
+        new = {**old, "metadata": metadata}
+        if kind.storage == NAMESPACES:
+            new["status"] = {**old.get("status", {}), "phase": "Terminating"}
+        return new
+
+
+def _finalizers(present: list[str], policy: Propagation) -> list[str]:
+    """The finalizers once the policy is written among them. Without one, what is there counts."""
+    if not policy:
+        return present
+    wanted = _BY_POLICY[policy]
+    others = [name for name in present if name == wanted or name not in _BY_POLICY.values()]
+    return others if not wanted or wanted in others else [*others, wanted]
+
+
+def _check_preconditions(kind: Kind, metadata: Metadata, options: DeleteOptions) -> None:
+    name, uid, version = metadata["name"], metadata["uid"], metadata["resourceVersion"]
+    if options.uid and options.uid != uid:
+        raise _precondition(
+            kind,
+            name,
+            f"the UID in the precondition ({options.uid}) does not match the UID in record "
+            f"({uid}). The object might have been deleted and then recreated",
+        )
+    if options.resource_version and options.resource_version != version:
+        raise _precondition(
+            kind,
+            name,
+            f"the ResourceVersion in the precondition ({options.resource_version}) does not match "
+            f"the ResourceVersion in record ({version}). The object might have been modified",
+        )
+
+
+def _precondition(kind: Kind, name: str, why: str) -> Conflict:
+    return errors.conflict(kind.resource, name, why)

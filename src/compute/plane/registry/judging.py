@@ -1,0 +1,63 @@
+"""What a document becomes before it is stored, or why it is refused."""
+
+from compute.api import errors
+from compute.api.errors import BadRequest
+from compute.api.fields import FieldError
+from compute.client.options import FieldValidation
+from compute.client.transport import Document
+from compute.plane.registry.conformance import Conformed
+from compute.plane.registry.encoding import Metadata
+from compute.plane.registry.kinds import Kind
+from compute.plane.registry.metaintake import Received
+
+
+def typed(kind: Kind, document: Document, metadata: Metadata, old: Document | None) -> Document:
+    """What a client wants stored: his document with our metadata, a document of its own.
+
+    Where the kind has a status subresource, the status is not his to change here.
+    """
+    resource = kind.resource
+    whole = {
+        **document,
+        "apiVersion": resource.api_version,
+        "kind": resource.kind,
+        "metadata": metadata,
+    }
+    if resource.status:
+        whole.pop("status", None)
+        if old is not None and "status" in old:
+            whole["status"] = old["status"]
+    return whole
+
+
+def warnings_of(
+    kind: Kind, mode: FieldValidation, received: Received, conformed: Conformed
+) -> list[str]:
+    """The warnings about fields that nobody knows; with ``Strict`` they are a refusal."""
+    if mode == "Ignore" or not (received.unknown or conformed.unknown):
+        return []
+    unknown = (*received.unknown, *(error.path for error in conformed.unknown))
+    told = [f'unknown field "{path}"' for path in unknown]
+    if mode != "Strict":
+        return told
+    name = kind.resource.kind
+    raise BadRequest(
+        f'{name} in version "{kind.resource.version}" cannot be handled as a {name}: '
+        f"strict decoding error: {', '.join(told)}"
+    )
+
+
+def checked(
+    kind: Kind, conformed: Conformed, old: Document | None, found: list[FieldError]
+) -> Document:
+    """The document as it would be stored. ``found`` is what is wrong already.
+
+    All that is wrong is told at once; the kind's own rules see only what the schema lets pass.
+    """
+    document = conformed.document
+    problems = found + conformed.errors
+    if kind.prepare is not None and not problems:
+        problems = kind.prepare(document, old)
+    if problems:
+        raise errors.invalid(kind.resource, document["metadata"]["name"], problems)
+    return document

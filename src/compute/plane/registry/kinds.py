@@ -1,0 +1,176 @@
+"""The kinds that a plane serves, as its registry sees them.
+
+A kind is a place in the API, a schema, and what follows from both. Two kinds may be views of the
+same objects: they share a `storage`, one of them is the form that is stored, and the other converts.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from compute.api.fields import FieldError
+from compute.api.resource import Resource
+from compute.api.structural_nodes import Document, Schema
+from compute.plane.registry.conformance import Conformance, Conformed
+
+Prepare = Callable[[Document, Document | None], list[FieldError]]
+"""A kind's own rules. They may complete the document in place; the second one is what it replaces."""
+
+_VERSION: Final = re.compile(r"v([1-9][0-9]*)(?:(alpha|beta)([1-9][0-9]*))?", re.ASCII)
+_STAGES: Final = {None: 2, "beta": 1, "alpha": 0}
+
+
+@dataclass(frozen=True, slots=True)
+class Conversion:
+    """The way between a view of an object and the form that is stored.
+
+    Neither function changes the document it is given; both may share parts of it.
+    """
+
+    to_storage: Callable[[Document], Document]
+    from_storage: Callable[[Document], Document]
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Kind:
+    """One kind in one version.
+
+    ``head`` is how the bytes of its objects begin, up to and including the brace that opens the
+    metadata. ``conversion`` is None for the form that is stored. ``custom`` tells a kind of a CRD from a built-in one: only the latter take
+    strategic merge patches. ``warning`` is for everybody who uses the version.
+    """
+
+    resource: Resource
+    schema: Schema
+    storage: str
+    head: bytes
+    custom: bool = True
+    conversion: Conversion | None = None
+    prepare: Prepare | None = None
+    singular: str = ""
+    list_kind: str = ""
+    warning: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "singular", self.singular or self.resource.singular)
+        object.__setattr__(self, "list_kind", self.list_kind or self.resource.list_kind)
+
+    @cached_property
+    def conformance(self) -> Conformance:
+        return Conformance(self.schema)
+
+    def conform(self, document: Document) -> Conformed:
+        """The document as the schema wants it, in this kind's own version; it is taken over."""
+        return self.conformance.conform(document)
+
+    def key(self, namespace: str, name: str) -> str:
+        """Where the store keeps an object of this kind."""
+        return f"{namespace}/{name}" if self.resource.namespaced else name
+
+    @property
+    def selectable_fields(self) -> tuple[str, ...]:
+        """The paths, beyond name and namespace, that lists may be narrowed by."""
+        return self.resource.selectable_fields
+
+
+def kind_of(
+    resource: Resource, schema: Schema, *, custom: bool = True, prepare: Prepare | None = None
+) -> Kind:
+    """A kind that is stored in its own form."""
+    return Kind(
+        resource=resource,
+        schema=schema,
+        storage=f"{resource.group}/{resource.plural}",
+        head=head_of(resource),
+        custom=custom,
+        prepare=prepare,
+    )
+
+
+def head_of(resource: Resource) -> bytes:
+    """How the bytes of an object begin."""
+    head = f'{{"apiVersion":"{resource.api_version}","kind":"{resource.kind}","metadata":{{'
+    return head.encode()
+
+
+def rank_of_version(version: str) -> tuple[int, int, int, str]:
+    """What sorts versions as Kubernetes does, the preferred one last: v1alpha1, v1beta2, v1, v2."""
+    found = _VERSION.fullmatch(version)
+    if found is None:
+        return (-1, 0, 0, version)
+    return (_STAGES[found[2]], int(found[1]), int(found[3] or 0), version)
+
+
+@dataclass(frozen=True, slots=True)
+class Kinds:
+    """The kinds of one plane, in the order they were given. It does not change: make another."""
+
+    members: tuple[Kind, ...] = ()
+    _by_plural: Mapping[tuple[str, str, str], Kind] = field(init=False, repr=False)
+    _by_kind: Mapping[tuple[str, str], Kind] = field(init=False, repr=False)
+    _by_storage: Mapping[str, Kind] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        by_plural = {_place(kind.resource): kind for kind in self.members}
+        by_kind = {(k.resource.api_version, k.resource.kind): k for k in self.members}
+        if not len(by_plural) == len(by_kind) == len(self.members):
+            raise ValueError("two kinds have the same place in the API")
+        object.__setattr__(self, "_by_plural", by_plural)
+        object.__setattr__(self, "_by_kind", by_kind)
+        stored = (kind for kind in reversed(self.members) if kind.conversion is None)
+        object.__setattr__(self, "_by_storage", {kind.storage: kind for kind in stored})
+
+    def __iter__(self) -> Iterator[Kind]:
+        return iter(self.members)
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def find(self, group: str, version: str, plural: str) -> Kind | None:
+        """The kind at this place of a URL; the core group is empty."""
+        return self._by_plural.get((group, version, plural))
+
+    def by_kind(self, api_version: str, kind: str) -> Kind | None:
+        """The kind that a manifest or a reference names."""
+        return self._by_kind.get((api_version, kind))
+
+    def require(self, api_version: str, kind: str) -> Kind:
+        """A kind that every plane has."""
+        return self._by_kind[api_version, kind]
+
+    def stored(self) -> Mapping[str, Kind]:
+        """For everything that is stored, the kind that reads it in the form it is stored in."""
+        return self._by_storage
+
+    def stored_as(self, storage: str) -> Kind:
+        """The kind that is the stored form of what is kept under this name."""
+        return self._by_storage[storage]
+
+    def groups(self) -> Mapping[str, tuple[str, ...]]:
+        """The versions of each group, the preferred one first."""
+        versions: dict[str, set[str]] = {}
+        for kind in self.members:
+            versions.setdefault(kind.resource.group, set()).add(kind.resource.version)
+        return {
+            group: tuple(sorted(found, key=rank_of_version, reverse=True))
+            for group, found in versions.items()
+        }
+
+    def with_kinds(self, more: Iterable[Kind]) -> "Kinds":
+        """These kinds and more; one at the same place replaces what was there."""
+        added = {_place(kind.resource): kind for kind in more}
+        replaced = [added.pop(_place(kind.resource), kind) for kind in self.members]
+        return Kinds((*replaced, *added.values()))
+
+    def without(self, group: str, plural: str) -> "Kinds":
+        """These kinds but for all versions of one."""
+        gone = (group, plural)
+        return Kinds(
+            tuple(k for k in self.members if (k.resource.group, k.resource.plural) != gone)
+        )
+
+
+def _place(resource: Resource) -> tuple[str, str, str]:
+    return resource.group, resource.version, resource.plural

@@ -1,0 +1,118 @@
+"""What is wrong with the part of the metadata that clients own."""
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import lru_cache
+from typing import Any, Final
+
+from compute.api import fields, finalizers, labelsyntax
+from compute.api.fields import FieldError
+from compute.plane.registry.encoding import Metadata
+from compute.plane.registry.kinds import Kind
+
+ORPHAN: Final = "orphan"
+_ANNOTATIONS_LIMIT: Final = 256 * 1024  # bytes, keys and values together
+_STANDARD: Final = frozenset({ORPHAN, finalizers.FOREGROUND, "kubernetes"})
+_CACHED: Final = 8192
+_LONGEST_KEY: Final = 253 + 1 + 63  # prefix, slash, name
+_OWNERS: Final = "metadata.ownerReferences"
+_FINALIZERS: Final = "metadata.finalizers"
+
+
+def _remembering(fault: Callable[[str], str | None]) -> Callable[[str], str | None]:
+    """The same, quicker for the few labels that come with every object.
+
+    What is too long to be right is not remembered: it may be as long as a request.
+    """
+    known = lru_cache(_CACHED)(fault)
+    return lambda text: known(text) if len(text) <= _LONGEST_KEY else fault(text)
+
+
+_key_fault: Final = _remembering(labelsyntax.key_fault)
+_value_fault: Final = _remembering(labelsyntax.value_fault)
+
+
+def errors(kind: Kind, metadata: Metadata) -> list[FieldError]:
+    """Everything wrong with labels, annotations, finalizers and owner references."""
+    found: list[FieldError] = []
+    if labels := metadata.get("labels"):
+        found += _label_errors(labels)
+    if annotations := metadata.get("annotations"):
+        found += _annotation_errors(annotations)
+    if names := metadata.get("finalizers"):
+        found += _finalizer_errors(kind, names)
+    if owners := metadata.get("ownerReferences"):
+        found += _owner_errors(owners)
+    return found
+
+
+def warnings(kind: Kind, metadata: Metadata) -> list[str]:
+    """What is allowed and still unwise."""
+    if not kind.custom:
+        return []
+    return [
+        f'{_FINALIZERS}: "{name}": prefer a domain-qualified finalizer name including a path (/) '
+        "to avoid accidental conflicts with other finalizer writers"
+        for name in metadata.get("finalizers", ())
+        if "/" not in name and name not in _STANDARD
+    ]
+
+
+def _label_errors(labels: Mapping[str, str]) -> Iterator[FieldError]:
+    for key, value in labels.items():
+        if fault := _key_fault(key):
+            yield fields.invalid("metadata.labels", key, fault)
+        if fault := _value_fault(value):
+            yield fields.invalid("metadata.labels", value, fault)
+
+
+def _annotation_errors(annotations: Mapping[str, str]) -> Iterator[FieldError]:
+    size = 0
+    for key, value in annotations.items():
+        if fault := _key_fault(key.lower()):
+            yield fields.invalid("metadata.annotations", key, fault)
+        size += len(key.encode()) + len(value.encode())
+    if size > _ANNOTATIONS_LIMIT:
+        yield fields.too_long("metadata.annotations", "", _ANNOTATIONS_LIMIT)
+
+
+def _finalizer_errors(kind: Kind, names: list[str]) -> Iterator[FieldError]:
+    if ORPHAN in names and finalizers.FOREGROUND in names:
+        yield fields.invalid(
+            _FINALIZERS, names, "finalizer orphan and foregroundDeletion cannot be both set"
+        )
+    for at, name in enumerate(names):
+        if fault := _key_fault(name):
+            yield fields.invalid(_FINALIZERS, name, fault)
+        elif not kind.custom and "/" not in name and name not in _STANDARD:
+            yield fields.invalid(
+                f"{_FINALIZERS}[{at}]",
+                name,
+                "name is neither a standard finalizer name nor is it fully qualified",
+            )
+
+
+def _owner_errors(owners: list[dict[str, Any]]) -> Iterator[FieldError]:
+    for owner in owners:
+        yield from _reference_errors(owner)
+    controllers = [owner.get("name", "") for owner in owners if owner.get("controller")]
+    if len(controllers) > 1:
+        yield fields.invalid(
+            _OWNERS,
+            owners,
+            "Only one reference can have Controller set to true. "
+            f'Found "true" in references for {" and ".join(controllers)}',
+        )
+
+
+def _reference_errors(owner: dict[str, Any]) -> Iterator[FieldError]:
+    version = owner.get("apiVersion", "")
+    if not version or version.count("/") > 1 or not version.rpartition("/")[2]:
+        yield fields.invalid(f"{_OWNERS}.apiVersion", version, "version must not be empty")
+    for part in ("kind", "name", "uid"):
+        if not owner.get(part):
+            yield fields.invalid(f"{_OWNERS}.{part}", owner.get(part, ""), "must not be empty")
+    if owner.get("kind") == "Event" and version in ("v1", "events.k8s.io/v1"):
+        group = version.rpartition("/")[0]
+        yield fields.invalid(
+            _OWNERS, owner, f"{group}/v1, Kind=Event is disallowed from being an owner"
+        )

@@ -1,0 +1,76 @@
+"""Whether something may be created in a namespace: it must be there, and not about to go."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from compute.api import errors
+from compute.api.core import Namespace
+from compute.api.errors import Forbidden
+from compute.api.resource import Resource
+from compute.api.status import StatusCause, StatusDetails
+from compute.plane.registry.context import Context
+from compute.plane.registry.encoding import decode
+from compute.plane.registry.kinds import Kind
+from compute.plane.store.records import Record
+
+STORAGE: Final = "/namespaces"
+LASTING: Final = frozenset({"default", "kube-system", "kube-public"})
+_DELETING: Final = b'"deletionTimestamp":"'
+
+
+class NamespaceGate:
+    """Keeps new objects out of namespaces that are absent or going.
+
+    The deletion of a namespace closes it before it is written, not when it is: otherwise an
+    object could slip in between, behind the back of whoever empties the namespace.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._closing: set[str] = set()
+
+    def check(self, kind: Kind, namespace: str, name: str) -> None:
+        """Refuse to create anything in a namespace that does not take it."""
+        if not kind.resource.namespaced or self._is_without_namespaces():
+            return
+        record = self._context.store.find(STORAGE, namespace)
+        if record is None:
+            raise errors.not_found(Namespace.RESOURCE, namespace)
+        if namespace in self._closing or is_deleting(record):
+            raise _terminating(kind.resource, namespace, name)
+
+    @contextmanager
+    def closing(self, kind: Kind, name: str) -> Iterator[None]:
+        """While a namespace's deletion is on its way. Other kinds are let through."""
+        if kind.storage != STORAGE or name in self._closing:
+            yield
+            return
+        self._closing.add(name)
+        try:
+            yield
+        finally:
+            self._closing.discard(name)
+
+    def _is_without_namespaces(self) -> bool:
+        """Whether the plane does not serve namespaces at all; then nobody can make one."""
+        return self._context.kinds.find("", "v1", "namespaces") is None
+
+
+def is_deleting(record: Record) -> bool:
+    """Whether the object is on its way out. Looks at the bytes first: most do not say so."""
+    return _DELETING in record.data and "deletionTimestamp" in decode(record.data)["metadata"]
+
+
+def _terminating(resource: Resource, namespace: str, name: str) -> Forbidden:
+    words = f"{resource.plural}.{resource.group}" if resource.group else resource.plural
+    cause = StatusCause(
+        reason="NamespaceTerminating",
+        message=f"namespace {namespace} is being terminated",
+        field="metadata.namespace",
+    )
+    return Forbidden(
+        f'{words} "{name}" is forbidden: unable to create new content in namespace {namespace} '
+        "because it is being terminated",
+        StatusDetails(name=name, group=resource.group, kind=resource.plural, causes=(cause,)),
+    )

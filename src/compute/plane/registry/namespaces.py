@@ -1,0 +1,195 @@
+"""The end of a namespace: its content is removed, then the namespace itself.
+
+While something holds the content, such as a finalizer that nobody takes off, the namespace stays
+and says in its conditions what is left. Every deletion of one of its objects is a reason to look
+again. An object can also arrive too late: its creation was accepted just before the namespace
+began to end. It is removed as soon as it appears.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import msgspec
+
+from compute.api import times
+from compute.api.errors import Conflict, NotFound
+from compute.client.options import PLAIN_WRITE, DeleteOptions
+from compute.plane.environment import Environment
+from compute.plane.registry.chores import Chores
+from compute.plane.registry.kinds import Kind
+from compute.plane.registry.ownership import is_deleting, meta_of
+from compute.plane.registry.registry import Registry
+from compute.plane.store.records import ChangeType, Event, Record
+from compute.plane.store.store import Store
+
+FINALIZER: Final = "kubernetes"
+
+_CONTENT: Final = "NamespaceContentRemaining"
+_FINALIZERS: Final = "NamespaceFinalizersRemaining"
+_BACKGROUND: Final = "Background"
+_AT_ONCE: Final = 256
+
+
+class NamespaceEnder:
+    """Empties the namespaces that are being deleted, and then lets them go."""
+
+    def __init__(self, store: Store, registry: Registry, environment: Environment) -> None:
+        self._store = store
+        self._registry = registry
+        self._environment = environment
+        self._namespaces = registry.kinds.require("v1", "Namespace")
+        self._chores = Chores(self._look, most_at_once=4)
+        self._ending: set[str] = set()
+        self._stop_listening: Callable[[], None] = lambda: None
+
+    def start(self) -> None:
+        """Take up the namespaces whose removal was asked for, and follow what changes."""
+        for record in self._store.collection(self._namespaces.storage).range():
+            self._notice(record)
+        self._stop_listening = self._store.listen(self._heard)
+
+    async def close(self) -> None:
+        self._stop_listening()
+        await self._chores.close()
+
+    @property
+    def idle(self) -> bool:
+        return self._chores.idle
+
+    async def rest(self) -> None:
+        await self._chores.rest()
+
+    def _notice(self, record: Record) -> None:
+        if is_deleting(record):
+            self._ending.add(record.key)
+            self._chores.add(record.key)
+
+    def _heard(self, resource: str, event: Event) -> None:
+        if resource == self._namespaces.storage:
+            if event.change is ChangeType.DELETED:
+                self._ending.discard(event.record.key)
+            else:
+                self._notice(event.record)
+            return
+        namespace, _, _ = event.record.key.rpartition("/")
+        if not namespace or event.change is ChangeType.MODIFIED:
+            return
+        late = event.change is ChangeType.ADDED and not self._is_there(namespace)
+        if namespace in self._ending or late:
+            self._chores.add(namespace)
+
+    def _is_there(self, namespace: str) -> bool:
+        return self._store.find(self._namespaces.storage, namespace) is not None
+
+    async def _look(self, namespace: str) -> None:
+        record = self._store.find(self._namespaces.storage, namespace)
+        if record is not None and not is_deleting(record):
+            return
+        refusals = await self._empty(namespace)
+        if record is not None:
+            await self._finish(namespace)
+        if refusals:
+            raise refusals[0]
+
+    async def _empty(self, namespace: str) -> list[BaseException]:
+        """Delete the content, many at a time so that they share commits; the refusals.
+
+        An object that may not be deleted does not keep the others.
+        """
+        content = list(self._content(namespace))
+        refusals: list[BaseException] = []
+        for start in range(0, len(content), _AT_ONCE):
+            some = content[start : start + _AT_ONCE]
+            removals = (self._remove(kind, record) for kind, record in some)
+            outcomes = await asyncio.gather(*removals, return_exceptions=True)
+            refusals += [outcome for outcome in outcomes if outcome is not None]
+        return refusals
+
+    def _content(self, namespace: str) -> Iterator[tuple[Kind, Record]]:
+        for resource, kind in self._registry.kinds.stored().items():
+            if kind.resource.namespaced:
+                for record in self._store.collection(resource).range(prefix=f"{namespace}/"):
+                    yield kind, record
+
+    async def _remove(self, kind: Kind, record: Record) -> None:
+        """Delete one object, unless that was asked for already and something holds it."""
+        meta = meta_of(record)
+        if meta.deleting:
+            return
+        namespace, _, name = record.key.rpartition("/")
+        options = DeleteOptions(uid=meta.uid, propagation=_BACKGROUND)
+        try:
+            await self._registry.delete(kind, namespace, name, options)
+        except (NotFound, Conflict):
+            return  # gone, or another object by now, whose creation is looked at by itself
+
+    async def _finish(self, namespace: str) -> None:
+        """Let the namespace go if it is empty; otherwise have it say what is left."""
+        record = self._store.find(self._namespaces.storage, namespace)
+        if record is None:
+            return
+        left = list(self._content(namespace))
+        document = msgspec.json.decode(record.data)
+        if left:
+            await self._report(namespace, document, left)
+        else:
+            kept = [f for f in document["spec"].get("finalizers", []) if f != FINALIZER]
+            document["spec"]["finalizers"] = kept
+            await self._update(namespace, document, "finalize")
+
+    async def _report(
+        self, namespace: str, document: dict[str, Any], left: list[tuple[Kind, Record]]
+    ) -> None:
+        status = document.setdefault("status", {})
+        before = status.get("conditions", [])
+        now = times.format_time(self._environment.now())
+        status["conditions"] = _with_transitions(before, _conditions(left), now)
+        if status["conditions"] != before:
+            await self._update(namespace, document, "status")
+
+    async def _update(self, namespace: str, document: dict[str, Any], part: str) -> None:
+        await self._registry.update(
+            self._namespaces, "", namespace, document, PLAIN_WRITE, subresource=part
+        )
+
+
+def _conditions(left: list[tuple[Kind, Record]]) -> list[dict[str, str]]:
+    """What is left, in the words that users of Kubernetes know."""
+    kinds = Counter(f"{k.resource.plural}.{k.resource.group}".rstrip(".") for k, _ in left)
+    holding = Counter(name for _, record in left for name in meta_of(record).finalizers)
+    counted = ", ".join(f"{kind} has {n} resource instances" for kind, n in sorted(kinds.items()))
+    held = ", ".join(f"{name} in {n} resource instances" for name, n in sorted(holding.items()))
+    return [
+        {
+            "type": _CONTENT,
+            "status": "True",
+            "reason": "SomeResourcesRemain",
+            "message": f"Some resources are remaining: {counted}",
+        },
+        {
+            "type": _FINALIZERS,
+            "status": "True" if held else "False",
+            "reason": "SomeFinalizersRemain" if held else "ContentHasNoFinalizers",
+            "message": f"Some content in the namespace has finalizers remaining: {held}"
+            if held
+            else "All content-preserving finalizers finished",
+        },
+    ]
+
+
+def _with_transitions(
+    before: list[dict[str, str]], after: list[dict[str, str]], now: str
+) -> list[dict[str, str]]:
+    """The conditions, each with the moment its status last changed."""
+    known = {condition["type"]: condition for condition in before}
+    return [
+        {
+            **condition,
+            "lastTransitionTime": known[condition["type"]]["lastTransitionTime"]
+            if known.get(condition["type"], {}).get("status") == condition["status"]
+            else now,
+        }
+        for condition in after
+    ]

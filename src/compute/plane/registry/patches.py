@@ -1,0 +1,29 @@
+"""How each kind of patch makes a new document of the present one."""
+
+from compute.api.errors import UnsupportedMediaType
+from compute.client.options import PatchType
+from compute.client.transport import Document
+from compute.plane.registry import jsonpatch, mergepatch, strategic
+from compute.plane.registry.kinds import Kind
+
+# Server-side apply belongs here once managed fields are kept.
+_TAKEN = (PatchType.JSON, PatchType.MERGE)
+
+
+def check_type(kind: Kind, patch_type: PatchType) -> None:
+    """Refuse a patch that is written in a way the kind does not take."""
+    taken = _TAKEN if kind.custom else (*_TAKEN, PatchType.STRATEGIC)
+    if patch_type not in taken:
+        raise UnsupportedMediaType(
+            "the body of the request was in an unknown format - accepted media types include: "
+            + ", ".join(taken)
+        )
+
+
+def patched(kind: Kind, patch_type: PatchType, document: Document, patch: object) -> object:
+    """The document with the patch applied; the patch stays as it is, to be applied again."""
+    if patch_type is PatchType.JSON:
+        return jsonpatch.apply(document, patch)
+    if patch_type is PatchType.STRATEGIC:
+        return strategic.apply(document, patch, strategic.lists_of(kind.resource))
+    return mergepatch.apply(document, patch)

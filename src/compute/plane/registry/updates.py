@@ -1,0 +1,188 @@
+"""Changing objects: update and patch, on the object, its status, its scale, a namespace's end.
+
+Each is a function from what is there to what shall be. It is worked out again whenever another
+change came first, until the store takes it or the client's own version no longer holds; so a
+patch, and an update that names no version, never fail because somebody else was quicker.
+"""
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from compute.api import errors, fields
+from compute.api.errors import ApiError, BadRequest
+from compute.client.options import WriteOptions
+from compute.client.transport import Document
+from compute.plane.registry import metarules, versions
+from compute.plane.registry.addressing import check_name, check_namespace, check_type
+from compute.plane.registry.conformance import Conformed
+from compute.plane.registry.context import Attempt, Context
+from compute.plane.registry.encoding import (
+    Metadata,
+    document_of,
+    record_of,
+    same,
+    view_of,
+)
+from compute.plane.registry.judging import checked, typed, warnings_of
+from compute.plane.registry.kinds import Kind
+from compute.plane.registry.metadata import carried, change_errors
+from compute.plane.registry.metaintake import Received, receive
+from compute.plane.registry.namespacegate import STORAGE as NAMESPACES
+from compute.plane.registry.outcomes import Written
+from compute.plane.registry.subresources import kept_back, part_of
+from compute.plane.store.records import ChangeType, Record
+from compute.plane.store.store import Moved
+
+_MODIFIED: Final = (
+    "the object has been modified; please apply your changes to the latest version and try again"
+)
+# Built-in kinds that, like custom ones, take no update from a client that names no version.
+_VERSIONED: Final = frozenset({"coordination.k8s.io/leases"})
+
+
+class Target(msgspec.Struct, frozen=True):
+    """Which object a request is about, and how it is to be carried out."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    options: WriteOptions
+
+    @property
+    def key(self) -> str:
+        return self.kind.key(self.namespace, self.name)
+
+
+class Change(msgspec.Struct, frozen=True):
+    """What a client wants of one object. ``wanted`` makes the new document of the present one.
+
+    ``part`` is the subresource that limits what may change; empty means the object itself.
+    """
+
+    target: Target
+    wanted: Callable[[Document], object]
+    part: str
+    by_patch: bool
+
+
+class Updates:
+    """The verbs update and patch of one plane."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    async def carry_out(self, change: Change) -> Written:
+        """The object after the change. Nothing is written when nothing changes."""
+        target = change.target
+        kind, key = target.kind, target.key
+        while True:
+            record = self._context.store.find(kind.storage, key)
+            if record is None:
+                raise errors.not_found(kind.resource, target.name)
+            old = document_of(kind, record)
+            new, warnings = self._worked_out(change, record, old)
+            if _is_unchanged(old, new):
+                return Written(view_of(kind, record), warnings=warnings)
+            if target.options.dry_run:
+                return Written(record_of(kind, key, record.revision, new), warnings=warnings)
+            step = ChangeType.DELETED if may_go(kind, new) else ChangeType.MODIFIED
+            draft = self._context.draft(kind, key, record.revision, step, new)
+            try:
+                return Written(view_of(kind, await self._context.commit(draft)), warnings=warnings)
+            except Moved:
+                continue
+
+    def _worked_out(
+        self, change: Change, record: Record, old: Document
+    ) -> tuple[Document, tuple[str, ...]]:
+        """The new document and the warnings about it."""
+        kind = change.target.kind
+        wanted, received = _read(change, change.wanted(old))
+        _check_subject(change, record, old["metadata"], received.given)
+        metadata, found = _metadata(change, old["metadata"], received)
+        if change.part:
+            new = part_of(change.part, old, wanted, metadata)
+        else:
+            new = kept_back(kind, typed(kind, wanted, metadata, old), old)
+        conformed = kind.conform(new)
+        warnings = _warnings(change, received, conformed)
+        stored = checked(kind, conformed, old, found)
+        if kind.custom and not change.part and not _is_same_content(kind, old, stored):
+            metadata["generation"] = metadata.get("generation", 0) + 1
+        if self._context.admission:
+            attempt = Attempt("update", kind, change.target.key, change.part, stored, old)
+            self._context.admit(attempt)
+        return stored, (*warnings, *metarules.warnings(kind, metadata))
+
+
+def _read(change: Change, made: object) -> tuple[Document, Received]:
+    """The document that is wanted, and its metadata."""
+    try:
+        wanted = check_type(change.target.kind, made)
+        return wanted, receive(change.target.kind, wanted)
+    except BadRequest as error:
+        raise _fault(change, error) from error
+
+
+def _warnings(change: Change, received: Received, conformed: Conformed) -> list[str]:
+    target = change.target
+    try:
+        return warnings_of(target.kind, target.options.field_validation, received, conformed)
+    except BadRequest as error:
+        raise _fault(change, error) from error
+
+
+def _fault(change: Change, error: BadRequest) -> ApiError:
+    """A document that nobody can read is a bad request; one that a patch made is a bad patch."""
+    if not change.by_patch:
+        return error
+    fault = fields.FieldError("patch", fields.Problem.FORBIDDEN, error.message)
+    return errors.invalid(change.target.kind.resource, change.target.name, [fault])
+
+
+def _check_subject(change: Change, record: Record, old: Metadata, given: Metadata) -> None:
+    """Refuse a document that is about another object, or about another version of this one."""
+    kind, name = change.target.kind, change.target.name
+    check_namespace(kind, change.target.namespace, given)
+    check_name(name, given)
+    version = versions.parse(given.get("resourceVersion", ""))
+    if not version and (kind.custom or kind.storage in _VERSIONED):
+        missing = fields.invalid("metadata.resourceVersion", 0, "must be specified for an update")
+        raise errors.invalid(kind.resource, name, [missing])
+    uid = given.get("uid")
+    if uid and uid != old["uid"] and not change.by_patch:
+        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old['uid']}"
+        raise errors.conflict(kind.resource, name, why)
+    if version and version != record.revision:
+        raise errors.conflict(kind.resource, name, _MODIFIED)
+
+
+def _metadata(
+    change: Change, old: Metadata, received: Received
+) -> tuple[Metadata, list[fields.FieldError]]:
+    """The metadata after the change, and what is wrong with it. Parts of an object have no say."""
+    if change.part:
+        return {name: value for name, value in old.items() if name != "resourceVersion"}, []
+    return carried(old, received.given), change_errors(change.target.kind, old, received.given)
+
+
+def _is_same_content(kind: Kind, old: Document, new: Document) -> bool:
+    """Whether what the generation counts is the same: all but metadata and a status of its own."""
+    ignored = {"metadata", "status"} if kind.resource.status else {"metadata"}
+    names = (old.keys() | new.keys()) - ignored
+    return all(same(old.get(name), new.get(name)) for name in names)
+
+
+def _is_unchanged(old: Document, new: Document) -> bool:
+    before = {name: value for name, value in old["metadata"].items() if name != "resourceVersion"}
+    return same({**old, "metadata": before}, new)
+
+
+def may_go(kind: Kind, document: Document) -> bool:
+    """Whether nothing holds an object any more whose deletion was asked for."""
+    metadata = document["metadata"]
+    if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
+        return False
+    return kind.storage != NAMESPACES or not document.get("spec", {}).get("finalizers")

@@ -1,0 +1,102 @@
+"""Each test runs once through each door, in a namespace of its own, on the door's own loop.
+
+A test is a coroutine function; it gets collections, and cannot tell which server holds them.
+"""
+
+import asyncio
+import inspect
+import os
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import suppress
+from typing import Any, TypeVar, cast
+
+import pytest
+
+from compute.api.errors import Conflict, NotFound
+from compute.client.transport import Transport
+from tests.contract import doors, kinds
+from tests.contract.collection import Collection
+from tests.contract.doors import Door
+
+T = TypeVar("T")
+Run = Callable[[Coroutine[Any, Any, T]], T]
+
+NAMED = "CONTRACT_SERVER" in os.environ
+DOORS = {"server": doors.named_server} if NAMED else {"local": doors.local, "http": doors.http}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    if not NAMED or "CONTRACT_CONTROLLERS" in os.environ:
+        return
+    for item in items:
+        if item.get_closest_marker("controllers"):
+            item.add_marker(pytest.mark.skip(reason="the server runs without controllers"))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
+    """Run a coroutine function on the loop of its door."""
+    if not inspect.iscoroutinefunction(pyfuncitem.obj):
+        return None
+    names = inspect.signature(pyfuncitem.obj).parameters
+    arguments = {name: pyfuncitem.funcargs[name] for name in names}
+    run = cast("Run[None]", pyfuncitem.funcargs["run"])
+    run(pyfuncitem.obj(**arguments))
+    return True
+
+
+@pytest.fixture(scope="session", params=DOORS)
+def opened(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[tuple[asyncio.Runner, Door]]:
+    directory = tmp_path_factory.mktemp(request.param)
+    with asyncio.Runner() as runner:
+        entrance = DOORS[request.param](directory)
+        door = runner.run(entrance.__aenter__())
+        yield runner, door
+        runner.run(entrance.__aexit__(None, None, None))
+
+
+@pytest.fixture(autouse=True)
+def run(opened: tuple[asyncio.Runner, Door]) -> Run[Any]:
+    return opened[0].run
+
+
+@pytest.fixture
+def door(opened: tuple[asyncio.Runner, Door]) -> Door:
+    return opened[1]
+
+
+@pytest.fixture
+def transport(door: Door) -> Transport:
+    return door.transport
+
+
+@pytest.fixture
+def namespaces(transport: Transport) -> Collection:
+    return Collection(transport, kinds.NAMESPACE)
+
+
+@pytest.fixture
+def space(run: Run[Any], namespaces: Collection) -> Iterator[str]:
+    """The name of a fresh namespace. It is unique on the server, so tests also use it as a mark."""
+    made = run(namespaces.make(metadata={"generateName": "contract-"}))
+    name = made["metadata"]["name"]
+    yield name
+    with suppress(NotFound, Conflict):  # a test may have deleted it
+        run(namespaces.delete(name))
+
+
+@pytest.fixture
+def widgets(transport: Transport, space: str) -> Collection:
+    return Collection(transport, kinds.WIDGET, space)
+
+
+@pytest.fixture
+def config_maps(transport: Transport, space: str) -> Collection:
+    return Collection(transport, kinds.CONFIG_MAP, space)
+
+
+@pytest.fixture
+def gadgets(transport: Transport) -> Collection:
+    return Collection(transport, kinds.GADGET)

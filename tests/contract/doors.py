@@ -1,0 +1,195 @@
+"""The doors that the suite goes through: two of ours, or a server that the caller names.
+
+CONTRACT_SERVER       its URL; then neither of ours is tried
+CONTRACT_CA           the file of its certificate authority
+CONTRACT_TOKEN        a bearer token, or
+CONTRACT_CERT, _KEY   the files of a client certificate
+CONTRACT_ETCD         the URL of its etcd, for the tests that need old versions forgotten
+CONTRACT_CONTROLLERS  set if garbage collector and namespace controller run beside it
+"""
+
+import asyncio
+import hashlib
+import os
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from random import Random
+
+import aiohttp
+import yaml
+
+from compute.api.apiextensions import CustomResourceDefinition
+from compute.api.errors import NotFound, TooManyRequests
+from compute.api.resource import Resource
+from compute.client.options import EVERYTHING, PLAIN_WRITE
+from compute.client.transport import Document, Place, Transport
+from compute.plane.environment import Environment
+from compute.plane.http.authentication import Tokens
+from compute.plane.http.certificates import Certificates
+from compute.plane.http.messages import User
+from compute.plane.http.server import Server
+from compute.plane.local import LocalTransport
+from compute.plane.plane import Plane
+from compute.plane.registry import builtins
+from compute.plane.registry.crds import kinds_of
+from tests.contract import kinds
+from tests.contract.http_transport import Address, HttpTransport, session
+
+_ROOT = Path(__file__).parents[2]
+_CRD = CustomResourceDefinition.RESOURCE
+_MARK = "contract.datumapis.com/digest"
+
+
+@dataclass(frozen=True, slots=True)
+class Door:
+    """A way to a server.
+
+    ``forget`` lets it forget all versions up to a given one, ``remind`` send bookmarks at once; both
+    are absent where nobody can ask for it.
+    """
+
+    transport: Transport
+    forget: Callable[[str], Awaitable[None]] | None
+    remind: Callable[[], None] | None = None
+
+
+@asynccontextmanager
+async def local(directory: Path) -> AsyncIterator[Door]:
+    """The door without a socket."""
+    async with _plane(directory) as plane:
+        yield Door(LocalTransport(plane), _forgetting(plane), plane.registry.bookmark)
+
+
+@asynccontextmanager
+async def http(directory: Path) -> AsyncIterator[Door]:
+    """The door through TLS, on a loopback port."""
+    environment = _environment()
+    certificates = Certificates(directory / "pki", environment.now())
+    tokens = Tokens(None, environment)
+    token = tokens.issue(User("contract"))
+    server = Server(("127.0.0.1", 0), certificates, tokens, environment)
+    trust = ssl.create_default_context(cafile=str(certificates.authority))
+    async with _plane(directory) as plane, session() as connections:
+        server.mount("/", plane)
+        await server.start()
+        try:
+            transport = HttpTransport(connections, Address(server.url, trust, token))
+            yield Door(transport, _forgetting(plane), plane.registry.bookmark)
+        finally:
+            await server.close()
+
+
+@asynccontextmanager
+async def _plane(directory: Path) -> AsyncIterator[Plane]:
+    own = (kind for crd in (kinds.widget_crd(), kinds.gadget_crd()) for kind in kinds_of(crd))
+    plane = await Plane.open(
+        directory / "data", builtins.everything().with_kinds(own), _environment()
+    )
+    try:
+        yield plane
+    finally:
+        await plane.close()
+
+
+def _environment() -> Environment:
+    # TLS compares certificates with the machine's clock.
+    return Environment(lambda: datetime.now(UTC), Random(4))  # noqa: TID251 - for that reason
+
+
+def _forgetting(plane: Plane) -> Callable[[str], Awaitable[None]]:
+    async def forget(version: str) -> None:
+        await plane.store.compact(int(version))
+
+    return forget
+
+
+@asynccontextmanager
+async def named_server(_directory: Path) -> AsyncIterator[Door]:
+    """The door to the server that the environment names, with our CRDs applied to it."""
+    environment = os.environ
+    address = Address(
+        environment["CONTRACT_SERVER"], _tls(environment), environment.get("CONTRACT_TOKEN", "")
+    )
+    async with session() as connections:
+        transport = HttpTransport(connections, address)
+        for crd in (kinds.widget_crd(), kinds.gadget_crd(), *our_crds()):
+            await _apply(transport, crd)
+        etcd = environment.get("CONTRACT_ETCD")
+        yield Door(transport, _compaction(connections, etcd) if etcd else None)
+
+
+def our_crds() -> list[Document]:
+    """The CRDs that we publish."""
+    files = sorted(_ROOT.glob("config/*/crd/*_*.yaml"))
+    return [yaml.safe_load(file.read_text(encoding="utf-8")) for file in files]
+
+
+def _tls(environment: Mapping[str, str]) -> ssl.SSLContext:
+    context = ssl.create_default_context(cafile=environment.get("CONTRACT_CA"))
+    if "CONTRACT_CERT" in environment:
+        context.load_cert_chain(environment["CONTRACT_CERT"], environment["CONTRACT_KEY"])
+    return context
+
+
+async def _apply(transport: Transport, crd: Document) -> None:
+    """Make the server serve this CRD as it is now, and wait until it does.
+
+    A CRD that is there already is left alone: writing it would make the server begin anew.
+    """
+    place = Place(_CRD, "", crd["metadata"]["name"])
+    crd = _marked(crd)
+    try:
+        present = await transport.get(place)
+    except NotFound:
+        await transport.create(Place(_CRD), crd, PLAIN_WRITE)
+    else:
+        if present["metadata"].get("annotations", {}).get(_MARK) == _mark(crd):
+            return
+        version = present["metadata"]["resourceVersion"]
+        renewed = crd | {"metadata": crd["metadata"] | {"resourceVersion": version}}
+        await transport.update(place, renewed, PLAIN_WRITE)
+    await _served(transport, crd)
+
+
+def _marked(crd: Document) -> Document:
+    digest = hashlib.sha256(repr(crd["spec"]).encode()).hexdigest()
+    metadata = crd["metadata"]
+    notes = metadata.get("annotations", {}) | {_MARK: digest}
+    return crd | {"metadata": metadata | {"annotations": notes}}
+
+
+def _mark(crd: Document) -> str:
+    mark: str = crd["metadata"]["annotations"][_MARK]
+    return mark
+
+
+async def _served(transport: Transport, crd: Document) -> None:
+    """Wait until the kind answers. A server says nothing when it has got that far."""
+    spec = crd["spec"]
+    resource = Resource(
+        group=spec["group"],
+        version=spec["versions"][0]["name"],
+        kind=spec["names"]["kind"],
+        plural=spec["names"]["plural"],
+    )
+    for _ in range(100):
+        try:
+            await transport.list(Place(resource), EVERYTHING)
+        except (NotFound, TooManyRequests):
+            await asyncio.sleep(0.1)
+        else:
+            return
+    raise AssertionError(f"{resource.plural} are not served")
+
+
+def _compaction(connections: aiohttp.ClientSession, etcd: str) -> Callable[[str], Awaitable[None]]:
+    async def forget(version: str) -> None:
+        body = {"revision": version, "physical": True}
+        async with connections.post(f"{etcd}/v3/kv/compaction", json=body) as response:
+            assert response.status == 200, await response.text()
+
+    return forget

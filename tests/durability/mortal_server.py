@@ -1,0 +1,79 @@
+"""A plane behind HTTP in a process of its own, to be killed at any moment and started again."""
+
+import asyncio
+import multiprocessing
+import os
+import signal
+from datetime import UTC, datetime
+from multiprocessing.connection import Connection
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from compute.plane.environment import Environment
+from compute.plane.http.authentication import Tokens
+from compute.plane.http.messages import User
+from compute.plane.http.server import Server
+from compute.plane.plane import Plane
+from compute.plane.registry import builtins
+from compute.plane.registry.kinds import Kinds
+
+TOKEN: Final = "a-token-for-tests-only"
+_processes: Final = multiprocessing.get_context("forkserver")
+_processes.set_forkserver_preload([__name__])
+
+
+class MortalServer:
+    """The server. It keeps its port and its data from one life to the next."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+        self._port = 0
+        self._process: multiprocessing.process.BaseProcess | None = None
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self._port}"
+
+    async def start(self) -> None:
+        """Begin a life; it is serving when this returns."""
+        ours, theirs = _processes.Pipe(duplex=False)
+        process = _processes.Process(target=_serve, args=(self._directory, self._port, theirs))
+        process.start()
+        theirs.close()
+        ready = asyncio.Event()
+        loop = asyncio.get_running_loop()
+        loop.add_reader(ours.fileno(), ready.set)
+        try:
+            await ready.wait()
+        finally:
+            loop.remove_reader(ours.fileno())
+        self._port = ours.recv()
+        ours.close()
+        self._process = process
+
+    def kill(self) -> None:
+        """End this life, as a power switch would end that of a process."""
+        assert self._process is not None
+        assert self._process.pid is not None
+        os.kill(self._process.pid, signal.SIGKILL)
+        self._process.join()
+        self._process.close()
+        self._process = None
+
+
+def _serve(directory: Path, port: int, ready: Connection) -> None:
+    asyncio.run(_serving(directory, port, ready))
+
+
+async def _serving(directory: Path, port: int, ready: Connection) -> None:
+    environment = Environment(now=lambda: datetime.now(UTC), chance=Random(os.urandom(16)))  # noqa: TID251 - a real process has a real clock
+    tokens = Tokens(None, environment)
+    tokens.accept(TOKEN, User("tester"))
+    plane = await Plane.open(directory, Kinds(builtins.core()), environment)
+    server = Server(("127.0.0.1", port), None, tokens, environment)
+    server.mount("/", plane)
+    await server.start()
+    ready.send(server.port)
+    ready.close()
+    await asyncio.Event().wait()

@@ -1,0 +1,94 @@
+"""Histories of concurrent clients: linearizable, and every watcher is told the truth in order."""
+
+import asyncio
+from random import Random
+
+import pytest
+
+from tests import histories, watch_guarantees
+from tests.contract import doors
+from tests.contract.doors import Door
+from tests.histories import History, Told
+from tests.linearizability import violations
+
+CLIENTS = 8
+WATCHERS = ("", "", "", "", "odd", "odd", "even", "even")
+OPERATIONS = 2000
+FORGET_EVERY = 100  # operations
+REMIND_EVERY = 70
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("door", [doors.local, doors.http], ids=["local", "http"])
+def test_histories_of_concurrent_clients_are_linearizable(tmp_path, door, seed):
+    """Whatever clients and watchers were told, one order of events explains it all."""
+
+    async def scenario():
+        async with door(tmp_path) as opened:
+            return await _played(opened, seed)
+
+    history = asyncio.run(scenario())
+    told = [told.type for _, log in history.watchers for told in log]
+    assert told.count("BOOKMARK") > 10
+    assert told.count("RELIST") > len(WATCHERS), "nobody was ever told 410"
+    assert violations(history.operations) == []
+    assert watch_guarantees.broken(history) == []
+
+
+@pytest.mark.parametrize(
+    ("planted", "found"),
+    [
+        (lambda log: log[:5] + log[6:], "is missing between"),
+        (lambda log: [*log[:6], log[5], *log[6:]], "after"),
+        (lambda log: [*log[:5], log[6], log[5], *log[7:]], "after"),
+        (lambda log: [*log[:5], log[5]._replace(value="other"), *log[6:]], "was Told"),
+        (lambda log: [*log[:5], log[5]._replace(type="ADDED"), *log[6:]], "that was there"),
+        (lambda log: [*log[:6], Told("BOOKMARK", 1), *log[6:]], "bookmark 1 after"),
+    ],
+    ids=["gap", "twice", "swapped", "wrong value", "wrong type", "bookmark back in time"],
+)
+def test_the_judge_of_watches_finds_planted_faults(planted, found):
+    """Its silence is worth something only if it speaks when something is wrong."""
+    log = [Told("RELIST", 1), Told("ADDED", 2, "key-0", "v2", "odd")]
+    log += [Told("MODIFIED", n, "key-0", f"v{n}", "odd") for n in range(3, 12)]
+    history = History(reference=log, watchers=[("", planted(log))])
+    assert any(found in problem for problem in watch_guarantees.broken(history))
+    assert watch_guarantees.broken(History(reference=log, watchers=[("odd", log)])) == []
+
+
+async def _played(door: Door, seed: int) -> History:
+    """A whole history: until all operations are done and every watcher has been told the last."""
+    chance = Random(seed)
+    history = History()
+    async with asyncio.TaskGroup() as followers:
+        reference = await histories.follow_from_now(door.transport, history.reference)
+        followers.create_task(reference)
+        for parity in WATCHERS:
+            log: list[Told] = []
+            history.watchers.append((parity, log))
+            own = Random(chance.random())
+            follower = histories.come_and_go(door.transport, history, log, own, parity)
+            followers.create_task(follower)
+        await _operations(door, history, chance)
+        await histories.finish(door.transport)
+        history.absence.end(for_good=True)
+    return history
+
+
+async def _operations(door: Door, history: History, chance: Random) -> None:
+    left = iter(range(OPERATIONS))
+
+    async def client(number: int) -> None:
+        worker = histories.Client(number, door.transport, history, Random(chance.random()))
+        for step in left:
+            await worker.step()
+            if step % FORGET_EVERY == 0 and door.forget and history.written:
+                await door.forget(str(max(history.written) - 5))
+                history.absence.end()
+            if step % REMIND_EVERY == 0 and door.remind:
+                door.remind()
+
+    async with asyncio.TaskGroup() as clients:
+        for number in range(CLIENTS):
+            clients.create_task(client(number))

@@ -1,0 +1,165 @@
+"""A server that is killed again and again under load keeps every promise it has made."""
+
+import asyncio
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from random import Random
+from typing import Final
+
+import aiohttp
+import msgspec
+import pytest
+
+from compute.api.core import ConfigMap
+from compute.client.options import PLAIN_WRITE, WatchOptions
+from compute.client.transport import Document, Place, Transport
+from compute.plane.plane import DATABASE
+from compute.plane.store.records import Event
+from compute.plane.store.store import Store
+from tests.contract.http_transport import Address, HttpTransport, session
+from tests.durability.mortal_server import TOKEN, MortalServer
+from tests.plane_worlds import environment
+
+Told = tuple[int, str, str]  # revision, name, value
+
+LAST: Final = "last"
+LIVES: Final = 110
+WRITERS: Final = 8
+WATCHERS: Final = 4
+COLLECTION: Final = Place(ConfigMap.RESOURCE, "default")
+LOST: Final = (aiohttp.ClientError, ConnectionError, asyncio.IncompleteReadError)
+
+
+@dataclass
+class World:
+    """What everybody knows: the lives of the server, and what it has acknowledged."""
+
+    server: MortalServer
+    chance: Random
+    acknowledged: dict[int, tuple[str, str]] = field(default_factory=dict)
+    alive: asyncio.Event = field(default_factory=asyncio.Event)
+    dead: asyncio.Event = field(default_factory=asyncio.Event)
+    over: bool = False
+    last_of_life: int = 0
+
+    async def live(self) -> None:
+        """Begin a life that ends with one of the next acknowledgements."""
+        await self.server.start()
+        self.last_of_life = len(self.acknowledged) + self.chance.randrange(1, 80)
+        self.dead.clear()
+        self.alive.set()
+
+    def acknowledge(self, document: Document) -> None:
+        """Note a promise. When it is the last of this life, the server dies at once."""
+        self.acknowledged[_revision(document)] = _identity(document)
+        if not self.over and self.alive.is_set() and len(self.acknowledged) >= self.last_of_life:
+            self.alive.clear()
+            self.server.kill()
+            self.dead.set()
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(300)
+def test_no_acknowledged_write_is_lost_by_kills(tmp_path):
+    """After more than a hundred kills: nothing lost, no revision used twice, no gap in a watch."""
+    world, logs = asyncio.run(_lived_through(tmp_path))
+    truth = asyncio.run(_written(tmp_path))
+    revisions = [revision for revision, _, _ in truth]
+    assert revisions == sorted(set(revisions))
+    known = {revision: (key, value) for revision, key, value in truth}
+    assert {r: known.get(r) for r in world.acknowledged} == world.acknowledged
+    assert len(world.acknowledged) > 10 * LIVES
+    for log in logs:
+        assert log == truth
+
+
+async def _lived_through(directory: Path) -> tuple[World, list[list[Told]]]:
+    world = World(MortalServer(directory), Random(7))
+    logs: list[list[Told]] = [[] for _ in range(WATCHERS)]
+    await world.live()
+    async with session() as connections, asyncio.TaskGroup() as watchers:
+        door = HttpTransport(connections, Address(world.server.url, token=TOKEN))
+        for log in logs:
+            watchers.create_task(_watch(world, door, log))
+        async with asyncio.TaskGroup() as writers:
+            for number in range(WRITERS):
+                writers.create_task(_write(world, door, f"writer-{number}"))
+            for _ in range(LIVES):
+                await world.dead.wait()
+                await world.live()
+            world.over = True
+        await door.create(COLLECTION, _document(LAST, LAST), PLAIN_WRITE)
+    world.server.kill()
+    return world, logs
+
+
+async def _write(world: World, door: Transport, name: str) -> None:
+    """Create objects and change each a few times, until the world is over."""
+    for number in count():
+        present = _document(f"{name}-{number}", "0")
+        for step in range(4):
+            await world.alive.wait()
+            if world.over:
+                return
+            try:
+                present = await _written_one(door, present, str(step))
+            except LOST:
+                break  # nobody knows whether it happened; go on with another object
+            world.acknowledge(present)
+
+
+async def _written_one(door: Transport, document: Document, value: str) -> Document:
+    document = {**document, "data": {"value": value}}
+    if "uid" not in document["metadata"]:
+        return await door.create(COLLECTION, document, PLAIN_WRITE)
+    place = Place(COLLECTION.resource, COLLECTION.namespace, document["metadata"]["name"])
+    return await door.update(place, document, PLAIN_WRITE)
+
+
+async def _watch(world: World, door: Transport, log: list[Told]) -> None:
+    """Watch from the beginning to the last object, through every life of the server."""
+    version = "1"
+    while not log or log[-1][1] != LAST:
+        await world.alive.wait()
+        with suppress(*LOST):
+            options = WatchOptions(resource_version=version)
+            async with door.watch(COLLECTION, options) as events:
+                async for event in events:
+                    version = event.object["metadata"]["resourceVersion"]
+                    log.append((int(version), *_identity(event.object)))
+                    if log[-1][1] == LAST:
+                        break
+
+
+async def _written(directory: Path) -> list[Told]:
+    """Everything that the log holds, in its order."""
+    store = await Store.open(directory / DATABASE, environment())
+    try:
+        events = await store.history("/configmaps", 1)
+        return [_told(event) for event in events]
+    finally:
+        await store.close()
+
+
+def _told(event: Event) -> Told:
+    document = msgspec.json.decode(event.record.data)
+    return _revision(document), *_identity(document)
+
+
+def _document(name: str, value: str) -> Document:
+    return {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": {"name": name},
+        "data": {"value": value},
+    }
+
+
+def _revision(document: Document) -> int:
+    return int(document["metadata"]["resourceVersion"])
+
+
+def _identity(document: Document) -> tuple[str, str]:
+    return document["metadata"]["name"], document["data"]["value"]

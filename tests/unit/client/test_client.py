@@ -1,0 +1,215 @@
+"""The typed client, over a real plane."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from compute.api import scheme
+from compute.api.compute import Workload
+from compute.api.core import ConfigMap
+from compute.api.errors import Conflict, NotFound
+from compute.api.meta import Object, ObjectMeta
+from compute.client.client import Client, difference
+from compute.client.options import DeleteOptions, ListOptions, WatchOptions
+from compute.plane.local import LocalClient
+from tests import builders
+from tests.plane_builders import open_plane
+
+Story = Callable[[Client], Awaitable[None]]
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Callable[[Story], None]:
+    """Run a story on a client of a fresh plane."""
+
+    async def run(story: Story) -> None:
+        async with open_plane(tmp_path) as plane:
+            await story(LocalClient(plane))
+
+    return lambda story: asyncio.run(run(story))
+
+
+def config(name: str, **data: str) -> ConfigMap:
+    return ConfigMap(metadata=ObjectMeta(name=name, namespace="default"), data=data)
+
+
+def workload(name: str = "web") -> Workload:
+    metadata = ObjectMeta(name=name, namespace="default")
+    return msgspec.structs.replace(builders.workload(name), metadata=metadata)
+
+
+def test_an_object_is_created_and_read(told):
+    """Both answers are of the class that was asked for."""
+
+    async def story(client: Client) -> None:
+        made = await client.create(config("one", a="1"))
+        assert made.data == {"a": "1"}
+        assert made.metadata.uid
+        assert await client.get(ConfigMap, "one", "default") == made
+
+    told(story)
+
+
+def test_absence_is_none_for_find_and_a_refusal_for_get(told):
+    """A caller says by the verb whether absence is expected."""
+
+    async def story(client: Client) -> None:
+        assert await client.find(ConfigMap, "nobody", "default") is None
+        with pytest.raises(NotFound):
+            await client.get(ConfigMap, "nobody", "default")
+
+    told(story)
+
+
+def test_a_list_comes_in_pages(told):
+    """Each page says how to get the next, and of which version it is."""
+
+    async def story(client: Client) -> None:
+        for name in "abc":
+            await client.create(config(name))
+        first = await client.list(ConfigMap, "default", ListOptions(limit=2))
+        rest = await client.list(ConfigMap, "default", ListOptions(continue_=first.continue_))
+        assert [o.metadata.name for o in (*first.items, *rest.items)] == ["a", "b", "c"]
+        assert (rest.continue_, rest.resource_version) == ("", first.resource_version)
+
+    told(story)
+
+
+def test_a_patch_sends_what_differs(told):
+    """Keys that another writer set meanwhile are not in the view, and stay."""
+
+    async def story(client: Client) -> None:
+        made = await client.create(config("one", a="1", b="2"))
+        desired = msgspec.structs.replace(made, data={"a": "9"})
+        patched = await client.patch(made, desired)
+        assert patched.data == {"a": "9"}
+        assert patched.metadata.uid == made.metadata.uid
+
+    told(story)
+
+
+def test_a_patch_is_bound_to_what_was_read(told):
+    """A decision on an old view is not carried out."""
+
+    async def story(client: Client) -> None:
+        made = await client.create(config("one", a="1"))
+        await client.patch(made, msgspec.structs.replace(made, data={"a": "2"}))
+        with pytest.raises(Conflict):
+            await client.patch(made, msgspec.structs.replace(made, data={"a": "3"}))
+
+    told(story)
+
+
+def test_nothing_is_sent_when_nothing_differs(told):
+    """Not even a request: the object is as it was read, though another one took its name."""
+
+    async def story(client: Client) -> None:
+        made = await client.create(config("one", a="1"))
+        await client.delete(made)
+        assert await client.patch(made, made) is made
+        assert await client.patch_status(made, made) is made
+
+    told(story)
+
+
+def test_a_patch_leaves_the_status_to_its_own_verb(told):
+    """Spec and status of one desired object go by two writes."""
+
+    async def story(client: Client) -> None:
+        made = await client.create(workload())
+        metadata = msgspec.structs.replace(made.metadata, labels={"a": "b"})
+        status = msgspec.structs.replace(made.status, replicas=3)
+        desired = msgspec.structs.replace(made, metadata=metadata, status=status)
+        labelled = await client.patch(made, desired)
+        assert (labelled.metadata.labels, labelled.status.replicas) == ({"a": "b"}, 0)
+        counted = await client.patch_status(labelled, desired)
+        assert counted.status.replicas == 3
+
+    told(story)
+
+
+def test_a_delete_means_the_object_it_was_given(told):
+    """The uid goes along, also beside other options."""
+
+    async def story(client: Client) -> None:
+        old = await client.create(config("one"))
+        await client.delete(old, DeleteOptions(propagation="Background"))
+        await client.create(config("one"))
+        with pytest.raises(Conflict):
+            await client.delete(old)
+
+    told(story)
+
+
+def test_a_watch_tells_objects_and_bookmarks(told):
+    """A bookmark has no object, only a version to go on from."""
+
+    async def story(client: Client) -> None:
+        made = await client.create(workload())
+        options = WatchOptions(
+            send_initial_events=True, resource_version_match="NotOlderThan", allow_bookmarks=True
+        )
+        async with client.watch(Workload, "default", options) as changes:
+            added, mark = await anext(changes), await anext(changes)
+        assert (added.type, added.object) == ("ADDED", made)
+        assert added.resource_version == made.metadata.resource_version
+        assert (mark.type, mark.object) == ("BOOKMARK", None)
+        assert int(mark.resource_version) >= int(added.resource_version)
+
+    told(story)
+
+
+def test_a_removed_field_is_null_in_the_difference():
+    """A merge patch removes by null, adds and changes by value, at any depth."""
+    existing = workload()
+    notes = msgspec.structs.replace(existing.metadata, labels={"a": "1", "b": "2"})
+    other = msgspec.structs.replace(existing.metadata, labels={"b": "3", "c": "4"})
+    patch = difference(
+        msgspec.structs.replace(existing, metadata=notes),
+        msgspec.structs.replace(existing, metadata=other),
+    )
+    assert patch == {"metadata": {"labels": {"a": None, "b": "3", "c": "4"}}}
+
+
+def test_a_list_is_sent_whole():
+    """To a merge patch a list is one value."""
+    existing, desired = (
+        builders.workload("web", builders.placement("a")),
+        builders.workload("web", builders.placement("a"), builders.placement("b")),
+    )
+    patch = difference(existing, desired)
+    assert [p["name"] for p in patch["spec"]["placements"]] == ["a", "b"]
+    assert list(patch) == ["spec"]
+
+
+def test_a_first_status_is_sent_whole():
+    """Counters at zero are required too, and a server that has no status lacks them."""
+    existing = workload()
+    status = msgspec.structs.replace(existing.status, replicas=3)
+    desired = msgspec.structs.replace(existing, status=status)
+    patch = difference(existing, desired, part="status")
+    assert patch == {"status": msgspec.to_builtins(status)}
+
+
+def test_a_later_status_is_a_difference():
+    """Once something was said, only what changes is sent."""
+    existing = workload()
+    first = msgspec.structs.replace(existing.status, replicas=3)
+    second = msgspec.structs.replace(first, ready_replicas=2)
+    patch = difference(
+        msgspec.structs.replace(existing, status=first),
+        msgspec.structs.replace(existing, status=second),
+        part="status",
+    )
+    assert patch == {"status": {"readyReplicas": 2}}
+
+
+@pytest.mark.parametrize("kind", scheme.KINDS, ids=lambda kind: kind.RESOURCE.kind)
+def test_every_status_can_be_empty(kind: type[Object]):
+    """What a class makes of an absent status is a status that says nothing."""
+    status = next((f for f in msgspec.structs.fields(kind) if f.name == "status"), None)
+    if status is not None and status.default_factory is not msgspec.NODEFAULT:
+        assert status.default_factory() == type(status.default_factory())()

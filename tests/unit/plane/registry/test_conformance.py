@@ -1,0 +1,292 @@
+"""The quick way and the exact way through a schema give the same answer."""
+
+import copy
+import json
+from pathlib import Path
+from time import process_time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from compute.api.structural import found, prune, unknown_fields, validate, with_defaults
+from compute.client import documents
+from compute.plane.registry import builtins
+from compute.plane.registry.conformance import MOST_ERRORS, MOST_VALUES, Conformance
+from tests import conformance_strategies, structural_strategies
+
+ROOT = Path(__file__).parents[4]
+FILES = (*(ROOT / "examples").glob("*.yaml"), ROOT / "tests/unit/api/documents/compute.yaml")
+SAMPLES: list[Any] = [document for file in FILES for document in documents.read(file.read_bytes())]
+
+
+def kind_of(document):
+    return builtins.everything().by_kind(document["apiVersion"], document["kind"])
+
+
+def exactly(schema, document):
+    """What the exact functions say; as text, which also tells the order of keys and 1 from true."""
+    complete = with_defaults(prune(document, schema), schema)
+    unknown, errors = unknown_fields(document, schema), validate(complete, schema)
+    return json.dumps(complete), [*map(str, unknown)], [*map(str, errors)]
+
+
+def conformed(schema, document):
+    got = Conformance(schema).conform(copy.deepcopy(document))
+    return json.dumps(got.document), [*map(str, got.unknown)], [*map(str, got.errors)]
+
+
+def is_quick(schema, document):
+    """Whether the document itself comes back: the exact way makes another."""
+    return Conformance(schema).conform(document).document is document
+
+
+@settings(max_examples=200, deadline=None)
+@given(structural_strategies.worlds() | conformance_strategies.worlds())
+def test_the_answer_is_that_of_the_exact_functions(world):
+    """Whatever the schema and the document, going the quick way changes nothing."""
+    assert conformed(*world) == exactly(*world)
+
+
+@st.composite
+def damaged(draw):
+    """One of our documents, with a few values at random places taken, replaced or doubled."""
+    sample = draw(st.sampled_from(SAMPLES))
+    document = copy.deepcopy(sample)
+    for _ in range(draw(st.integers(0, 3))):
+        node = document
+        while isinstance(node, dict | list) and node:
+            keys = list(node) if isinstance(node, dict) else range(len(node))
+            key = draw(st.sampled_from(keys))
+            if not isinstance(node[key], dict | list) or draw(st.integers(0, 4)) == 0:
+                _damage(draw, node, key)
+                break
+            node = node[key]
+    return kind_of(sample), document
+
+
+def _damage(draw, node, key):
+    match draw(st.sampled_from(("take", "replace", "double"))):
+        case "take":
+            del node[key]
+        case "replace":
+            node[key] = draw(conformance_strategies.VALUES)
+        case _ if isinstance(node, list):
+            node.append(copy.deepcopy(node[key]))
+        case _:
+            node["unheardOf"] = node[key]
+
+
+@settings(max_examples=150, deadline=None)
+@given(damaged())
+def test_damaged_documents_of_ours_are_judged_exactly(world):
+    """Our own schemas, which are large, lead to the same answer on both ways."""
+    kind, document = world
+    got = kind.conform(copy.deepcopy(document))
+
+    shown = json.dumps(got.document), [*map(str, got.unknown)], [*map(str, got.errors)]
+    assert shown == exactly(kind.schema, document)
+
+
+@pytest.mark.parametrize("document", SAMPLES, ids=lambda d: f"{d['kind']}-{d['metadata']['name']}")
+def test_sound_documents_go_the_quick_way(document):
+    """What a cluster stores all day is not walked in Python."""
+    document = copy.deepcopy(document)
+
+    assert kind_of(document).conform(document).document is document
+
+
+@pytest.mark.parametrize("kind", builtins.everything().members, ids=lambda k: k.resource.crd_name)
+def test_every_kind_of_ours_has_a_quick_way(kind):
+    """Each schema accepts its smallest object, or says what is missing from it."""
+    got = kind.conform({"apiVersion": "x", "kind": "x", "metadata": {"name": "a"}})
+
+    assert not got.unknown
+    assert all("Required value" in str(error) for error in got.errors)
+
+
+PORTS = {
+    "type": "array",
+    "x-kubernetes-list-type": "map",
+    "x-kubernetes-list-map-keys": ["port", "protocol"],
+    "items": {
+        "type": "object",
+        "required": ["port"],
+        "properties": {
+            "port": {"type": "integer"},
+            "protocol": {"type": "string", "default": "TCP"},
+        },
+    },
+}
+
+
+def test_defaults_count_when_items_are_told_apart():
+    """An item that leaves a key to its default is the same as one that spells it out."""
+    schema = {"type": "object", "properties": {"ports": PORTS}}
+    document = {"ports": [{"port": 1}, {"port": 1, "protocol": "TCP"}]}
+
+    (error,) = Conformance(schema).conform(document).errors
+
+    assert error.path == "ports[1]"
+
+
+def test_defaults_are_never_shared():
+    """Changing one document does not change the default that the next one gets."""
+    schema = {"type": "object", "properties": {"a": {"type": "object", "default": {"b": [1]},
+              "properties": {"b": {"type": "array", "items": {"type": "integer"}}}}}}  # fmt: skip
+    conformance = Conformance(schema)
+    conformance.conform({}).document["a"]["b"].append(2)
+
+    assert conformance.conform({}).document == {"a": {"b": [1]}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "quick"),
+    [
+        ({"type": "string", "pattern": "^[a-z]+$"}, "abc", True),
+        ({"type": "string", "pattern": "^[a-z]+$"}, "abc\n", False),
+        ({"type": "string", "pattern": r"^\w$"}, "é", False),
+        ({"type": "string", "format": "date-time"}, "2024-12-31T23:59:59.123456Z", True),
+        ({"type": "string", "format": "date-time"}, "2024-02-30T00:00:00Z", False),
+        ({"type": "integer", "format": "int32"}, 2**31, False),
+        ({"type": "integer"}, True, False),
+        ({"type": "number", "maximum": 2}, 1.5, True),
+        ({"type": "string", "enum": ["a"]}, "a", True),
+        ({"type": "string", "nullable": True}, None, True),
+        ({"type": "string"}, None, False),
+        ({"x-kubernetes-int-or-string": True}, "1", True),
+        ({"x-kubernetes-preserve-unknown-fields": True}, {"a": [None]}, True),
+        ({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}, ["a"], True),
+        ({"type": "array", "x-kubernetes-list-type": "set", "items": {"type": "string"}}, ["a", "a"], False),
+        (PORTS, [{"port": 1, "protocol": "TCP"}, {"port": 1, "protocol": "UDP"}], True),
+        ({"properties": {"a": {"type": "string"}}}, {"a": "b"}, True),
+        ({"properties": {"a": {"type": "string"}}}, {"b": "b"}, False),
+        ({"type": "string", "format": "date-time", "pattern": "^2"}, "2024-01-01T00:00:00Z", True),
+        ({"type": "integer", "format": "double"}, 1, True),
+        ({"type": "number", "maximum": 2**60}, 1.5, True),
+        ({"type": "odd"}, 1, False),
+        ({}, [{"a": None}], True),
+        ({}, {}, True),
+        ({}, {"a": None}, False),
+        ({"type": "array", "items": {}}, [{"a": None}], False),
+    ],
+)  # fmt: skip
+def test_what_is_accepted_quickly(schema, value, quick):
+    """Sound values are told by types; nothing that is wrong, or has to be changed, is."""
+    assert is_quick({"type": "object", "properties": {"x": schema}}, {"x": value}) is quick
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "filled"),
+    [
+        ({"type": "array", "items": {"type": "integer", "default": 3}}, [1, None], [1, 3]),
+        ({"type": "array", "items": {"nullable": True, "default": 3}}, [None], [None]),
+        ({"type": "object", "additionalProperties": {"properties": {"a": {"default": 3}}}},
+         {"b": {}, "c": 1}, {"b": {"a": 3}, "c": 1}),
+        ({"properties": {"a": {"default": 3}}, "items": {"properties": {"b": {"default": 4}}}},
+         {}, {"a": 3}),
+        ({"properties": {"a": {"default": 3}}, "items": {"properties": {"b": {"default": 4}}}},
+         [{}], [{"b": 4}]),
+        ({"type": "object", "default": {}, "properties": {"a": {"default": 3}}}, None, {"a": 3}),
+        ({"type": "integer", "minimum": 2, "maximum": 1}, 1, 1),
+    ],
+)  # fmt: skip
+def test_defaults_are_filled_in_wherever_they_stand(schema, value, filled):
+    """In items, in members of maps, and below a default that was itself filled in."""
+    whole = {"type": "object", "properties": {"x": schema}}
+
+    assert Conformance(whole).conform({"x": value}).document == {"x": filled}
+
+
+def test_a_default_with_unknown_fields_takes_the_exact_way():
+    """Such a default is filled in after unknown fields were dropped, and stays."""
+    schema = {"type": "object", "properties": {"a": {"type": "object", "default": {"b": 1}}}}
+
+    assert conformed(schema, {}) == exactly(schema, {}) == ('{"a": {"b": 1}}', [], [])
+
+
+@pytest.mark.parametrize("keyword", ["maxLength", "minLength"])
+def test_limits_beyond_all_counting_take_the_exact_way(keyword):
+    """A schema may name a length that no text ever has."""
+    schema = {"type": "object", "properties": {"a": {"type": "string", keyword: 2**70}}}
+
+    assert conformed(schema, {"a": "b"}) == exactly(schema, {"a": "b"})
+
+
+def test_patterns_of_strangers_are_matched_by_the_matcher_given():
+    """A pattern is only ever tried by what was handed in for it."""
+    tried = []
+
+    def matches(pattern, text):
+        tried.append((pattern, text))
+        return found(pattern, text)
+
+    schema = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^b"}}}
+    got = Conformance(schema, matches).conform({"a": "bc"})
+
+    assert (got.errors, tried) == ([], [("^b", "bc")])
+
+
+HUGE = {
+    "wrong items": ("Namespace", {"spec": {"finalizers": [1] * 1_500_000}}),
+    "wrong members": ("ConfigMap", {"data": {f"k{n}": 1 for n in range(250_000)}}),
+    "unknown fields": ("ConfigMap", {f"k{n}": 1 for n in range(250_000)}),
+    "unknown at the end": ("ConfigMap", {"data": {f"k{n}": "" for n in range(250_000)}, "x": 1}),
+    "unknown in items": ("ServiceAccount", {"secrets": [{"x": 1}] * 400_000}),
+    "nulls": ("ServiceAccount", {"secrets": [None] * 600_000}),
+}
+
+
+@pytest.mark.parametrize(("kind", "parts"), HUGE.values(), ids=list(HUGE))
+def test_whatever_three_megabytes_hold_they_are_judged_in_a_moment(kind, parts):
+    """Nobody else is served meanwhile, so a document that large is judged as a whole."""
+    found = builtins.everything().require("v1", kind)
+    found.conform({"metadata": {"name": "a"}})
+    document = {"apiVersion": "v1", "kind": kind, "metadata": {"name": "a"}, **parts}
+    started = process_time()
+    got = found.conform(document)
+
+    assert process_time() - started < 2.0
+    (error,) = got.errors
+    assert f"of more than {MOST_VALUES} values" in error.detail
+
+
+@pytest.mark.parametrize(
+    ("spec", "words"),
+    [
+        ({"n": "x"}, "spec.n: Forbidden: Expected `int`, got `str`; a document of more"),
+        ({"u": 1}, "spec: Forbidden: Object contains unknown field `u`; a document of more"),
+        (3, "spec: Forbidden: Expected `object`, got `int`; a document of more"),
+    ],
+    ids=["type", "unknown", "near the root"],
+)
+def test_the_fault_of_a_huge_document_is_told_with_its_place(spec, words):
+    """One fault is told, the first that is found."""
+    properties = {"spec": {"type": "object", "properties": {"n": {"type": "integer"}}},
+                  "long": {"type": "array", "items": {"type": "integer"}}}  # fmt: skip
+    document = {"spec": spec, "long": [1] * MOST_VALUES}
+
+    (error,) = Conformance({"type": "object", "properties": properties}).conform(document).errors
+
+    assert str(error).startswith(words)
+
+
+def test_a_large_document_without_a_quick_way_is_judged_exactly():
+    """Where no types can be made of the schema, there is only the one way."""
+    schema = {"type": "object", "properties": {"a": {"type": "object", "default": {"b": 1}},
+              "l": {"type": "array", "items": {"type": "string"}}}}  # fmt: skip
+
+    got = Conformance(schema).conform({"l": [""] * MOST_VALUES, "x": 1})
+
+    assert ([error.path for error in got.unknown], got.errors) == (["x"], [])
+
+
+def test_only_so_many_errors_are_told():
+    """Nobody reads more, and a list of all of them would be larger than the document."""
+    schema = {"type": "object", "properties": {"l": {"type": "array", "items": {"type": "string"}}}}
+    document = {"l": [1] * 1000} | {f"k{n}": 1 for n in range(1000)}
+
+    got = Conformance(schema).conform(document)
+
+    assert (len(got.errors), len(got.unknown)) == (MOST_ERRORS, MOST_ERRORS)
+    assert list(got.document) == ["l"]

@@ -1,0 +1,133 @@
+"""A plane as a whole: what it has from the start, and what it does by itself."""
+
+import asyncio
+import json
+from uuid import RFC_4122, UUID
+
+import pytest
+
+from compute.client.options import WatchOptions
+from compute.plane.plane import DATABASE
+from compute.plane.store.settings import Settings
+from compute.plane.store.store import Busy
+from tests import virtual_time
+from tests.plane_worlds import environment, opened
+
+
+def test_a_new_plane_has_the_namespaces_that_clients_expect(tmp_path):
+    """They are there after the first start and after every other."""
+
+    async def scenario():
+        async with opened(tmp_path) as world:
+            namespaces = world.plane.kinds.require("v1", "Namespace")
+            found = world.plane.store.collection(namespaces.storage).range()
+            return [record.key for record in found], world.plane.store.revision
+
+    first = virtual_time.run(scenario())
+    assert first == (["default", "kube-node-lease", "kube-public", "kube-system"], 4)
+    assert virtual_time.run(scenario()) == first
+
+
+def test_a_plane_in_use_is_refused_to_others(tmp_path):
+    """A second one on the same folder would write what the first does not know."""
+
+    async def scenario():
+        async with opened(tmp_path):
+            with pytest.raises(Busy, match=DATABASE):
+                async with opened(tmp_path):
+                    pass
+
+    virtual_time.run(scenario())
+
+
+def test_quiet_watchers_hear_each_minute_how_far_they_are(tmp_path):
+    """Once after each minute in which something happened elsewhere, and only who asked."""
+
+    async def scenario():
+        async with opened(tmp_path) as world:
+            registry, kind = world.plane.registry, world.kind
+            asked = WatchOptions(resource_version="4", allow_bookmarks=True)
+            curious = await registry.watch(kind, "kube-system", asked)
+            silent = await registry.watch(kind, "kube-system", WatchOptions(resource_version="4"))
+            await world.create("elsewhere")
+            await asyncio.sleep(59)
+            early = curious.take()
+            await asyncio.sleep(2)
+            return early, [notice.type for notice in curious.take()], silent.take()
+
+    assert virtual_time.run(scenario()) == ([], ["BOOKMARK"], [])
+
+
+def test_a_watcher_that_resumes_from_far_back_is_told_everything(tmp_path):
+    """What the ring has lost is read from disk, no more at a time than the reader takes."""
+
+    async def scenario():
+        async with opened(tmp_path, settings=Settings(ring_events=8)) as world:
+            begun = str(world.plane.store.revision)
+            for number in range(60):
+                await world.create(f"c-{number:02}", data={"text": "x" * 50_000})
+            options = WatchOptions(resource_version=begun)
+            watch = await world.plane.registry.watch(world.kind, "default", options)
+            woken = asyncio.Event()
+            watch.ready = woken.set
+            portions: list[list[str]] = []
+            while sum(map(len, portions)) < 60:
+                woken.clear()
+                portions.append([json.loads(n.data)["metadata"]["name"] for n in watch.take()])
+                if not portions[-1]:
+                    await woken.wait()
+            watch.close()
+            return portions
+
+    portions = virtual_time.run(scenario())
+    assert [name for portion in portions for name in portion] == [f"c-{n:02}" for n in range(60)]
+    assert max(map(len, portions)) < 20
+
+
+def test_a_watcher_that_resumes_too_slowly_is_told_so(tmp_path):
+    """When the rest of the past is forgotten meanwhile, the stream ends with 410."""
+
+    async def scenario():
+        async with opened(tmp_path, settings=Settings(ring_events=8)) as world:
+            begun = str(world.plane.store.revision)
+            for number in range(60):
+                await world.create(f"c-{number:02}", data={"text": "x" * 50_000})
+            options = WatchOptions(resource_version=begun)
+            watch = await world.plane.registry.watch(world.kind, "default", options)
+            woken = asyncio.Event()
+            watch.ready = woken.set
+            await world.plane.store.compact(world.plane.store.revision)
+            told: list[str] = []
+            while not watch.ended:
+                woken.clear()
+                notices = watch.take()
+                told += [notice.type for notice in notices]
+                if not notices and not watch.ended:
+                    await woken.wait()
+            return told
+
+    told = virtual_time.run(scenario())
+    assert told[-1] == "ERROR"
+    assert 0 < told.count("ADDED") < 20
+
+
+def test_a_plane_at_rest_sets_no_timer(tmp_path):
+    """Nobody watches and nothing waits: then nothing will ever run."""
+
+    async def scenario():
+        async with opened(tmp_path) as world:
+            watch = await world.plane.registry.watch(world.kind, "", WatchOptions())
+            watch.close()
+            await world.plane.rest()
+            await asyncio.Event().wait()
+
+    with pytest.raises(virtual_time.Deadlock):
+        virtual_time.run(scenario())
+
+
+def test_a_uid_is_a_random_uuid():
+    """As any reader of uids expects, and another one each time."""
+    source = environment()
+    made = [UUID(source.uid()) for _ in range(200)]
+    assert {(uid.version, uid.variant) for uid in made} == {(4, RFC_4122)}
+    assert len(set(made)) == len(made)
