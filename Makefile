@@ -38,8 +38,9 @@ format: $(READY) ## format the code and mend what the linter can
 generate: $(READY) ## write the CRDs and the tables of the docs from the types
 	@$(BIN)/python tools/generate.py
 
-bench: $(READY) ## measure decode, plan and status of one deployment
+bench: $(READY) ## measure decisions and, briefly, the plane; bench/plane.py --help has more
 	@$(BIN)/python bench/decide.py
+	@$(BIN)/python bench/plane.py --quick
 
 clean: ## remove the private environment and every cache
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage dist

@@ -1,6 +1,15 @@
 """The `compute` command."""
 
 import sys
+from typing import Final
+
+# `cli` may not import what serves, so those commands are handed to it: module, and line in the help.
+_SERVING: Final = {
+    "plane": (
+        "compute.app.plane_command",
+        "Serve a Kubernetes API from a folder of this machine.",
+    ),
+}
 
 
 def main() -> int:
@@ -8,7 +17,7 @@ def main() -> int:
     try:
         from compute.cli.root import run  # noqa: PLC0415 - so that an interrupt is caught from here
 
-        return run(sys.argv[1:])
+        return run(sys.argv[1:], _SERVING)
     except KeyboardInterrupt:  # before or after the command itself
         return 130
 

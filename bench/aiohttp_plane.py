@@ -1,0 +1,68 @@
+r"""Our plane behind aiohttp's server instead of our own, to measure one against the other.
+
+    .venv/bin/python bench/aiohttp_plane.py --data DIR --port N
+    .venv/bin/python bench/plane.py --only create,get,status --peer https://127.0.0.1:N \
+        --token "$(cat DIR/token)" --ca DIR/pki/ca.crt
+
+Only what the layers share is left in: the same registry, the same handler, TLS and tokens. Watches and
+large lists are not served: the question is what a request costs.
+"""
+
+import argparse
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+import uvloop
+from aiohttp import web
+
+from compute.app import memory
+from compute.app.environment import system
+from compute.plane.http.application import Application
+from compute.plane.http.authentication import Tokens, write_private
+from compute.plane.http.certificates import LOOPBACK, Certificates
+from compute.plane.http.messages import Request, Response, User
+from compute.plane.http.pages import Pages
+from compute.plane.http.seams import Seams
+from compute.plane.plane import Plane
+from compute.plane.registry import builtins
+
+
+async def main(data: Path, port: int) -> None:
+    """Serve until interrupted."""
+    environment = system()
+    plane = await Plane.open(data, builtins.everything(), environment)
+    tokens = Tokens(data / "tokens.json", environment)
+    write_private(data / "token", tokens.issue(User("admin")).encode())
+    certificates = Certificates(data / "pki", environment.now(), LOOPBACK)
+    application = Application(tokens, environment, Seams(site=Pages()))
+    application.mount("/", plane)
+    runner = web.ServerRunner(web.Server(_handler(application)))
+    await runner.setup()
+    await web.TCPSite(runner, "127.0.0.1", port, ssl_context=certificates.context).start()
+    memory.settle()
+    print(f"aiohttp serves {data} on port {port}", flush=True)
+    await asyncio.Event().wait()
+
+
+def _handler(application: Application) -> Callable[[web.BaseRequest], Awaitable[web.Response]]:
+    async def handle(incoming: web.BaseRequest) -> web.Response:
+        path, _, query = incoming.raw_path.partition("?")
+        headers = {name.lower(): value for name, value in incoming.headers.items()}
+        request = Request(incoming.method, path, query, headers, await incoming.read())
+        answer = application.handle(request)
+        response = answer if isinstance(answer, Response) else await answer
+        assert isinstance(response.body, bytes)
+        return web.Response(
+            status=response.status, body=response.body, content_type=response.content_type
+        )
+
+    return handle
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--port", type=int, required=True)
+    options = parser.parse_args()
+    uvloop.run(main(options.data, options.port))

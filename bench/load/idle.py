@@ -1,0 +1,56 @@
+"""Planes behind one listener that nobody uses.
+
+python -m bench.load.idle PLANES SECONDS     prints how much CPU they took, as JSON
+"""
+
+import asyncio
+import sys
+import tempfile
+from contextlib import AsyncExitStack
+from pathlib import Path
+
+import msgspec
+import uvloop
+
+from bench.load.servers import cpu, resident
+from compute.app import memory
+from compute.app.environment import system
+from compute.plane.http.authentication import Tokens
+from compute.plane.http.certificates import Certificates
+from compute.plane.http.pages import Pages
+from compute.plane.http.seams import Seams
+from compute.plane.http.server import Server
+from compute.plane.plane import Plane
+from compute.plane.registry import builtins
+
+
+async def main(planes: int, seconds: float) -> None:
+    """Open them, let them come to rest, and look at the clock of the process."""
+    environment = system()
+    with tempfile.TemporaryDirectory(prefix="bench-idle-") as name:
+        folder = Path(name)
+        certificates = Certificates(folder / "pki", environment.now())
+        tokens = Tokens(None, environment)
+        seams = Seams(site=Pages())
+        server = Server(("127.0.0.1", 0), certificates, tokens, environment, seams)
+        async with AsyncExitStack() as stack:
+            for number in range(planes):
+                plane = await Plane.open(folder / str(number), builtins.everything(), environment)
+                stack.push_async_callback(plane.close)
+                server.mount(f"/clusters/{number}", plane)
+            await server.start()
+            stack.push_async_callback(server.close)
+            memory.settle()
+            await asyncio.sleep(1)
+            print(msgspec.json.encode(await _spent(planes, seconds)).decode())
+
+
+async def _spent(planes: int, seconds: float) -> dict[str, object]:
+    before = cpu("self")
+    await asyncio.sleep(seconds)
+    percent = 100 * (cpu("self") - before) / seconds
+    return {"percent": percent, "notes": f"{resident('self') / planes / 1e6:.2g} MB for each"}
+
+
+if __name__ == "__main__":
+    uvloop.run(main(int(sys.argv[1]), float(sys.argv[2])))

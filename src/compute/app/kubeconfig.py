@@ -1,0 +1,50 @@
+"""The file that tells kubectl, and every other client, where a plane is and how to be let in."""
+
+import base64
+from ipaddress import ip_address
+from urllib.parse import urlsplit
+
+import yaml
+
+_NAME = "compute"
+
+
+def kubeconfig(url: str, authority: bytes, token: str) -> bytes:
+    """A kubeconfig that can be moved: the CA and the token are in it."""
+    document = {
+        "apiVersion": "v1",
+        "kind": "Config",
+        "clusters": [
+            {
+                "name": _NAME,
+                "cluster": {
+                    "server": reachable(url),
+                    "certificate-authority-data": base64.b64encode(authority).decode(),
+                },
+            }
+        ],
+        "users": [{"name": _NAME, "user": {"token": token}}],
+        "contexts": [
+            {"name": _NAME, "context": {"cluster": _NAME, "user": _NAME, "namespace": "default"}}
+        ],
+        "current-context": _NAME,
+    }
+    return yaml.safe_dump(document, sort_keys=False).encode()
+
+
+def reachable(url: str) -> str:
+    """The URL for a client on this machine: a server on every address is also on the loopback."""
+    parts = urlsplit(url)
+    host = _loopback_for(parts.hostname or "")
+    return parts._replace(netloc=f"{host}:{parts.port}").geturl() if host else url
+
+
+def _loopback_for(host: str) -> str:
+    """Where to find a server on every address; empty for a server on one of them."""
+    try:
+        address = ip_address(host)
+    except ValueError:
+        return ""
+    if not address.is_unspecified:
+        return ""
+    return "127.0.0.1" if address.version == 4 else "[::1]"  # noqa: PLR2004 - of the protocol

@@ -1,0 +1,1 @@
+"""The plane's door for other processes: HTTPS."""

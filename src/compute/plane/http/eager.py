@@ -1,0 +1,57 @@
+"""Running a coroutine at once, without a task.
+
+A task begins one turn of the loop later than it was made, also when there is nothing to wait for.
+Most requests never wait: a list comes from memory, a refusal from the rules. Those are answered in
+the very call that read them; the others go on when the future they wait for is done.
+
+Such a coroutine has no current task: it may await futures, not ``asyncio.timeout`` and its kin.
+"""
+
+from asyncio import AbstractEventLoop, Future
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+
+T = TypeVar("T")
+
+
+def run(coroutine: Coroutine[Any, Any, T], loop: AbstractEventLoop) -> T | Future[T]:
+    """The result of a coroutine that need not wait, else a future of it."""
+    try:
+        waits_for = coroutine.send(None)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    return _Rest(coroutine, loop).after(waits_for)
+
+
+class _Rest:
+    """A coroutine that has begun and waits."""
+
+    __slots__ = ("_coroutine", "_loop", "_outcome")
+
+    def __init__(self, coroutine: Coroutine[Any, Any, Any], loop: AbstractEventLoop) -> None:
+        self._coroutine = coroutine
+        self._loop = loop
+        self._outcome: Future[Any] = loop.create_future()
+
+    def after(self, waits_for: Future[Any] | None) -> Future[Any]:
+        if waits_for is None:  # a bare yield, as in asyncio.sleep(0)
+            self._loop.call_soon(self._step, None)
+        else:
+            # The mark says "somebody yielded me and will wait"; a task takes it off as well.
+            waits_for._asyncio_future_blocking = False  # noqa: SLF001 - the protocol of awaiting
+            waits_for.add_done_callback(self._step)
+        return self._outcome
+
+    def _step(self, _done: Future[Any] | None) -> None:
+        # The awaited future hands its own result or exception to the coroutine.
+        try:
+            waits_for = self._coroutine.send(None)
+        except StopIteration as end:
+            if not self._outcome.done():
+                self._outcome.set_result(end.value)
+        except BaseException as problem:  # noqa: BLE001 - it belongs to whoever waits
+            if not self._outcome.done():
+                self._outcome.set_exception(problem)
+        else:
+            self.after(waits_for)

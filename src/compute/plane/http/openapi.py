@@ -1,0 +1,137 @@
+"""OpenAPI v3: an index, and one document for each group and version."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from compute.plane.http import metaschemas
+from compute.plane.http.metaschemas import reference
+from compute.plane.http.operations import Operation, Parameter, Path, paths_of
+from compute.plane.http.schemanames import kind_triple, list_name, schema_name
+from compute.plane.http.version import MAJOR, MINOR
+from compute.plane.registry.kinds import Kind
+
+Document = dict[str, Any]
+Schema = dict[str, Any]
+
+INFO: Final = {"title": "Kubernetes API of a compute plane", "version": f"{MAJOR}.{MINOR}"}
+_GROUP_VERSION_KIND: Final = "x-kubernetes-group-version-kind"
+_REASONS: Final = {200: "OK", 201: "Created", 202: "Accepted", 401: "Unauthorized"}
+UNAUTHORIZED: Final = {"401": {"description": _REASONS[401]}}
+_BEARER: Final = {"type": "apiKey", "in": "header", "name": "authorization"}
+
+
+def index(hashes: Mapping[str, str]) -> Document:
+    """The answer to /openapi/v3, given the hash of each document by its path.
+
+    The hash stands in the address, so a client may keep what it got for as long as it likes.
+    """
+    paths = {
+        path: {"serverRelativeURL": f"/openapi/v3/{path}?hash={hash_}"}
+        for path, hash_ in hashes.items()
+    }
+    return {"paths": paths}
+
+
+def document(kinds: Iterable[Kind]) -> Document:
+    """The document of kinds that share a group and version."""
+    kinds = tuple(kinds)
+    paths = {path.path: _path(path) for kind in kinds for path in paths_of(kind)}
+    return {
+        "openapi": "3.0.0",
+        "info": INFO,
+        "paths": dict(sorted(paths.items())),
+        "components": {"schemas": schemas(kinds), "securitySchemes": {"BearerToken": _BEARER}},
+        "security": [{"BearerToken": []}],
+    }
+
+
+def schemas(kinds: Iterable[Kind]) -> dict[str, Schema]:
+    """The schemas of the kinds, of their lists, and of what all kinds share, by name."""
+    own: dict[str, Schema] = {}
+    for kind in kinds:
+        own[schema_name(kind)] = _object_schema(kind)
+        own[list_name(kind)] = _list_schema(kind)
+    return dict(sorted((metaschemas.SHARED | own).items()))
+
+
+def operation_head(operation: Operation) -> Document:
+    """What v2 and v3 write alike of an operation."""
+    return {
+        "description": operation.description,
+        "operationId": operation.name,
+        "x-kubernetes-action": operation.action,
+        _GROUP_VERSION_KIND: dict(operation.group_version_kind),
+    }
+
+
+def reason(code: int) -> str:
+    return _REASONS[code]
+
+
+def _object_schema(kind: Kind) -> Schema:
+    metadata = reference(
+        metaschemas.OBJECT_META, "Its name, its labels, and what else all objects have."
+    )
+    fields = {**kind.schema.get("properties", {}), **metaschemas.type_fields()}
+    return {
+        **kind.schema,
+        "properties": fields | {"metadata": metadata},
+        _GROUP_VERSION_KIND: [kind_triple(kind)],
+        **_selectable(kind),
+    }
+
+
+def _selectable(kind: Kind) -> Schema:
+    paths = [{"fieldPath": path.removeprefix(".")} for path in kind.selectable_fields]
+    return {"x-kubernetes-selectable-fields": paths} if paths else {}
+
+
+def _list_schema(kind: Kind) -> Schema:
+    items = {
+        "description": f"The {kind.resource.plural}.",
+        "type": "array",
+        "items": reference(schema_name(kind)),
+    }
+    metadata = reference(metaschemas.LIST_META, "Which page this is, and of which version.")
+    return {
+        "description": f"A list of {kind.resource.plural}.",
+        "type": "object",
+        "required": ["items"],
+        "properties": metaschemas.type_fields() | {"items": items, "metadata": metadata},
+        _GROUP_VERSION_KIND: [kind_triple(kind) | {"kind": kind.list_kind}],
+    }
+
+
+def _path(path: Path) -> Document:
+    methods = {operation.method: _operation(operation) for operation in path.operations}
+    return methods | {"parameters": [_parameter(parameter) for parameter in path.parameters]}
+
+
+def _operation(operation: Operation) -> Document:
+    body = {
+        "content": _content(operation.body, operation.consumes),
+        "required": operation.body_required,
+    }
+    answers = {
+        str(code): {"description": reason(code), "content": _content(schema, ("application/json",))}
+        for code, schema in operation.answers.items()
+    }
+    return (
+        operation_head(operation)
+        | {"parameters": [_parameter(parameter) for parameter in operation.parameters]}
+        | ({"requestBody": body} if operation.body else {})
+        | {"responses": answers | UNAUTHORIZED}
+    )
+
+
+def _parameter(parameter: Parameter) -> Document:
+    return {
+        "name": parameter.name,
+        "in": parameter.place,
+        "description": parameter.description,
+        "schema": {"type": parameter.type, "uniqueItems": True},
+    } | ({"required": True} if parameter.place == "path" else {})
+
+
+def _content(schema: str, types: Iterable[str]) -> Document:
+    return {media_type: {"schema": reference(schema)} for media_type in types}

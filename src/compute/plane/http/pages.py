@@ -1,0 +1,134 @@
+"""The pages that describe a plane: discovery, OpenAPI, version, health and metrics.
+
+    server = Server(address, tls, tokens, environment, Seams(site=Pages()))
+
+Whatever depends only on the kinds is kept as bytes and carries a hash. Planes with the same kinds
+share one set of pages, and a plane whose kinds change gets another one.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+from urllib.parse import parse_qs
+
+from compute.api import errors
+from compute.plane.http import health, openapi_protobuf, version
+from compute.plane.http.accepting import Range, ranges, takes
+from compute.plane.http.books import Page, book_of
+from compute.plane.http.discovery import Generation
+from compute.plane.http.messages import JSON, Request, Response, refusal
+from compute.plane.http.metrics import CONTENT_TYPE, Metrics
+from compute.plane.http.seams import Attributes, Served
+
+_AGGREGATED: Final = frozenset({"/api", "/apis"})
+_GENERATIONS: Final[Mapping[str, Generation]] = {"v2": "v2", "v2beta1": "v2beta1"}
+_VERSION: Final = version.document()
+_CHECK_EACH_TIME: Final = ("cache-control", "no-cache, private")
+_KEEP: Final = ("cache-control", "public, immutable, max-age=31536000")
+_BY_ACCEPT: Final = ("vary", "Accept")
+_NOT_ACCEPTABLE: Final = errors.NotAcceptable(
+    "only the following media types are accepted: application/json"
+)
+_NOT_ALLOWED: Final = errors.MethodNotAllowed("this page can only be read: use GET")
+
+
+class Pages:
+    """Answers for what is no object. It is the `Site` of a server."""
+
+    def __init__(self) -> None:
+        self._metrics = Metrics()
+
+    def observe(self, attributes: Attributes, status: int, seconds: float) -> None:
+        """Count a request that was answered."""
+        self._metrics.observe(attributes, status, seconds)
+
+    def answer(self, plane: Served, request: Request) -> Response | None:
+        """The page at a path, or None where no page is."""
+        find = _WINGS.get(request.path[1:].partition("/")[0])
+        response = None if find is None else find(self, plane, request)
+        if response is not None and request.method != "GET":
+            return refusal(_NOT_ALLOWED)
+        return response
+
+    def documents(self, plane: Served, request: Request) -> Response | None:
+        """Discovery and OpenAPI."""
+        path = request.path.rstrip("/")
+        book = book_of(plane.kinds.members)
+        generation = _generation(request) if path in _AGGREGATED else None
+        if generation is not None:
+            kind = f"{JSON};g=apidiscovery.k8s.io;v={generation};as=APIGroupDiscoveryList"
+            return _tagged(book.aggregated(path, generation), request, kind)
+        if path == "/openapi/v2" and _takes_protobuf(request):
+            return _tagged(book.protobuf(), request, openapi_protobuf.CONTENT_TYPE)
+        page = book.page(path)
+        return None if page is None else _served(page, request)
+
+    def version(self, plane: Served, request: Request) -> Response | None:
+        if request.path.rstrip("/") != "/version":
+            return None
+        return Response(200, _VERSION, JSON, (_CHECK_EACH_TIME,))
+
+    def health(self, plane: Served, request: Request) -> Response | None:
+        return health.answer(plane.registry.store, request.path, request.query)
+
+    def metrics(self, plane: Served, request: Request) -> Response | None:
+        if request.path != "/metrics":
+            return None
+        return Response(200, self._metrics.text(plane.registry), CONTENT_TYPE)
+
+
+_WINGS: Final[Mapping[str, Callable[[Pages, Served, Request], Response | None]]] = {
+    "api": Pages.documents,
+    "apis": Pages.documents,
+    "openapi": Pages.documents,
+    "version": Pages.version,
+    "livez": Pages.health,
+    "readyz": Pages.health,
+    "healthz": Pages.health,
+    "metrics": Pages.metrics,
+}
+
+
+def _generation(request: Request) -> Generation | None:
+    """The aggregated form of discovery that the client likes better than the classic one."""
+    for accepted in _json_ranges(request):
+        said = accepted.parameters
+        if "as" not in said:
+            return None
+        if (said["as"], said.get("g")) == ("APIGroupDiscoveryList", "apidiscovery.k8s.io"):
+            found = _GENERATIONS.get(said.get("v", ""))
+            if found is not None:
+                return found
+    return None
+
+
+def _served(page: Page, request: Request) -> Response:
+    if all("as" in accepted.parameters for accepted in _json_ranges(request)):
+        return refusal(_NOT_ACCEPTABLE)
+    return _tagged(page, request, JSON)
+
+
+def _tagged(page: Page, request: Request, content_type: str) -> Response:
+    """The page, or less where the client has it already.
+
+    A client that names a hash may keep what it gets for good, so it must get the very version
+    that it names: for another one it is sent to the right address.
+    """
+    asked = parse_qs(request.query).get("hash", [""])[-1] if request.query else ""
+    keep = _KEEP if asked else _CHECK_EACH_TIME
+    tag = f'"{page.hash}"'
+    headers = (keep, ("etag", tag), _BY_ACCEPT)
+    if asked not in ("", page.hash):
+        return Response(301, b"", content_type, (*headers[1:], ("location", f"?hash={page.hash}")))
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(304, b"", content_type, headers)
+    return Response(200, page.body, content_type, headers)
+
+
+def _takes_protobuf(request: Request) -> bool:
+    """Whether the client names it: one that takes anything can read JSON for sure."""
+    accepted = ranges(request.headers.get("accept", ""))
+    return any(entry.type in openapi_protobuf.ACCEPTED for entry in accepted)
+
+
+def _json_ranges(request: Request) -> list[Range]:
+    return [r for r in ranges(request.headers.get("accept", "")) if takes(r, JSON)]

@@ -1,0 +1,88 @@
+"""What the door is handed from outside: planes, who may do what, and the read-only pages."""
+
+from dataclasses import dataclass, field
+from typing import Final, Literal, Protocol
+
+import msgspec
+
+from compute.plane.http.limits import Limits
+from compute.plane.http.messages import Request, Response, User
+from compute.plane.registry.kinds import Kinds
+from compute.plane.registry.registry import Registry
+
+Verb = Literal["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]
+
+
+class Served(Protocol):
+    """What the door needs of a plane."""
+
+    @property
+    def kinds(self) -> Kinds: ...
+
+    @property
+    def registry(self) -> Registry: ...
+
+
+class Attributes(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """What somebody wants to do, in the words of an access rule.
+
+    ``resource`` is empty for paths that are no resource (discovery, health); then ``path`` says it.
+    """
+
+    verb: str
+    group: str = ""
+    version: str = ""
+    resource: str = ""
+    subresource: str = ""
+    namespace: str = ""
+    name: str = ""
+    path: str = ""
+
+
+class Access(Protocol):
+    """Who may do what. Raises ``errors.Forbidden``."""
+
+    def check(self, plane: Served, user: User, attributes: Attributes) -> None: ...
+
+
+class Everything:
+    """Whoever is authenticated may do everything."""
+
+    def check(self, plane: Served, user: User, attributes: Attributes) -> None:
+        return
+
+
+class Site(Protocol):
+    """The pages that describe a plane: discovery, OpenAPI, version, health, metrics.
+
+    The path of the request is without the plane's prefix. ``None`` means that there is no such
+    page, and the request is one for a resource.
+    """
+
+    def answer(self, plane: Served, request: Request) -> Response | None: ...
+
+    def observe(self, attributes: Attributes, status: int, seconds: float) -> None:
+        """Told after each answer. A watch is told when it begins."""
+        ...
+
+
+class NoPages:
+    """A door without descriptions."""
+
+    def answer(self, plane: Served, request: Request) -> Response | None:
+        return None
+
+    def observe(self, attributes: Attributes, status: int, seconds: float) -> None:
+        return
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seams:
+    """How a server differs from the plain one."""
+
+    site: Site = field(default_factory=NoPages)
+    access: Access = field(default_factory=Everything)
+    limits: Limits = field(default_factory=Limits)
+
+
+PLAIN: Final = Seams()

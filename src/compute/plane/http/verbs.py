@@ -1,0 +1,184 @@
+"""What each method does at each place: HTTP's words to the registry's verbs."""
+
+from asyncio import AbstractEventLoop
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from compute.plane.http import answers, bodies
+from compute.plane.http.forms import PLAIN, Form, form_for
+from compute.plane.http.messages import Request, Response
+from compute.plane.http.parameters import (
+    Parameters,
+    include_object,
+    list_options,
+    watch_options,
+    write_options,
+)
+from compute.plane.http.refusals import no_such_method
+from compute.plane.http.routes import Route
+from compute.plane.http.seams import Verb
+from compute.plane.http.streams import Watches, WatchStream
+from compute.plane.registry.outcomes import Written
+from compute.plane.registry.registry import Registry
+
+_COLLECTION: Final[Mapping[str, Verb]] = {
+    "GET": "list",
+    "POST": "create",
+    "DELETE": "deletecollection",
+}
+_EVERYWHERE: Final[Mapping[str, Verb]] = {"GET": "list"}
+_OBJECT: Final[Mapping[str, Verb]] = {
+    "GET": "get",
+    "PUT": "update",
+    "PATCH": "patch",
+    "DELETE": "delete",
+}
+_SUBRESOURCE: Final[Mapping[str, Verb]] = {"GET": "get", "PUT": "update", "PATCH": "patch"}
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What the verbs need besides the request: the plane's registry, a clock, and the watches."""
+
+    registry: Registry
+    now: Callable[[], datetime]
+    loop: AbstractEventLoop
+    watches: Watches
+    watch_time: Callable[[], float]
+    body_limit: int
+
+
+@dataclass(slots=True)
+class Call:
+    """One request, understood."""
+
+    request: Request
+    route: Route
+    parameters: Parameters
+    desk: Desk
+
+    def form(self) -> Form:
+        return form_for(self.request.headers.get("accept", ""))
+
+
+def verb_of(method: str, route: Route, parameters: Parameters) -> Verb:
+    """What the request wants to do, in the words of an access rule."""
+    if route.subresource:
+        allowed = _SUBRESOURCE
+    elif route.name:
+        allowed = _OBJECT
+    else:
+        allowed = _EVERYWHERE if route.everywhere else _COLLECTION
+    verb = allowed.get(method)
+    if verb is None or (verb == "deletecollection" and route.kind.storage == "/namespaces"):
+        raise no_such_method()
+    if route.watch or (verb == "list" and parameters and parameters.flag("watch")):
+        if verb not in ("get", "list"):
+            raise no_such_method()
+        return "watch"
+    return verb
+
+
+def get(call: Call) -> Response:
+    route, parameters = call.route, call.parameters
+    form, registry = call.form(), call.desk.registry
+    if route.subresource == "scale":
+        return Response(200, registry.get_scale(route.kind, route.namespace, route.name).data)
+    version = parameters.text("resourceVersion") if parameters else ""
+    record = registry.get(route.kind, route.namespace, route.name, version)
+    if form is PLAIN:
+        return Response(200, record.data)
+    include = include_object(parameters)
+    return Response(200, answers.one(route.kind, record, form, include, call.desk.now()))
+
+
+async def list_(call: Call) -> Response:
+    route, form = call.route, call.form()
+    include = include_object(call.parameters)
+    options = list_options(call.parameters)
+    found = await call.desk.registry.list(route.kind, route.namespace, options)
+    return Response(200, answers.page(route.kind, found, form, include, call.desk.now()))
+
+
+async def watch(call: Call) -> Response:
+    route, desk, form = call.route, call.desk, call.form()
+    include = include_object(call.parameters)
+    options = watch_options(call.parameters)
+    opened = await desk.registry.watch(route.kind, route.namespace, options, route.name)
+    write = answers.line_writer(route.kind, form, include, desk.now)
+    stream = WatchStream(opened, write, desk.watches.discard)
+    desk.watches.add(stream)
+    stream.limit(desk.loop, options.timeout_seconds or desk.watch_time())
+    return Response(200, stream)
+
+
+async def create(call: Call) -> Response:
+    route, desk = call.route, call.desk
+    form, options = call.form(), write_options(call.parameters, "CreateOptions")
+    document = bodies.document(call.request, route.kind, desk.body_limit)
+    written = await desk.registry.create(route.kind, route.namespace, document, options)
+    return _written(call, form, written, 201)
+
+
+async def update(call: Call) -> Response:
+    route, desk = call.route, call.desk
+    form, options = call.form(), write_options(call.parameters, "UpdateOptions")
+    document = bodies.document(call.request, route.kind, desk.body_limit)
+    written = await desk.registry.update(
+        route.kind, route.namespace, route.name, document, options, route.subresource
+    )
+    return _written(call, form, written, 200)
+
+
+async def patch(call: Call) -> Response:
+    route, desk = call.route, call.desk
+    form, options = call.form(), write_options(call.parameters, "PatchOptions")
+    kind, change = bodies.patch(call.request, desk.body_limit)
+    written = await desk.registry.patch(
+        route.kind, route.namespace, route.name, kind, change, options, route.subresource
+    )
+    return _written(call, form, written, 200)
+
+
+async def delete(call: Call) -> Response:
+    route, desk = call.route, call.desk
+    options = bodies.delete_options(call.request, call.parameters, desk.body_limit)
+    deleted = await desk.registry.delete(route.kind, route.namespace, route.name, options)
+    if deleted.gone:
+        return answers.removed(route.kind, deleted.record, route.name)
+    return Response(200, deleted.record.data)
+
+
+async def delete_collection(call: Call) -> Response:
+    route, desk, form = call.route, call.desk, call.form()
+    which = list_options(call.parameters)
+    options = bodies.delete_options(call.request, call.parameters, desk.body_limit)
+    found = await desk.registry.delete_collection(route.kind, route.namespace, which, options)
+    return Response(200, answers.page(route.kind, found, form, "Metadata", desk.now()))
+
+
+Act = Callable[[Call], Response | Awaitable[Response]]
+ACTS: Final[Mapping[Verb, Act]] = {
+    "get": get,
+    "list": list_,
+    "watch": watch,
+    "create": create,
+    "update": update,
+    "patch": patch,
+    "delete": delete,
+    "deletecollection": delete_collection,
+}
+
+
+def _written(call: Call, form: Form, written: Written, status: int) -> Response:
+    kind, body = call.route.kind, written.record.data
+    if form is not PLAIN and call.route.subresource != "scale":
+        include = include_object(call.parameters)
+        body = answers.one(kind, written.record, form, include, call.desk.now())
+    response = Response(201 if written.created else status, body)
+    warnings = (*written.warnings, kind.warning) if kind.warning else written.warnings
+    if warnings:
+        response.headers = answers.warning_headers(warnings)
+    return response
