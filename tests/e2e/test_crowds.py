@@ -170,6 +170,15 @@ def test_unfinished_bodies(server):
     assert server.memory() - before < 100 * MIB / 2
 
 
+def test_a_large_body_of_a_stranger(server):
+    """It is refused by its head; nothing of it is kept or waited for."""
+    stranger = server.client()
+    begun = head("POST", CONFIG_MAPS, MIB).replace(b"Bearer ", b"Bearer not-")
+    stranger.socket.sendall(begun)
+
+    assert stranger.rest().startswith(b"HTTP/1.1 401 ")
+
+
 def test_unfinished_bodies_of_many(tmp_path):
     """All together they hold no more than is allowed; what they give up is there for others."""
     with crowded(Crowded(folder=tmp_path, limits=Limits(bodies=250_000))) as server:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import select
 import signal
 import socket
 import subprocess
@@ -17,6 +18,7 @@ from tests.kites import DEFINITION
 from tests.plane_process import running, stream
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+ROOT = Path(__file__).parents[2]
 
 
 def fails(*options: str) -> str:
@@ -153,6 +155,61 @@ def test_a_bad_definition(tmp_path, content, words):
     assert str(file) in sentence
     assert words in sentence
     assert not (tmp_path / "data").exists()
+
+
+def test_rules_that_are_not_evaluated_are_told(tmp_path):
+    """Whose tests rest on them must know; nothing is said of definitions without them."""
+    folder = tmp_path / "crds"
+    folder.mkdir()
+    (folder / "kites.yaml").write_text(DEFINITION)
+    with running(tmp_path / "plain", "--crds", str(folder)) as plane:
+        assert "not evaluated" not in plane.said
+    definition = yaml.safe_load(DEFINITION)
+    schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+    schema["properties"]["spec"]["x-kubernetes-validations"] = [{"rule": "self == oldSelf"}]
+    (folder / "kites.yaml").write_text(yaml.safe_dump(definition))
+    with running(tmp_path / "ruled", "--crds", str(folder)) as plane:
+        name = definition["metadata"]["name"]
+        assert f"the rules of {name} in x-kubernetes-validations are not evaluated" in plane.said
+
+
+def test_another_definition_of_a_name_that_is_served(tmp_path):
+    """It would show our objects in a shape that is not theirs. Our own again is fine."""
+    folder = tmp_path / "crds"
+    folder.mkdir()
+    ours = (ROOT / "config/base/crd/compute.datumapis.com_workloads.yaml").read_text()
+    (folder / "workloads.yaml").write_text(ours)
+    with running(tmp_path / "data", "--crds", str(folder)):
+        pass
+    (folder / "workloads.yaml").write_text(ours.replace("scope: Namespaced", "scope: Cluster"))
+    told = fails("--data", str(tmp_path / "other"), "--crds", str(folder))
+
+    assert "workloads.compute.datumapis.com is served already" in told
+
+
+def test_a_folder_without_a_name(tmp_path):
+    """An unset variable does not put keys and a database into the folder one happens to be in."""
+    done = subprocess.run(
+        [sys.executable, "-m", "compute", "plane", "--data", ""],
+        capture_output=True, text=True, check=False, timeout=30, cwd=tmp_path,
+    )  # fmt: skip
+
+    assert done.returncode == 2
+    assert "the name is empty" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_standard_streams_that_are_closed(tmp_path):
+    """It serves and stops as ever: the loop cannot close what stands in their place."""
+    command = f"exec {sys.executable} -m compute plane --data {tmp_path}/data --port 0 <&- >&-"
+    with subprocess.Popen(["/bin/sh", "-c", command], stderr=subprocess.PIPE) as process:
+        kubeconfig = tmp_path / "data" / "kubeconfig"
+        while process.poll() is None and not kubeconfig.exists():
+            select.select([], [], [], 0.05)
+        process.send_signal(signal.SIGTERM)
+        _, said = process.communicate(timeout=30)
+
+    assert (process.returncode, said) == (0, b"")
 
 
 def test_a_folder_without_definitions(tmp_path):

@@ -30,9 +30,23 @@ _SPOKEN: Final = (
 )  # fmt: skip
 
 
+class _Folder(click.Path):
+    """A folder that was named. An unset variable must not mean this one."""
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str | bytes | os.PathLike[str]:
+        if not str(value):
+            self.fail("the name is empty; write . for this folder", param, ctx)
+        return super().convert(value, param, ctx)
+
+
 @click.command()
 @click.option(
-    "--data", required=True, metavar="DIR", type=click.Path(path_type=Path, file_okay=False),
+    "--data", required=True, metavar="DIR", type=_Folder(path_type=Path, file_okay=False),
     help="Where everything is kept; made if it is not there.",
 )  # fmt: skip
 @click.option(
@@ -53,8 +67,10 @@ def command(data: Path, port: int, bind: str, crds: Sequence[Path]) -> int:
     It serves this project's kinds, namespaces, config maps, secrets, events and leases, and the
     kinds of any CustomResourceDefinitions. DIR/kubeconfig lets kubectl in.
     """
+    _keep_standard_streams()
     try:
         more = [kind for folder in crds for kind in definitions.read(folder)]
+        _warn_of_rules(more)
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             runner.run(_serve(data, _kinds(more), (bind, port)))
     except _SPOKEN as error:
@@ -99,7 +115,54 @@ def _warning(url: str) -> str:
 
 
 def _kinds(more: Sequence[Kind]) -> Kinds:
-    return builtins.everything().with_kinds(more)
+    """Ours and more. A definition of ours may be given again, but not another of its name."""
+    ours = builtins.everything()
+    shapes: dict[str, set[tuple[str, bool]]] = {}
+    for kind in ours:
+        shapes.setdefault(kind.resource.crd_name, set()).add(_shape(kind))
+    for kind in more:
+        name = kind.resource.crd_name
+        if name in shapes and _shape(kind) not in shapes[name]:
+            raise definitions.BadFile(
+                f"--crds: {name} is served already, in another version or scope; leave it out"
+            )
+    return ours.with_kinds(more)
+
+
+def _shape(kind: Kind) -> tuple[str, bool]:
+    return kind.resource.version, kind.resource.namespaced
+
+
+def _warn_of_rules(kinds: Sequence[Kind]) -> None:
+    """Say it, or somebody's tests pass here and fail on a cluster."""
+    for kind in kinds:
+        if _has_rules(kind.schema):
+            _say(
+                f"Note: the rules of {kind.resource.crd_name} in x-kubernetes-validations are not "
+                "evaluated."
+            )
+
+
+def _has_rules(schema: object) -> bool:
+    match schema:
+        case dict():
+            return "x-kubernetes-validations" in schema or any(map(_has_rules, schema.values()))
+        case list():
+            return any(map(_has_rules, schema))
+        case _:
+            return False
+
+
+def _keep_standard_streams() -> None:
+    """Put nothing in the place of streams that were closed: the loop refuses to close their numbers.
+
+    Without this, the first sockets would get those numbers.
+    """
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
 
 
 def _say(text: str) -> None:

@@ -23,7 +23,6 @@ class Plane:
 
     def __init__(self, store: Store, kinds: Kinds, environment: Environment) -> None:
         self.store = store
-        self.kinds = kinds
         self.registry = Registry(store, kinds, environment)
         self._collector = Collector(store, self.registry)
         self._namespaces = NamespaceEnder(store, self.registry, environment)
@@ -42,6 +41,11 @@ class Plane:
         store = await Store.open(
             directory / DATABASE, environment, settings or Settings(), threaded=threaded
         )
+        return await cls.on(store, kinds, environment)
+
+    @classmethod
+    async def on(cls, store: Store, kinds: Kinds, environment: Environment) -> "Plane":
+        """The plane on this store, which is the plane's to close from here on."""
         plane = cls(store, kinds, environment)
         try:
             await plane._begin()
@@ -49,6 +53,11 @@ class Plane:
             await plane.close()
             raise
         return plane
+
+    @property
+    def kinds(self) -> Kinds:
+        """The kinds that are served now."""
+        return self.registry.kinds
 
     async def close(self) -> None:
         """Stop the plane's own work, end every watch, and let the file go."""
@@ -74,4 +83,6 @@ class Plane:
                     await self.registry.create(namespaces, "", document, PLAIN_WRITE)
                 except Unavailable as refusal:
                     # A full disk is no reason to keep people from reading what they have.
-                    _log.warning("namespace not made", extra={"name": name, "why": str(refusal)})
+                    _log.warning(
+                        "namespace not made", extra={"namespace": name, "why": str(refusal)}
+                    )

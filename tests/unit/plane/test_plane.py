@@ -4,13 +4,17 @@ import asyncio
 import json
 from uuid import RFC_4122, UUID
 
+import apsw
 import pytest
 
-from compute.client.options import WatchOptions
-from compute.plane.plane import DATABASE
+from compute.client.options import EVERYTHING, WatchOptions
+from compute.plane.plane import DATABASE, Plane
+from compute.plane.registry import builtins
+from compute.plane.registry.kinds import Kinds
 from compute.plane.store.settings import Settings
-from compute.plane.store.store import Busy
+from compute.plane.store.store import Busy, Store
 from tests import virtual_time
+from tests.faulty_disk import FaultyDisk
 from tests.plane_worlds import environment, opened
 
 
@@ -38,6 +42,36 @@ def test_a_plane_in_use_is_refused_to_others(tmp_path):
                     pass
 
     virtual_time.run(scenario())
+
+
+def test_a_full_disk_does_not_keep_people_from_reading(tmp_path, caplog):
+    """A first start makes no namespaces then, says so, and serves what there is."""
+    disk = FaultyDisk()
+
+    async def scenario():
+        surroundings = environment()
+        store = await Store.open(tmp_path / "plane.db", surroundings, threaded=False, vfs=disk.name)
+        with disk.failing(on_write=apsw.SQLITE_FULL):
+            plane = await Plane.on(store, Kinds(builtins.core()), surroundings)
+            namespaces = plane.kinds.require("v1", "Namespace")
+            page = await plane.registry.list(namespaces, "", EVERYTHING)
+        await plane.close()
+        return page.records
+
+    assert virtual_time.run(scenario()) == []
+    assert [record.message for record in caplog.records] == ["namespace not made"] * 4
+
+
+def test_a_plane_has_the_kinds_of_its_registry(tmp_path):
+    """What is taken out of service is gone from every door at once."""
+
+    async def scenario():
+        async with opened(tmp_path) as world:
+            plane = world.plane
+            plane.registry.kinds = plane.kinds.without("", "configmaps")
+            return plane.kinds.by_kind("v1", "ConfigMap")
+
+    assert virtual_time.run(scenario()) is None
 
 
 def test_quiet_watchers_hear_each_minute_how_far_they_are(tmp_path):

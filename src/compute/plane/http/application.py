@@ -15,7 +15,7 @@ from compute.plane.http.authentication import Tokens
 from compute.plane.http.messages import Answer, Request, Response, refusal
 from compute.plane.http.mounts import Mount, Mounts
 from compute.plane.http.parameters import NOTHING, Parameters
-from compute.plane.http.refusals import no_such_resource, unauthorized
+from compute.plane.http.refusals import impersonation_refused, no_such_resource, unauthorized
 from compute.plane.http.routes import Route, route, segments_of
 from compute.plane.http.seams import Attributes, Seams, Served
 from compute.plane.http.verbs import ACTS, Call, Desk, verb_of
@@ -78,6 +78,8 @@ class Application:
     def _answer(
         self, request: Request, exchange: "_Exchange", loop: asyncio.AbstractEventLoop
     ) -> Response | Coroutine[Any, Any, Response]:
+        if _IMPERSONATION in request.headers:
+            raise impersonation_refused(request.user.name)
         segments = segments_of(request.path)
         mount, depth = self._mounts.find(segments)
         if depth or "%" in request.path:
@@ -149,6 +151,7 @@ class _Exchange:
 
 
 _UNKNOWN: Final = Attributes(verb="")
+_IMPERSONATION: Final = "impersonate-user"
 
 
 def _is_resource(segments: list[str]) -> bool:

@@ -69,6 +69,9 @@ class Tokens:
         self._users = {digest: self._users[digest] for digest in self._known}
         self._save()
 
+    def knows(self, authorization: str) -> bool:
+        return self.user_of(authorization) is not None
+
     def user_of(self, authorization: str) -> User | None:
         """Whom an ``Authorization`` header speaks for.
 

@@ -18,6 +18,7 @@ from compute.plane.registry.intake import read_json, read_yaml
 from compute.plane.registry.kinds import Kind
 
 _GZIP_WINDOW: Final = 31
+_PATCHES: Final = ", ".join(kind for kind in PatchType if kind is not PatchType.APPLY)
 _READERS: Final[Mapping[str, Callable[[bytes], object]]] = {
     "": read_json,
     "application/json": read_json,
@@ -52,10 +53,10 @@ def patch(request: Request, limit: int) -> tuple[PatchType, object]:
     try:
         kind = PatchType(media_type)
     except ValueError as problem:
-        offered = ", ".join(PatchType)
-        raise UnsupportedMediaType(f"{_UNKNOWN_FORMAT}{offered}") from problem
-    read = read_yaml if kind is PatchType.APPLY else read_json
-    return kind, read(_unpacked(request, limit))
+        raise UnsupportedMediaType(f"{_UNKNOWN_FORMAT}{_PATCHES}") from problem
+    if kind is PatchType.APPLY:
+        raise UnsupportedMediaType(f"server-side apply is not supported; send one of {_PATCHES}")
+    return kind, read_json(_unpacked(request, limit))
 
 
 def delete_options(request: Request, parameters: Parameters, limit: int) -> DeleteOptions:

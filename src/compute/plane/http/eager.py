@@ -50,8 +50,10 @@ class _Rest:
         except StopIteration as end:
             if not self._outcome.done():
                 self._outcome.set_result(end.value)
-        except BaseException as problem:  # noqa: BLE001 - it belongs to whoever waits
+        except BaseException as problem:  # it belongs to whoever waits
             if not self._outcome.done():
                 self._outcome.set_exception(problem)
+            if isinstance(problem, KeyboardInterrupt | SystemExit):
+                raise
         else:
             self.after(waits_for)

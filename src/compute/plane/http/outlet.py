@@ -97,7 +97,7 @@ class Outlet:
                 self._draw(self._stream)
             elif self._slices is not None:
                 self._pump(self._slices)
-        except Exception:  # what others have to write comes after this, in the same turn
+        except Exception:  # noqa: BLE001 - others write after this, in the same turn
             _log.exception("an answer broke off")
             self._transport.abort()
 

@@ -18,6 +18,11 @@ _BUFFER: Final = 256 * 1024
 _PER_TURN: Final = 32  # connections that write before others are heard again
 
 
+def _everybody(_authorization: str) -> bool:
+    """Where nobody has to be known."""
+    return True
+
+
 class Peer(Protocol):
     """A connection, as the sweep sees it."""
 
@@ -52,7 +57,11 @@ class Allowance:
 class Peers:
     """The connections of one server."""
 
-    def __init__(self, limits: Limits, environment: Environment) -> None:
+    def __init__(
+        self, limits: Limits, environment: Environment, knows: Callable[[str], bool] = _everybody
+    ) -> None:
+        self.knows = knows
+        """Whether an ``Authorization`` header speaks for somebody."""
         self._limits = limits
         self._environment = environment
         self._members: set[Peer] = set()

@@ -43,7 +43,7 @@ class Connection(asyncio.BufferedProtocol):
         self._handler = handler
         self._limits = limits
         self._peers = peers
-        self._reader = Reader(limits, peers.bodies, self._touch, self._arrived, self._invite)
+        self._reader = Reader(limits, peers, self._touch, self._arrived, self._invite)
         self._turn: Turn | None = None
         self._waiting: list[Turn] = []
         self._pending: asyncio.Future[Response] | None = None
@@ -145,7 +145,7 @@ class Connection(asyncio.BufferedProtocol):
         self._since = self._peers.now
         try:
             answer = self._handler(turn.request) if turn.request is not None else self._refusal
-        except (Exception, asyncio.CancelledError):
+        except (Exception, asyncio.CancelledError):  # noqa: BLE001 - else the peer would wait
             _log.exception("a request was not answered")
             self.abort()
             return
@@ -285,7 +285,8 @@ class Connection(asyncio.BufferedProtocol):
         outlet, limits = self._outlet, self._limits
         if outlet.streaming:
             patience = limits.drain_time if outlet.ending else limits.stall_time
-            if outlet.paused and now - outlet.paused_since > patience:
+            stalled = outlet.paused and now - outlet.paused_since > patience
+            if stalled or self._held_back:  # while nothing is read, that it has left is not seen
                 self.abort()
         elif waited > limits.request_time:
             self._give_up()

@@ -1,7 +1,8 @@
 """Bytes to requests. llhttp does the parsing, in its strict mode; the limits are kept here."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from enum import Enum, auto
+from typing import Final
 
 import httptools
 
@@ -9,8 +10,10 @@ from compute.api import errors
 from compute.plane.http import refusals
 from compute.plane.http.limits import Limits
 from compute.plane.http.messages import Request
-from compute.plane.http.peers import Allowance
+from compute.plane.http.peers import Peers
 from compute.plane.http.requestheads import KNOWN_NAMES, check, header_name, target
+
+_SMALL: Final = 64 * 1024  # bytes of a body that are read before anybody asks from whom
 
 
 class Stage(Enum):
@@ -42,13 +45,14 @@ class Reader:
     def __init__(
         self,
         limits: Limits,
-        bodies: Allowance,
+        peers: Peers,
         began: Callable[[], None],
         arrived: Callable[[Turn], None],
         invite: Callable[[], None],
     ) -> None:
         self._limits = limits
-        self._bodies = bodies
+        self._bodies = peers.bodies
+        self._knows = peers.knows
         self._began = began
         self._arrived = arrived
         self._invite = invite
@@ -116,6 +120,8 @@ class Reader:
             raise errors.BadRequest("no other protocol than HTTP/1.1 is spoken here")
         self.stage = Stage.BODY
         if "content-length" in headers or "transfer-encoding" in headers:
+            if _is_large(headers) and not self._knows(headers.get("authorization", "")):
+                raise refusals.unauthorized()
             self._began()
             if "expect" in headers and self._version == "1.1":
                 self._invite()
@@ -168,6 +174,12 @@ class Reader:
     def _too_long(self) -> errors.ApiError:
         most = f"{self._limits.headers} headers or {self._limits.header_bytes} bytes"
         return refusals.HeadersTooLarge(f"the headers of the request are more than {most}")
+
+
+def _is_large(headers: Mapping[str, str]) -> bool:
+    """Whether a body may come that is not read for somebody who is not known."""
+    length = headers.get("content-length")
+    return length is None or int(length) > _SMALL
 
 
 def _understood(problem: Exception) -> errors.ApiError:

@@ -48,7 +48,7 @@ class Server:
         self._tls = tls
         self._limits = seams.limits
         self._application = Application(tokens, environment, seams)
-        self._peers = Peers(seams.limits, environment)
+        self._peers = Peers(seams.limits, environment, tokens.knows)
         self._listener: asyncio.Server | None = None
         self._renewals = None if tls is None else Renewals(tls, environment.now)
 

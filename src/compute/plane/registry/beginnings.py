@@ -16,7 +16,7 @@ from compute.plane.registry import versions
 from compute.plane.registry.context import Context, reading_the_past
 from compute.plane.registry.kinds import Kind
 from compute.plane.registry.optionrules import check_watch
-from compute.plane.registry.selection import Selection, select
+from compute.plane.registry.selection import Selection, matching, select
 from compute.plane.registry.watches import Beginning, Watch
 from compute.plane.store.records import Record
 from compute.plane.store.store import Forgotten
@@ -87,14 +87,20 @@ class Watches:
         from_objects = options.send_initial_events
         if from_objects is None:
             from_objects = not since
-        if from_objects or not since:
-            beginning = Beginning(
-                store.revision,
-                self._present(chosen) if from_objects else [],
-                marked=bool(options.send_initial_events) and options.allow_bookmarks,
+        if since and not from_objects:
+            return await self._resumed(chosen, since, bookmarks=options.allow_bookmarks)
+        begun = store.revision
+        present = await matching(chosen, self._present(chosen)) if from_objects else []
+        marked = bool(options.send_initial_events) and options.allow_bookmarks
+        try:
+            return Watch(
+                store,
+                chosen,
+                Beginning(begun, present, marked=marked),
+                bookmarks=options.allow_bookmarks,
             )
-            return Watch(store, chosen, beginning, bookmarks=options.allow_bookmarks)
-        return await self._resumed(chosen, since, bookmarks=options.allow_bookmarks)
+        except Forgotten as error:
+            raise versions.too_old(begun, store.compacted) from error
 
     async def _resumed(self, chosen: Selection, since: int, *, bookmarks: bool) -> Watch:
         """A watch that goes on where another ended, with the help of the disk where it must."""

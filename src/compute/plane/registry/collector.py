@@ -18,12 +18,12 @@ from enum import Enum
 from typing import Any, Final
 
 from compute.api.errors import Conflict, NotFound
+from compute.api.finalizers import FOREGROUND
 from compute.client.options import DeleteOptions, PatchType, Propagation, WriteOptions
 from compute.plane.registry.chores import Chores
 from compute.plane.registry.kinds import Kind
+from compute.plane.registry.metarules import ORPHAN
 from compute.plane.registry.ownership import (
-    FOREGROUND,
-    ORPHAN,
     Meta,
     Ownership,
     Place,

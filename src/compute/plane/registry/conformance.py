@@ -10,6 +10,7 @@ The exact way takes some microseconds for each value, in which nobody else is se
 with more values than `MOST_VALUES` is therefore accepted as it is, or refused for its first fault.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -17,7 +18,7 @@ from typing import Any, Final
 
 import msgspec
 
-from compute.api.fields import FieldError, forbidden
+from compute.api.fields import FieldError, Path, forbidden
 from compute.api.structural import Matcher, found, prune, unknown_fields, validate, with_defaults
 from compute.api.structural_nodes import Document, Schema
 from compute.plane.registry.filling import UncleanDefault, filler
@@ -25,6 +26,10 @@ from compute.plane.registry.stricttypes import check, type_of
 
 MOST_ERRORS: Final = 100  # as many as anybody reads
 MOST_VALUES: Final = 100_000  # about half a second
+
+_LONGEST: Final = 200  # characters of a fault
+_PLACE: Final = re.compile(r" - at `\$\.?([^`]*)`\Z")
+_FIELD: Final = re.compile(r"Object (?:contains )?(.*) field `(.*)`", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,10 +74,16 @@ class Conformance:
         except (UncleanDefault, OverflowError, TypeError, ValueError):
             return _untold
 
+        sure = _sure_defaults(self._schema, self._matches)
+
         def fault(document: Document) -> str | None:
+            filled = [name for name in sure if name not in document]
             fill(document)
+            judged = document
+            if filled:
+                judged = {name: document[name] for name in document if name not in filled}
             try:
-                msgspec.convert(document, kind, dec_hook=check)
+                msgspec.convert(judged, kind, dec_hook=check)
             except msgspec.ValidationError as error:
                 return str(error)
             return None
@@ -84,6 +95,19 @@ class Conformance:
         complete = with_defaults(prune(document, self._schema), self._schema)
         errors = validate(complete, self._schema, matches=self._matches, most=MOST_ERRORS)
         return Conformed(complete, unknown, errors)
+
+
+def _sure_defaults(schema: Schema, matches: Matcher) -> tuple[str, ...]:
+    """The fields of the document itself whose defaults are right, and need not be judged each time."""
+    sure = []
+    for name, known in schema.get("properties", {}).items():
+        if "default" in known and not known.get("nullable"):
+            complete = with_defaults({name: known["default"]}, schema)
+            if not validate(
+                complete, {"type": "object", "properties": {name: known}}, matches=matches
+            ):
+                sure.append(name)
+    return tuple(sure)
 
 
 def _nothing(_document: Any) -> None:  # noqa: ANN401 - a `Fill`
@@ -109,8 +133,13 @@ def _is_huge(document: Document) -> bool:
 
 
 def _as_a_whole(fault: str) -> FieldError:
-    words, _, place = fault.partition(" - at `$")
-    path = place.removesuffix("`").removeprefix(".")
+    """The fault of a huge document, with the path of its field. The words may quote a value."""
+    place = _PLACE.search(fault)
+    words, path = (fault[: place.start()], Path(place[1])) if place else (fault, Path())
+    if field := _FIELD.fullmatch(words):
+        words, path = f"{field[1]} field", path.child(field[2])
     return forbidden(
-        path, f"{words}; a document of more than {MOST_VALUES} values must fit its schema as it is"
+        path,
+        f"{words[:_LONGEST]}; a document of more than {MOST_VALUES} values must fit its schema "
+        "as it is",
     )

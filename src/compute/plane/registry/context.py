@@ -4,16 +4,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal
+from typing import Final, Literal
 
 from compute.api import times
-from compute.api.errors import Unavailable
+from compute.api.errors import TooLarge, Unavailable
 from compute.client.transport import Document
 from compute.plane.environment import Environment
 from compute.plane.registry.encoding import tail_of
 from compute.plane.registry.kinds import Kind, Kinds
 from compute.plane.store.records import ChangeType, Draft, Record
 from compute.plane.store.store import Store, Unreadable, WritesStopped
+
+LARGEST: Final = 3 * 1024 * 1024  # bytes of an object, which many patches could make grow for ever
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +65,12 @@ class Context:
         if kind.conversion is not None:
             document = kind.conversion.to_storage(document)
             head = self.kinds.stored_as(kind.storage).head
-        return Draft(kind.storage, key, previous, change, head, tail_of(document))
+        tail = tail_of(document)
+        if len(tail) > LARGEST and change is not ChangeType.DELETED:
+            raise TooLarge(
+                f"{kind.resource.plural} {key} would have {len(tail)} bytes; at most {LARGEST} are kept"
+            )
+        return Draft(kind.storage, key, previous, change, head, tail)
 
     async def commit(self, draft: Draft) -> Record:
         """The stored record. `Moved` is the caller's business: only he can decide anew."""

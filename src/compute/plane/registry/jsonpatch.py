@@ -21,11 +21,11 @@ from compute.api import pointer
 from compute.api.errors import BadRequest, Invalid, TooLarge
 from compute.api.excerpt import excerpt
 from compute.client.transport import Document
+from compute.plane.registry.intake import DEPTH_LIMIT
 
 MOST_OPERATIONS: Final = 10_000
 MOST_COPIED: Final = 3 * 1024 * 1024  # bytes of JSON
 MOST_SHIFTED: Final = 300_000_000  # entries of lists; about a fifth of a second
-DEEPEST: Final = 500  # as deep as a request body may be
 
 _TEXTS: Final = ("op", "path", "from")
 
@@ -231,7 +231,7 @@ def _whole(document: object) -> Document:
     except RecursionError:
         raise _too_deep() from None
     # Counting brackets is quick, and a document with few of them cannot be deep.
-    if data.count(b"{") + data.count(b"[") > DEEPEST and _depth(document) > DEEPEST:
+    if data.count(b"{") + data.count(b"[") > DEPTH_LIMIT and _depth(document) > DEPTH_LIMIT:
         raise _too_deep()
     return document
 
@@ -251,7 +251,7 @@ def _children(node: Any) -> Iterable[Any]:  # noqa: ANN401 -- a dict or a list
 
 
 def _too_deep() -> Invalid:
-    return Invalid(f"the JSON patch nests the document deeper than {DEEPEST} levels")
+    return Invalid(f"the JSON patch nests the document deeper than {DEPTH_LIMIT} levels")
 
 
 def _named(number: int, operation: Document) -> str:

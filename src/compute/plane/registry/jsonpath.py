@@ -59,7 +59,6 @@ class JsonPath:
     something can also be written; otherwise there are none.
     """
 
-    text: str
     fields: tuple[str, ...]
     steps: tuple[Step, ...]
 
@@ -78,7 +77,7 @@ def compile(text: str) -> JsonPath:  # noqa: A001 -- as `re.compile`; called as 
     if not steps:
         raise JsonPathError("a path must name something, such as .spec.replicas")
     names = [step.args[0] for step in steps if step.func is _field]
-    return JsonPath(text, tuple(names) if len(names) == len(steps) else (), tuple(steps))
+    return JsonPath(tuple(names) if len(names) == len(steps) else (), tuple(steps))
 
 
 def _walk(steps: Iterable[Step], document: object) -> list[object]:

@@ -38,8 +38,9 @@ class Kind:
     """One kind in one version.
 
     ``head`` is how the bytes of its objects begin, up to and including the brace that opens the
-    metadata. ``conversion`` is None for the form that is stored. ``custom`` tells a kind of a CRD from a built-in one: only the latter take
-    strategic merge patches. ``warning`` is for everybody who uses the version.
+    metadata. ``conversion`` is None for the form that is stored. ``custom`` tells a kind of a CRD
+    from a built-in one: only the latter take strategic merge patches. ``warning`` is for everybody
+    who uses the version.
     """
 
     resource: Resource
@@ -147,16 +148,6 @@ class Kinds:
     def stored_as(self, storage: str) -> Kind:
         """The kind that is the stored form of what is kept under this name."""
         return self._by_storage[storage]
-
-    def groups(self) -> Mapping[str, tuple[str, ...]]:
-        """The versions of each group, the preferred one first."""
-        versions: dict[str, set[str]] = {}
-        for kind in self.members:
-            versions.setdefault(kind.resource.group, set()).add(kind.resource.version)
-        return {
-            group: tuple(sorted(found, key=rank_of_version, reverse=True))
-            for group, found in versions.items()
-        }
 
     def with_kinds(self, more: Iterable[Kind]) -> "Kinds":
         """These kinds and more; one at the same place replaces what was there."""

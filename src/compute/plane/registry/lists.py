@@ -8,9 +8,6 @@ continue                      the version of the first page, or the present for 
                               was given out because that version is forgotten
 """
 
-import asyncio
-from typing import Final
-
 from compute.api.errors import BadRequest
 from compute.client.options import ListOptions
 from compute.plane.registry import continuation, versions
@@ -20,11 +17,9 @@ from compute.plane.registry.encoding import view_of
 from compute.plane.registry.kinds import Kind
 from compute.plane.registry.optionrules import check_list
 from compute.plane.registry.outcomes import Page
-from compute.plane.registry.selection import Selection, select
+from compute.plane.registry.selection import Selection, matching, select
 from compute.plane.store.records import Record
 from compute.plane.store.store import Forgotten, FutureRevision
-
-_STRETCH: Final = 2000  # records looked at before others get their turn
 
 
 class Lists:
@@ -41,7 +36,7 @@ class Lists:
         start = self._start(options, asked)
         limit = max(options.limit, 0)
         revision, records = await self._records(chosen, start, limit)
-        found = records if not chosen.filtered else await _matching(chosen, records, limit)
+        found = await matching(chosen, records, limit)
         page = found[:limit] if limit else found
         shown = [view_of(kind, record) for record in page] if kind.conversion else page
         if len(page) == len(found):
@@ -99,21 +94,6 @@ class Lists:
             return store.collection(chosen.kind.storage).range(chosen.prefix, after, limit)
         record = store.find(chosen.kind.storage, chosen.key)
         return [record] if record is not None and record.key > after else []
-
-
-async def _matching(chosen: Selection, records: list[Record], limit: int) -> list[Record]:
-    """The records whose content is meant, one more than the limit if there are as many.
-
-    Long collections are looked through in stretches, so that other requests get their turn.
-    """
-    found: list[Record] = []
-    for start in range(0, len(records), _STRETCH):
-        found += filter(chosen.matches, records[start : start + _STRETCH])
-        if limit and len(found) > limit:
-            break
-        if start + _STRETCH < len(records):
-            await asyncio.sleep(0)
-    return found
 
 
 def _question(chosen: Selection) -> str:

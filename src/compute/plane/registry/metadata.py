@@ -81,7 +81,7 @@ def change_errors(kind: Kind, old: Metadata, given: Metadata) -> list[FieldError
     ]
     if ending:
         found += _late_finalizers(old, given)
-    return found + metarules.errors(kind, given)
+    return found + metarules.errors(kind, _owned({}, given))
 
 
 def _late_finalizers(old: Metadata, given: Metadata) -> Iterator[FieldError]:

@@ -6,6 +6,7 @@ and only what it refuses is taken apart field by field.
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
+from itertools import islice
 from typing import Annotated, Any, Final, TypeVar
 
 import msgspec
@@ -13,6 +14,7 @@ import msgspec
 from compute.api import times
 from compute.api.errors import BadRequest
 from compute.client.transport import Document
+from compute.plane.registry.conformance import MOST_ERRORS
 from compute.plane.registry.encoding import Metadata
 from compute.plane.registry.kinds import Kind
 
@@ -77,7 +79,8 @@ class _Reader:
 
     def _object(self, path: str, value: object, known: Mapping[str, "_Read"]) -> Metadata:
         members = self._expect(path, value, dict, "an object")
-        self._unknown += [f"{path}.{name}" for name in members if name not in known]
+        unknown = (f"{path}.{name}" for name in members if name not in known)
+        self._unknown += islice(unknown, MOST_ERRORS - len(self._unknown))
         return {
             name: known[name](self, f"{path}.{name}", inner)
             for name, inner in members.items()

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
+from itertools import islice
 from typing import Any, Final
 
 from compute.api import fields, finalizers, labelsyntax
 from compute.api.fields import FieldError
+from compute.plane.registry.conformance import MOST_ERRORS
 from compute.plane.registry.encoding import Metadata
 from compute.plane.registry.kinds import Kind
 
@@ -32,29 +34,35 @@ _value_fault: Final = _remembering(labelsyntax.value_fault)
 
 
 def errors(kind: Kind, metadata: Metadata) -> list[FieldError]:
-    """Everything wrong with labels, annotations, finalizers and owner references."""
-    found: list[FieldError] = []
-    if labels := metadata.get("labels"):
-        found += _label_errors(labels)
-    if annotations := metadata.get("annotations"):
-        found += _annotation_errors(annotations)
-    if names := metadata.get("finalizers"):
-        found += _finalizer_errors(kind, names)
-    if owners := metadata.get("ownerReferences"):
-        found += _owner_errors(owners)
-    return found
+    """What is wrong with labels, annotations, finalizers and owner references.
+
+    A request has room for hundreds of thousands of faults; nobody reads more than the first.
+    """
+    return list(islice(_errors(kind, metadata), MOST_ERRORS))
 
 
 def warnings(kind: Kind, metadata: Metadata) -> list[str]:
     """What is allowed and still unwise."""
     if not kind.custom:
         return []
-    return [
+    unwise = (
         f'{_FINALIZERS}: "{name}": prefer a domain-qualified finalizer name including a path (/) '
         "to avoid accidental conflicts with other finalizer writers"
         for name in metadata.get("finalizers", ())
         if "/" not in name and name not in _STANDARD
-    ]
+    )
+    return list(islice(unwise, MOST_ERRORS))
+
+
+def _errors(kind: Kind, metadata: Metadata) -> Iterator[FieldError]:
+    if labels := metadata.get("labels"):
+        yield from _label_errors(labels)
+    if annotations := metadata.get("annotations"):
+        yield from _annotation_errors(annotations)
+    if names := metadata.get("finalizers"):
+        yield from _finalizer_errors(kind, names)
+    if owners := metadata.get("ownerReferences"):
+        yield from _owner_errors(owners)
 
 
 def _label_errors(labels: Mapping[str, str]) -> Iterator[FieldError]:

@@ -10,13 +10,11 @@ from compute.api.errors import Forbidden
 from compute.api.resource import Resource
 from compute.api.status import StatusCause, StatusDetails
 from compute.plane.registry.context import Context
-from compute.plane.registry.encoding import decode
 from compute.plane.registry.kinds import Kind
-from compute.plane.store.records import Record
+from compute.plane.registry.ownership import is_deleting
 
 STORAGE: Final = "/namespaces"
 LASTING: Final = frozenset({"default", "kube-system", "kube-public"})
-_DELETING: Final = b'"deletionTimestamp":"'
 
 
 class NamespaceGate:
@@ -55,11 +53,6 @@ class NamespaceGate:
     def _is_without_namespaces(self) -> bool:
         """Whether the plane does not serve namespaces at all; then nobody can make one."""
         return self._context.kinds.find("", "v1", "namespaces") is None
-
-
-def is_deleting(record: Record) -> bool:
-    """Whether the object is on its way out. Looks at the bytes first: most do not say so."""
-    return _DELETING in record.data and "deletionTimestamp" in decode(record.data)["metadata"]
 
 
 def _terminating(resource: Resource, namespace: str, name: str) -> Forbidden:

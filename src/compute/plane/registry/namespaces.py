@@ -17,14 +17,13 @@ from compute.api import times
 from compute.api.errors import Conflict, NotFound
 from compute.client.options import PLAIN_WRITE, DeleteOptions
 from compute.plane.environment import Environment
+from compute.plane.registry.builtinrules import NAMESPACE_FINALIZER
 from compute.plane.registry.chores import Chores
 from compute.plane.registry.kinds import Kind
 from compute.plane.registry.ownership import is_deleting, meta_of
 from compute.plane.registry.registry import Registry
 from compute.plane.store.records import ChangeType, Event, Record
 from compute.plane.store.store import Store
-
-FINALIZER: Final = "kubernetes"
 
 _CONTENT: Final = "NamespaceContentRemaining"
 _FINALIZERS: Final = "NamespaceFinalizersRemaining"
@@ -135,7 +134,7 @@ class NamespaceEnder:
         if left:
             await self._report(namespace, document, left)
         else:
-            kept = [f for f in document["spec"].get("finalizers", []) if f != FINALIZER]
+            kept = [f for f in document["spec"].get("finalizers", []) if f != NAMESPACE_FINALIZER]
             document["spec"]["finalizers"] = kept
             await self._update(namespace, document, "finalize")
 

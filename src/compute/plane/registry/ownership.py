@@ -12,9 +12,6 @@ import msgspec
 
 from compute.plane.store.records import Event, Record
 
-FOREGROUND: Final = "foregroundDeletion"
-ORPHAN: Final = "orphan"
-
 _OWNED: Final = b'"ownerReferences":['
 _DELETING: Final = b'"deletionTimestamp":'
 

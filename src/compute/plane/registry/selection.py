@@ -4,6 +4,7 @@ A selection looks at the bytes before it reads them: a label that must have one 
 those very characters, so most objects that do not match are never decoded.
 """
 
+import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, TypeVar
@@ -22,6 +23,7 @@ from compute.plane.store.records import Record
 
 _T = TypeVar("_T")
 
+_STRETCH: Final = 2000  # records looked at before others get their turn
 _NAME: Final = "metadata.name"
 _NAMESPACE: Final = "metadata.namespace"
 _ONE_VALUE: Final = frozenset({Operator.EQUALS, Operator.DOUBLE_EQUALS})
@@ -123,6 +125,23 @@ def select(
         needles=tuple(_needles(labels.requirements)),
         paths=_paths(kind, fields),
     )
+
+
+async def matching(chosen: Selection, records: list[Record], limit: int = 0) -> list[Record]:
+    """The records whose content is meant, one more than the limit if there are as many.
+
+    Long collections are looked through in stretches, so that other requests get their turn.
+    """
+    if not chosen.filtered:
+        return records
+    found: list[Record] = []
+    for start in range(0, len(records), _STRETCH):
+        found += filter(chosen.matches, records[start : start + _STRETCH])
+        if limit and len(found) > limit:
+            break
+        if start + _STRETCH < len(records):
+            await asyncio.sleep(0)
+    return found
 
 
 def _names_one(requirement: FieldRequirement) -> bool:

@@ -44,8 +44,7 @@ def table(
     """
     printed = _printed(resource)
     rows = [_row(printed, data, form, now) for data in served]
-    definitions = [column.definition for column in printed]
-    return msgspec.json.encode(_document(form.version, metadata, definitions, rows))
+    return msgspec.json.encode(_document(form.version, metadata, columns(resource), rows))
 
 
 def row(resource: Resource, served: bytes, form: Format, now: datetime, *, first: bool) -> bytes:
@@ -56,7 +55,7 @@ def row(resource: Resource, served: bytes, form: Format, now: datetime, *, first
     """
     printed = _printed(resource)
     version = msgspec.json.decode(served, type=_Versioned).metadata.resource_version
-    definitions = [column.definition for column in printed] if first else None
+    definitions = columns(resource) if first else None
     rows = [_row(printed, served, form, now)]
     return msgspec.json.encode(
         _document(form.version, {"resourceVersion": version}, definitions, rows)
@@ -122,8 +121,8 @@ def _printed(resource: Resource) -> tuple[Printed, ...]:
 
 
 @lru_cache(maxsize=1024)
-def _custom(columns: tuple[Column, ...]) -> tuple[Printed, ...]:
-    return builtin_columns.NAME, *(_column(column) for column in columns or (AGE,))
+def _custom(given: tuple[Column, ...]) -> tuple[Printed, ...]:
+    return builtin_columns.NAME, *(_column(column) for column in given or (AGE,))
 
 
 def _column(column: Column) -> Printed:

@@ -36,7 +36,7 @@ __all__ = ["Beginning", "Notice", "NoticeType", "Watch"]
 class Beginning:
     """Where a watch begins: after ``since``, and what it tells before what follows from there.
 
-    ``present`` are objects that are there, ``past`` is a first stretch of changes up to ``since``,
+    ``present`` are objects that are there and meant, ``past`` is a first stretch of changes up to ``since``,
     read from disk; more may follow it there. ``marked`` asks for a bookmark where the objects end.
     """
 
@@ -210,7 +210,7 @@ class Watch:
 
 
 def _first(chosen: Selection, beginning: Beginning) -> Iterator[Notice]:
-    for record in filter(chosen.matches, beginning.present):
+    for record in beginning.present:
         yield notices.of_record(chosen.kind, record)
     if beginning.marked:
         yield notices.bookmark(chosen.kind, beginning.since, ends_beginning=True)

@@ -11,7 +11,7 @@ import pytest
 
 from compute.plane.http.limits import Limits
 from compute.plane.http.messages import Body, Handler, Pieces, Request, Response
-from tests.http_builders import QUICK, connected, handling, settled, until
+from tests.http_builders import QUICK, Peer, connected, handling, settled, until
 
 HEAD = b" HTTP/1.1\r\nHost: localhost\r\n"
 
@@ -624,7 +624,7 @@ def test_a_body_in_crumbs_costs_little_more_than_its_bytes():
                 await peer.send(head + b"2\r\nab\r\n" * crumbs)
                 await settled(lambda: tracemalloc.get_traced_memory()[0])
                 held = tracemalloc.take_snapshot().filter_traces(
-                    [tracemalloc.Filter(True, "*/plane/http/reader.py")]
+                    [tracemalloc.Filter(inclusive=True, filename_pattern="*/plane/http/reader.py")]
                 )
             finally:
                 tracemalloc.stop()
@@ -636,7 +636,7 @@ def test_a_body_in_crumbs_costs_little_more_than_its_bytes():
     assert held < 2 * 2 * crumbs
 
 
-async def _ended(peer) -> bool:
+async def _ended(peer: Peer) -> bool:
     """Whether the server ends the connection, politely or not."""
     try:
         await peer.rest()

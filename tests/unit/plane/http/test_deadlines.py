@@ -45,6 +45,13 @@ class Flood:
         self.closed = True
 
 
+class Quiet(Flood):
+    """A stream with nothing to say."""
+
+    def take(self) -> Sequence[bytes]:
+        return ()
+
+
 @pytest.mark.parametrize(
     ("sent", "limits"),
     [
@@ -142,6 +149,22 @@ def test_a_watcher_that_does_not_read_is_cut_off(ending, limits):
 
     asyncio.run(story())
     assert flood.closed
+
+
+def test_a_watcher_that_asks_for_more_than_may_wait_is_let_go():
+    """Nothing is read from it any more, so that it has left would never be found out."""
+    quiet = Quiet(ending=False)
+
+    async def story():
+        stream_for = {"GET": Response(200, quiet)}
+        limits = replace(PATIENT, stall_time=60.0)
+        async with handling(lambda r: stream_for.get(r.method, answer(r)), limits) as port:
+            async with connected(port) as peer:
+                await peer.send(HEAD + b"\r\n" + BODY + b"x" * 100_000)
+                await peer.reader.readuntil(b"\r\n\r\n")
+            await _eventually(lambda: quiet.closed)
+
+    asyncio.run(story())
 
 
 def test_a_reader_that_does_not_read_its_answer_is_cut_off():

@@ -94,3 +94,24 @@ def test_an_outcome_that_nobody_wants_does_no_harm():
     asyncio.run(story(error=False))
     asyncio.run(story(error=True))
     assert done == [False, True]
+
+
+@pytest.mark.parametrize("ending", [KeyboardInterrupt, SystemExit])
+def test_what_ends_the_process_is_not_kept_from_it(ending):
+    """As with a task: whoever presses Ctrl-C twice does not wait for a request."""
+
+    async def story():
+        loop = asyncio.get_running_loop()
+        waited = loop.create_future()
+
+        async def waits():
+            await waited
+            raise ending
+
+        outcome = eager.run(waits(), loop)
+        waited.set_result(None)
+        await asyncio.wait([outcome])
+        outcome.exception()
+
+    with pytest.raises(ending):
+        asyncio.run(story())

@@ -13,6 +13,7 @@ from compute.plane.http.messages import Request, Response, User
 from compute.plane.http.seams import Attributes, Seams
 from compute.plane.http.server import CannotListen, Server
 from compute.plane.plane import Plane
+from compute.plane.registry.registry import Registry
 from tests.http_builders import (
     AUTH,
     CONFIG_MAPS,
@@ -54,20 +55,18 @@ class Witness:
         self.seen.append((attributes, status))
 
 
-class LateWatches:
-    """A plane whose watches begin when the test says so. It is its own registry."""
+class LateWatches(Registry):
+    """A registry whose watches begin when the test says so."""
 
     def __init__(self, plane: Plane) -> None:
-        self.plane = plane
-        self.kinds = plane.kinds
-        self.registry = self
+        super().__init__(plane.store, plane.kinds, environment())
         self.asked = False
-        self.gate = asyncio.get_running_loop().create_future()
+        self.gate: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
-    async def watch(self, *wanted):
+    async def watch(self, *wanted, **more):
         self.asked = True
         await self.gate
-        return await self.plane.registry.watch(*wanted)
+        return await super().watch(*wanted, **more)
 
 
 class NoSecrets:
@@ -214,15 +213,16 @@ def test_a_watch_that_begins_when_its_plane_is_gone_ends_at_once(tmp_path):
 
     async def story():
         async with serving(tmp_path / "core") as running, connected(running.port) as watcher:
-            hub = LateWatches(await open_plane(tmp_path / "hub"))
+            hub = await open_plane(tmp_path / "hub")
+            hub.registry = late = LateWatches(hub)
             running.mount("/clusters/hub", hub)
             await watcher.send(request("GET", f"/clusters/hub{CONFIG_MAPS}?watch=1"))
-            await until(lambda: hub.asked)
+            await until(lambda: late.asked)
             running.unmount("/clusters/hub")
-            hub.gate.set_result(None)
+            late.gate.set_result(None)
             async with asyncio.timeout(5):
                 reply = await watcher.reply()
-            await hub.plane.close()
+            await hub.close()
             return reply.code, reply.body
 
     assert asyncio.run(story()) == (200, b"")

@@ -1,11 +1,13 @@
 """Garbage collection: dependents go, stay or forget, as the deletion asked for."""
 
+from contextlib import suppress
 from tempfile import TemporaryDirectory
 from typing import cast
 
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from compute.api.errors import NotFound
 from compute.client.options import PLAIN_WRITE, Propagation
 from compute.plane.registry.context import Attempt
 from compute.plane.store.records import ChangeType, Draft
@@ -255,6 +257,34 @@ def test_what_is_left_is_what_a_naive_model_leaves(steps):
                     model.delete(name, propagation)
             await world.plane.rest()
             assert await world.names() == sorted(model.living)
+
+    with TemporaryDirectory() as directory:
+        _run(directory, scenario)
+
+
+_owners = st.sets(_names, max_size=3)
+
+
+@settings(max_examples=60)
+@given(
+    st.fixed_dictionaries(dict.fromkeys("abcde", _owners)),
+    st.lists(st.tuples(_names, st.sampled_from(PROPAGATIONS)), unique_by=lambda wish: wish[0]),
+)
+def test_no_deletion_waits_for_ever(owners_of, wishes):
+    """Whoever owns whom, and whatever is asked for at once: what is marked goes, and its name too."""
+
+    async def scenario(world: PlaneWorld):
+        made = {name: await world.create(name) for name in owners_of}
+        for name, owners in owners_of.items():
+            await world.own(name, [made[owner] for owner in sorted(owners)], blocking=True)
+        for name, propagation in wishes:
+            with suppress(NotFound):
+                await world.ask_to_delete(name, cast("Propagation", propagation))
+        await world.plane.rest()
+        left = [(await world.get(name))["metadata"] for name in await world.names()]
+        named = {o["name"] for metadata in left for o in metadata.get("ownerReferences", ())}
+        assert named <= {metadata["name"] for metadata in left}
+        assert not any("deletionTimestamp" in metadata for metadata in left)
 
     with TemporaryDirectory() as directory:
         _run(directory, scenario)

@@ -252,19 +252,28 @@ def test_whatever_three_megabytes_hold_they_are_judged_in_a_moment(kind, parts):
 
 
 @pytest.mark.parametrize(
-    ("spec", "words"),
+    ("parts", "words"),
     [
-        ({"n": "x"}, "spec.n: Forbidden: Expected `int`, got `str`; a document of more"),
-        ({"u": 1}, "spec: Forbidden: Object contains unknown field `u`; a document of more"),
-        (3, "spec: Forbidden: Expected `object`, got `int`; a document of more"),
+        ({"spec": {"n": "x"}}, "spec.n: Forbidden: Expected `int`, got `str`; a document of more"),
+        ({"spec": {"u": 1}}, "spec.u: Forbidden: unknown field; a document of more"),
+        ({"spec": {"m": {}}}, "spec.m.r: Forbidden: missing required field; a document of more"),
+        ({"u": 1}, "u: Forbidden: unknown field; a document of more"),
+        ({"` - at `$.x`": 1}, "` - at `$.x`: Forbidden: unknown field; a document of more"),
+        ({"spec": 3}, "spec: Forbidden: Expected `object`, got `int`; a document of more"),
+        ({"e": "x" * 10**6}, f"e: Forbidden: Invalid enum value '{'x' * 180}; a document of more"),
     ],
-    ids=["type", "unknown", "near the root"],
+    ids=["type", "unknown", "missing", "at the root", "like a place", "object", "a long value"],
 )
-def test_the_fault_of_a_huge_document_is_told_with_its_place(spec, words):
+def test_the_fault_of_a_huge_document_is_told_with_its_place(parts, words):
     """One fault is told, the first that is found."""
-    properties = {"spec": {"type": "object", "properties": {"n": {"type": "integer"}}},
+    spec = {
+        "n": {"type": "integer"},
+        "m": {"type": "object", "required": ["r"], "properties": {"r": {"type": "string"}}},
+    }
+    properties = {"spec": {"type": "object", "properties": spec},
+                  "e": {"type": "string", "enum": ["a"]},
                   "long": {"type": "array", "items": {"type": "integer"}}}  # fmt: skip
-    document = {"spec": spec, "long": [1] * MOST_VALUES}
+    document = {"long": [1] * MOST_VALUES, **parts}
 
     (error,) = Conformance({"type": "object", "properties": properties}).conform(document).errors
 

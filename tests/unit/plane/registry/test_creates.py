@@ -6,7 +6,15 @@ from typing import cast
 
 import pytest
 
-from compute.api.errors import AlreadyExists, BadRequest, Forbidden, Invalid, NotFound, Unavailable
+from compute.api.errors import (
+    AlreadyExists,
+    BadRequest,
+    Forbidden,
+    Invalid,
+    NotFound,
+    TooLarge,
+    Unavailable,
+)
 from compute.client.options import PLAIN_DELETE, FieldValidation, WriteOptions
 from compute.plane.registry.context import Attempt
 from tests.registry_builders import SPACE, World, details_of, document_of, scenario
@@ -457,3 +465,28 @@ async def test_admission_has_a_say(world: World):
     assert made["spec"]["color"] == "create"
     with pytest.raises(Forbidden, match="not this one"):
         await world.widgets.make("bad", spec={})
+
+
+@scenario
+async def test_only_the_first_hundred_faults_of_the_metadata_are_told(world: World):
+    """A request has room for more of them than anybody reads."""
+    with pytest.raises(Invalid) as refusal:
+        await world.widgets.make("a", {"finalizers": [f"not a name {n}" for n in range(5000)]})
+    assert len(details_of(refusal).causes) == 100
+
+
+@scenario
+async def test_only_the_first_hundred_unknown_fields_of_the_metadata_are_told(world: World):
+    """Each would be a warning header of its own."""
+    document = world.widgets.document("a", {f"x{n}": 1 for n in range(5000)})
+    written = await world.widgets.create(document)
+    assert len(written.warnings) == 100
+
+
+@scenario
+async def test_an_object_does_not_grow_for_ever(world: World):
+    """Patch by patch it could outgrow what a request may carry."""
+    made = await world.widgets.make("a", spec={"color": "red"})
+    made["spec"]["color"] = "r" * 3_200_000
+    with pytest.raises(TooLarge, match="at most 3145728 are kept"):
+        await world.widgets.update(made)

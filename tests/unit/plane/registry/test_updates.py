@@ -159,6 +159,16 @@ async def test_the_end_of_an_object_stays_whatever_a_client_says_of_it(world: Wo
 
 
 @scenario
+async def test_an_owner_that_is_named_twice_is_one_owner(world: World):
+    """A controller that a client adds again is not a second controller."""
+    await world.widgets.make("a")
+    owner = {"apiVersion": "v1", "kind": "X", "name": "x", "uid": "u", "controller": True}
+    patch = {"metadata": {"ownerReferences": [owner, dict(owner)]}}
+    updated = document_of(await world.widgets.merge("a", patch))
+    assert updated["metadata"]["ownerReferences"] == [owner]
+
+
+@scenario
 async def test_a_change_beside_an_unknown_field_is_a_new_generation(world: World):
     """What is dropped on the way does not hide what is kept."""
     made = await world.widgets.make("a", spec=RED)

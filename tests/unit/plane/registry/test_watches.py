@@ -149,6 +149,33 @@ async def test_a_reader_that_looks_for_little_among_much_lets_others_work(world:
 
 
 @scenario
+async def test_a_watch_that_begins_with_a_part_of_much_lets_others_work(world: World):
+    """What happens while it looks is told once, after what was there when it began."""
+    maps = world.config_maps
+    await asyncio.gather(*(maps.make(f"n-{n:05}") for n in range(4100)))
+    turns: list[str] = []
+    asyncio.get_running_loop().call_soon(turns.append, "another")
+    late = asyncio.ensure_future(maps.make("a-late"))
+    watch = await maps.watch(field_selector="metadata.name!=n-00000")
+    assert turns == ["another"]
+    await late
+    heard = [name for _, name in told([*itertools.chain.from_iterable(iter(watch.take, []))])]
+    assert heard == [f"n-{n:05}" for n in range(1, 4100)] + ["a-late"]
+
+
+@scenario(settings=SMALL)
+async def test_a_watch_whose_beginning_takes_too_long_is_expired(world: World):
+    """When so much happens while it looks that the rest has left the memory, it begins anew."""
+    maps = world.config_maps
+    await asyncio.gather(*(maps.make(f"n-{n:05}") for n in range(4100)))
+    late = asyncio.gather(*(maps.make(f"z-{n}") for n in range(10)))
+    await asyncio.sleep(0)  # they are on their way to the disk now
+    with pytest.raises(Expired):
+        await maps.watch(label_selector="a!=b")
+    await late
+
+
+@scenario
 async def test_readers_are_called_when_there_may_be_something(world: World):
     """Once for a batch of changes, and again only after they have caught up."""
     calls: list[str] = []
