@@ -4,6 +4,7 @@ import json
 import os
 import re
 import select
+import shlex
 import signal
 import socket
 import subprocess
@@ -201,8 +202,9 @@ def test_a_folder_without_a_name(tmp_path):
 
 def test_standard_streams_that_are_closed(tmp_path):
     """It serves and stops as ever: the loop cannot close what stands in their place."""
-    command = f"exec {sys.executable} -m compute plane --data {tmp_path}/data --port 0 <&- >&-"
-    with subprocess.Popen(["/bin/sh", "-c", command], stderr=subprocess.PIPE) as process:
+    plane = [sys.executable, "-m", "compute", "plane", "--data", f"{tmp_path}/data", "--port", "0"]
+    closed = ["/bin/sh", "-c", f"exec {shlex.join(plane)} <&- >&-"]
+    with subprocess.Popen(closed, stderr=subprocess.PIPE) as process:
         kubeconfig = tmp_path / "data" / "kubeconfig"
         while process.poll() is None and not kubeconfig.exists():
             select.select([], [], [], 0.05)
