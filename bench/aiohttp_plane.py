@@ -4,8 +4,8 @@ r"""Our plane behind aiohttp's server instead of our own, to measure one against
     .venv/bin/python bench/plane.py --only create,get,status --peer https://127.0.0.1:N \
         --token "$(cat DIR/token)" --ca DIR/pki/ca.crt
 
-Only what the layers share is left in: the same registry, the same handler, TLS and tokens. Watches and
-large lists are not served: the question is what a request costs.
+Only what the layers share is left in: the same registry, the same handler, TLS and tokens. Watches are not
+served: the question is what a request costs.
 """
 
 import argparse
@@ -21,9 +21,10 @@ from compute.app.environment import system
 from compute.plane.http.application import Application
 from compute.plane.http.authentication import Tokens, write_private
 from compute.plane.http.certificates import LOOPBACK, Certificates
-from compute.plane.http.messages import Request, Response, User
+from compute.plane.http.messages import Pieces, Request, Response, User
 from compute.plane.http.pages import Pages
 from compute.plane.http.seams import Seams
+from compute.plane.http.slices import slices
 from compute.plane.plane import Plane
 from compute.plane.registry import builtins
 
@@ -52,10 +53,9 @@ def _handler(application: Application) -> Callable[[web.BaseRequest], Awaitable[
         request = Request(incoming.method, path, query, headers, await incoming.read())
         answer = application.handle(request)
         response = answer if isinstance(answer, Response) else await answer
-        assert isinstance(response.body, bytes)
-        return web.Response(
-            status=response.status, body=response.body, content_type=response.content_type
-        )
+        assert isinstance(response.body, bytes | Pieces), "a watch"
+        body = b"".join(slices(response.body, 1 << 20))
+        return web.Response(status=response.status, body=body, content_type=response.content_type)
 
     return handle
 

@@ -11,11 +11,12 @@ from compute.client.options import EVERYTHING, WatchOptions
 from compute.plane.plane import DATABASE, Plane
 from compute.plane.registry import builtins
 from compute.plane.registry.kinds import Kinds
+from compute.plane.registry.watches import Watch
 from compute.plane.store.settings import Settings
 from compute.plane.store.store import Busy, Store
 from tests import virtual_time
 from tests.faulty_disk import FaultyDisk
-from tests.plane_worlds import environment, opened
+from tests.plane_worlds import PlaneWorld, environment, opened
 
 
 def test_a_new_plane_has_the_namespaces_that_clients_expect(tmp_path):
@@ -97,13 +98,7 @@ def test_a_watcher_that_resumes_from_far_back_is_told_everything(tmp_path):
 
     async def scenario():
         async with opened(tmp_path, settings=Settings(ring_events=8)) as world:
-            begun = str(world.plane.store.revision)
-            for number in range(60):
-                await world.create(f"c-{number:02}", data={"text": "x" * 50_000})
-            options = WatchOptions(resource_version=begun)
-            watch = await world.plane.registry.watch(world.kind, "default", options)
-            woken = asyncio.Event()
-            watch.ready = woken.set
+            watch, woken = await _watch_from_far_back(world)
             portions: list[list[str]] = []
             while sum(map(len, portions)) < 60:
                 woken.clear()
@@ -123,13 +118,7 @@ def test_a_watcher_that_resumes_too_slowly_is_told_so(tmp_path):
 
     async def scenario():
         async with opened(tmp_path, settings=Settings(ring_events=8)) as world:
-            begun = str(world.plane.store.revision)
-            for number in range(60):
-                await world.create(f"c-{number:02}", data={"text": "x" * 50_000})
-            options = WatchOptions(resource_version=begun)
-            watch = await world.plane.registry.watch(world.kind, "default", options)
-            woken = asyncio.Event()
-            watch.ready = woken.set
+            watch, woken = await _watch_from_far_back(world)
             await world.plane.store.compact(world.plane.store.revision)
             told: list[str] = []
             while not watch.ended:
@@ -165,3 +154,14 @@ def test_a_uid_is_a_random_uuid():
     made = [UUID(source.uid()) for _ in range(200)]
     assert {(uid.version, uid.variant) for uid in made} == {(4, RFC_4122)}
     assert len(set(made)) == len(made)
+
+
+async def _watch_from_far_back(world: PlaneWorld) -> tuple[Watch, asyncio.Event]:
+    """A watch from before 60 changes, far more than memory holds, and what tells of more."""
+    options = WatchOptions(resource_version=str(world.plane.store.revision))
+    for number in range(60):
+        await world.create(f"c-{number:02}", data={"text": "x" * 50_000})
+    watch = await world.plane.registry.watch(world.kind, "default", options)
+    woken = asyncio.Event()
+    watch.ready = woken.set
+    return watch, woken
