@@ -8,9 +8,10 @@ from random import Random
 from typing import TypeVar
 
 from compute.api.resource import Resource, Scale
+from compute.api.structural_nodes import Schema
 from compute.plane.environment import Environment
 from compute.plane.http.messages import Request
-from compute.plane.registry.kinds import Kind, Kinds, kind_of
+from compute.plane.registry.kinds import Kind, Kinds, head_of
 from compute.plane.registry.registry import Registry
 from compute.plane.store.store import Store
 from tests.builders import NOW
@@ -51,6 +52,17 @@ WIDGET_SCHEMA = {
         },
     },
 }
+
+
+def kind_of(resource: Resource, schema: Schema, *, custom: bool = True) -> Kind:
+    """A kind that is stored in its own form."""
+    return Kind(
+        resource=resource,
+        schema=schema,
+        storage=f"{resource.group}/{resource.plural}",
+        head=head_of(resource),
+        custom=custom,
+    )
 
 
 def widgets(version: str = "v1") -> Kind:

@@ -16,7 +16,7 @@ from compute.api.errors import Conflict, NotFound
 from compute.client.transport import Transport
 from tests.contract import doors, kinds
 from tests.contract.collection import Collection
-from tests.contract.doors import Door
+from tests.contract.doors import Door, Forget
 
 T = TypeVar("T")
 Run = Callable[[Coroutine[Any, Any, T]], T]
@@ -26,7 +26,8 @@ DOORS = {"server": doors.named_server} if NAMED else {"local": doors.local, "htt
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    if not NAMED or "CONTRACT_CONTROLLERS" in os.environ:
+    # What the server cannot do for want of a neighbour is left out, unless neighbours are required.
+    if not NAMED or "CONTRACT_CONTROLLERS" in os.environ or "REQUIRE_PEERS" in os.environ:
         return
     for item in items:
         if item.get_closest_marker("controllers"):
@@ -65,6 +66,15 @@ def run(opened: tuple[asyncio.Runner, Door]) -> Run[Any]:
 @pytest.fixture
 def door(opened: tuple[asyncio.Runner, Door]) -> Door:
     return opened[1]
+
+
+@pytest.fixture
+def forget(door: Door) -> Forget:
+    """Lets the server forget. Of ours each can; of another only if its etcd is named."""
+    if door.forget is None and "REQUIRE_PEERS" not in os.environ:
+        pytest.skip("the etcd of the server is not named, so it cannot be told to forget")
+    assert door.forget is not None, "name the server's etcd in CONTRACT_ETCD"
+    return door.forget
 
 
 @pytest.fixture

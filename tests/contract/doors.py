@@ -44,6 +44,9 @@ _CRD = CustomResourceDefinition.RESOURCE
 _MARK = "contract.datumapis.com/digest"
 
 
+Forget = Callable[[str], Awaitable[None]]
+
+
 @dataclass(frozen=True, slots=True)
 class Door:
     """A way to a server.
@@ -53,7 +56,7 @@ class Door:
     """
 
     transport: Transport
-    forget: Callable[[str], Awaitable[None]] | None
+    forget: Forget | None
     remind: Callable[[], None] | None = None
 
 

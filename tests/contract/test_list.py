@@ -4,7 +4,7 @@ import pytest
 
 from compute.api.errors import BadRequest, Expired, Invalid, Timeout
 from tests.contract.collection import Collection, names, version
-from tests.contract.doors import Door
+from tests.contract.doors import Forget
 from tests.contract.kinds import RED
 
 
@@ -271,13 +271,11 @@ async def test_a_version_is_a_number(widgets: Collection, text: str):
     assert text in refusal.value.message
 
 
-async def test_a_forgotten_version_has_expired(five: Collection, door: Door):
+async def test_a_forgotten_version_has_expired(five: Collection, forget: Forget):
     """Who asks for a state that nobody keeps must list again."""
-    if door.forget is None:
-        pytest.skip("this server cannot be told to forget")
     await five.merge("a", {"spec": {"colour": "blue"}})
     latest = await five.merge("a", {"spec": {"colour": "green"}})
-    await door.forget(version(latest))
+    await forget(version(latest))
     with pytest.raises(Expired):
         await five.list(resource_version="1", resource_version_match="Exact")
     assert len((await five.list())["items"]) == 5

@@ -6,7 +6,7 @@ import pytest
 
 from compute.api.errors import BadRequest, Expired, Invalid
 from tests.contract.collection import Collection, names, rest, take, told, upto, version
-from tests.contract.doors import Door
+from tests.contract.doors import Forget
 from tests.contract.kinds import RED
 
 INITIAL = {
@@ -307,13 +307,11 @@ async def test_a_watch_by_a_field_that_is_not_offered(widgets: Collection):
     assert "field label not supported: spec.title" in refusal.value.message
 
 
-async def test_a_forgotten_version_has_expired(widgets: Collection, door: Door):
+async def test_a_forgotten_version_has_expired(widgets: Collection, forget: Forget):
     """Who was away for too long is told to list again."""
-    if door.forget is None:
-        pytest.skip("this server cannot be told to forget")
     made = await widgets.make("a", spec=RED)
     latest = await widgets.merge("a", {"spec": {"colour": "blue"}})
-    await door.forget(version(latest))
+    await forget(version(latest))
     with pytest.raises(Expired):
         async with widgets.watch(resource_version="1") as stream:
             await take(stream, 1)

@@ -26,6 +26,7 @@ class Plane:
         self.registry = Registry(store, kinds, environment)
         self._collector = Collector(store, self.registry)
         self._namespaces = NamespaceEnder(store, self.registry, environment)
+        self._chores = (self._collector.chores, self._namespaces.chores)
 
     @classmethod
     async def open(
@@ -61,16 +62,16 @@ class Plane:
 
     async def close(self) -> None:
         """Stop the plane's own work, end every watch, and let the file go."""
-        await self._collector.close()
-        await self._namespaces.close()
+        for chores in self._chores:
+            await chores.close()
         self.registry.close()
         await self.store.close()
 
     async def rest(self) -> None:
         """Wait until the plane has nothing to do by itself."""
-        while not (self._collector.idle and self._namespaces.idle):
-            await self._collector.rest()
-            await self._namespaces.rest()
+        while not all(chores.idle for chores in self._chores):
+            for chores in self._chores:
+                await chores.rest()
 
     async def _begin(self) -> None:
         self._collector.start()

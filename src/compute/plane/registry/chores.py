@@ -34,6 +34,7 @@ class Chores(Generic[K]):
         self._at_rest = asyncio.Event()
         self._at_rest.set()
         self._closed = False
+        self._leave: Callable[[], None] = _nothing
 
     def add(self, key: K) -> None:
         """Look at this key as soon as there is room."""
@@ -49,6 +50,10 @@ class Chores(Generic[K]):
             self._waiting.append(key)
             self._start()
 
+    def until_closed(self, leave: Callable[[], None]) -> None:
+        """Hear of new keys until the chores are closed, and ``leave`` then."""
+        self._leave = leave
+
     @property
     def idle(self) -> bool:
         """Whether there is nothing to do, now or later."""
@@ -61,6 +66,7 @@ class Chores(Generic[K]):
     async def close(self) -> None:
         """Drop what waits and stop what runs."""
         self._closed = True
+        self._leave()
         self._waiting.clear()
         self._due.clear()
         for timer in self._later.values():
@@ -104,3 +110,7 @@ class Chores(Generic[K]):
         _log.info("chore refused", extra={"key": repr(key), "why": str(refusal), "retry": delay})
         if not self._closed:
             self._later[key] = asyncio.get_running_loop().call_later(delay, self.add, key)
+
+
+def _nothing() -> None:
+    """Nobody was listened to."""

@@ -13,7 +13,7 @@ be there: a wrong guess would delete what somebody needs. Every write names the 
 decided on, so that a stale decision is refused instead of carried out.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from enum import Enum
 from typing import Any, Final
 
@@ -55,33 +55,21 @@ class Collector:
         self._store = store
         self._registry = registry
         self._ownership = Ownership()
-        self._chores = Chores(self._look)
-        self._stop_listening: Callable[[], None] = lambda: None
+        self.chores = Chores(self._look)
 
     def start(self) -> None:
         """Learn what is stored and follow what changes from here on."""
         for resource in self._registry.kinds.stored():
             for record in self._store.collection(resource).range():
                 self._learn(resource, record)
-        self._stop_listening = self._store.listen(self._heard)
-
-    async def close(self) -> None:
-        self._stop_listening()
-        await self._chores.close()
-
-    @property
-    def idle(self) -> bool:
-        return self._chores.idle
-
-    async def rest(self) -> None:
-        await self._chores.rest()
+        self.chores.until_closed(self._store.listen(self._heard))
 
     def _learn(self, resource: str, record: Record) -> None:
         references = owners(record)
         for reference in references:
             self._ownership.add(reference.uid, resource, record.key)
         if references or is_deleting(record):
-            self._chores.add(Place(resource, record.key))
+            self.chores.add(Place(resource, record.key))
 
     def _heard(self, resource: str, event: Event) -> None:
         changed = self._ownership.note(resource, event)
@@ -89,10 +77,10 @@ class Collector:
         if event.change is ChangeType.DELETED:
             gone = meta_of(event.record)
             for dependent in self._ownership.dependents(gone.uid):
-                self._chores.add(dependent)
+                self.chores.add(dependent)
             self._look_at_owners(gone.owner_references, key)
         elif changed or is_deleting(event.record):
-            self._chores.add(Place(resource, key))
+            self.chores.add(Place(resource, key))
             if changed and event.previous is not None:
                 self._look_at_owners(owners(event.previous), key)
 
@@ -101,7 +89,7 @@ class Collector:
         for reference in references:
             owner = self._place_of(reference, dependent)
             if owner is not None:
-                self._chores.add(owner)
+                self.chores.add(owner)
 
     async def _look(self, place: Place) -> None:
         record = self._store.find(*place)
@@ -116,7 +104,7 @@ class Collector:
             elif meta.owner_references and not meta.deleting:
                 await self._judge(place, record, meta)
         except (NotFound, Conflict):
-            self._chores.add(place)  # it, or a dependent, moved on while this was decided
+            self.chores.add(place)  # it, or a dependent, moved on while this was decided
 
     async def _orphan(self, place: Place, meta: Meta) -> None:
         for dependent, record in self._present_dependents(meta):
@@ -130,7 +118,7 @@ class Collector:
             found = meta_of(record)
             blocked = blocked or (found.blocks(meta.uid) and not self._waits_for(found, meta))
             if not found.deleting:
-                self._chores.add(dependent)
+                self.chores.add(dependent)
         if not blocked:
             await self._release(place, meta, FOREGROUND)
 

@@ -76,20 +76,6 @@ class Kind:
         return self.resource.selectable_fields
 
 
-def kind_of(
-    resource: Resource, schema: Schema, *, custom: bool = True, prepare: Prepare | None = None
-) -> Kind:
-    """A kind that is stored in its own form."""
-    return Kind(
-        resource=resource,
-        schema=schema,
-        storage=f"{resource.group}/{resource.plural}",
-        head=head_of(resource),
-        custom=custom,
-        prepare=prepare,
-    )
-
-
 def head_of(resource: Resource) -> bytes:
     """How the bytes of an object begin."""
     head = f'{{"apiVersion":"{resource.api_version}","kind":"{resource.kind}","metadata":{{'

@@ -8,7 +8,7 @@ began to end. It is removed as soon as it appears.
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Final
 
 import msgspec
@@ -39,31 +39,19 @@ class NamespaceEnder:
         self._registry = registry
         self._environment = environment
         self._namespaces = registry.kinds.require("v1", "Namespace")
-        self._chores = Chores(self._look, most_at_once=4)
+        self.chores = Chores(self._look, most_at_once=4)
         self._ending: set[str] = set()
-        self._stop_listening: Callable[[], None] = lambda: None
 
     def start(self) -> None:
         """Take up the namespaces whose removal was asked for, and follow what changes."""
         for record in self._store.collection(self._namespaces.storage).range():
             self._notice(record)
-        self._stop_listening = self._store.listen(self._heard)
-
-    async def close(self) -> None:
-        self._stop_listening()
-        await self._chores.close()
-
-    @property
-    def idle(self) -> bool:
-        return self._chores.idle
-
-    async def rest(self) -> None:
-        await self._chores.rest()
+        self.chores.until_closed(self._store.listen(self._heard))
 
     def _notice(self, record: Record) -> None:
         if is_deleting(record):
             self._ending.add(record.key)
-            self._chores.add(record.key)
+            self.chores.add(record.key)
 
     def _heard(self, resource: str, event: Event) -> None:
         if resource == self._namespaces.storage:
@@ -77,7 +65,7 @@ class NamespaceEnder:
             return
         late = event.change is ChangeType.ADDED and not self._is_there(namespace)
         if namespace in self._ending or late:
-            self._chores.add(namespace)
+            self.chores.add(namespace)
 
     def _is_there(self, namespace: str) -> bool:
         return self._store.find(self._namespaces.storage, namespace) is not None

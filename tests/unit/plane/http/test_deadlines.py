@@ -1,7 +1,6 @@
 """Who is too slow, too idle or one too many is let go; whoever waits for us is told."""
 
 import asyncio
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
@@ -256,16 +255,15 @@ def test_hundreds_of_slow_writers_do_not_slow_a_normal_client():
             for _, writer in slow:
                 writer.write(b"GET / HTTP/1.1\r\nX: ")
             async with connected(port) as peer:
-                started = time.perf_counter()
                 codes = [(await peer.ask(HEAD + b"\r\n")).code for _ in range(200)]
-                took = time.perf_counter() - started
             for _, writer in slow:
                 writer.transport.abort()
-            return codes, took
+            return codes
 
-    codes, took = asyncio.run(story())
-    assert codes == [200] * 200
-    assert took < 2.0
+    assert asyncio.run(story()) == [200] * 200
+
+
+# Sockets cannot run on a virtual clock, so these wait in earnest, on limits shortened to match.
 
 
 async def _trickle(peer: Peer, data: bytes) -> None:

@@ -3,7 +3,8 @@
 import pytest
 
 from compute.api.resource import Resource
-from compute.plane.registry.kinds import Conversion, Kind, Kinds, head_of, kind_of, rank_of_version
+from compute.plane.registry.kinds import Conversion, Kind, Kinds, head_of, rank_of_version
+from tests.described_kinds import kind_of
 
 
 def kind(group="example.test", version="v1", name="Widget", **parts):
