@@ -21,12 +21,13 @@ from compute.app.environment import system
 from compute.plane.http.application import Application
 from compute.plane.http.authentication import Tokens, write_private
 from compute.plane.http.certificates import LOOPBACK, Certificates
-from compute.plane.http.messages import Pieces, Request, Response, User
+from compute.plane.http.messages import Pieces, Request, Response
 from compute.plane.http.pages import Pages
 from compute.plane.http.seams import Seams
 from compute.plane.http.slices import slices
 from compute.plane.plane import Plane
 from compute.plane.registry import builtins
+from compute.plane.users import User
 
 
 async def main(data: Path, port: int) -> None:

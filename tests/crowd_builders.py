@@ -24,13 +24,13 @@ from compute.plane.environment import Environment
 from compute.plane.http.authentication import Tokens
 from compute.plane.http.certificates import Certificates
 from compute.plane.http.limits import Limits
-from compute.plane.http.messages import User
 from compute.plane.http.seams import Seams
 from compute.plane.http.server import Server
 from compute.plane.plane import Plane
 from compute.plane.registry import builtins
 from compute.plane.registry.kinds import Kinds
 from compute.plane.store.settings import Settings
+from compute.plane.users import User
 
 CONFIG_MAPS: Final = "/api/v1/namespaces/default/configmaps"
 _TOKEN: Final = "a-token-for-tests-only"

@@ -17,7 +17,7 @@ from compute.plane.environment import Environment
 from compute.plane.http.authentication import Tokens
 from compute.plane.http.certificates import Certificates
 from compute.plane.http.limits import Limits
-from compute.plane.http.messages import Handler, User
+from compute.plane.http.messages import Handler
 from compute.plane.http.peers import Peers
 from compute.plane.http.protocol import Connection
 from compute.plane.http.seams import Seams
@@ -26,6 +26,7 @@ from compute.plane.plane import Plane
 from compute.plane.registry import builtins
 from compute.plane.registry.crds import kinds_of
 from compute.plane.registry.kinds import Kinds
+from compute.plane.users import User
 from tests.kites import DEFINITION
 
 TOKEN = "a-token-for-tests"

@@ -30,12 +30,12 @@ from compute.client.transport import Document, Place, Transport
 from compute.plane.environment import Environment
 from compute.plane.http.authentication import Tokens
 from compute.plane.http.certificates import Certificates
-from compute.plane.http.messages import User
 from compute.plane.http.server import Server
 from compute.plane.local import LocalTransport
 from compute.plane.plane import Plane
 from compute.plane.registry import builtins
 from compute.plane.registry.crds import kinds_of
+from compute.plane.users import User
 from tests.contract import kinds
 from tests.contract.http_transport import Address, HttpTransport, session
 

@@ -12,11 +12,11 @@ from typing import Final
 
 from compute.plane.environment import Environment
 from compute.plane.http.authentication import Tokens
-from compute.plane.http.messages import User
 from compute.plane.http.server import Server
 from compute.plane.plane import Plane
 from compute.plane.registry import builtins
 from compute.plane.registry.kinds import Kinds
+from compute.plane.users import User
 
 TOKEN: Final = "a-token-for-tests-only"
 _processes: Final = multiprocessing.get_context("forkserver")

@@ -14,12 +14,12 @@ from compute.app.environment import system
 from compute.app.kubeconfig import kubeconfig
 from compute.plane.http.authentication import Tokens, write_private
 from compute.plane.http.certificates import LOOPBACK, Certificates
-from compute.plane.http.messages import User
 from compute.plane.http.pages import Pages
 from compute.plane.http.seams import Seams
 from compute.plane.http.server import Server, is_loopback
 from compute.plane.plane import Plane
 from compute.plane.registry.kinds import Kinds
+from compute.plane.users import User
 
 _ADMIN: Final = User("admin", ("system:masters",))
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM)

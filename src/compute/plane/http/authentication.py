@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import msgspec
 
 from compute.plane.environment import Environment
-from compute.plane.http.messages import User
+from compute.plane.users import User
 
 _OWNER_ONLY: Final = 0o600
 _BYTES_OF_CHANCE: Final = 32

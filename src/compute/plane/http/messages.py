@@ -12,20 +12,10 @@ import msgspec
 
 from compute.api import errors
 from compute.api.status import Status
+from compute.plane.users import ANONYMOUS, User
 
 JSON: Final = "application/json"
 TEXT: Final = "text/plain; charset=utf-8"
-
-
-@dataclass(frozen=True, slots=True)
-class User:
-    """Who asks."""
-
-    name: str
-    groups: tuple[str, ...] = ()
-
-
-ANONYMOUS: Final = User("system:anonymous", ("system:unauthenticated",))
 
 
 @dataclass(slots=True)

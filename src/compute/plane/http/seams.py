@@ -6,9 +6,10 @@ from typing import Final, Literal, Protocol
 import msgspec
 
 from compute.plane.http.limits import Limits
-from compute.plane.http.messages import Request, Response, User
+from compute.plane.http.messages import Request, Response
 from compute.plane.registry.kinds import Kinds
 from compute.plane.registry.registry import Registry
+from compute.plane.users import User
 
 Verb = Literal["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]
 

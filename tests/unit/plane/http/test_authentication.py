@@ -8,7 +8,7 @@ import pytest
 
 from compute.plane.environment import Environment
 from compute.plane.http.authentication import Tokens, TokensRefused
-from compute.plane.http.messages import User
+from compute.plane.users import User
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 HERE = Environment(now=lambda: NOW, chance=Random(1))

@@ -9,11 +9,12 @@ import pytest
 
 from compute.api.errors import Forbidden
 from compute.plane.http.certificates import Certificates
-from compute.plane.http.messages import Request, Response, User
+from compute.plane.http.messages import Request, Response
 from compute.plane.http.seams import Attributes, Seams
 from compute.plane.http.server import CannotListen, Server
 from compute.plane.plane import Plane
 from compute.plane.registry.registry import Registry
+from compute.plane.users import User
 from tests.http_builders import (
     AUTH,
     CONFIG_MAPS,
