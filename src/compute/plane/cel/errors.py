@@ -1,0 +1,79 @@
+"""What can go wrong with an expression, and how it is told.
+
+A fault found at compile time is shown as Kubernetes shows it: the message, the line, and a mark
+under the place. Tools and people search for these words.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+MOST_ISSUES: Final = 100
+_LONGEST_LINE: Final = 16_384  # bytes of a line that is still quoted
+
+
+class CelError(Exception):
+    """Anything that is wrong with an expression or its evaluation."""
+
+
+class CompileError(CelError):
+    """The expression cannot be used; the message holds every fault found."""
+
+
+class EvaluationError(CelError):
+    """The expression has no value for these variables."""
+
+
+class CostExceeded(CelError):
+    """The evaluation was stopped.
+
+    ``budget`` tells whether it used up what all expressions share, rather than what one may cost.
+    """
+
+    def __init__(self, message: str, *, budget: bool = False) -> None:
+        super().__init__(message)
+        self.budget = budget
+
+
+class NoSuchOverload(EvaluationError):
+    """A function or operator was given values of types it does not take."""
+
+    def __init__(self, message: str = "no such overload") -> None:
+        super().__init__(message)
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """One fault; the offset counts characters, and is -1 where the fault is the whole."""
+
+    offset: int
+    text: str
+
+
+def compile_error(source: str, issues: Sequence[Issue]) -> CompileError:
+    """The issues as one error, in the order of the source; of many the first that were found."""
+    placed = [(*_place(source, issue.offset), issue.text) for issue in issues[:MOST_ISSUES]]
+    placed.sort(key=lambda item: item[:2])
+    lines = source.split("\n")
+    shown = [_shown(lines, *item) for item in placed]
+    if len(issues) > MOST_ISSUES:
+        shown.append(f"{len(issues) - MOST_ISSUES} more errors were truncated")
+    return CompileError("\n".join(shown))
+
+
+def _place(source: str, offset: int) -> tuple[int, int]:
+    """The line, from 1, and the column, from 0."""
+    if offset < 0:
+        return -1, -1
+    before = source.rfind("\n", 0, offset)
+    return source.count("\n", 0, offset) + 1, offset - before - 1
+
+
+def _shown(lines: list[str], line: int, column: int, text: str) -> str:
+    head = f"ERROR: <input>:{line}:{column + 1}: {text}"
+    if line < 0 or len(lines[line - 1].encode()) > _LONGEST_LINE:
+        return head
+    snippet = lines[line - 1].replace("\t", " ")
+    dots = "".join("." if char.isascii() else "\uff0e" for char in snippet[:column])
+    mark = "\uff3e" if not snippet[column : column + 1].isascii() else "^"
+    return f"{head}\n | {snippet}\n | {dots}{mark}"

@@ -1,0 +1,1 @@
+"""The functions that expressions can call, a module for each library of Kubernetes."""
