@@ -14,8 +14,8 @@ from typing import NamedTuple
 
 from compute.plane.store.failures import Moved, WritesStopped
 from compute.plane.store.faults import closed
-from compute.plane.store.log import Log, Row
-from compute.plane.store.records import Draft, Event, Record
+from compute.plane.store.log import Log
+from compute.plane.store.records import Draft, Event, Record, Row
 from compute.plane.store.ring import undisturbed
 from compute.plane.store.state import State
 from compute.plane.store.times import milliseconds
@@ -45,14 +45,15 @@ class _Write(NamedTuple):
 
 
 class Batches:
-    """Takes drafts and gives futures. ``listeners`` hear every change, in order.
+    """Takes drafts and gives futures. Whoever listens hears every change, in order.
 
     ``busy`` while a draft waits or is with the disk.
     """
 
     def __init__(self, log: Log, state: State, writer: Writer, now: Callable[[], datetime]) -> None:
         self.figures = Figures()
-        self.listeners: dict[object, Heard] = {}
+        self._listeners: dict[object, tuple[Heard, frozenset[str]]] = {}
+        self._hearing: dict[str, tuple[Heard, ...]] = {}  # those who want to hear of a resource
         self.published: Callable[[], None] = _nothing
         self.busy = False
         self._closed: WritesStopped | None = None
@@ -71,6 +72,18 @@ class Batches:
     def close(self) -> None:
         """Take no more drafts. Those that were taken are still written."""
         self._closed = closed(self._log.path)
+
+    def listen(self, heard: Heard, resources: frozenset[str]) -> Callable[[], None]:
+        """Tell of every change of these resources, or of all, until the answer is called."""
+        place = object()
+        self._listeners[place] = (heard, resources)
+        self._hearing.clear()
+
+        def leave() -> None:
+            self._listeners.pop(place, None)
+            self._hearing.clear()
+
+        return leave
 
     def write(self, draft: Draft) -> asyncio.Future[Record]:
         future: asyncio.Future[Record] = self._loop.create_future()
@@ -149,9 +162,19 @@ class Batches:
         for resource in dict.fromkeys(write.draft.resource for write in kept):
             self._state.ring(resource).wake()
         for write, event in zip(kept, events, strict=True):
-            for heard in tuple(self.listeners.values()):
-                undisturbed(heard, write.draft.resource, event)
+            resource = write.draft.resource
+            for heard in self._hearing.get(resource) or self._who_hears(resource):
+                undisturbed(heard, resource, event)
         self.published()
+
+    def _who_hears(self, resource: str) -> tuple[Heard, ...]:
+        hearing = tuple(
+            heard
+            for heard, resources in self._listeners.values()
+            if not resources or resource in resources
+        )
+        self._hearing[resource] = hearing
+        return hearing
 
     def _fail(self, batch: list[_Write], error: BaseException) -> None:
         for write in batch:

@@ -63,7 +63,7 @@ def _prepare(path: Path, connection: apsw.Connection) -> None:
     except WritesStopped as stopped:
         _explain(path, stopped.__cause__)
         raise
-    if version != (statements.VERSION if tables else 0):
+    if version not in ((statements.UNSEALED, statements.VERSION) if tables else (0,)):
         raise Unreadable(
             f"{path} has format {version}, not {statements.VERSION}: use another program or file"
         )

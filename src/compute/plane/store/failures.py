@@ -31,3 +31,7 @@ class Busy(Exception):
 
 class Unreadable(Exception):
     """The file is damaged, is no store, or was written by a newer version."""
+
+
+class KeysRefused(Exception):
+    """The keys that secrets are sealed with are missing, wrong, or not for their owner alone."""

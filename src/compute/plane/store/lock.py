@@ -19,10 +19,10 @@ class FileLock:
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            holder = os.read(self._file, 20).decode(errors="replace").strip() or "unknown"
+            process = _written_in(self._file)
             os.close(self._file)
             raise Busy(
-                f"process {holder} already uses {path.with_suffix('')}: "
+                f"process {process} already uses {path.with_suffix('')}: "
                 "stop it first, or choose another directory"
             ) from None
         # The lock holds without the number, so a full disk is no reason to give up.
@@ -32,6 +32,22 @@ class FileLock:
     def release(self) -> None:
         """The file stays: removing it would let two processes lock two files of one name."""
         os.close(self._file)
+
+
+def holder(path: Path) -> str:
+    """The process that uses a store; empty where nobody does."""
+    try:
+        file = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _written_in(file)
+    else:
+        return ""
+    finally:
+        os.close(file)
 
 
 def claim(path: Path, *, virtual: bool) -> FileLock:
@@ -53,23 +69,27 @@ def claim(path: Path, *, virtual: bool) -> FileLock:
     return lock
 
 
-def _make_directory(path: Path) -> None:
-    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
-    path.mkdir(parents=True, exist_ok=True, mode=0o700)
-    for folder in missing:
-        _sync_names(folder.parent)
-
-
-def _make_file(path: Path) -> None:
-    """A file of ours alone. Its name in the directory has to last as well."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
-    _sync_names(path.parent)
-
-
-def _sync_names(directory: Path) -> None:
+def sync_names(directory: Path) -> None:
     """Make the names in a directory last: what is in a file does not help if it is not found."""
     opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(opened)
     finally:
         os.close(opened)
+
+
+def _written_in(lock: int) -> str:
+    return os.read(lock, 20).decode(errors="replace").strip() or "unknown"
+
+
+def _make_directory(path: Path) -> None:
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for folder in missing:
+        sync_names(folder.parent)
+
+
+def _make_file(path: Path) -> None:
+    """A file of ours alone. Its name in the directory has to last as well."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    sync_names(path.parent)

@@ -13,6 +13,9 @@ that row was compacted away, the point of compaction, which rises in the same tr
 A batch goes to SQLite as one statement. Each call into SQLite gives up the interpreter lock and
 has to win it back from a busy event loop, which costs more than the inserts themselves.
 
+Documents of some resources are sealed on their way to the disk and opened on the way back
+(`sealing`): SQLite never sees them. Nobody above the log can tell.
+
 A `Log` belongs to one thread at a time. The file belongs to one connection: SQLite then needs no
 shared memory, and folds nothing by itself (``wal_autocheckpoint=0``, no checkpoint on close).
 Opening folds what an earlier life left in the write-ahead log.
@@ -31,24 +34,17 @@ from compute.plane.store import statements
 from compute.plane.store.connection import connect, rewrite_wal, shut
 from compute.plane.store.failures import Forgotten, WritesStopped
 from compute.plane.store.faults import out_of_step, reading, stopping
-from compute.plane.store.records import ChangeType, Event, Record, Stretch
+from compute.plane.store.keys import KeyFile
+from compute.plane.store.place import Place
+from compute.plane.store.records import ChangeType, Event, Record, Row, Stretch
+from compute.plane.store.sealing import MARK, Seals
 from compute.plane.store.settings import Settings
+
+KEYS = "secrets.key"  # beside the database, where nobody names another place
 
 # What is read in one go, so that waiting writes come in between and a reader holds little.
 REVISIONS_AT_ONCE = 5000
 _BYTES_AT_ONCE = 256 * 1024
-
-
-class Row(NamedTuple):
-    """One change on its way to the disk. ``at`` is in milliseconds since 1970."""
-
-    revision: int
-    resource: str
-    key: str
-    previous: int
-    change: ChangeType
-    at: int
-    document: bytes
 
 
 class Newest(NamedTuple):
@@ -67,12 +63,17 @@ class Log:
     ``stopped`` says why nothing is written any more on this connection. Everybody may read it.
     """
 
-    def __init__(self, path: Path, connection: apsw.Connection, settings: Settings) -> None:
+    def __init__(
+        self, path: Path, connection: apsw.Connection, settings: Settings, place: Place
+    ) -> None:
         self.path = path
         self.stopped: WritesStopped | None = None
         self._connection = connection
         self._settings = settings
+        self._place = place
         self._secured = False
+        keys = settings.keys or KeyFile(path.with_name(KEYS))
+        self._seals = Seals(path, connection, keys, settings.sealed)
         with reading(path):
             self.compacted: int = connection.execute("SELECT revision FROM compaction").get
             newest: int | None = connection.execute("SELECT max(revision) FROM log").get
@@ -80,11 +81,14 @@ class Log:
 
     @classmethod
     def open(cls, path: Path, settings: Settings, vfs: str | None = None) -> "Log":
-        """The log at that path, made if there is none, with everything in it safely on disk."""
+        """The log at that path, made if there is none, with everything in it safely on disk.
+
+        With the wrong keys nothing in it is touched.
+        """
         connection = connect(path, vfs)
         try:
-            log = cls(path, connection, settings)
-            log.settle()
+            log = cls(path, connection, settings, Place(path, real=vfs is None))
+            log.begin()
         except BaseException:
             shut(connection)
             raise
@@ -93,14 +97,20 @@ class Log:
     def newest(self) -> Iterator[Newest]:
         """The last row of every object that is there or was deleted within the window, in order."""
         with reading(self.path):
-            yield from map(Newest._make, self._connection.execute(statements.NEWEST))
+            for row in self._connection.execute(statements.NEWEST):
+                newest = Newest._make(row)
+                if not isinstance(newest.document, bytes):
+                    raise apsw.CorruptError("a row has no document")
+                yield self._opened(newest) if newest.document[:1] == MARK else newest
 
     def append(self, rows: Sequence[Row]) -> set[int]:
         """The revisions that were refused, because another row follows the same one.
 
         When this returns, all others are on disk for good.
         """
+        rows = self._seals.sealed(rows)
         with self._writing():
+            self._place.check(rows[0].at)
             self._make_room()
             if len(rows) <= statements.ROWS_AT_ONCE:
                 inserted = self._insert(rows)
@@ -129,7 +139,7 @@ class Log:
             closing(self._connection.execute(statements.CHANGES, span)) as rows,
         ):
             for row in rows:
-                event = _event(row)
+                event = self._event(resource, row)
                 events.append(event)
                 size += event.size()
                 if size >= _BYTES_AT_ONCE:
@@ -141,7 +151,8 @@ class Log:
         self._check(since)
         with reading(self.path):
             span = (since, until, resource, revision)
-            return [Record(*row) for row in self._connection.execute(statements.REPLACED, span)]
+            rows = self._connection.execute(statements.REPLACED, span)
+            return [self._record(resource, *row) for row in rows]
 
     def older_than(self, at: int) -> int:
         """The last revision before the first one that is younger than that moment.
@@ -166,6 +177,33 @@ class Log:
         return self.compacted
 
     @property
+    def outdated(self) -> bool:
+        """Whether rows may have to be sealed anew: there is another key, or are other resources."""
+        return self._seals.outdated()
+
+    def renew(self) -> int:
+        """The newest generation of data keys, begun now if the last is not as it should be."""
+        with self._writing():
+            self._make_room()
+            return self._seals.renew()
+
+    def reseal(self, after: int) -> int | None:
+        """Where to go on after some rows were sealed anew; nothing at the end."""
+        with self._writing():
+            self._make_room()
+            with self._connection:
+                further = self._seals.reseal(after)
+        self.fold()
+        return further
+
+    def retire(self, generation: int) -> None:
+        """Forget older data keys, and cut off what the write-ahead log still holds of their rows."""
+        with self._writing():
+            self._make_room()
+            self._seals.retire(generation)
+        self.settle()
+
+    @property
     def unfolded(self) -> bool:
         """Whether the write-ahead log is so long that it should be folded."""
         return self._wal_bytes() > self._settings.wal_bytes
@@ -183,8 +221,32 @@ class Log:
         """Fold everything and cut the write-ahead log. On a full disk that has to wait."""
         self._if_there_is_room(partial(self._checkpoint, apsw.SQLITE_CHECKPOINT_TRUNCATE))
 
+    def begin(self) -> None:
+        """Make the file ready: what an earlier life left is folded, and what is plain is sealed."""
+        with reading(self.path):
+            self._seals.load()
+        self.settle()
+        if not self._seals.begun:
+            self.renew()
+        if self._connection.pragma("user_version") == statements.UNSEALED:
+            self._seal_everything()
+
     def close(self) -> None:
         shut(self._connection)
+
+    def _seal_everything(self) -> None:
+        """Leave nothing plain of a file from before there was sealing.
+
+        What was deleted then is still in its free pages, so all of it is written anew. Until that
+        is done the file keeps its version, and whoever opens it begins here again.
+        """
+        generation, further = self.renew(), self.reseal(0)
+        while further is not None:
+            further = self.reseal(further)
+        with self._writing():
+            self._connection.execute("VACUUM")
+            self._connection.pragma("user_version", statements.VERSION)
+        self.retire(generation)
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
@@ -237,6 +299,18 @@ class Log:
         there = {row[0] for row in self._connection.execute(query, (rows[0].revision,))}
         return {row.revision for row in rows} - there
 
+    def _opened(self, row: Newest) -> Newest:
+        document = self._seals.opened(row.resource, row.key, row.revision, row.document)
+        return row._replace(document=document)
+
+    def _record(self, resource: str, key: str, revision: int, document: bytes) -> Record:
+        return Record(key, revision, self._seals.opened(resource, key, revision, document))
+
+    def _event(self, resource: str, row: tuple[int, str, str, bytes, int | None, bytes]) -> Event:
+        revision, key, change, document, before, old = row
+        previous = None if before is None else self._record(resource, key, before, old)
+        return Event(ChangeType(change), self._record(resource, key, revision, document), previous)
+
     def _check(self, since: int) -> None:
         if since < self.compacted:
             raise Forgotten(f"changes up to revision {self.compacted} are compacted")
@@ -246,9 +320,3 @@ def _parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
     return (
         rows[i : i + statements.ROWS_AT_ONCE] for i in range(0, len(rows), statements.ROWS_AT_ONCE)
     )
-
-
-def _event(row: tuple[int, str, str, bytes, int | None, bytes]) -> Event:
-    revision, key, change, document, before, before_document = row
-    previous = None if before is None else Record(key, before, before_document)
-    return Event(ChangeType(change), Record(key, revision, document), previous)

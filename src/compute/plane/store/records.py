@@ -66,6 +66,18 @@ class Event(msgspec.Struct, gc=False):
         return before + 2 * len(self.record.data)
 
 
+class Row(NamedTuple):
+    """One change on its way to the disk. ``at`` is in milliseconds since 1970."""
+
+    revision: int
+    resource: str
+    key: str
+    previous: int
+    change: ChangeType
+    at: int
+    document: bytes
+
+
 class Stretch(NamedTuple):
     """Some changes of a resource, with none missing up to the revision ``until``."""
 

@@ -1,7 +1,9 @@
-"""How much of the past a store keeps, on disk and in memory."""
+"""How much of the past a store keeps, on disk and in memory, and what of it is sealed."""
 
 from dataclasses import dataclass
 from datetime import timedelta
+
+from compute.plane.store.keys import Keys
 
 MEBIBYTE = 1024 * 1024
 
@@ -15,6 +17,9 @@ class Settings:
 
     The write-ahead log is folded into the main file whenever it passes ``wal_bytes``; while that
     fails it may grow up to ``wal_limit``, and then writes stop.
+
+    The documents of the resources in ``sealed`` are on the disk only as ``keys`` seal them; without
+    any, they are in a file beside the database.
     """
 
     window: timedelta = timedelta(minutes=10)
@@ -23,3 +28,5 @@ class Settings:
     ring_bytes: int = 64 * MEBIBYTE
     wal_bytes: int = 8 * MEBIBYTE
     wal_limit: int = 64 * MEBIBYTE
+    sealed: frozenset[str] = frozenset({"/secrets"})
+    keys: Keys | None = None

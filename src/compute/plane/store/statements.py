@@ -1,7 +1,8 @@
 """What is said to SQLite. `log` says why."""
 
 PAGE = 8192
-VERSION = 1  # as the last lines of the schema say
+VERSION = 2  # as the last lines of the schema say
+UNSEALED = 1  # the version before, which had no sealing
 SCHEMA = """
 BEGIN;
 CREATE TABLE log (
@@ -18,7 +19,7 @@ CREATE UNIQUE INDEX first ON log (resource, key) WHERE previous = 0;
 CREATE UNIQUE INDEX successor ON log (previous) WHERE previous > 0;
 CREATE TABLE compaction (revision INTEGER NOT NULL);
 INSERT INTO compaction VALUES (0);
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 COMMIT;
 """
 PRAGMAS: tuple[tuple[str, str | int], ...] = (
@@ -29,6 +30,7 @@ PRAGMAS: tuple[tuple[str, str | int], ...] = (
     ("wal_autocheckpoint", 0),
     ("cache_size", -16384),
     ("temp_store", "memory"),
+    ("secure_delete", "on"),
 )
 ROWS_AT_ONCE = 64
 INSERTS = tuple(
@@ -58,3 +60,23 @@ DELETE FROM log WHERE revision IN (
     SELECT revision FROM log WHERE revision > ?1 AND revision <= ?2 AND change = 'DELETED'
 )
 """
+# Made when it is first needed, so that a file from before there was sealing is no other case.
+MAKE_SEALING = """
+CREATE TABLE IF NOT EXISTS sealing (
+    generation INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    wrapped BLOB NOT NULL,
+    resources TEXT NOT NULL
+);
+"""
+HAS_SEALING = "SELECT count(*) FROM sqlite_schema WHERE name = 'sealing'"
+GENERATIONS = "SELECT generation, name, wrapped, resources FROM sealing ORDER BY generation"
+BEGIN_GENERATION = "INSERT INTO sealing VALUES (?, ?, ?, ?)"
+RETIRE = "DELETE FROM sealing WHERE generation < ?"
+# Documents are not read: those of most resources do not matter.
+CANDIDATES = """
+SELECT revision, resource IN (SELECT value FROM json_each(?)) FROM log
+WHERE revision > ? ORDER BY revision LIMIT ?
+"""
+DOCUMENT = "SELECT resource, key, revision, document FROM log WHERE revision = ?"
+RESEAL = "UPDATE log SET document = ? WHERE revision = ?"

@@ -5,7 +5,7 @@ read from the ring of latest changes while they are there, else from the disk.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from operator import attrgetter
@@ -20,6 +20,7 @@ from compute.plane.store.failures import (
     Busy,
     Forgotten,
     FutureRevision,
+    KeysRefused,
     Moved,
     Unreadable,
     WritesStopped,
@@ -28,6 +29,7 @@ from compute.plane.store.faults import closed
 from compute.plane.store.lock import FileLock, claim
 from compute.plane.store.log import REVISIONS_AT_ONCE, Log
 from compute.plane.store.records import Draft, Event, Record, Stretch
+from compute.plane.store.resealing import Resealing
 from compute.plane.store.ring import Subscription
 from compute.plane.store.settings import Settings
 from compute.plane.store.state import State
@@ -39,6 +41,7 @@ __all__ = [
     "Figures",
     "Forgotten",
     "FutureRevision",
+    "KeysRefused",
     "Moved",
     "Settings",
     "Store",
@@ -58,21 +61,25 @@ class Store:
 
     def __init__(
         self,
-        loaded: tuple[Log, State],
+        loaded: tuple[Log, State, bool],
         lock: FileLock,
         writer: Writer,
         settings: Settings,
         environment: Environment,
     ) -> None:
-        log, state = self._log, self._state = loaded
+        log, state, outdated = loaded
+        self._log, self._state = log, state
         self._lock = lock
         self._writer = writer
         self._compaction = Compaction(log, state, writer, settings, environment.now)
         self._batches = Batches(log, state, writer, environment.now)
         self._batches.published = self._compaction.consider
+        self._resealing = Resealing(log, writer)
         self._reading = asyncio.Lock()
         self._closing: asyncio.Future[None] | None = None
         self._compaction.consider()
+        if outdated:
+            self._resealing.start()
 
     @classmethod
     async def open(
@@ -84,7 +91,10 @@ class Store:
         threaded: bool = True,
         vfs: str | None = None,
     ) -> "Store":
-        """The store in that file, made if there is none. Raises `Busy` or `Unreadable`."""
+        """The store in that file, made if there is none.
+
+        Raises `Busy`, `Unreadable`, or `KeysRefused` when secrets in it cannot be opened.
+        """
         lock = claim(path, virtual=vfs is not None)
         loop = asyncio.get_running_loop()
         writer = ThreadWriter(loop) if threaded else LoopWriter(loop)
@@ -177,25 +187,28 @@ class Store:
         then.sort(key=attrgetter("key"))
         return then
 
-    def listen(self, heard: Heard) -> Callable[[], None]:
-        """Hear every committed change of every resource, in order, until the answer is called."""
-        listeners, place = self._batches.listeners, object()
-        listeners[place] = heard
+    def listen(self, heard: Heard, resources: Iterable[str] = ()) -> Callable[[], None]:
+        """Hear every committed change of these resources, in order, until the answer is called.
 
-        def leave() -> None:
-            listeners.pop(place, None)
-
-        return leave
+        None named means all of them.
+        """
+        return self._batches.listen(heard, frozenset(resources))
 
     async def compact(self, revision: int | None = None) -> None:
         """Forget what happened up to that revision, or what has left the window."""
         self._check(self.revision if revision is None else max(revision, self.compacted))
         await self._compaction.run(revision)
 
+    async def reseal(self) -> None:
+        """Seal everything with the key that is the first one now, if it is not. Writes go on."""
+        self._check(self.revision)
+        await self._resealing.run()
+
     async def close(self) -> None:
         """Finish the writes that were accepted, and let go of the file. Closing twice is fine."""
         if self._closing is None:
             self._compaction.stop()
+            self._resealing.stop()
             self._batches.close()
             self._closing = asyncio.ensure_future(self._close())
         await asyncio.shield(self._closing)
@@ -236,15 +249,17 @@ class Store:
             raise Forgotten(f"revision {revision} is compacted, the oldest is {self.compacted}")
 
 
-def _load(path: Path, settings: Settings, vfs: str | None) -> tuple[Log, State]:
+def _load(path: Path, settings: Settings, vfs: str | None) -> tuple[Log, State, bool]:
+    """The log, the state in it, and whether it has to be sealed anew."""
     log = Log.open(path, settings, vfs)
     state = State(settings, log.revision, log.compacted)
     try:
         state.load(log.newest())
+        outdated = log.outdated
     except BaseException:
         log.close()
         raise
-    return log, state
+    return log, state, outdated
 
 
 def _leave(log: Log) -> None:

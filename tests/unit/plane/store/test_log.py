@@ -3,8 +3,8 @@
 import pytest
 
 from compute.plane.store.failures import WritesStopped
-from compute.plane.store.log import Log, Row
-from compute.plane.store.records import ChangeType
+from compute.plane.store.log import Log
+from compute.plane.store.records import ChangeType, Row
 from compute.plane.store.settings import Settings
 
 FIRST = Row(1, "widgets", "a", 0, ChangeType.ADDED, 0, b"{}")
