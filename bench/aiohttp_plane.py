@@ -20,6 +20,7 @@ from compute.app import memory
 from compute.app.environment import system
 from compute.plane.http.application import Application
 from compute.plane.http.authentication import Tokens, write_private
+from compute.plane.http.authenticator import Authenticator
 from compute.plane.http.certificates import LOOPBACK, Certificates
 from compute.plane.http.messages import Pieces, Request, Response
 from compute.plane.http.pages import Pages
@@ -37,7 +38,7 @@ async def main(data: Path, port: int) -> None:
     tokens = Tokens(data / "tokens.json", environment)
     write_private(data / "token", tokens.issue(User("admin")).encode())
     certificates = Certificates(data / "pki", environment.now(), LOOPBACK)
-    application = Application(tokens, environment, Seams(site=Pages()))
+    application = Application(Authenticator(tokens, environment), environment, Seams(site=Pages()))
     application.mount("/", plane)
     runner = web.ServerRunner(web.Server(_handler(application)))
     await runner.setup()

@@ -17,6 +17,8 @@ TEXTS = st.sampled_from(
         "2024-01-31T10:00:00.5Z",
         "2024-13-01",
         "é",
+        "1.2.3.4",
+        "aGk=",
     )
 )
 NUMBERS = st.sampled_from(
@@ -52,11 +54,36 @@ def _leaves(draw: st.DrawFn) -> dict[str, Json]:
         ("nullable", YES),
         ("default", SCALARS),
         ("enum", st.lists(SCALARS, max_size=3)),
-        ("allOf", st.just([{"minimum": 3}])),
     ):
         if draw(st.integers(0, 5)) == 0:
             schema[keyword] = draw(values)
-    return schema
+    return schema | draw(_alternatives())
+
+
+def _alternatives() -> st.SearchStrategy[dict[str, Json]]:
+    """Mostly nothing; else how a value may be, said in one or two of the four ways."""
+    simple = st.sampled_from(
+        (
+            {"minimum": 3},
+            {"minLength": 2},
+            {"pattern": "^a"},
+            {"enum": ["a", 1, None]},
+            {"required": ["a"]},
+            {"properties": {"a": {"minLength": 1}, "b": {"not": {"enum": [1]}}}},
+            {"items": {"maximum": 3}},
+            {"maxItems": 1},
+            {"maxProperties": 1},
+            {"type": "integer"},
+            {"type": "string"},
+            {"not": {"required": ["b"]}},
+            {},
+        )
+    )
+    several = st.lists(simple, min_size=1, max_size=3)
+    ways = {"allOf": several, "anyOf": several, "oneOf": several, "not": simple}
+    return st.integers(0, 3).flatmap(
+        lambda chance: st.just({}) if chance else st.fixed_dictionaries({}, optional=ways)
+    )
 
 
 def _texts() -> st.SearchStrategy[dict[str, Json]]:
@@ -66,7 +93,7 @@ def _texts() -> st.SearchStrategy[dict[str, Json]]:
             "minLength": st.integers(0, 2),
             "maxLength": st.integers(0, 4),
             "pattern": st.sampled_from(_PATTERNS),
-            "format": st.sampled_from(("date-time", "byte")),
+            "format": st.sampled_from(("date-time", "date", "byte", "ipv4", "int32", "odd")),
         },
     )
 
@@ -79,6 +106,8 @@ def _numbers() -> st.SearchStrategy[dict[str, Json]]:
             "minimum": bounds,
             "maximum": bounds,
             "exclusiveMinimum": st.booleans(),
+            "exclusiveMaximum": st.booleans(),
+            "multipleOf": st.sampled_from((1, 2, 0.5, 2.5)),
             "format": st.sampled_from(("int32", "int64", "double")),
         },
     )
@@ -93,6 +122,8 @@ def _others() -> st.SearchStrategy[dict[str, Json]]:
         {"x-kubernetes-preserve-unknown-fields": True},
         {"x-kubernetes-int-or-string": True},
         {"x-kubernetes-int-or-string": True, "pattern": "^a$", "maximum": 3},
+        {"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]},
+        {"x-kubernetes-preserve-unknown-fields": True, "format": "date"},
         {"type": "object"},
         {"type": "array"},
     )
@@ -119,7 +150,11 @@ def _lists(draw: st.DrawFn, inner: st.SearchStrategy[dict[str, Json]]) -> dict[s
         "default": VALUES,
     }
     kept = draw(st.fixed_dictionaries({}, optional=extra))
-    return {"type": "array", "items": draw(inner)} | told_apart | kept
+    for keyword in ("uniqueItems", "x-kubernetes-preserve-unknown-fields"):
+        if draw(st.integers(0, 9)) == 0:
+            kept[keyword] = True
+    items = {} if draw(st.integers(0, 9)) == 0 and not told_apart else {"items": draw(inner)}
+    return {"type": "array"} | items | told_apart | kept | draw(_alternatives())
 
 
 @st.composite
@@ -131,6 +166,8 @@ def _objects(draw: st.DrawFn, inner: st.SearchStrategy[dict[str, Json]]) -> dict
         ("additionalProperties", inner | st.booleans(), 4),
         ("x-kubernetes-embedded-resource", YES, 6),
         ("x-kubernetes-preserve-unknown-fields", YES, 6),
+        ("minProperties", st.integers(0, 2), 6),
+        ("maxProperties", st.integers(0, 3), 6),
         ("nullable", YES, 6),
         ("default", st.dictionaries(NAMES, VALUES, max_size=2), 6),
     ):
@@ -138,7 +175,7 @@ def _objects(draw: st.DrawFn, inner: st.SearchStrategy[dict[str, Json]]) -> dict
             schema[keyword] = draw(values)
     if draw(st.integers(0, 9)) == 0:
         del schema["type"]
-    return schema
+    return schema | draw(_alternatives())
 
 
 def _fitting(schema: dict[str, Json]) -> st.SearchStrategy[Json]:
@@ -161,6 +198,8 @@ def _fitting(schema: dict[str, Json]) -> st.SearchStrategy[Json]:
 def _members(draw: st.DrawFn, schema: dict[str, Json]) -> dict[str, Json]:
     named = {name: _fitting(inner) for name, inner in schema.get("properties", {}).items()}
     members: dict[str, Json] = draw(st.fixed_dictionaries({}, optional=named))
+    if schema.get("x-kubernetes-embedded-resource") and draw(st.integers(0, 3)):
+        members |= {"apiVersion": "v1", "kind": "Pod"}
     others = schema.get("additionalProperties")
     if isinstance(others, dict):
         members = draw(st.dictionaries(NAMES, _fitting(others), max_size=2)) | members

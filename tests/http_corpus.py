@@ -221,7 +221,7 @@ def _credentials() -> Iterator[Case]:
     for name, raw in headers.items():
         start = b"GET " + MAPS + b" HTTP/1.1\r\n" + HOST
         yield Case(f"credentials {name}", start + raw + b"\r\n", 401, closes=False)
-    yield Case("acting as another", GET + b"Impersonate-User: bob\r\n\r\n", 403, closes=False)
+    yield Case("acting as nobody", GET + b"Impersonate-Group: crew\r\n\r\n", 400, closes=False)
 
 
 def _paths() -> Iterator[Case]:

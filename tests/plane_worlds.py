@@ -33,11 +33,21 @@ def environment(seed: int = 1) -> Environment:
 
 @asynccontextmanager
 async def opened(
-    directory: str | Path, seed: int = 1, settings: Settings | None = None
+    directory: str | Path,
+    seed: int = 1,
+    settings: Settings | None = None,
+    **more: Any,
 ) -> AsyncIterator["PlaneWorld"]:
-    """A plane with Kubernetes' own kinds, closed at the end."""
-    kinds = Kinds(builtins.core())
-    plane = await Plane.open(Path(directory), kinds, environment(seed), settings, threaded=False)
+    """A plane with Kubernetes' own kinds, unless others are named, closed at the end."""
+    kinds = more.pop("kinds", None) or Kinds(builtins.core())
+    plane = await Plane.open(
+        Path(directory),
+        kinds,
+        environment(seed),
+        settings,
+        threaded=False,
+        **more,
+    )
     try:
         yield PlaneWorld(plane)
     finally:

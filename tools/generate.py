@@ -20,6 +20,15 @@ from typing import Any, Final
 import yaml
 
 from compute.api import annotations
+from compute.api.admission import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
+from compute.api.apiextensions import CustomResourceDefinition
+from compute.api.authentication import SelfSubjectReview, TokenRequest, TokenReview
+from compute.api.authorization import (
+    LocalSubjectAccessReview,
+    SelfSubjectAccessReview,
+    SelfSubjectRulesReview,
+    SubjectAccessReview,
+)
 from compute.api.conditions import ConditionType, KnownCondition, NeighbourCondition
 from compute.api.coordination import Lease
 from compute.api.core import ConfigMap, Namespace, Secret, ServiceAccount
@@ -27,6 +36,7 @@ from compute.api.crds import crd
 from compute.api.events import CoreEvent, Event
 from compute.api.known_reason import KnownReason
 from compute.api.meta import Object
+from compute.api.rbac import ClusterRole, ClusterRoleBinding, Role, RoleBinding
 from compute.api.reasons import NeighbourReason, Reason
 from compute.api.schema import schema_of
 from compute.api.scheme import COMPUTE_KINDS, KARMADA_KINDS, NEIGHBOUR_KINDS
@@ -64,6 +74,20 @@ BUILTIN_KINDS: Final[tuple[type[Object], ...]] = (
     CoreEvent,
     Event,
     Lease,
+    MutatingWebhookConfiguration,
+    ValidatingWebhookConfiguration,
+    CustomResourceDefinition,
+    Role,
+    ClusterRole,
+    RoleBinding,
+    ClusterRoleBinding,
+    SubjectAccessReview,
+    LocalSubjectAccessReview,
+    SelfSubjectAccessReview,
+    SelfSubjectRulesReview,
+    TokenReview,
+    TokenRequest,
+    SelfSubjectReview,
 )
 
 

@@ -23,6 +23,21 @@ from bench.load.connection import Connection, Refused, Target, trusting
 ROOT: Final = Path(__file__).resolve().parents[2]
 _TICKS: Final = os.sysconf("SC_CLK_TCK")
 _PATIENCE: Final = 60
+_ACCOUNT: Final = {"kind": "ServiceAccount", "name": "bench", "namespace": "default"}
+_ROLE: Final = {
+    "apiGroup": "rbac.authorization.k8s.io",
+    "kind": "ClusterRole",
+    "name": "cluster-admin",
+}
+_RIGHTS: Final = (
+    ("/api/v1/namespaces/default/serviceaccounts", {"metadata": {"name": "bench"}}),
+    (
+        "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings",
+        {"metadata": {"name": "bench"}, "subjects": [_ACCOUNT], "roleRef": _ROLE},
+    ),
+)
+_TOKEN: Final = "/api/v1/namespaces/default/serviceaccounts/bench/token"  # noqa: S105 - a path
+_TOKEN_REQUEST: Final = {"spec": {"expirationSeconds": 86400}}
 
 
 class Server:
@@ -81,6 +96,7 @@ class Ours(Server):
         self._process = self._start()
         super().__init__("ours", _target(folder), (self._process.pid,))
         self.ready_after = self._await_ready()
+        self._become_user()
 
     def restart(self) -> float:
         """Seconds from the start of the process until it answers a request, after a clean stop."""
@@ -89,7 +105,9 @@ class Ours(Server):
         self._process = self._start()
         self.processes = (self._process.pid,)
         self._await_ready()
-        return time.monotonic() - begun
+        seconds = time.monotonic() - begun
+        self._become_user()
+        return seconds
 
     def stop(self) -> None:
         self._process.send_signal(signal.SIGTERM)
@@ -111,6 +129,20 @@ class Ours(Server):
                 return time.monotonic() - begun
             _pause()
         raise SystemExit((self._folder.parent / "plane.log").read_text())
+
+    def _become_user(self) -> None:
+        """Go on with a service account's token, whose rights have to be looked up.
+
+        The token of the folder may do everything without a look.
+        """
+        connection = self.connection()
+        for path, document in _RIGHTS:
+            with suppress(Refused):  # it is there from the life before
+                connection.post(path, msgspec.json.encode(document))
+        answer = connection.post(_TOKEN, msgspec.json.encode(_TOKEN_REQUEST))
+        connection.close()
+        token = msgspec.json.decode(answer)["status"]["token"]
+        self.target = msgspec.structs.replace(self.target, token=token)
 
 
 @contextmanager

@@ -9,6 +9,14 @@ _SERVING: Final = {
         "compute.app.plane_command",
         "Serve a Kubernetes API from a folder of this machine.",
     ),
+    "plane-users": (
+        "compute.app.users_command",
+        "Let users into a plane, each with a certificate of his own.",
+    ),
+    "plane-keys": (
+        "compute.app.keys_command",
+        "Show and change the keys that the secrets of a plane are sealed with.",
+    ),
 }
 
 

@@ -20,7 +20,7 @@ from compute.client.options import (
 from compute.client.transport import Document, Place, Transport, WatchEvent
 
 Stream = AsyncIterator[WatchEvent]
-Part = Literal["", "status", "scale"]
+Part = Literal["", "status", "scale", "finalize"]
 PATIENCE = 20.0  # seconds that a test waits for an event before it fails
 
 

@@ -73,7 +73,7 @@ async def http(directory: Path) -> AsyncIterator[Door]:
     environment = _environment()
     certificates = Certificates(directory / "pki", environment.now())
     tokens = Tokens(None, environment)
-    token = tokens.issue(User("contract"))
+    token = tokens.issue(User("contract", ("system:masters",)))
     server = Server(("127.0.0.1", 0), certificates, tokens, environment)
     trust = ssl.create_default_context(cafile=str(certificates.authority))
     async with _plane(directory) as plane, session() as connections:

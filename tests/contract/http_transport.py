@@ -176,6 +176,7 @@ def _how(options: WriteOptions) -> dict[str, str]:
     return _query(
         dryRun="All" if options.dry_run else "",
         fieldManager=options.field_manager,
+        force="true" if options.force else "",
         fieldValidation=options.field_validation,
     )
 

@@ -33,7 +33,7 @@ async def test_a_body_is_an_object(widgets: Collection, document: Any):
 
 
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf], ids=str)
-async def test_numbers_are_finite(widgets: Collection, number: float):
+async def test_d3_numbers_are_finite(widgets: Collection, number: float):
     """JSON has no word for others."""
     document = widgets.document("one", spec=RED | {"anything": {"x": [number]}})
     assert (await refused(widgets, document)).code == 400
@@ -41,7 +41,9 @@ async def test_numbers_are_finite(widgets: Collection, number: float):
 
 @pytest.mark.parametrize("number", [math.nan, math.inf], ids=str)
 @pytest.mark.parametrize("kind", [PatchType.MERGE, PatchType.JSON])
-async def test_numbers_of_patches_are_finite(widgets: Collection, kind: PatchType, number: float):
+async def test_d3_numbers_of_patches_are_finite(
+    widgets: Collection, kind: PatchType, number: float
+):
     """A patch is read like a document."""
     made = await widgets.make("one", spec=RED)
     patch: Any = {"spec": {"weight": number}}
@@ -53,26 +55,26 @@ async def test_numbers_of_patches_are_finite(widgets: Collection, kind: PatchTyp
 
 
 @pytest.mark.parametrize("number", [2**63, -(2**63) - 1, 10**30])
-async def test_integers_have_64_bits(widgets: Collection, number: int):
+async def test_d3_integers_have_64_bits(widgets: Collection, number: int):
     """A larger one would come back as another."""
     document = widgets.document("one", spec=RED | {"big": number})
     assert (await refused(widgets, document)).code in (400, 422)
 
 
-async def test_brackets_in_a_text_are_no_depth(widgets: Collection):
+async def test_d2_brackets_in_a_text_are_no_depth(widgets: Collection):
     """A text may hold another document, however deep."""
     deep = '{"a":' * 20_000 + "1" + "}" * 20_000
     made = await widgets.make("one", metadata={"annotations": {"deep": deep}}, spec=RED)
     assert made["metadata"]["annotations"]["deep"] == deep
 
 
-async def test_moderate_nesting_is_taken(widgets: Collection):
+async def test_d2_moderate_nesting_is_taken(widgets: Collection):
     """Depth alone is no fault."""
     made = await widgets.make("one", spec=RED | {"anything": nested(100)})
     assert made["spec"]["anything"] == nested(100)
 
 
-async def test_a_large_object_is_refused(widgets: Collection):
+async def test_d1_a_large_object_is_refused(widgets: Collection):
     """More than 3 MiB are not read."""
     words = {f"k{i}": "x" * 100_000 for i in range(40)}
     assert (

@@ -88,6 +88,15 @@ async def test_a_closing_namespace_can_still_be_changed(closing: Collection):
     assert changed["spec"]["colour"] == "blue"
 
 
+async def test_only_finalize_takes_the_finalizers_off(namespaces: Collection, space: str):
+    """An update of the namespace leaves them, a write at the subresource does not."""
+    present = await namespaces.get(space)
+    freed = present | {"spec": {}}
+    assert (await namespaces.update(freed))["spec"] == {"finalizers": ["kubernetes"]}
+    freed["metadata"] = (await namespaces.get(space))["metadata"]
+    assert (await namespaces.update(freed, "finalize"))["spec"] == {}
+
+
 async def test_a_closing_namespace_is_deleted_once(namespaces, closing: Collection):
     """The second delete finds it closing already."""
     try:

@@ -52,7 +52,7 @@ def hasty(tmp_path):
         yield running
 
 
-def test_idle_watches(server):
+def test_d5_idle_watches(server):
     """Hundreds of watches that hear nothing cost little, and hear of it when there is something."""
     other = server.client()
     before = server.memory()
@@ -64,7 +64,7 @@ def test_idle_watches(server):
     assert cost < IDLE * 128 * 1024
 
 
-def test_a_watcher_that_cannot_keep_up(tmp_path):
+def test_d5_a_watcher_that_cannot_keep_up(tmp_path):
     """Who has fallen behind what is remembered is told 410 and cut off; others miss nothing."""
     count, text = 300, "x" * 100_000
     settings, limits = Settings(ring_events=32), Limits(stall_time=3600)
@@ -109,7 +109,7 @@ def test_a_watcher_that_reads_nothing_any_more(hasty):
 
 
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])
-def test_slow_readers_of_a_long_list(server, encoding):
+def test_d5_slow_readers_of_a_long_list(server, encoding):
     """A list that is read slowly is not made faster than it is read, and nobody waits for that."""
     other = server.client()
     size = _fill(other, count=250, size=60_000)
@@ -141,7 +141,7 @@ def test_a_slow_reader_gets_everything(server):
     [head("POST", CONFIG_MAPS, 100_000), b"GET / HTTP/1.1\r\nhost: "],
     ids=["body", "head"],
 )
-def test_a_request_that_comes_byte_by_byte(hasty, begun):
+def test_d5_a_request_that_comes_byte_by_byte(hasty, begun):
     """However busily it trickles, a request that is not there in time is refused."""
     client = hasty.client()
     client.socket.sendall(begun)
@@ -159,7 +159,7 @@ def test_a_client_that_says_nothing(hasty):
     assert hasty.client().rest() == b""
 
 
-def test_unfinished_bodies(server):
+def test_d5_unfinished_bodies(server):
     """Writers that stop halfway hold no more than what they have sent."""
     before = server.memory()
     for _ in range(100):
@@ -229,7 +229,7 @@ def test_a_flood_that_is_answered(server):
     assert statuses == [200, 404] * 1000
 
 
-def test_more_connections_than_there_may_be(tmp_path):
+def test_d5_more_connections_than_there_may_be(tmp_path):
     """One too many is told so and hung up on; those who are there go on."""
     with crowded(Crowded(folder=tmp_path, limits=Limits(connections=20))) as server:
         present = [server.client() for _ in range(20)]

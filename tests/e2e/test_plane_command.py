@@ -157,22 +157,6 @@ def test_a_bad_definition(tmp_path, content, words):
     assert not (tmp_path / "data").exists()
 
 
-def test_rules_that_are_not_evaluated_are_told(tmp_path):
-    """Whose tests rest on them must know; nothing is said of definitions without them."""
-    folder = tmp_path / "crds"
-    folder.mkdir()
-    (folder / "kites.yaml").write_text(DEFINITION)
-    with running(tmp_path / "plain", "--crds", str(folder)) as plane:
-        assert "not evaluated" not in plane.said
-    definition = yaml.safe_load(DEFINITION)
-    schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
-    schema["properties"]["spec"]["x-kubernetes-validations"] = [{"rule": "self == oldSelf"}]
-    (folder / "kites.yaml").write_text(yaml.safe_dump(definition))
-    with running(tmp_path / "ruled", "--crds", str(folder)) as plane:
-        name = definition["metadata"]["name"]
-        assert f"the rules of {name} in x-kubernetes-validations are not evaluated" in plane.said
-
-
 def test_another_definition_of_a_name_that_is_served(tmp_path):
     """It would show our objects in a shape that is not theirs. Our own again is fine."""
     folder = tmp_path / "crds"

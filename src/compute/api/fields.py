@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import Final, Self
 
 
@@ -51,6 +52,7 @@ class Problem(StrEnum):
 
 _LONGEST_NAME: Final = 512  # characters; a label's key has at most 317
 _LONGEST_VALUE: Final = 256
+_MOST_WORDS: Final = 100  # as many as anybody reads
 _WITHOUT_VALUE = frozenset({Problem.FORBIDDEN, Problem.REQUIRED, Problem.TOO_LONG})
 
 
@@ -99,7 +101,9 @@ def forbidden(path: str, detail: str) -> FieldError:
 
 def not_supported(path: str, value: object, supported: Iterable[str], hint: str = "") -> FieldError:
     """The value is none of those allowed; ``hint`` says what was probably meant."""
-    allowed = ", ".join(_shown(word) for word in supported)
+    words = [*islice(supported, _MOST_WORDS + 1)]
+    allowed = ", ".join(_shown(word) for word in words[:_MOST_WORDS])
+    allowed += ", ..." if len(words) > _MOST_WORDS else ""
     detail = f"supported values: {allowed}" if allowed else "no value is supported"
     return FieldError(path, Problem.NOT_SUPPORTED, f"{detail}; {hint}" if hint else detail, value)
 

@@ -1,48 +1,74 @@
 """rbac.authorization.k8s.io/v1: who may do what. Rules only ever allow."""
 
-from typing import ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 
 from compute.api.meta import LabelSelector, Object
 from compute.api.resource import AGE, Column, Resource
-from compute.api.wire import Wire, always
+from compute.api.wire import Rule, Wire, always
 
 GROUP: Final = "rbac.authorization.k8s.io"
 _API_VERSION: Final = "rbac.authorization.k8s.io/v1"
 
 
+# What a kind insists on is told by its own rules, which say more than "required". Go writes null
+# for a list that is empty.
+_OPTIONAL: Final = Rule(required=False)
+_NULLABLE_LIST: Final = Rule(list_type="atomic", nullable=True)
+_Texts = Annotated[tuple[str, ...], _NULLABLE_LIST]
+_Name = Annotated[str, _OPTIONAL]
+
+
 class PolicyRule(Wire, frozen=True, kw_only=True):
     """Verbs that are allowed on resources, or on paths that are no resources."""
 
-    verbs: tuple[str, ...]
-    api_groups: tuple[str, ...] = ()
-    resources: tuple[str, ...] = ()
-    resource_names: tuple[str, ...] = ()
-    non_resource_urls: tuple[str, ...] = msgspec.field(default=(), name="nonResourceURLs")
+    verbs: Annotated[_Texts, _OPTIONAL]
+    """What may be done; * stands for everything."""
+    api_groups: _Texts = ()
+    """The groups of the resources; the empty text is the core group, * stands for all."""
+    resources: _Texts = ()
+    """The resources, such as pods or pods/status; * stands for all, */status for all of that part."""
+    resource_names: _Texts = ()
+    """The names of the objects, if not all are meant."""
+    non_resource_urls: _Texts = msgspec.field(default=(), name="nonResourceURLs")
+    """Paths that are no resources; with * at the end, all that begin so."""
 
 
 class AggregationRule(Wire, frozen=True, kw_only=True):
     """The roles whose rules a ClusterRole is the sum of."""
 
-    cluster_role_selectors: tuple[LabelSelector, ...] = ()
+    cluster_role_selectors: Annotated[tuple[LabelSelector, ...], _NULLABLE_LIST] = ()
+    """The labels of those roles; one of the selectors must fit."""
 
 
 class Subject(Wire, frozen=True, kw_only=True):
     """A user, a group or a service account."""
 
-    kind: str
+    kind: _Name
+    """User, Group or ServiceAccount."""
     api_group: str = ""
-    name: str
+    """Empty for a ServiceAccount, rbac.authorization.k8s.io for the others."""
+    name: _Name
+    """The name of the subject."""
     namespace: str = ""
+    """The namespace of a ServiceAccount."""
 
 
 class RoleRef(Wire, frozen=True, kw_only=True):
     """The role that a binding gives."""
 
     api_group: str = always(GROUP)
-    kind: str
-    name: str
+    """The group of the role, which is always rbac.authorization.k8s.io."""
+    kind: _Name
+    """Role or ClusterRole."""
+    name: _Name
+    """The name of the role."""
+
+
+_Rules = Annotated[tuple[PolicyRule, ...], _NULLABLE_LIST]
+_Subjects = Annotated[tuple[Subject, ...], _NULLABLE_LIST]
+_RoleRef = Annotated[RoleRef, _OPTIONAL]
 
 
 class Role(Object, frozen=True, kw_only=True):
@@ -54,7 +80,8 @@ class Role(Object, frozen=True, kw_only=True):
 
     api_version: Literal["rbac.authorization.k8s.io/v1"] = always(_API_VERSION)
     kind: Literal["Role"] = always("Role")
-    rules: tuple[PolicyRule, ...] = ()
+    rules: _Rules = ()
+    """What the role allows."""
 
 
 class ClusterRole(Object, frozen=True, kw_only=True):
@@ -71,8 +98,10 @@ class ClusterRole(Object, frozen=True, kw_only=True):
 
     api_version: Literal["rbac.authorization.k8s.io/v1"] = always(_API_VERSION)
     kind: Literal["ClusterRole"] = always("ClusterRole")
-    rules: tuple[PolicyRule, ...] = ()
-    aggregation_rule: AggregationRule | None = None
+    rules: _Rules = ()
+    """What the role allows. With an aggregation rule it is filled in, and not to be set."""
+    aggregation_rule: Annotated[AggregationRule | None, Rule(nullable=True)] = None
+    """Which other roles this one is the sum of."""
 
 
 class RoleBinding(Object, frozen=True, kw_only=True):
@@ -88,8 +117,10 @@ class RoleBinding(Object, frozen=True, kw_only=True):
 
     api_version: Literal["rbac.authorization.k8s.io/v1"] = always(_API_VERSION)
     kind: Literal["RoleBinding"] = always("RoleBinding")
-    subjects: tuple[Subject, ...] = ()
-    role_ref: RoleRef
+    subjects: _Subjects = ()
+    """Who gets the role."""
+    role_ref: _RoleRef
+    """The role, which cannot be changed."""
 
 
 class ClusterRoleBinding(Object, frozen=True, kw_only=True):
@@ -106,5 +137,7 @@ class ClusterRoleBinding(Object, frozen=True, kw_only=True):
 
     api_version: Literal["rbac.authorization.k8s.io/v1"] = always(_API_VERSION)
     kind: Literal["ClusterRoleBinding"] = always("ClusterRoleBinding")
-    subjects: tuple[Subject, ...] = ()
-    role_ref: RoleRef
+    subjects: _Subjects = ()
+    """Who gets the role."""
+    role_ref: _RoleRef
+    """The role, which cannot be changed."""

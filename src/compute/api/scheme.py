@@ -11,8 +11,9 @@ from typing import Any, Final, TypeVar
 
 import msgspec
 
+from compute.api.admission import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from compute.api.apiextensions import CustomResourceDefinition
-from compute.api.authentication import TokenRequest, TokenReview
+from compute.api.authentication import SelfSubjectReview, TokenRequest, TokenReview
 from compute.api.authorization import (
     LocalSubjectAccessReview,
     SelfSubjectAccessReview,
@@ -92,7 +93,10 @@ KUBERNETES_KINDS: Final[tuple[type[Object], ...]] = (
     SelfSubjectRulesReview,
     TokenReview,
     TokenRequest,
+    SelfSubjectReview,
     CustomResourceDefinition,
+    MutatingWebhookConfiguration,
+    ValidatingWebhookConfiguration,
 )
 KINDS: Final[tuple[type[Object], ...]] = (
     *COMPUTE_KINDS,

@@ -1,12 +1,12 @@
-"""Kinds from a folder of CustomResourceDefinitions."""
+"""The CustomResourceDefinitions that a plane starts with: ours, and those of folders."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
+from compute.api.structural_nodes import Document
 from compute.client import documents
 from compute.plane.registry import crds
-from compute.plane.registry.kinds import Kind
 
 _ENDINGS: Final = frozenset({".yaml", ".yml", ".json"})
 _DEFINITION: Final = "CustomResourceDefinition"
@@ -16,13 +16,35 @@ class BadFile(Exception):
     """A file that cannot be used. Names it, and the field."""
 
 
-def read(folder: Path) -> list[Kind]:
-    """The kinds of every definition in a folder. Documents of other kinds do not matter."""
+def read(folder: Path) -> list[Document]:
+    """Every definition in a folder. Documents of other kinds do not matter."""
     files = [file for file in _listed(folder) if file.suffix in _ENDINGS]
-    kinds = [kind for file in files for kind in _kinds(file)]
-    if not kinds:
+    found = [document for file in files for document in _judged(file)]
+    if not found:
         raise BadFile(f"{folder}: there is no {_DEFINITION} in it, in no .yaml, .yml or .json file")
-    return kinds
+    return found
+
+
+def joined(ours: Sequence[Document], given: Sequence[Document]) -> list[Document]:
+    """Ours and those that are given, which take the place of others of their name.
+
+    A definition of ours must still serve our objects as what they are.
+    """
+    by_name = {document["metadata"]["name"]: document for document in ours}
+    for document in given:
+        name = document["metadata"]["name"]
+        if name in by_name and not _shapes(by_name[name]) <= _shapes(document):
+            raise BadFile(
+                f"--crds: {name} is served already, in another version or scope; leave it out"
+            )
+    return [*(by_name | {document["metadata"]["name"]: document for document in given}).values()]
+
+
+def _shapes(document: Document) -> set[tuple[str, str]]:
+    spec = document["spec"]
+    return {
+        (spec["scope"], version["name"]) for version in spec["versions"] if version.get("served")
+    }
 
 
 def _listed(folder: Path) -> list[Path]:
@@ -32,15 +54,16 @@ def _listed(folder: Path) -> list[Path]:
         raise BadFile(f"{folder}: cannot be read: {error.strerror}") from error
 
 
-def _kinds(file: Path) -> Iterator[Kind]:
+def _judged(file: Path) -> Iterator[Document]:
     for definition in _definitions(file):
         try:
-            yield from crds.kinds_of(definition)
+            crds.kinds_of(definition)
         except crds.BadDefinition as error:
             raise BadFile(f"{file}: {error}") from error
+        yield definition
 
 
-def _definitions(file: Path) -> Iterator[dict[str, Any]]:
+def _definitions(file: Path) -> Iterator[Document]:
     try:
         with file.open("rb") as opened:
             found = documents.read(opened.read(documents.SIZE_LIMIT + 1))

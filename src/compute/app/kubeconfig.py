@@ -6,11 +6,13 @@ from urllib.parse import urlsplit
 
 import yaml
 
+from compute.plane.http.certificates import ClientPair
+
 _NAME = "compute"
 
 
-def kubeconfig(url: str, authority: bytes, token: str) -> bytes:
-    """A kubeconfig that can be moved: the CA and the token are in it."""
+def kubeconfig(url: str, authority: bytes, credential: str | ClientPair) -> bytes:
+    """A kubeconfig that can be moved: the CA and the credential, a token or not, are in it."""
     document = {
         "apiVersion": "v1",
         "kind": "Config",
@@ -19,11 +21,11 @@ def kubeconfig(url: str, authority: bytes, token: str) -> bytes:
                 "name": _NAME,
                 "cluster": {
                     "server": reachable(url),
-                    "certificate-authority-data": base64.b64encode(authority).decode(),
+                    "certificate-authority-data": _base64(authority),
                 },
             }
         ],
-        "users": [{"name": _NAME, "user": {"token": token}}],
+        "users": [{"name": _NAME, "user": _user(credential)}],
         "contexts": [
             {"name": _NAME, "context": {"cluster": _NAME, "user": _NAME, "namespace": "default"}}
         ],
@@ -37,6 +39,19 @@ def reachable(url: str) -> str:
     parts = urlsplit(url)
     host = _loopback_for(parts.hostname or "")
     return parts._replace(netloc=f"{host}:{parts.port}").geturl() if host else url
+
+
+def _user(credential: str | ClientPair) -> dict[str, str]:
+    if isinstance(credential, str):
+        return {"token": credential}
+    return {
+        "client-certificate-data": _base64(credential.certificate),
+        "client-key-data": _base64(credential.key),
+    }
+
+
+def _base64(data: bytes) -> str:
+    return base64.b64encode(data).decode()
 
 
 def _loopback_for(host: str) -> str:

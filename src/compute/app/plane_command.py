@@ -12,41 +12,30 @@ from urllib.parse import urlsplit
 import click
 import uvloop
 
-from compute.app import definitions
+from compute.api.structural_nodes import Document
+from compute.app import definitions, logs, process
+from compute.app.folders import Folder
 from compute.app.kubeconfig import reachable
-from compute.app.serving import Serving, serving, told_to_stop
+from compute.app.serving import Serving, resealing_when_told, serving, told_to_stop
 from compute.plane.http.authentication import TokensRefused
 from compute.plane.http.certificates import CertificatesRefused
 from compute.plane.http.server import CannotListen, is_loopback
+from compute.plane.identity.webtokens import KeyRefused
 from compute.plane.registry import builtins
-from compute.plane.registry.kinds import Kind, Kinds
-from compute.plane.store.failures import Busy, Unreadable, WritesStopped
+from compute.plane.registry.definitions.starting import DefinitionRefused
+from compute.plane.store.failures import Busy, KeysRefused, Unreadable, WritesStopped
 
 _PORT: Final = 7443
 # Each of these says in its own words what is wrong, where, and what to do.
 _SPOKEN: Final = (
-    definitions.BadFile, Busy, CannotListen, CertificatesRefused, TokensRefused, Unreadable,
-    WritesStopped,
+    definitions.BadFile, Busy, CannotListen, CertificatesRefused, DefinitionRefused, KeyRefused,
+    KeysRefused, TokensRefused, process.Unsafe, Unreadable, WritesStopped,
 )  # fmt: skip
-
-
-class _Folder(click.Path):
-    """A folder that was named. An unset variable must not mean this one."""
-
-    def convert(
-        self,
-        value: str | os.PathLike[str],
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> str | bytes | os.PathLike[str]:
-        if not str(value):
-            self.fail("the name is empty; write . for this folder", param, ctx)
-        return super().convert(value, param, ctx)
 
 
 @click.command()
 @click.option(
-    "--data", required=True, metavar="DIR", type=_Folder(path_type=Path, file_okay=False),
+    "--data", required=True, metavar="DIR", type=Folder(path_type=Path, file_okay=False),
     help="Where everything is kept; made if it is not there.",
 )  # fmt: skip
 @click.option(
@@ -61,7 +50,15 @@ class _Folder(click.Path):
     "--crds", multiple=True, metavar="DIR", type=click.Path(path_type=Path),
     help="A folder of CustomResourceDefinitions to serve as well. May be given several times.",
 )  # fmt: skip
-def command(data: Path, port: int, bind: str, crds: Sequence[Path]) -> int:
+@click.option(
+    "--log-level", type=click.Choice(logs.LEVELS), default="info", show_default=True,
+    help="What is told on stderr of its work: this, and what is worse.",
+)  # fmt: skip
+@click.option(
+    "--user", metavar="NAME", default="",
+    help="Whom to go on as, before anything is opened, where root starts it.",
+)  # fmt: skip
+def command(data: Path, port: int, bind: str, crds: Sequence[Path], **conduct: str) -> int:
     """Serve a Kubernetes API from a folder of this machine.
 
     It serves this project's kinds, namespaces, config maps, secrets, events and leases, and the
@@ -69,10 +66,14 @@ def command(data: Path, port: int, bind: str, crds: Sequence[Path]) -> int:
     """
     _keep_standard_streams()
     try:
-        more = [kind for folder in crds for kind in definitions.read(folder)]
-        _warn_of_rules(more)
-        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-            runner.run(_serve(data, _kinds(more), (bind, port)))
+        _take_care(data, conduct["user"])
+        more = [document for folder in crds for document in definitions.read(folder)]
+        every = definitions.joined(builtins.definitions(), more)
+        with (
+            logs.shown(conduct["log_level"]),
+            asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+        ):
+            runner.run(_serve(data, every, (bind, port)))
     except _SPOKEN as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:
@@ -81,13 +82,26 @@ def command(data: Path, port: int, bind: str, crds: Sequence[Path]) -> int:
     return 0
 
 
-async def _serve(data: Path, kinds: Kinds, address: tuple[str, int]) -> None:
+def _take_care(data: Path, user: str) -> None:
+    """See to it that nobody else gets at anything. Memory is closed last: a new user opens it."""
+    if user:
+        process.become(user, data)
+    process.harden()
+    mended = process.keep_private(data)
+    if mended:
+        _say(mended)
+
+
+async def _serve(data: Path, every: Sequence[Document], address: tuple[str, int]) -> None:
     stop = asyncio.ensure_future(told_to_stop())
     await asyncio.sleep(0)  # from here on a signal is heard
     loop = asyncio.get_running_loop()
     begun = loop.time()
     _say(f"Opening {data}")
-    async with serving(data, kinds, address) as opened:
+    async with (
+        serving(data, builtins.native(), address, every) as opened,
+        resealing_when_told(opened.plane.store),
+    ):
         _introduce(data, opened, loop.time() - begun)
         await stop
         _say("Stopping.")
@@ -99,7 +113,7 @@ def _introduce(data: Path, opened: Serving, seconds: float) -> None:
     _say(
         f"Serving {len(opened.plane.kinds)} kinds and {opened.objects:,} objects at "
         f"{reachable(opened.server.url)}, ready after {seconds:.2f} s.\n"
-        f"{_warning(opened.server.url)}\n"
+        f"{_warning(opened.server.url)}{_warning_of_root()}\n"
         "In another terminal:\n"
         f"  export KUBECONFIG={kubeconfig}\n"
         "  kubectl api-resources\n"
@@ -114,43 +128,10 @@ def _warning(url: str) -> str:
     return "Other machines can reach it, and whoever has the token may do everything.\n"
 
 
-def _kinds(more: Sequence[Kind]) -> Kinds:
-    """Ours and more. A definition of ours may be given again, but not another of its name."""
-    ours = builtins.everything()
-    shapes: dict[str, set[tuple[str, bool]]] = {}
-    for kind in ours:
-        shapes.setdefault(kind.resource.crd_name, set()).add(_shape(kind))
-    for kind in more:
-        name = kind.resource.crd_name
-        if name in shapes and _shape(kind) not in shapes[name]:
-            raise definitions.BadFile(
-                f"--crds: {name} is served already, in another version or scope; leave it out"
-            )
-    return ours.with_kinds(more)
-
-
-def _shape(kind: Kind) -> tuple[str, bool]:
-    return kind.resource.version, kind.resource.namespaced
-
-
-def _warn_of_rules(kinds: Sequence[Kind]) -> None:
-    """Say it, or somebody's tests pass here and fail on a cluster."""
-    for kind in kinds:
-        if _has_rules(kind.schema):
-            _say(
-                f"Note: the rules of {kind.resource.crd_name} in x-kubernetes-validations are not "
-                "evaluated."
-            )
-
-
-def _has_rules(schema: object) -> bool:
-    match schema:
-        case dict():
-            return "x-kubernetes-validations" in schema or any(map(_has_rules, schema.values()))
-        case list():
-            return any(map(_has_rules, schema))
-        case _:
-            return False
+def _warning_of_root() -> str:
+    if not process.is_root():
+        return ""
+    return "It runs as root, which it need not: --user NAME lets it go on as somebody else.\n"
 
 
 def _keep_standard_streams() -> None:
@@ -166,9 +147,10 @@ def _keep_standard_streams() -> None:
 
 
 def _say(text: str) -> None:
-    """Print a line. Nobody need be there to read it: the server goes on."""
+    """Print lines, with the names in them spelled out. Nobody need be there to read: it goes on."""
+    shown = (c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
     try:
-        click.echo(text)
+        click.echo("".join(shown))
     except BrokenPipeError:
         with suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

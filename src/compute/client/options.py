@@ -49,9 +49,13 @@ class WatchOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteOptions:
-    """How a create, update or patch is carried out. Not saying how to validate means ``Warn``."""
+    """How a create, update or patch is carried out. Not saying how to validate means ``Warn``.
+
+    ``force`` is for an apply, which then takes what belongs to others.
+    """
 
     dry_run: bool = False
+    force: bool = False
     field_manager: str = ""
     field_validation: FieldValidation = ""
 

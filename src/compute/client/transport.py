@@ -32,7 +32,7 @@ class Place:
     resource: Resource
     namespace: str = ""
     name: str = ""
-    subresource: Literal["", "status", "scale"] = ""
+    subresource: Literal["", "status", "scale", "token", "finalize"] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ import asyncio
 import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from typing import Final
 
 import msgspec
@@ -31,20 +32,29 @@ from compute.plane.plane import Plane
 from compute.plane.registry import intake
 from compute.plane.registry.kinds import Kind
 from compute.plane.registry.outcomes import Page
+from compute.plane.registry.questions import Question
 from compute.plane.registry.subresources import check_subresource
 from compute.plane.registry.watches import Notice, Watch
 from compute.plane.store.records import Record
+from compute.plane.users import ITSELF, User
 
 _NOTHING_HERE: Final = "the server could not find the requested resource"
 _LONGEST: Final = 3 * 1024 * 1024  # bytes of a document, as in a request's body
 
 
 class LocalTransport:
-    """All verbs on one plane, in its own process and on its own loop."""
+    """All verbs on one plane, in its own process and on its own loop.
 
-    def __init__(self, plane: Plane) -> None:
+    ``user`` is who asks, for those with a say in changes; nobody checks here what he may do.
+    ``manager`` is what he is called as the owner of the fields he writes.
+    """
+
+    def __init__(self, plane: Plane, user: User = ITSELF, manager: str = "compute") -> None:
         self._plane = plane
         self._registry = plane.registry
+        self._user = user
+        self._manager = manager
+        self._plain = replace(PLAIN_WRITE, field_manager=manager)
 
     async def get(self, place: Place, resource_version: str = "") -> Document:
         return _document(self.record(place, resource_version))
@@ -64,12 +74,20 @@ class LocalTransport:
             watch.close()
 
     async def create(self, place: Place, document: Document, options: WriteOptions) -> Document:
+        if place.subresource or self._found(place).virtual:
+            return await self._answer(place, document, options)
         return _document(await self.create_encoded(place, _encoded(document), options))
 
     async def update(self, place: Place, document: Document, options: WriteOptions) -> Document:
         kind = self._object_kind(place)
         written = await self._registry.update(
-            kind, place.namespace, place.name, _taken_object(document), options, place.subresource
+            kind,
+            place.namespace,
+            place.name,
+            _taken_object(document),
+            self._signed(options),
+            place.subresource,
+            self._user,
         )
         return _document(written.record)
 
@@ -82,14 +100,17 @@ class LocalTransport:
             place.name,
             kind,
             _taken(patch),
-            options,
+            options if kind is PatchType.APPLY else self._signed(options),
             place.subresource,
+            self._user,
         )
         return _document(written.record)
 
     async def delete(self, place: Place, options: DeleteOptions) -> Document:
         kind = self._object_kind(place)
-        deleted = await self._registry.delete(kind, place.namespace, place.name, options)
+        deleted = await self._registry.delete(
+            kind, place.namespace, place.name, options, self._user
+        )
         document = _document(deleted.record)
         return _removed(kind, document) if deleted.gone else document
 
@@ -97,8 +118,25 @@ class LocalTransport:
         self, place: Place, which: ListOptions, options: DeleteOptions
     ) -> Document:
         kind = self._collection_kind(place)
-        page = await self._registry.delete_collection(kind, place.namespace, which, options)
+        page = await self._registry.delete_collection(
+            kind, place.namespace, which, options, self._user
+        )
         return _listing(kind, page)
+
+    async def _answer(self, place: Place, document: Document, options: WriteOptions) -> Document:
+        question = Question(
+            kind=self._found(place),
+            namespace=place.namespace,
+            name=place.name,
+            subresource=place.subresource,
+            document=_taken_object(document),
+            user=self._user,
+            dry_run=options.dry_run,
+            field_validation=options.field_validation,
+        )
+        if place.subresource and place.subresource not in question.kind.questions:
+            raise NotFound(_NOTHING_HERE)
+        return await self._registry.ask(question)
 
     # For `LocalClient`, which makes its objects out of the bytes themselves
 
@@ -114,9 +152,25 @@ class LocalTransport:
     async def create_encoded(self, place: Place, body: bytes, options: WriteOptions) -> Record:
         kind = self._collection_kind(place)
         document = _object_in(body)
-        return (await self._registry.create(kind, place.namespace, document, options)).record
+        written = await self._registry.create(
+            kind, place.namespace, document, self._signed(options), self._user
+        )
+        return written.record
+
+    def _signed(self, options: WriteOptions) -> WriteOptions:
+        """The options, with the name of the one who writes."""
+        if options is PLAIN_WRITE:
+            return self._plain
+        return options if options.field_manager else replace(options, field_manager=self._manager)
 
     def _kind(self, place: Place) -> Kind:
+        """The kind at a place where objects are kept."""
+        kind = self._found(place)
+        if kind.virtual:
+            raise NotFound(_NOTHING_HERE) if place.name else _not_allowed()
+        return kind
+
+    def _found(self, place: Place) -> Kind:
         resource = place.resource
         kind = self._plane.kinds.find(resource.group, resource.version, resource.plural)
         if kind is None or (place.namespace and not kind.resource.namespaced):
@@ -135,17 +189,15 @@ class LocalTransport:
         """The kind at a place that must be one collection that can be changed."""
         kind = self._kind(place)
         if kind.resource.namespaced and not place.namespace:
-            raise MethodNotAllowed(
-                "the server does not allow this method on the requested resource"
-            )
+            raise _not_allowed()
         return kind
 
 
 class LocalClient(Client):
     """Our classes, straight on a plane. What is asked for most never becomes a dict on its way."""
 
-    def __init__(self, plane: Plane) -> None:
-        self._door = LocalTransport(plane)
+    def __init__(self, plane: Plane, user: User = ITSELF, manager: str = "compute") -> None:
+        self._door = LocalTransport(plane, user, manager)
         super().__init__(self._door)
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
@@ -163,6 +215,10 @@ class LocalClient(Client):
         place = Place(obj.RESOURCE, obj.metadata.namespace)
         record = await self._door.create_encoded(place, scheme.encode(obj), options)
         return scheme.decode_as(type(obj), record.data)
+
+
+def _not_allowed() -> MethodNotAllowed:
+    return MethodNotAllowed("the server does not allow this method on the requested resource")
 
 
 async def _events(watch: Watch) -> AsyncIterator[WatchEvent]:
@@ -224,11 +280,11 @@ def _taken_object(document: object) -> Document:
 
 def _taken(value: object) -> object:
     """A copy of what a caller handed in, as the wire would have carried it."""
-    return intake.read_json(_encoded(value))
+    return intake.read_own(_encoded(value))
 
 
 def _object_in(body: bytes) -> Document:
-    document = intake.read_json(body)
+    document = intake.read_own(body)
     if not isinstance(document, dict):
         raise BadRequest("the document is not an object")
     return document

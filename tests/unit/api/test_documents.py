@@ -12,7 +12,7 @@ import yaml
 from compute.api import scheme
 
 HERE = Path(__file__).parent / "documents"
-WHOLE = ("compute", "networking", "milo", "karmada", "kubernetes")
+WHOLE = ("compute", "networking", "milo", "karmada", "kubernetes", "admission")
 # Their fields are spoken of elsewhere: in the tests of Workloads and of the wire.
 ELSEWHERE = {f"compute.api.{name}" for name in ("compute", "instancespec", "meta", "sources")}
 

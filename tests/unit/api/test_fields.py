@@ -54,3 +54,10 @@ def test_a_name_beyond_all_reason_is_cut():
 def test_errors_in_words(error, text):
     """Each kind of error names the path, the value where it helps, and what is allowed."""
     assert str(error) == text
+
+
+def test_only_so_many_supported_values_are_named():
+    """A schema may list a hundred thousand, and each error would repeat them all."""
+    error = fields.not_supported("spec.size", "x", map(str, range(1000)))
+
+    assert error.detail.endswith('"99", ...')

@@ -208,7 +208,7 @@ def test_names_of_other_services():
 
 
 @given(st.lists(SEGMENT, min_size=1, max_size=2).map("/".join))
-def test_cluster_labels_decode_to_the_cluster(name):
+def test_t2_cluster_labels_decode_to_the_cluster(name):
     """Encoding a cluster's name for a label loses nothing."""
     cluster = names.cluster(name)
 
@@ -223,7 +223,7 @@ def test_cluster_labels_decode_to_the_cluster(name):
         ("cluster-org_shop", "org/shop", "shop"),
     ],
 )
-def test_cluster_labels(label, cluster, key):
+def test_t2_cluster_labels(label, cluster, key):
     """A label names a cluster by its path, and a plane is engaged under the last segment."""
     assert names.decode_cluster(label) == cluster
     assert names.encode_cluster(names.cluster(cluster)) == label
@@ -242,7 +242,7 @@ def test_cluster_labels(label, cluster, key):
     ],
     ids=["empty", "empty label", "empty key", "no prefix", "underscore", "too long"],
 )
-def test_cluster_names_that_cannot_be(attempt, words):
+def test_t2_cluster_names_that_cannot_be(attempt, words):
     """An empty, ambiguous or overlong cluster name is refused where it would be made."""
     with pytest.raises(ValueError, match=words):
         attempt()

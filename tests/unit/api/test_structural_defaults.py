@@ -66,6 +66,8 @@ def test_defaults_reach_into_lists_and_maps():
     assert with_defaults({"x": [None, {"b": 1}]}, having(filled)) == {"x": [{"b": 5}, {"b": 1}]}
     assert with_defaults({"x": [None]}, having({"type": "array", "items": item})) == {"x": [None]}
     assert with_defaults({"x": {"k": {}, "n": None}}, having(mapped)) == {"x": {"k": {"b": 5}}}
+    named = {"type": "object", "additionalProperties": {"type": "string", "default": "a"}}
+    assert with_defaults({"x": {"k": None, "l": "b"}}, having(named)) == {"x": {"k": "a", "l": "b"}}
 
 
 def test_what_the_schema_does_not_know_is_kept_as_it_is():

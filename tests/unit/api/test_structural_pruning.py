@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given, settings
 
 from compute.api.fields import forbidden
-from compute.api.structural import prune, unknown_fields, validate
+from compute.api.structural import prune, unknown_fields
 from tests.structural_strategies import worlds
 
 SCHEMA = {
@@ -22,6 +22,13 @@ SCHEMA = {
             },
         },
     },
+}
+
+KEEPING = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+KEEPING_LIST = {
+    "type": "array",
+    "x-kubernetes-preserve-unknown-fields": True,
+    "items": {"type": "object", "properties": {"a": {"type": "object", "properties": {}}}},
 }
 
 
@@ -116,22 +123,29 @@ def test_maps_know_every_key():
     }
 
 
-def test_a_map_of_anything_is_kept_whole():
-    """Where any value may stand, nothing inside it is unknown, and nothing is judged."""
-    schema = having({"type": "object", "additionalProperties": True})
-    document = {"x": {"a": {"b": None}}}
-
-    assert prune(document, schema) == document
-    assert validate(document, schema) == []
-
-
-def test_values_of_the_wrong_type_are_left_for_the_validator():
-    """An object where a text belongs is one error about the object, not one for each member."""
-    document = {"x": {"a": 1}, "y": [{"b": 1}]}
-    schema = {"type": "object", "properties": {"x": {"type": "string"}, "y": {"type": "object"}}}
-
-    assert unknown_fields(document, schema) == []
-    assert prune(document, schema) == document
+@pytest.mark.parametrize(
+    ("schema", "value", "unknown", "pruned"),
+    [
+        ({"type": "object", "additionalProperties": True}, {"a": {"b": {"c": 1}}, "d": [{"e": 1}]},
+         ["x.a.b", "x.d[0].e"], {"a": {}, "d": [{}]}),
+        ({"type": "object", "additionalProperties": False}, {"a": 1}, [], {"a": 1}),
+        ({"type": "object", "additionalProperties": {"type": "object"}}, {"a": {"b": 1}}, ["x.a.b"], {"a": {}}),
+        ({"type": "string"}, {"a": 1}, ["x.a"], {}),
+        ({"type": "string"}, [[{"a": 1}], 2, [3]], ["x[0][0].a"], [[{}], 2, [3]]),
+        ({"type": "array", "items": {"type": "object", "properties": {"a": {"type": "string"}}}},
+         [{"a": 1, "b": 1}, 2], ["x[0].b"], [{"a": 1}, 2]),
+        (KEEPING, {"a": {"b": [{"c": None}]}}, [], {"a": {"b": [{"c": None}]}}),
+        (KEEPING | {"additionalProperties": {"type": "object"}}, {"a": {"b": 1}}, ["x.a.b"], {"a": {}}),
+        (KEEPING_LIST, [{"z": 1, "a": {"y": 1}}], ["x[0].a.y"], [{"z": 1, "a": {}}]),
+        ({"type": "array", "x-kubernetes-preserve-unknown-fields": True}, [{"z": 1}], [], [{"z": 1}]),
+    ],
+    ids=["map-of-anything", "no-others", "map", "text", "lists-in-text", "items", "kept",
+         "kept-but-described", "kept-in-items", "kept-items"],
+)  # fmt: skip
+def test_what_is_known_where(schema, value, unknown, pruned):
+    """As Kubernetes has it: what no schema describes has only unknown fields, whatever its type."""
+    assert paths({"x": value}, having(schema)) == unknown
+    assert prune({"x": value}, having(schema)) == {"x": pruned}
 
 
 def test_pruning_goes_into_lists_and_leaves_the_document_alone():
@@ -153,3 +167,12 @@ def test_pruning_takes_away_exactly_the_unknown_fields(world):
     assert unknown_fields(pruned, schema) == []
     assert prune(pruned, schema) == pruned
     assert (pruned == document) == (unknown_fields(document, schema) == [])
+
+
+def test_d4_among_very_many_names_none_is_looked_for():
+    """A hint is a kindness; one that takes seconds is none."""
+    known = {f"name{n}": {"type": "string"} for n in range(200)}
+
+    (error,) = unknown_fields({"nam1": "x"}, {"type": "object", "properties": known})
+
+    assert error.detail == 'unknown field "nam1"'

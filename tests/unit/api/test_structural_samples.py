@@ -87,11 +87,11 @@ def test_every_mistake_in_a_manifest_is_told_at_once():
     document["status"]["conditions"] = [as_document(condition("Ready")) | {"status": "Yes"}]
 
     assert [str(error) for error in validate(document, schema_of_kind(WorkloadDeployment))] == [
-        "spec.cityCode: Required value",
         'spec.scaleSettings.minReplicas: Invalid value: "string": '
         'spec.scaleSettings.minReplicas in body must be of type integer: "string"',
         "spec.template.spec.networkInterfaces: Invalid value: 0: "
         "spec.template.spec.networkInterfaces in body should have at least 1 items",
+        "spec.cityCode: Required value",
         'status.conditions[0].status: Unsupported value: "Yes": '
         'supported values: "True", "False", "Unknown"',
     ]

@@ -1,4 +1,4 @@
-"""Kinds from a folder."""
+"""The definitions that a plane starts with."""
 
 import pytest
 
@@ -15,7 +15,9 @@ def test_definitions_are_found(tmp_path, name):
     (tmp_path / name).write_text(f"{FOREIGN}---\n{DEFINITION}---\n")
     (tmp_path / "README.md").write_text("{")
 
-    assert [kind.resource.plural for kind in definitions.read(tmp_path)] == ["kites"]
+    found = definitions.read(tmp_path)
+
+    assert [document["spec"]["names"]["plural"] for document in found] == ["kites"]
 
 
 def test_a_folder_that_is_not_there(tmp_path):
@@ -46,3 +48,27 @@ def test_files_that_are_refused(tmp_path, content, words):
     (tmp_path / "kites.yaml").write_text(content)
     with pytest.raises(BadFile, match=words):
         definitions.read(tmp_path)
+
+
+def named(name, scope="Namespaced", versions=("v1",)):
+    """As much of a definition as joining looks at."""
+    served = [{"name": version, "served": True} for version in versions]
+    return {"metadata": {"name": name}, "spec": {"scope": scope, "versions": served}}
+
+
+def test_definitions_are_joined_by_name():
+    """One that is given takes the place of ours, if it serves at least what ours serves."""
+    more = named("a", versions=("v1", "v2"))
+
+    assert definitions.joined([named("a"), named("b")], [more, named("c")]) == [
+        more,
+        named("b"),
+        named("c"),
+    ]
+
+
+@pytest.mark.parametrize("other", [named("a", scope="Cluster"), named("a", versions=("v2",))])
+def test_ours_are_not_replaced_by_something_else(other):
+    """Our objects would be shown as what they are not, or not at all."""
+    with pytest.raises(BadFile, match="a is served already, in another version or scope"):
+        definitions.joined([named("a")], [other])

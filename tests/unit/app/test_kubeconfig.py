@@ -4,6 +4,7 @@ import pytest
 import yaml
 
 from compute.app.kubeconfig import kubeconfig, reachable
+from compute.plane.http.certificates import ClientPair
 
 
 @pytest.mark.parametrize(
@@ -37,3 +38,13 @@ def test_the_file_is_whole():
         user["name"],
     )
     assert config["current-context"] == context["name"]
+
+
+def test_a_certificate_takes_the_place_of_the_token():
+    """Certificate and key are in the file, so that it can be moved."""
+    config = yaml.safe_load(kubeconfig("https://127.0.0.1:1", b"CA", ClientPair(b"C", b"K")))
+
+    assert config["users"][0]["user"] == {
+        "client-certificate-data": "Qw==",
+        "client-key-data": "Sw==",
+    }

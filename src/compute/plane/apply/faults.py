@@ -13,14 +13,19 @@ from compute.plane.apply.nodes import Free, Granular, Keyed, Leaf, Node, Untrack
 _MOST: Final = 100  # as many as anybody reads
 _LONGEST: Final = 512  # characters of one
 
-Faults = Iterator[tuple[str, str]]
+_Spell = Callable[[Any], str]
+_Path = tuple["_Path", _Spell, Any] | None
+"""The way to a value, step by step; few values have a fault, so it is spelled only for these."""
+
+Faults = Iterator[tuple[_Path, str]]
 
 
 def told(node: Node, document: object) -> str:
     """What is wrong, each with the path of its field; empty when nothing is."""
     found = []
-    for path, message in _of(node, document, ""):
-        found.append(f"{path[:_LONGEST]}: {message[:_LONGEST]}" if path else message)
+    for path, message in _of(node, document, None):
+        place = _spelled_path(path)
+        found.append(f"{place[:_LONGEST]}: {message[:_LONGEST]}" if place else message)
         if len(found) == _MOST:
             break
     if len(found) <= 1:
@@ -28,7 +33,7 @@ def told(node: Node, document: object) -> str:
     return "\n".join(["errors:", *(f"  {fault}" for fault in found)])
 
 
-def _of(node: Node | None, value: Any, path: str) -> Faults:  # noqa: ANN401 -- whatever JSON holds
+def _of(node: Node | None, value: Any, path: _Path) -> Faults:  # noqa: ANN401 -- whatever JSON holds
     if value is None:
         return
     match node:
@@ -44,19 +49,19 @@ def _of(node: Node | None, value: Any, path: str) -> Faults:  # noqa: ANN401 -- 
             pass
 
 
-def _of_object(node: Granular, value: Any, path: str) -> Faults:  # noqa: ANN401
+def _of_object(node: Granular, value: Any, path: _Path) -> Faults:  # noqa: ANN401
     if not isinstance(value, dict):
         yield path, f"expected map, got &{{{_plain(value)}}}"
         return
     for name, inner in value.items():
         below = node.fields.get(name, node.element)
         if below is None:
-            yield f"{path}.{name}", "field not declared in schema"
+            yield (path, _field, name), "field not declared in schema"
         else:
-            yield from _of(below, inner, f"{path}.{name}")
+            yield from _of(below, inner, (path, _field, name))
 
 
-def _of_list(node: Keyed, value: Any, path: str) -> Faults:  # noqa: ANN401
+def _of_list(node: Keyed, value: Any, path: _Path) -> Faults:  # noqa: ANN401
     if not isinstance(value, list):
         yield path, f"expected list, got &{{{_plain(value)}}}"
         return
@@ -70,7 +75,7 @@ def _of_list(node: Keyed, value: Any, path: str) -> Faults:  # noqa: ANN401
         if step in seen:
             yield path, f"duplicate entries for key {shown(step)}"
         seen.add(step)
-        yield from _of(node.entry, entry, path + shown(step))
+        yield from _of(node.entry, entry, (path, shown, step))
 
 
 def _nameless(node: Keyed, entry: object) -> str:
@@ -91,15 +96,31 @@ def _nameless(node: Keyed, entry: object) -> str:
     return f"associative list without keys has an element that's {what}"
 
 
-def _of_leaf(node: Leaf, value: Any, path: str) -> Faults:  # noqa: ANN401
+def _of_leaf(node: Leaf, value: Any, path: _Path) -> Faults:  # noqa: ANN401
     expected, words = _KINDS[node.kind]
     if not expected(value):
         yield path, words(value)
     elif isinstance(value, list) and node.inner is not None:
         for at, entry in enumerate(value):
-            yield from _of(node.inner, entry, f"{path}[{at}]")
+            yield from _of(node.inner, entry, (path, _place, at))
     elif node.inner is not None:
         yield from _of(node.inner, value, path)
+
+
+def _spelled_path(path: _Path) -> str:
+    steps = []
+    while path is not None:
+        path, spell, step = path
+        steps.append(spell(step))
+    return "".join(reversed(steps))
+
+
+def _field(name: str) -> str:
+    return f".{name}"
+
+
+def _place(at: int) -> str:
+    return f"[{at}]"
 
 
 def _is_number(value: object) -> bool:

@@ -1,5 +1,6 @@
 """What becomes of values when a configuration is merged into them, or fields are taken out."""
 
+from collections import deque
 from typing import Any, Final
 
 from compute.plane.apply.elements import SELF
@@ -124,7 +125,7 @@ def _merged_list(node: Keyed, live: list[Any], config: Any) -> Any:  # noqa: ANN
     present = node.indexed(live)
     wanted = {node.step(entry): entry for entry in config}
     places = [(node.step(entry), entry) for entry in live]
-    shared = [step for step in wanted if step in present]
+    shared = deque(step for step in wanted if step in present)
     result: list[Any] = []
     at = 0
     for step, entry in wanted.items():
@@ -134,7 +135,7 @@ def _merged_list(node: Keyed, live: list[Any], config: Any) -> Any:  # noqa: ANN
                 result.append(places[at][1])
             at += 1
         if step == until:
-            shared.pop(0)
+            shared.popleft()
             at += at < len(places)
         same = present.get(step, ())
         result.append(merged(node.entry, same[0], entry) if len(same) == 1 else entry)

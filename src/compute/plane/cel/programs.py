@@ -32,11 +32,12 @@ class ProgramError(CompileError):
 class Budget:
     """What the expressions of one request may cost together, and each of them alone."""
 
-    __slots__ = ("per_call", "remaining")
+    __slots__ = ("per_call", "remaining", "steps")
 
     def __init__(self, limit: int = REQUEST_LIMIT, per_call: int = CALL_LIMIT) -> None:
         self.remaining = limit
         self.per_call = per_call
+        self.steps = work.MOST
 
     def spend(self, cost: int) -> None:
         """Take the cost off. Raises `CostExceeded` if there is not so much left."""
@@ -71,7 +72,7 @@ class Program:
     def run(self, values: Sequence[Any], budget: Budget) -> Value:
         """As `evaluate`, with the values in the order in which the variables were declared."""
         frame = Frame([*values, *[None] * (self._plan.size - len(values))], budget.per_call)
-        work.begin()
+        work.begin(budget.steps)
         try:
             value = self._plan.run(frame)
         except RecursionError as error:
@@ -82,6 +83,8 @@ class Program:
         except CostExceeded:
             budget.spend(frame.cost)
             raise
+        finally:
+            budget.steps = work.left()
         _charge(frame, budget)
         return value
 

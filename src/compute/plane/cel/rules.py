@@ -18,6 +18,7 @@ from compute.plane.cel.values import NONE, Value, some
 from compute.plane.cel.views import MISSING
 
 KEYWORD: Final = "x-kubernetes-validations"
+_MOST_ERRORS: Final = 100  # as many as anybody reads
 _LONGEST_MESSAGE: Final = 5 * 1024  # bytes
 _BLOCKING: Final = frozenset(
     {Problem.REQUIRED, Problem.TOO_LONG, Problem.TOO_MANY, Problem.TYPE_INVALID}
@@ -129,7 +130,7 @@ _Step = tuple[Callable[[Path, Any], Path], Any]
 
 
 class _Stop(Exception):
-    """The budget is spent."""
+    """The budget is spent, or enough is told."""
 
 
 class _Walk:
@@ -185,6 +186,8 @@ class _Walk:
     def _ask(self, node: _Node, place: _Place) -> None:
         if self._budget.remaining <= 0:
             raise self._spent(place, node)
+        if len(self.errors) >= _MOST_ERRORS:
+            raise _Stop
         view = node.wrap(place.value)
         before = MISSING if place.old is None else node.wrap(place.old)
         for rule in node.rules:

@@ -11,7 +11,7 @@ from typing import Final
 
 from compute.plane.cel.errors import CostExceeded
 
-MOST: Final = 1_000_000  # steps of an evaluation, about half a second
+MOST: Final = 1_000_000  # steps of all evaluations of a request, about half a second
 CHARACTERS: Final = 10  # that are copied in one step
 
 
@@ -22,9 +22,14 @@ class _Meter(threading.local):
 _meter: Final = _Meter()
 
 
-def begin() -> None:
-    """An evaluation starts."""
-    _meter.left = MOST
+def begin(left: int = MOST) -> None:
+    """An evaluation starts, with what others of the same request left of the steps."""
+    _meter.left = left
+
+
+def left() -> int:
+    """How many steps are left after the evaluation."""
+    return _meter.left
 
 
 def spend(steps: int) -> None:

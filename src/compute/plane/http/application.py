@@ -6,19 +6,24 @@ Nothing is looked up for somebody who is not known: without credentials every pa
 import asyncio
 import logging
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, Final, cast
 
+from compute.api import fieldselectors
 from compute.api.errors import ApiError, InternalError
+from compute.api.labelrequirement import SelectorError
 from compute.plane.environment import Environment
-from compute.plane.http import eager
-from compute.plane.http.authentication import Tokens
+from compute.plane.http import eager, impersonation
+from compute.plane.http.authenticator import Authenticator
+from compute.plane.http.exchanges import Exchange
+from compute.plane.http.fairness import Fairness
 from compute.plane.http.messages import Answer, Request, Response, refusal
 from compute.plane.http.mounts import Mount, Mounts
 from compute.plane.http.parameters import NOTHING, Parameters
-from compute.plane.http.refusals import impersonation_refused, no_such_resource, unauthorized
+from compute.plane.http.refusals import no_such_resource, unauthorized
 from compute.plane.http.routes import Route, route, segments_of
 from compute.plane.http.seams import Attributes, Seams, Served
-from compute.plane.http.verbs import ACTS, Call, Desk, verb_of
+from compute.plane.http.verbs import ACTS, READS, Call, Desk, verb_of
 
 _log: Final = logging.getLogger(__name__)
 _VERBS_OF_PAGES: Final = {"GET": "get", "HEAD": "get", "POST": "post", "PUT": "put"}
@@ -28,18 +33,22 @@ _SHORTEST_WATCH: Final = 1800.0
 class Application:
     """The handler of a server. It knows nothing of sockets."""
 
-    def __init__(self, tokens: Tokens, environment: Environment, seams: Seams) -> None:
-        self._tokens = tokens
+    def __init__(
+        self, authenticator: Authenticator, environment: Environment, seams: Seams
+    ) -> None:
+        self._authenticator = authenticator
         self._environment = environment
         self._site = seams.site
         self._access = seams.access
         self._limits = seams.limits
+        self._audit = seams.audit
+        self._fairness = Fairness(seams.shares)
         self._mounts = Mounts()
         self._unauthorized = refusal(unauthorized())
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def mount(self, prefix: str, plane: Served) -> None:
-        self._mounts.add(prefix, plane)
+        self._mounts.add(prefix, plane, self._fairness.lane())
 
     def unmount(self, prefix: str) -> None:
         self._mounts.remove(prefix)
@@ -60,13 +69,10 @@ class Application:
         loop = self._loop
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()
-        started = loop.time()
-        user = self._tokens.user_of(request.headers.get("authorization", ""))
-        if user is None:
-            self._site.observe(_UNKNOWN, 401, 0.0)
-            return self._unauthorized
-        request.user = user
-        exchange = _Exchange(started)
+        identity = self._authenticator.user_of(request)
+        exchange = Exchange(request, identity, loop.time())
+        if identity is None:
+            return self._told(exchange, self._unauthorized, loop)
         try:
             answer = self._answer(request, exchange, loop)
         except Exception as problem:  # noqa: BLE001 - whatever it is, the peer gets an answer
@@ -76,29 +82,63 @@ class Application:
         return eager.run(self._awaited(exchange, answer, loop), loop)
 
     def _answer(
-        self, request: Request, exchange: "_Exchange", loop: asyncio.AbstractEventLoop
+        self, request: Request, exchange: Exchange, loop: asyncio.AbstractEventLoop
     ) -> Response | Coroutine[Any, Any, Response]:
-        if _IMPERSONATION in request.headers:
-            raise impersonation_refused(request.user.name)
         segments = segments_of(request.path)
         mount, depth = self._mounts.find(segments)
         if depth or "%" in request.path:
+            request.prefix = "".join(f"/{segment}" for segment in segments[:depth])
             segments = segments[depth:] or [""]
             request.path = "/" + "/".join(segments)
+        self._enter(exchange, mount)
         if not _is_resource(segments):
             return self._page(request, mount.plane, exchange)
         place = route(mount.plane.kinds, segments)
         parameters = Parameters(request.query) if request.query else NOTHING
         verb = verb_of(request.method, place, parameters)
-        exchange.attributes = attributes = _attributes(verb, place)
-        self._access.check(mount.plane, request.user, attributes)
+        exchange.attributes = attributes = _attributes(verb, place, parameters)
+        self._check(exchange, mount.plane, attributes)
         call = Call(request, place, parameters, self._desk(mount, loop))
-        return cast("Response | Coroutine[Any, Any, Response]", ACTS[verb](call))
+        if verb in READS:
+            if verb == "watch":
+                mount.lane.check_watches(len(mount.watches))
+            return cast("Response | Coroutine[Any, Any, Response]", ACTS[verb](call))
+        if verb == "patch":
+            call.may_create = partial(self._check_create, mount.plane, request, attributes)
+        return mount.lane.run(cast("Coroutine[Any, Any, Response]", ACTS[verb](call)))
 
-    def _page(self, request: Request, plane: Served, exchange: "_Exchange") -> Response:
+    def _enter(self, exchange: Exchange, mount: Mount) -> None:
+        """Find out who it is in this plane, and whether it is his turn to ask."""
+        identity, request = exchange.identity, exchange.request
+        assert identity is not None
+        exchange.plane = mount.plane
+        exchange.identity = identity = impersonation.in_plane(
+            identity, request, mount.plane, self._access
+        )
+        request.user = identity.user
+        mount.lane.check_rate()
+
+    def _check(self, exchange: Exchange, plane: Served, attributes: Attributes) -> None:
+        self._access.check(plane, exchange.request.user, attributes)
+        exchange.allowed = True
+
+    def _check_create(self, plane: Served, request: Request, attributes: Attributes) -> None:
+        """Whoever applies what is not there must be allowed to create it."""
+        create = Attributes(
+            verb="create",
+            group=attributes.group,
+            version=attributes.version,
+            resource=attributes.resource,
+            subresource=attributes.subresource,
+            namespace=attributes.namespace,
+            name=attributes.name,
+        )
+        self._access.check(plane, request.user, create)
+
+    def _page(self, request: Request, plane: Served, exchange: Exchange) -> Response:
         verb = _VERBS_OF_PAGES.get(request.method, request.method.lower())
         exchange.attributes = Attributes(verb=verb, path=request.path)
-        self._access.check(plane, request.user, exchange.attributes)
+        self._check(exchange, plane, exchange.attributes)
         response = self._site.answer(plane, request)
         if response is None:
             raise no_such_resource()
@@ -106,7 +146,7 @@ class Application:
 
     async def _awaited(
         self,
-        exchange: "_Exchange",
+        exchange: Exchange,
         answer: Coroutine[Any, Any, Response],
         loop: asyncio.AbstractEventLoop,
     ) -> Response:
@@ -117,10 +157,12 @@ class Application:
         return self._told(exchange, response, loop)
 
     def _told(
-        self, exchange: "_Exchange", response: Response, loop: asyncio.AbstractEventLoop
+        self, exchange: Exchange, response: Response, loop: asyncio.AbstractEventLoop
     ) -> Response:
         seconds = loop.time() - exchange.started
-        self._site.observe(exchange.attributes, response.status, seconds)
+        self._site.observe(exchange.plane, exchange.attributes, response.status, seconds)
+        if self._audit is not None and exchange.is_due(response.status):
+            return exchange.recorded(self._audit, self._environment, response, seconds)
         return response
 
     def _desk(self, mount: Mount, loop: asyncio.AbstractEventLoop) -> Desk:
@@ -140,20 +182,6 @@ class Application:
         return _SHORTEST_WATCH * (1 + self._environment.chance.random())
 
 
-class _Exchange:
-    """What is known of a request when its answer is counted."""
-
-    __slots__ = ("attributes", "started")
-
-    def __init__(self, started: float) -> None:
-        self.started = started
-        self.attributes = _UNKNOWN
-
-
-_UNKNOWN: Final = Attributes(verb="")
-_IMPERSONATION: Final = "impersonate-user"
-
-
 def _is_resource(segments: list[str]) -> bool:
     """Whether a path is deep enough to name a resource: what is above describes the plane."""
     if segments[0] == "apis":
@@ -161,17 +189,37 @@ def _is_resource(segments: list[str]) -> bool:
     return segments[0] == "api" and len(segments) > 2  # noqa: PLR2004 - api, version
 
 
-def _attributes(verb: str, place: Route) -> Attributes:
+def _attributes(verb: str, place: Route, parameters: Parameters) -> Attributes:
     resource = place.kind.resource
+    name, namespace = place.name, place.namespace
+    if place.kind.storage == "/namespaces":
+        namespace = name
+    if not name and verb in ("list", "watch") and parameters:
+        name = _only_name(parameters.text("fieldSelector"))
     return Attributes(
         verb=verb,
         group=resource.group,
         version=resource.version,
         resource=resource.plural,
         subresource=place.subresource,
-        namespace=place.namespace,
-        name=place.name,
+        namespace=namespace,
+        name=name,
     )
+
+
+def _only_name(selector: str) -> str:
+    """The name of the only object that a selector lets through; empty where it may be several.
+
+    What is no selector is refused further on: here it names nobody.
+    """
+    if "metadata.name" not in selector:
+        return ""
+    try:
+        terms = fieldselectors.parse(selector).requirements
+    except SelectorError:
+        return ""
+    said = [term.value for term in terms if term.field == "metadata.name" and term.operator == "="]
+    return said[0] if said else ""
 
 
 def _refused(problem: Exception) -> Response:

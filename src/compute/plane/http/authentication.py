@@ -1,7 +1,7 @@
 """Bearer tokens: random, told once, kept only as hashes in a file that nobody else may read."""
 
-import os
 import secrets
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from hashlib import sha256
 from pathlib import Path
@@ -10,9 +10,11 @@ from typing import Annotated, Final
 import msgspec
 
 from compute.plane.environment import Environment
+from compute.plane.privatefiles import open_to_others, write_private
 from compute.plane.users import User
 
-_OWNER_ONLY: Final = 0o600
+__all__ = ["Grant", "Tokens", "TokensRefused", "bearer", "write_private"]
+
 _BYTES_OF_CHANCE: Final = 32
 
 
@@ -23,7 +25,9 @@ class TokensRefused(Exception):
 class _Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     name: str
     groups: tuple[str, ...] = ()
-    sha256: str
+    uid: str = ""
+    extra: Mapping[str, tuple[str, ...]] = {}
+    sha256: Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
     expires: Annotated[datetime, msgspec.Meta(tz=True)] | None = None
 
 
@@ -31,18 +35,34 @@ class _File(msgspec.Struct, frozen=True, kw_only=True):
     tokens: tuple[_Entry, ...] = ()
 
 
+class Grant(msgspec.Struct, frozen=True, gc=False):
+    """Whom a token speaks for, and until when; None is for ever."""
+
+    user: User
+    expires: datetime | None = None
+
+    def holds(self, now: datetime) -> bool:
+        return self.expires is None or now < self.expires
+
+
 class Tokens:
-    """Everybody who may come in. Without a path nothing outlives the process."""
+    """Everybody who may come in. Without a path nothing outlives the process.
+
+    The hash of a token is looked up, never the token. A lookup ends at the first byte that differs,
+    and how long it takes may be seen; but nobody can choose the bytes of a hash, so what is seen
+    tells nothing about a token that is known.
+    """
 
     def __init__(self, path: Path | None, environment: Environment) -> None:
         self._path = path
         self._now = environment.now
         entries = _read(path) if path is not None else ()
-        self._known = {bytes.fromhex(entry.sha256): entry for entry in entries}
-        self._users = {digest: _user(entry) for digest, entry in self._known.items()}
+        self._grants = {bytes.fromhex(entry.sha256): _grant(entry) for entry in entries}
+        self.generation = 0
+        """Another number after each change. What was found out under the old one may be wrong."""
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._grants)
 
     def issue(self, user: User, lifetime: timedelta | None = None) -> str:
         """A new token for a user. Nobody can tell it again: only its hash is kept."""
@@ -52,75 +72,55 @@ class Tokens:
 
     def accept(self, token: str, user: User, lifetime: timedelta | None = None) -> None:
         """Let a token in that was made elsewhere."""
-        digest = _digest(token)
-        entry = _Entry(
-            name=user.name,
-            groups=user.groups,
-            sha256=digest.hex(),
-            expires=None if lifetime is None else self._now() + lifetime,
-        )
-        self._known[digest] = entry
-        self._users[digest] = user
+        if not token:
+            raise TokensRefused("an empty token is no secret")
+        expires = None if lifetime is None else self._now() + lifetime
+        self._grants[_digest(token)] = Grant(user, expires)
         self._save()
 
     def revoke(self, name: str) -> None:
         """Forget every token of a user."""
-        self._known = {d: entry for d, entry in self._known.items() if entry.name != name}
-        self._users = {digest: self._users[digest] for digest in self._known}
+        self._grants = {d: grant for d, grant in self._grants.items() if grant.user.name != name}
         self._save()
 
-    def knows(self, authorization: str) -> bool:
-        return self.user_of(authorization) is not None
-
     def user_of(self, authorization: str) -> User | None:
-        """Whom an ``Authorization`` header speaks for.
+        """Whom an ``Authorization`` header speaks for."""
+        grant = self.find(bearer(authorization))
+        return None if grant is None else grant.user
 
-        The hash is looked up, never the token: how long that takes tells nothing about a token.
-        """
-        scheme, _, token = authorization.partition(" ")
-        if scheme != "Bearer" and scheme.lower() != "bearer":
-            return None
-        digest = _digest(token)
-        user = self._users.get(digest)
-        if user is None or self._expired(digest):
-            return None
-        return user
-
-    def _expired(self, digest: bytes) -> bool:
-        expires = self._known[digest].expires
-        return expires is not None and expires <= self._now()
+    def find(self, token: str) -> Grant | None:
+        """What a token grants now."""
+        grant = self._grants.get(_digest(token))
+        return grant if grant is not None and grant.holds(self._now()) else None
 
     def _save(self) -> None:
+        """Keep the change, and forget what has expired on this occasion."""
+        now = self._now()
+        self._grants = {d: grant for d, grant in self._grants.items() if grant.holds(now)}
+        self.generation += 1
         if self._path is not None:
-            document = msgspec.json.encode(_File(tokens=tuple(self._known.values())))
+            entries = tuple(_entry(digest, grant) for digest, grant in self._grants.items())
+            document = msgspec.json.encode(_File(tokens=entries))
             write_private(self._path, msgspec.json.format(document) + b"\n")
 
 
-def write_private(path: Path, content: bytes) -> None:
-    """Replace a file by one that only its owner may read, at no moment half written."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fresh = path.with_name(path.name + ".new")
-    fresh.unlink(missing_ok=True)
-    handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY)
-    with os.fdopen(handle, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
+def bearer(authorization: str) -> str:
+    """The token in an ``Authorization`` header; empty for a header of another kind."""
+    scheme, _, token = authorization.partition(" ")
+    return token if scheme == "Bearer" or scheme.lower() == "bearer" else ""
 
 
 def _read(path: Path) -> tuple[_Entry, ...]:
     try:
-        content, mode = path.read_bytes(), path.stat().st_mode
+        content, open_ = path.read_bytes(), open_to_others(path)
     except FileNotFoundError:
         return ()
     except OSError as problem:
         raise TokensRefused(f"{path}: {problem.strerror}") from problem
-    if mode & 0o077:
+    if open_:
         raise TokensRefused(f"{path} can be read by other users: run chmod 600 {path}")
     try:
         entries = msgspec.json.decode(content, type=_File).tokens
-        _ = [bytes.fromhex(entry.sha256) for entry in entries]
     except ValueError as problem:
         message = f"{path} is no file of tokens ({problem}): mend it or delete it"
         raise TokensRefused(message) from problem
@@ -131,5 +131,17 @@ def _digest(token: str) -> bytes:
     return sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
-def _user(entry: _Entry) -> User:
-    return User(entry.name, entry.groups)
+def _grant(entry: _Entry) -> Grant:
+    return Grant(User(entry.name, entry.groups, entry.uid, entry.extra), entry.expires)
+
+
+def _entry(digest: bytes, grant: Grant) -> _Entry:
+    user = grant.user
+    return _Entry(
+        name=user.name,
+        groups=user.groups,
+        uid=user.uid,
+        extra=user.extra,
+        sha256=digest.hex(),
+        expires=grant.expires,
+    )

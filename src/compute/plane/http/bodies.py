@@ -18,7 +18,7 @@ from compute.plane.registry.intake import read_json, read_yaml
 from compute.plane.registry.kinds import Kind
 
 _GZIP_WINDOW: Final = 31
-_PATCHES: Final = ", ".join(kind for kind in PatchType if kind is not PatchType.APPLY)
+_PATCHES: Final = ", ".join(PatchType)
 _READERS: Final[Mapping[str, Callable[[bytes], object]]] = {
     "": read_json,
     "application/json": read_json,
@@ -54,9 +54,20 @@ def patch(request: Request, limit: int) -> tuple[PatchType, object]:
         kind = PatchType(media_type)
     except ValueError as problem:
         raise UnsupportedMediaType(f"{_UNKNOWN_FORMAT}{_PATCHES}") from problem
+    body = _unpacked(request, limit)
     if kind is PatchType.APPLY:
-        raise UnsupportedMediaType(f"server-side apply is not supported; send one of {_PATCHES}")
-    return kind, read_json(_unpacked(request, limit))
+        return kind, _read_config(body)
+    return kind, read_json(body)
+
+
+def _read_config(body: bytes) -> object:
+    """The configuration to apply. It is YAML, which for most clients means JSON."""
+    if not body.startswith(b"{"):
+        return read_yaml(body)
+    try:
+        return read_json(body)
+    except BadRequest:
+        return read_yaml(body)
 
 
 def delete_options(request: Request, parameters: Parameters, limit: int) -> DeleteOptions:

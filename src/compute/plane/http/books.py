@@ -16,7 +16,9 @@ from compute.plane.registry.kinds import Kind
 Document = dict[str, Any]
 Maker = Callable[[], Document]
 _PROTOBUF: Final = "/openapi/v2 protobuf"
+_INDEX: Final = "/openapi/v3"
 _SETS_KEPT: Final = 64
+_VERSIONS_KEPT: Final = 512
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +38,16 @@ class Book:
         self._versions: dict[str, list[Kind]] = {}
         for kind in kinds:
             self._versions.setdefault(root_of(kind).removeprefix("/"), []).append(kind)
-        self._makers = dict(self._discovery()) | dict(self._openapi())
+        self._schemas = {f"{_INDEX}/{root}": tuple(of) for root, of in self._versions.items()}
+        self._makers = dict(self._discovery())
+        self._makers["/openapi/v2"] = partial(openapi_v2.document, kinds)
 
-    def page(self, path: str) -> Page | None:
-        """The document at a path, if there is one."""
+    def page(self, path: str, prefix: str = "") -> Page | None:
+        """The document at a path, if there is one. A prefix is where the plane is mounted."""
+        if path == _INDEX:
+            return self._made(f"{path} {prefix}", partial(self._index, prefix))
+        if path in self._schemas:
+            return _described(self._schemas[path])
         make = self._makers.get(path)
         return None if make is None else self._made(path, make)
 
@@ -72,25 +80,21 @@ class Book:
         for root, members in self._versions.items():
             yield f"/{root}", partial(discovery.resource_list, members)
 
-    def _openapi(self) -> Iterator[tuple[str, Maker]]:
-        yield "/openapi/v2", partial(openapi_v2.document, self._kinds)
-        yield "/openapi/v3", self._index
-        for root, members in self._versions.items():
-            yield f"/openapi/v3/{root}", partial(openapi.document, members)
-
-    def _index(self) -> Document:
-        return openapi.index(
-            {
-                root: self._made(f"/openapi/v3/{root}", partial(openapi.document, members)).hash
-                for root, members in self._versions.items()
-            }
-        )
+    def _index(self, prefix: str) -> Document:
+        hashes = {root: _described(tuple(of)).hash for root, of in self._versions.items()}
+        return openapi.index(hashes, prefix)
 
 
 @lru_cache(maxsize=_SETS_KEPT)
 def book_of(kinds: tuple[Kind, ...]) -> Book:
     """The book of these kinds. Planes with the same kinds share it."""
     return Book(kinds)
+
+
+@lru_cache(maxsize=_VERSIONS_KEPT)
+def _described(members: tuple[Kind, ...]) -> Page:
+    """The schemas of one version of a group, which stay the same when a kind elsewhere changes."""
+    return _page(msgspec.json.encode(openapi.document(members)))
 
 
 def _page(body: bytes) -> Page:

@@ -1,54 +1,58 @@
-"""A certificate authority of one's own, made at first start, and the server's certificate from it.
+"""A certificate authority of one's own, made at first start, and what comes from it.
 
-    ca.crt      what clients trust; made once, for ten years
+    ca.crt      what clients trust, and what their own certificates come from; for ten years
     ca.key      0600
-    server.crt  90 days; made again when 30 are left or when the names change
+    server.crt  90 days; made again when two thirds are over or when the names change
     server.key  0600
+    revoked     serial numbers of clients' certificates that are not taken any more, one a line
 
-A renewed certificate is taken up by the running server: connections made from then on see it.
+A running server takes up what changes here: connections made from then on see the new certificate,
+and those that are there live on.
 """
 
 import logging
-import ssl
 from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
-from ipaddress import ip_address
 from pathlib import Path
-from typing import Final
+from tempfile import NamedTemporaryFile
+from typing import Final, NamedTuple
 
 from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
-from compute.plane.http.authentication import write_private
+from compute.plane.http import tls
+from compute.plane.http.certificatemaking import (
+    LEAF_LIFE,
+    Pair,
+    names_of,
+    new_authority,
+    new_client,
+    new_server,
+)
+from compute.plane.http.clientcertificates import Client, read_client
+from compute.plane.privatefiles import open_to_others, write_private
+from compute.plane.users import User
 
 LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
-LEAF_LIFE: Final = timedelta(days=90)
-RENEW_BEFORE: Final = timedelta(days=30)
-_CA_LIFE: Final = timedelta(days=3650)
-_LOOKED_AT_EVERY: Final = 12 * 3600.0
+RENEW_BEFORE: Final = LEAF_LIFE / 3
+_LOOKED_AT_EVERY: Final = 60.0
+_CLIENTS_KEPT: Final = 4096
+_FILES: Final = ("ca.crt", "ca.key", "server.crt", "server.key", "revoked")
 _log: Final = logging.getLogger(__name__)
-_CLOCK_SKEW: Final = timedelta(minutes=5)
-
-_DIGITAL_SIGNATURE: Final = {"digital_signature": True}
-_SIGNS_OTHERS: Final = {"digital_signature": True, "key_cert_sign": True, "crl_sign": True}
-_USAGES: Final = (
-    "digital_signature", "content_commitment", "key_encipherment", "data_encipherment",
-    "key_agreement", "key_cert_sign", "crl_sign", "encipher_only", "decipher_only",
-)  # fmt: skip
 
 
 class CertificatesRefused(Exception):
     """The files of the certificate authority cannot be used. Says which, and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    certificate: x509.Certificate
-    key: ec.EllipticCurvePrivateKey
+class ClientPair(NamedTuple):
+    """A client's certificate and its key, for a kubeconfig."""
+
+    certificate: bytes
+    key: bytes
 
 
 class Certificates:
@@ -58,38 +62,164 @@ class Certificates:
         self.directory = directory
         self.names = tuple(names)
         self.authority = directory / "ca.crt"
-        self.context = _new_context()
+        self.context = tls.listening_context()
+        self._ca: Pair
+        self._leaf: Pair | None = None
+        self._seen: object = None
+        self._clients: dict[bytes, Client | None] = {}
+        self._revoked: frozenset[int] = frozenset()
         self.renew(now)
-        self._load()
 
     def renew(self, now: datetime) -> bool:
-        """Make what is missing or near its end. Answers whether the certificate is a new one."""
-        ca = _read(self.directory, "ca")
+        """Make what is missing or near its end, and take up what others made.
+
+        Answers whether connections from now on see another certificate than before. Who is revoked
+        is read first: whatever else is refused, he is.
+        """
+        self._revoked = _read_revoked(self.directory / "revoked")
+        self._take_authority(_read(self.directory, "ca"), now)
+        leaf = _read(self.directory, "server")
+        if leaf is None or not self._still_good(leaf, now):
+            leaf = new_server(self._ca, self.names, now)
+            _write(self.directory, "server", leaf)
+        changed = self._leaf is None or leaf.certificate != self._leaf.certificate
+        if changed:
+            self._load(leaf)
+            self._leaf = leaf
+        self._seen = self._stamp()
+        return changed
+
+    def look(self, now: datetime) -> bool:
+        """The same, where a file has changed or the time has come. Else it costs next to nothing."""
+        assert self._leaf is not None
+        due = now >= self._leaf.certificate.not_valid_after_utc - RENEW_BEFORE
+        return self.renew(now) if due or self._seen != self._stamp() else False
+
+    def issue_client(
+        self, name: str, groups: Sequence[str], lifetime: timedelta, now: datetime, *, uid: str = ""
+    ) -> ClientPair:
+        """A new certificate for a user, who must keep the key: it is kept nowhere else."""
+        return Authority(self.directory).issue(User(name, tuple(groups), uid), lifetime, now).pair
+
+    def client_of(self, certificate: bytes, now: datetime) -> Client | None:
+        """Whom a certificate speaks for that a client has shown, and has the key of.
+
+        It is read and verified once, and then known by its bytes.
+        """
+        try:
+            client = self._clients[certificate]
+        except KeyError:
+            client = self._keep(certificate)
+        if client is None or not client.begins <= now < client.ends:
+            return None
+        return None if client.serial in self._revoked else client
+
+    def revoke(self, serial: int) -> None:
+        """Take the client's certificate of this serial number no more."""
+        path = self.directory / "revoked"
+        self._revoked = _read_revoked(path) | {serial}
+        revoke(path, self._revoked)
+
+    def _take_authority(self, ca: Pair | None, now: datetime) -> None:
         if ca is None or ca.certificate.not_valid_after_utc <= now:
-            ca = _new_authority(now)
+            ca = new_authority(now)
             _write(self.directory, "ca", ca)
-        elif not _belong_together(ca):
+        elif not ca.belongs_together:
             files = f"{self.authority} and {self.directory / 'ca.key'}"
             message = f"{files} do not belong together: delete both, and new ones are made"
             raise CertificatesRefused(message)
-        leaf = _read(self.directory, "server")
-        if leaf is not None and _still_good(leaf, ca, self.names, now):
-            return False
-        _write(self.directory, "server", _new_leaf(ca, self.names, now))
-        self._load()
-        return True
+        elif now < ca.certificate.not_valid_before_utc:
+            begin = ca.certificate.not_valid_before_utc.isoformat()
+            message = (
+                f"{self.authority} begins at {begin}, and it is {now.isoformat()}: set the clock"
+            )
+            raise CertificatesRefused(message)
+        self._ca = ca
+        self._clients.clear()
+        self.context.load_verify_locations(cadata=ca.certificate_pem().decode())
 
-    def _load(self) -> None:
-        self.context.load_cert_chain(self.directory / "server.crt", self.directory / "server.key")
+    def _still_good(self, leaf: Pair, now: datetime) -> bool:
+        certificate = leaf.certificate
+        ends = certificate.not_valid_after_utc - RENEW_BEFORE
+        in_time = certificate.not_valid_before_utc <= now < ends
+        if not in_time or not leaf.belongs_together or not self._ca.signed(certificate):
+            return False
+        return names_of(certificate) == set(self.names)
+
+    def _load(self, leaf: Pair) -> None:
+        """Hand the pair to the context from one file, since two could change between the readings.
+
+        A context that got a certificate and not its key could serve nobody.
+        """
+        with NamedTemporaryFile(dir=self.directory) as file:  # 0600
+            file.write(leaf.certificate_pem() + leaf.key_pem())
+            file.flush()
+            self.context.load_cert_chain(file.name)
+
+    def _keep(self, certificate: bytes) -> Client | None:
+        if len(self._clients) >= _CLIENTS_KEPT:
+            del self._clients[next(iter(self._clients))]
+        client = self._clients[certificate] = read_client(certificate, self._ca)
+        return client
+
+    def _stamp(self) -> object:
+        """What changes when one of the files does."""
+        return [_stamp(self.directory / name) for name in _FILES]
+
+
+class Authority:
+    """The authority alone, of a server that may be running: for whoever lets users in."""
+
+    def __init__(self, directory: Path) -> None:
+        ca = _read(directory, "ca")
+        if ca is None:
+            raise CertificatesRefused(f"{directory}: there is no certificate authority in it")
+        self._directory = directory
+        self._ca = ca
+
+    def issue(self, user: User, lifetime: timedelta, now: datetime) -> "Issued":
+        """A new certificate for a user. Its key is kept nowhere else."""
+        if now + lifetime > (end := self._ca.certificate.not_valid_after_utc):
+            raise CertificatesRefused(
+                f"the authority itself ends at {end.isoformat()}: ask for less"
+            )
+        try:
+            pair = new_client(self._ca, user, now, lifetime)
+        except ValueError as problem:
+            message = f"no certificate can name {user.name!r} and its groups: {problem}"
+            raise CertificatesRefused(message) from problem
+        found = pair.certificate
+        client = ClientPair(pair.certificate_pem(), pair.key_pem())
+        return Issued(client, found.serial_number, found.not_valid_after_utc)
+
+    def revoke(self, serial: int) -> None:
+        """Take the certificate of this serial number no more; a running server notices soon."""
+        path = self._directory / "revoked"
+        revoke(path, _read_revoked(path) | {serial})
+
+
+class Issued(NamedTuple):
+    """A client's certificate, by which it can be revoked, and until when it holds."""
+
+    pair: ClientPair
+    serial: int
+    until: datetime
+
+
+def revoke(path: Path, serials: Iterable[int]) -> None:
+    """Write down which certificates are not taken any more."""
+    lines = "".join(f"{number:x}\n" for number in sorted(serials))
+    write_private(path, lines.encode())
 
 
 class Renewals:
-    """Looks after the certificate of a running server, twice a day."""
+    """Looks after the certificate of a running server, once a minute."""
 
     def __init__(self, certificates: Certificates, now: Callable[[], datetime]) -> None:
         self._certificates = certificates
         self._now = now
         self._timer: TimerHandle | None = None
+        self._told = ""
 
     def start(self, loop: AbstractEventLoop) -> None:
         self._timer = loop.call_later(_LOOKED_AT_EVERY, self._look, loop)
@@ -100,129 +230,58 @@ class Renewals:
 
     def _look(self, loop: AbstractEventLoop) -> None:
         try:
-            self._certificates.renew(self._now())
+            self._certificates.look(self._now())
+            self._told = ""
         except (CertificatesRefused, OSError) as problem:
-            # There are thirty days left to mend it.
-            _log.warning("the certificate was not renewed", extra={"why": str(problem)})
+            # There are thirty days left to mend it, and to say it once is enough.
+            if str(problem) != self._told:
+                _log.warning("the certificate was not renewed", extra={"why": str(problem)})
+            self._told = str(problem)
         self.start(loop)
 
 
-def _new_context() -> ssl.SSLContext:
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    context.set_alpn_protocols(["http/1.1"])
-    # A ticket costs a write of its own in each handshake, and local handshakes are cheap.
-    context.num_tickets = 0
-    return context
-
-
-def _new_authority(now: datetime) -> _Pair:
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = _named("compute local authority")
-    builder = (
-        _builder(name, key, now, _CA_LIFE)
-        .issuer_name(name)
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_usage(_SIGNS_OTHERS), critical=True)
-    )
-    return _Pair(builder.sign(key, hashes.SHA256()), key)
-
-
-def _new_leaf(ca: _Pair, names: Sequence[str], now: datetime) -> _Pair:
-    key = ec.generate_private_key(ec.SECP256R1())
-    builder = (
-        _builder(_named("compute plane"), key, now, LEAF_LIFE)
-        .issuer_name(ca.certificate.subject)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_usage(_DIGITAL_SIGNATURE), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.SubjectAlternativeName(map(_general, names)), critical=False)
-        .add_extension(
-            x509.AuthorityKeyIdentifier.from_issuer_public_key(ca.key.public_key()), critical=False
-        )
-    )
-    return _Pair(builder.sign(ca.key, hashes.SHA256()), key)
-
-
-def _builder(
-    subject: x509.Name, key: ec.EllipticCurvePrivateKey, now: datetime, life: timedelta
-) -> x509.CertificateBuilder:
-    return (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - _CLOCK_SKEW)
-        .not_valid_after(now + life)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
-    )
-
-
-def _still_good(leaf: _Pair, ca: _Pair, names: Iterable[str], now: datetime) -> bool:
-    certificate = leaf.certificate
-    in_time = (
-        certificate.not_valid_before_utc <= now < certificate.not_valid_after_utc - RENEW_BEFORE
-    )
-    if not in_time or not _belong_together(leaf):
-        return False
-    return _names_of(certificate) == set(names) and _signed_by(certificate, ca)
-
-
-def _belong_together(pair: _Pair) -> bool:
-    return pair.certificate.public_key() == pair.key.public_key()
-
-
-def _signed_by(certificate: x509.Certificate, ca: _Pair) -> bool:
-    identifier = certificate.extensions.get_extension_for_class(x509.AuthorityKeyIdentifier).value
-    mine = x509.AuthorityKeyIdentifier.from_issuer_public_key(ca.key.public_key())
-    return identifier.key_identifier == mine.key_identifier
-
-
-def _names_of(certificate: x509.Certificate) -> set[str]:
-    extension = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
-    return {str(name.value) for name in extension.value}
-
-
-def _read(directory: Path, stem: str) -> _Pair | None:
+def _read(directory: Path, stem: str) -> Pair | None:
     certificate, key = directory / f"{stem}.crt", directory / f"{stem}.key"
     if not certificate.exists() or not key.exists():
         return None
-    if key.stat().st_mode & 0o077:
+    if open_to_others(key):
         raise CertificatesRefused(f"{key} can be read by other users: run chmod 600 {key}")
     try:
         private = serialization.load_pem_private_key(key.read_bytes(), password=None)
         public = x509.load_pem_x509_certificate(certificate.read_bytes())
-    except (ValueError, TypeError) as problem:  # TypeError: it has a password
+    # TypeError: it has a password.
+    except (ValueError, TypeError, UnsupportedAlgorithm) as problem:
         message = f"{certificate} and {key} cannot be read: delete both, and new ones are made"
         raise CertificatesRefused(message) from problem
     if not isinstance(private, ec.EllipticCurvePrivateKey):
         raise CertificatesRefused(f"{key} is no elliptic curve key: delete it and {certificate}")
-    return _Pair(public, private)
+    return Pair(public, private)
 
 
-def _write(directory: Path, stem: str, pair: _Pair) -> None:
+def _write(directory: Path, stem: str, pair: Pair) -> None:
     """The key first: a certificate without its key would be trusted and unusable."""
-    private = pair.key.private_bytes(
-        serialization.Encoding.PEM,
-        serialization.PrivateFormat.PKCS8,
-        serialization.NoEncryption(),
-    )
-    write_private(directory / f"{stem}.key", private)
-    write_private(
-        directory / f"{stem}.crt", pair.certificate.public_bytes(serialization.Encoding.PEM)
-    )
+    write_private(directory / f"{stem}.key", pair.key_pem())
+    write_private(directory / f"{stem}.crt", pair.certificate_pem())
 
 
-def _named(common_name: str) -> x509.Name:
-    return x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, common_name)])
-
-
-def _general(name: str) -> x509.GeneralName:
+def _read_revoked(path: Path) -> frozenset[int]:
+    """The serial numbers in the file. What cannot be read must not let anybody in by accident."""
     try:
-        return x509.IPAddress(ip_address(name))
-    except ValueError:
-        return x509.DNSName(name)
+        return frozenset(_serials(path.read_text().split()))
+    except FileNotFoundError:
+        return frozenset()
+    except ValueError as problem:
+        message = f"{path} is no list of serial numbers ({problem}): mend it or delete it"
+        raise CertificatesRefused(message) from problem
 
 
-def _usage(granted: dict[str, bool]) -> x509.KeyUsage:
-    return x509.KeyUsage(**{name: granted.get(name, False) for name in _USAGES})
+def _serials(words: Iterable[str]) -> Iterable[int]:
+    return (int(word, 16) for word in words)
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return ()
+    return found.st_ino, found.st_mtime_ns, found.st_size, found.st_mode

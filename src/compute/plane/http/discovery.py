@@ -7,14 +7,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, Final, Literal
 
+from compute.plane.http.routes import FINALIZE
 from compute.plane.http.schemanames import kind_triple
 from compute.plane.registry.kinds import Kind, rank_of_version
+from compute.plane.registry.namespacegate import STORAGE as NAMESPACES
 
 Document = dict[str, Any]
 Generation = Literal["v2", "v2beta1"]
 
 _VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 _SUBRESOURCE_VERBS: Final = ("get", "patch", "update")
+_QUESTION_VERBS: Final = ("create",)
+# What Kubernetes does not offer of a kind whose definition is about to go.
+_NOT_WHILE_CLOSING: Final = frozenset({"create", "patch", "update"})
 # Deleting all namespaces at once would empty the plane; Kubernetes has no such verb either.
 _NOT_BY_THE_COLLECTION: Final = frozenset({("", "namespaces")})
 
@@ -70,6 +75,10 @@ def aggregated(kinds: Iterable[Kind], *, core: bool, generation: Generation) -> 
 
 def verbs(kind: Kind) -> tuple[str, ...]:
     """What can be done to the objects of a kind."""
+    if kind.virtual:
+        return _QUESTION_VERBS
+    if kind.closing:
+        return tuple(verb for verb in _VERBS if verb not in _NOT_WHILE_CLOSING)
     place = (kind.resource.group, kind.resource.plural)
     if place in _NOT_BY_THE_COLLECTION:
         return tuple(verb for verb in _VERBS if verb != "deletecollection")
@@ -106,14 +115,14 @@ def _classic(kind: Kind) -> Iterator[Document]:
         shortNames=resource.short_names,
         categories=resource.categories,
     )
-    for name, answer in _subresources(kind):
+    for name, answer, its_verbs in _subresources(kind):
         yield {
             "name": f"{resource.plural}/{name}",
             "singularName": "",
             "namespaced": resource.namespaced,
             **({} if answer["kind"] == resource.kind else answer),
             "kind": answer["kind"],
-            "verbs": _SUBRESOURCE_VERBS,
+            "verbs": its_verbs,
         }
 
 
@@ -128,18 +137,23 @@ def _aggregated(kind: Kind) -> Document:
         shortNames=resource.short_names,
         categories=resource.categories,
         subresources=[
-            {"subresource": name, "responseKind": answer, "verbs": _SUBRESOURCE_VERBS}
-            for name, answer in _subresources(kind)
+            {"subresource": name, "responseKind": answer, "verbs": its_verbs}
+            for name, answer, its_verbs in _subresources(kind)
         ],
     )
 
 
-def _subresources(kind: Kind) -> Iterator[tuple[str, Document]]:
-    """The subresources of a kind, each with the kind of document that it answers with."""
+def _subresources(kind: Kind) -> Iterator[tuple[str, Document, tuple[str, ...]]]:
+    """The subresources of a kind: name, the kind of document that it answers with, and verbs."""
+    if kind.storage == NAMESPACES:
+        yield FINALIZE, kind_triple(kind), ("update",)
     if kind.resource.scale:
-        yield "scale", {"group": "autoscaling", "version": "v1", "kind": "Scale"}
+        scale = {"group": "autoscaling", "version": "v1", "kind": "Scale"}
+        yield "scale", scale, _SUBRESOURCE_VERBS
     if kind.resource.status:
-        yield "status", kind_triple(kind)
+        yield "status", kind_triple(kind), _SUBRESOURCE_VERBS
+    for name, question in kind.questions.items():
+        yield name, kind_triple(question), _QUESTION_VERBS
 
 
 def _groups(kinds: Iterable[Kind]) -> list[tuple[str, list[Kind]]]:

@@ -4,7 +4,7 @@ A handler answers at once wherever it can (a read is answered while its bytes ar
 taken from the socket) and with an awaitable where it must wait for the disk.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Protocol
 
@@ -18,12 +18,28 @@ JSON: Final = "application/json"
 TEXT: Final = "text/plain; charset=utf-8"
 
 
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """The other end of a connection.
+
+    ``certificate`` is what it has shown and has the key of, in DER; empty where it has shown none.
+    """
+
+    address: str = ""
+    certificate: bytes = b""
+
+
+NOBODY: Final = Caller()
+
+
 @dataclass(slots=True)
 class Request:
     """One request, whole.
 
     ``path`` is as it was sent, escapes and all, until the plane is known; then it is plain, and
-    without the plane's prefix. ``query`` stays as it was sent. Header names are lower case; a header sent twice is joined with ``", "``.
+    without the plane's ``prefix``. ``query`` stays as it was sent. Header names are lower case; a header
+    sent twice is joined with ``", "``, and ``repeated`` has its values one by one. ``subject`` and
+    ``dry_run`` are what the verb finds out: the name of what it made, and that nothing came of it.
     """
 
     method: str
@@ -32,6 +48,17 @@ class Request:
     headers: dict[str, str] = field(default_factory=dict)
     body: bytes = b""
     user: User = ANONYMOUS
+    subject: str = ""
+    dry_run: bool = False
+    caller: Caller = NOBODY
+    repeated: Mapping[str, Sequence[str]] | None = None
+    prefix: str = ""
+
+    def values(self, name: str) -> Sequence[str]:
+        """Every value of a header, in the order they came."""
+        if self.repeated is not None and name in self.repeated:
+            return self.repeated[name]
+        return [self.headers[name]] if name in self.headers else []
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import accumulate
 from typing import Final, NamedTuple
+from weakref import WeakKeyDictionary
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
 from prometheus_client.core import (
@@ -19,6 +20,7 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
+from compute.plane.http.audit import Audit
 from compute.plane.http.seams import Attributes
 from compute.plane.registry.registry import Registry
 from compute.plane.store.store import Store
@@ -61,14 +63,18 @@ class _Meter:
 
 
 class Metrics:
-    """Counts requests, and tells of them."""
+    """Counts requests, and tells of them: to each plane of its own, and of the strangers'."""
 
-    def __init__(self) -> None:
-        self._meters: dict[_Route, _Meter] = {}
+    def __init__(self, audit: Audit | None = None) -> None:
+        self._audit = audit
+        self._strangers: dict[_Route, _Meter] = {}
+        self._of_planes: WeakKeyDictionary[Registry, dict[_Route, _Meter]] = WeakKeyDictionary()
         self._process = CollectorRegistry()
         ProcessCollector(registry=self._process)
 
-    def observe(self, attributes: Attributes, status: int, seconds: float) -> None:
+    def observe(
+        self, registry: Registry | None, attributes: Attributes, status: int, seconds: float
+    ) -> None:
         """Count one request. Paths that are no resource count together: anybody can make up more."""
         route = _Route(
             attributes.verb,
@@ -77,20 +83,33 @@ class Metrics:
             attributes.resource,
             attributes.subresource,
         )
-        meter = self._meters.get(route)
+        meters = self._meters(registry)
+        meter = meters.get(route)
         if meter is None:
-            meter = self._meters[route] = _Meter()
+            meter = meters[route] = _Meter()
         meter.add(status, seconds)
 
     def text(self, registry: Registry) -> bytes:
-        """Everything counted so far, the figures of one plane, and those of the process."""
+        """The requests and figures of one plane, and those of the process."""
         families = CollectorRegistry()
-        families.register(
-            _Families([*self._requests(), _watches(registry), *_store(registry.store)])
-        )
+        told = [
+            *self._requests(registry),
+            _watches(registry),
+            *_store(registry.store),
+            *self._audited(),
+        ]
+        families.register(_Families(told))
         return generate_latest(families) + generate_latest(self._process)
 
-    def _requests(self) -> Iterator[Metric]:
+    def _meters(self, registry: Registry | None) -> dict[_Route, _Meter]:
+        if registry is None:
+            return self._strangers
+        meters = self._of_planes.get(registry)
+        if meters is None:
+            meters = self._of_planes[registry] = {}
+        return meters
+
+    def _requests(self, registry: Registry) -> Iterator[Metric]:
         count = CounterMetricFamily(
             "apiserver_request", "Requests answered.", labels=(*_REQUEST, "code")
         )
@@ -99,13 +118,26 @@ class Metrics:
             "Time to the answer; of a watch, to its beginning.",
             labels=_REQUEST,
         )
-        for route, meter in self._meters.items():
+        for route, meter in (*self._meters(registry).items(), *self._strangers.items()):
             labels = route._replace(verb=_VERBS.get(route.verb, route.verb.upper()))
             for code, number in meter.codes.items():
                 count.add_metric((*labels, str(code)), number)
             duration.add_metric(labels, meter.buckets(), meter.seconds)
         yield count
         yield duration
+
+    def _audited(self) -> Iterator[Metric]:
+        if self._audit is None:
+            return
+        figures = self._audit.figures
+        yield CounterMetricFamily(
+            "apiserver_audit_event", "Entries written to the audit log.", value=figures.written
+        )
+        lost = CounterMetricFamily(
+            "apiserver_audit_error", "Entries that were lost.", labels=("plugin",)
+        )
+        lost.add_metric(("log",), figures.lost)
+        yield lost
 
 
 class _Families(Collector):

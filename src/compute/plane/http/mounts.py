@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from compute.plane.http.fairness import Lane
 from compute.plane.http.refusals import no_such_resource
 from compute.plane.http.seams import Served
 from compute.plane.http.streams import Watches
@@ -11,9 +12,10 @@ from compute.plane.http.verbs import Desk
 
 @dataclass(slots=True, eq=False)
 class Mount:
-    """A plane in its place, and the watches that are open on it."""
+    """A plane in its place, with its turns and the watches that are open on it."""
 
     plane: Served
+    lane: Lane
     watches: Watches = field(default_factory=Watches)
     desk: Desk | None = None
 
@@ -29,11 +31,11 @@ class Mounts:
     def watches(self) -> int:
         return sum(len(mount.watches) for mount in self._by_prefix.values())
 
-    def add(self, prefix: str, plane: Served) -> None:
+    def add(self, prefix: str, plane: Served, lane: Lane) -> None:
         key = _key(prefix)
         if key in self._by_prefix:
             raise ValueError(f"{prefix} is taken by another plane")
-        self._by_prefix[key] = Mount(plane)
+        self._by_prefix[key] = Mount(plane, lane)
         self._measure()
 
     def remove(self, prefix: str) -> None:

@@ -20,13 +20,14 @@ UNAUTHORIZED: Final = {"401": {"description": _REASONS[401]}}
 _BEARER: Final = {"type": "apiKey", "in": "header", "name": "authorization"}
 
 
-def index(hashes: Mapping[str, str]) -> Document:
+def index(hashes: Mapping[str, str], prefix: str = "") -> Document:
     """The answer to /openapi/v3, given the hash of each document by its path.
 
-    The hash stands in the address, so a client may keep what it got for as long as it likes.
+    The hash stands in the address, so a client may keep what it got for as long as it likes. The
+    address is one of the server, below which the plane may have a ``prefix``.
     """
     paths = {
-        path: {"serverRelativeURL": f"/openapi/v3/{path}?hash={hash_}"}
+        path: {"serverRelativeURL": f"{prefix}/openapi/v3/{path}?hash={hash_}"}
         for path, hash_ in hashes.items()
     }
     return {"paths": paths}
@@ -50,7 +51,9 @@ def schemas(kinds: Iterable[Kind]) -> dict[str, Schema]:
     own: dict[str, Schema] = {}
     for kind in kinds:
         own[schema_name(kind)] = _object_schema(kind)
-        own[list_name(kind)] = _list_schema(kind)
+        own |= {schema_name(asked): _object_schema(asked) for asked in kind.questions.values()}
+        if not kind.virtual:
+            own[list_name(kind)] = _list_schema(kind)
     return dict(sorted((metaschemas.SHARED | own).items()))
 
 

@@ -5,13 +5,15 @@ kind that stands at a path, and sends ``fieldValidation`` only where a patch say
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from compute.plane.http import metaschemas
 from compute.plane.http.discovery import verbs
+from compute.plane.http.routes import FINALIZE
 from compute.plane.http.schemanames import kind_triple, list_name, schema_name
 from compute.plane.registry.kinds import Kind
+from compute.plane.registry.namespacegate import STORAGE as NAMESPACES
 
 JSON_AND_YAML: Final = ("application/json", "application/yaml")
 _PATCHES: Final = ("application/json-patch+json", "application/merge-patch+json")
@@ -116,14 +118,21 @@ def root_of(kind: Kind) -> str:
 def paths_of(kind: Kind) -> Iterator[Path]:
     """Every path of a kind, the collections first."""
     described = _Described(kind)
+    if kind.virtual:
+        yield described.question()
+        return
     if kind.resource.namespaced:
         yield described.everywhere()
     yield described.collection()
     yield described.item()
+    if kind.storage == NAMESPACES:
+        yield described.replaced(FINALIZE, schema_name(kind))
     if kind.resource.scale:
         yield described.subresource("scale", metaschemas.SCALE)
     if kind.resource.status:
         yield described.subresource("status", schema_name(kind))
+    for name, question in kind.questions.items():
+        yield described.question_about(name, question)
 
 
 class _Described:
@@ -156,6 +165,20 @@ class _Described:
             )
         return Path(self._collection, self._own, tuple(operations))
 
+    def question(self) -> Path:
+        """The path of a kind that is asked by creating it."""
+        own, word = schema_name(self._kind), self._kind.resource.kind
+        asking = self._operation("post", "post", f"create a {word}", own)
+        return Path(self._collection, self._own, (asking,))
+
+    def question_about(self, name: str, question: Kind) -> Path:
+        """The path at which something is asked about one object."""
+        words = f"create a {question.resource.kind} of a {self._kind.resource.kind}"
+        asking = self._operation("post", "post", words, schema_name(question), scope=name)
+        asking = replace(asking, group_version_kind=kind_triple(question))
+        path = f"{self._collection}/{{name}}/{name}"
+        return Path(path, (self._named, *self._own), (asking,))
+
     def item(self) -> Path:
         own, word = schema_name(self._kind), self._kind.resource.kind
         operations = (
@@ -175,6 +198,13 @@ class _Described:
         )
         path = f"{self._collection}/{{name}}/{name}"
         return Path(path, (self._named, *self._own), operations)
+
+    def replaced(self, name: str, schema: str) -> Path:
+        """A subresource that can only be written."""
+        words = f"replace the {name} of a {self._kind.resource.kind}"
+        operation = self._operation("put", "put", words, schema, scope=name)
+        path = f"{self._collection}/{{name}}/{name}"
+        return Path(path, (self._named, *self._own), (operation,))
 
     def _operation(
         self, method: str, action: str, description: str, schema: str, *, scope: str = ""

@@ -1,4 +1,4 @@
-"""The pages that describe a plane: discovery, OpenAPI, version, health and metrics.
+"""The pages that describe a plane: discovery, OpenAPI, version, health, metrics, keys.
 
     server = Server(address, tls, tokens, environment, Seams(site=Pages()))
 
@@ -11,13 +11,15 @@ from typing import Final
 from urllib.parse import parse_qs
 
 from compute.api import errors
-from compute.plane.http import health, openapi_protobuf, version
+from compute.plane.http import health, openapi_protobuf, openid, version
 from compute.plane.http.accepting import Range, ranges, takes
+from compute.plane.http.audit import Audit
 from compute.plane.http.books import Page, book_of
 from compute.plane.http.discovery import Generation
 from compute.plane.http.messages import JSON, Request, Response, refusal
 from compute.plane.http.metrics import CONTENT_TYPE, Metrics
 from compute.plane.http.seams import Attributes, Served
+from compute.plane.identity.webtokens import SigningKey
 
 _AGGREGATED: Final = frozenset({"/api", "/apis"})
 _GENERATIONS: Final[Mapping[str, Generation]] = {"v2": "v2", "v2beta1": "v2beta1"}
@@ -34,12 +36,16 @@ _NOT_ALLOWED: Final = errors.MethodNotAllowed("this page can only be read: use G
 class Pages:
     """Answers for what is no object. It is the `Site` of a server."""
 
-    def __init__(self) -> None:
-        self._metrics = Metrics()
+    def __init__(self, audit: Audit | None = None, signing: SigningKey | None = None) -> None:
+        self._metrics = Metrics(audit)
+        self._signing = signing
 
-    def observe(self, attributes: Attributes, status: int, seconds: float) -> None:
+    def observe(
+        self, plane: Served | None, attributes: Attributes, status: int, seconds: float
+    ) -> None:
         """Count a request that was answered."""
-        self._metrics.observe(attributes, status, seconds)
+        registry = None if plane is None else plane.registry
+        self._metrics.observe(registry, attributes, status, seconds)
 
     def answer(self, plane: Served, request: Request) -> Response | None:
         """The page at a path, or None where no page is."""
@@ -59,7 +65,7 @@ class Pages:
             return _tagged(book.aggregated(path, generation), request, kind)
         if path == "/openapi/v2" and _takes_protobuf(request):
             return _tagged(book.protobuf(), request, openapi_protobuf.CONTENT_TYPE)
-        page = book.page(path)
+        page = book.page(path, request.prefix)
         return None if page is None else _served(page, request)
 
     def version(self, plane: Served, request: Request) -> Response | None:
@@ -75,6 +81,10 @@ class Pages:
             return None
         return Response(200, self._metrics.text(plane.registry), CONTENT_TYPE)
 
+    def issuer(self, plane: Served, request: Request) -> Response | None:
+        """Who signs the tokens of service accounts, where there is a key that lasts."""
+        return None if self._signing is None else openid.answer(request, self._signing)
+
 
 _WINGS: Final[Mapping[str, Callable[[Pages, Served, Request], Response | None]]] = {
     "api": Pages.documents,
@@ -85,6 +95,8 @@ _WINGS: Final[Mapping[str, Callable[[Pages, Served, Request], Response | None]]]
     "readyz": Pages.health,
     "healthz": Pages.health,
     "metrics": Pages.metrics,
+    ".well-known": Pages.issuer,
+    "openid": Pages.issuer,
 }
 
 

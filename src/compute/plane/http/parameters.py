@@ -1,19 +1,20 @@
 """What a query says. Unknown parameters are passed over; wrong values are refused by name."""
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final, Literal, cast
 
 from compute.api import digits, errors, fields
 from compute.api.fields import FieldError
 from compute.api.resource import Resource
 from compute.client.options import (
-    PLAIN_WRITE,
     FieldValidation,
     ListOptions,
     VersionMatch,
     WatchOptions,
     WriteOptions,
 )
+from compute.plane.apply.entries import manager_errors, manager_of
 from compute.plane.http.escapes import unescape
 
 Include = Literal["None", "Metadata", "Object"]
@@ -21,7 +22,7 @@ Include = Literal["None", "Metadata", "Object"]
 _MOST_PARAMETERS: Final = 100
 _LARGEST: Final = 2**63
 _MOST_DIGITS: Final = 19
-_LONGEST_MANAGER: Final = 128
+_AGENTS: Final = 256  # programs whose options are remembered
 _FIELD_VALIDATIONS: Final = ("", "Ignore", "Strict", "Warn")
 _VERSION_MATCHES: Final = ("Exact", "NotOlderThan", "")
 _INCLUDES: Final = ("Metadata", "Object", "None")
@@ -113,19 +114,26 @@ def watch_options(parameters: Parameters) -> WatchOptions:
     )
 
 
-def write_options(parameters: Parameters, kind: str) -> WriteOptions:
-    """How to write. ``kind`` is what a refusal calls the options: CreateOptions, say."""
+def write_options(parameters: Parameters, kind: str, agent: str = "") -> WriteOptions:
+    """How to write. ``kind`` is what a refusal calls the options: CreateOptions, say.
+
+    Who does not name a field manager is known by what his ``agent`` calls itself.
+    """
     if not parameters:
-        return PLAIN_WRITE
+        return _plain_write(agent)
     validation, manager = parameters.text("fieldValidation"), parameters.text("fieldManager")
-    problems = [*dry_run_errors(parameters.texts("dryRun")), *_manager_errors(manager)]
+    problems = [
+        *dry_run_errors(parameters.texts("dryRun")),
+        *manager_errors("fieldManager", manager),
+    ]
     if validation not in _FIELD_VALIDATIONS:
         problems.append(fields.not_supported("fieldValidation", validation, _FIELD_VALIDATIONS))
     if problems:
         raise wrong(kind, problems)
     return WriteOptions(
         dry_run=bool(parameters.texts("dryRun")),
-        field_manager=manager,
+        force=kind == "PatchOptions" and parameters.flag("force"),
+        field_manager=manager or _manager(agent),
         field_validation=cast("FieldValidation", validation),
     )
 
@@ -161,14 +169,13 @@ def _version_match(parameters: Parameters) -> VersionMatch:
     return cast("VersionMatch", text)
 
 
-def _manager_errors(manager: str) -> list[FieldError]:
-    if len(manager.encode()) > _LONGEST_MANAGER:
-        return [fields.too_long("fieldManager", manager, _LONGEST_MANAGER)]
-    for position, character in enumerate(manager):
-        if not character.isprintable():
-            where = f"invalid character U+{ord(character):04X} (at position {position})"
-            return [fields.invalid("fieldManager", manager, where)]
-    return []
+@lru_cache(_AGENTS)
+def _plain_write(agent: str) -> WriteOptions:
+    return WriteOptions(field_manager=_manager(agent))
+
+
+def _manager(agent: str) -> str:
+    return manager_of("", agent) if agent else ""
 
 
 def _cut(text: str) -> str:

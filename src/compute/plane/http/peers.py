@@ -7,18 +7,23 @@ With nobody connected there is no sweep.
 
 import asyncio
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC
 from typing import Final, Protocol
 
 from compute.plane.environment import Environment
 from compute.plane.http.limits import Limits
+from compute.plane.http.messages import Caller
 
 _BUFFER: Final = 256 * 1024
 _PER_TURN: Final = 32  # connections that write before others are heard again
 
 
-def _everybody(_authorization: str) -> bool:
+Knows = Callable[[Mapping[str, str], Caller], bool]
+"""Whether the headers of a request, or whoever sends them, speak for somebody."""
+
+
+def _everybody(_headers: Mapping[str, str], _caller: Caller) -> bool:
     """Where nobody has to be known."""
     return True
 
@@ -57,11 +62,8 @@ class Allowance:
 class Peers:
     """The connections of one server."""
 
-    def __init__(
-        self, limits: Limits, environment: Environment, knows: Callable[[str], bool] = _everybody
-    ) -> None:
+    def __init__(self, limits: Limits, environment: Environment, knows: Knows = _everybody) -> None:
         self.knows = knows
-        """Whether an ``Authorization`` header speaks for somebody."""
         self._limits = limits
         self._environment = environment
         self._members: set[Peer] = set()

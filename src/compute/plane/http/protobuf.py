@@ -134,12 +134,14 @@ def _text(value: int | bytes) -> str:
     return text
 
 
+_TEXTS: Final[Message] = {1: Field("items", repeated=True)}
 _READERS: Final[Mapping[str, Callable[[int | bytes], object]]] = {
     "text": _text,
     "number": _number,
     "flag": lambda value: bool(_number(value)),
     "base64": lambda value: b64encode(_bytes(value)).decode(),
     "raw": _bytes,
+    "texts": lambda value: _message(_bytes(value), _TEXTS).get("items", []),
     "time": _time,
     "microtime": partial(_time, micro=True),
 }

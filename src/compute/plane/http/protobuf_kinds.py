@@ -4,7 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-Type = Literal["text", "number", "flag", "base64", "raw", "time", "microtime", "message", "map"]
+Type = Literal[
+    "text", "texts", "number", "flag", "base64", "raw", "time", "microtime", "message", "map"
+]
 Message = Mapping[int, "Field"]
 
 
@@ -31,6 +33,11 @@ def _part(name: str, message: Message) -> Field:
 
 def _parts(name: str, message: Message) -> Field:
     return Field(name, "message", message, repeated=True)
+
+
+def _optional(name: str, message: Message) -> Field:
+    """A part that says something even when it is empty."""
+    return Field(name, "message", message, optional=True)
 
 
 def _maybe(name: str, kind: Type) -> Field:
@@ -157,6 +164,80 @@ _LEASE: Final[Message] = {
         },
     ),
 }
+_SELECTOR_REQUIREMENT: Final[Message] = {
+    1: Field("key"),
+    2: Field("operator"),
+    3: Field("values", repeated=True),
+}
+_LABEL_SELECTOR: Final[Message] = {
+    1: Field("matchLabels", "map"),
+    2: _parts("matchExpressions", _SELECTOR_REQUIREMENT),
+}
+_RULES: Final = _parts(
+    "rules",
+    {
+        number: Field(name, repeated=True)
+        for number, name in enumerate(
+            ("verbs", "apiGroups", "resources", "resourceNames", "nonResourceURLs"), 1
+        )
+    },
+)
+_ROLE: Final[Message] = {
+    1: _METADATA,
+    2: _RULES,
+    3: _optional("aggregationRule", {1: _parts("clusterRoleSelectors", _LABEL_SELECTOR)}),
+}
+_BINDING: Final[Message] = {
+    1: _METADATA,
+    2: _parts("subjects", _texts("kind", "apiGroup", "name", "namespace")),
+    3: _part("roleRef", _texts("apiGroup", "kind", "name")),
+}
+_SELECTOR: Final[Message] = {
+    1: Field("rawSelector"),
+    2: _parts("requirements", _SELECTOR_REQUIREMENT),
+}
+_ASKED: Final[Message] = {
+    1: _optional(
+        "resourceAttributes",
+        {
+            **_texts("namespace", "verb", "group", "version", "resource", "subresource", "name"),
+            8: _optional("fieldSelector", _SELECTOR),
+            9: _optional("labelSelector", _SELECTOR),
+        },
+    ),
+    2: _optional("nonResourceAttributes", _texts("path", "verb")),
+}
+_ACCESS_REVIEW: Final[Message] = {
+    1: _METADATA,
+    2: _part(
+        "spec",
+        {
+            **_ASKED,
+            3: Field("user"),
+            4: Field("groups", repeated=True),
+            5: Field("extra", "map", entries="texts"),
+            6: Field("uid"),
+        },
+    ),
+}
+_OWN_ACCESS_REVIEW: Final[Message] = {1: _METADATA, 2: _part("spec", _ASKED)}
+_RULES_REVIEW: Final[Message] = {1: _METADATA, 2: _part("spec", _texts("namespace"))}
+_OWN_REVIEW: Final[Message] = {1: _METADATA}
+_TOKEN_REVIEW: Final[Message] = {
+    1: _METADATA,
+    2: _part("spec", {1: Field("token"), 2: Field("audiences", repeated=True)}),
+}
+_TOKEN_REQUEST: Final[Message] = {
+    1: _METADATA,
+    2: _part(
+        "spec",
+        {
+            1: Field("audiences", repeated=True),
+            3: _part("boundObjectRef", _texts("kind", "apiVersion", "name", "uid")),
+            4: _maybe("expirationSeconds", "number"),
+        },
+    ),
+}
 _DELETE_OPTIONS: Final[Message] = {
     1: _maybe("gracePeriodSeconds", "number"),
     2: _part("preconditions", _texts("uid", "resourceVersion")),
@@ -165,6 +246,9 @@ _DELETE_OPTIONS: Final[Message] = {
     5: Field("dryRun", repeated=True),
 }
 
+_RBAC: Final = "rbac.authorization.k8s.io/v1"
+_REVIEWS: Final = "authorization.k8s.io/v1"
+_AUTHENTICATION: Final = "authentication.k8s.io/v1"
 KINDS: Final[Mapping[tuple[str, str], Message]] = {
     ("v1", "ConfigMap"): _CONFIG_MAP,
     ("v1", "Secret"): _SECRET,
@@ -173,8 +257,20 @@ KINDS: Final[Mapping[tuple[str, str], Message]] = {
     ("v1", "Event"): _CORE_EVENT,
     ("events.k8s.io/v1", "Event"): _EVENT,
     ("coordination.k8s.io/v1", "Lease"): _LEASE,
+    (_RBAC, "Role"): _ROLE,
+    (_RBAC, "ClusterRole"): _ROLE,
+    (_RBAC, "RoleBinding"): _BINDING,
+    (_RBAC, "ClusterRoleBinding"): _BINDING,
+    (_REVIEWS, "SubjectAccessReview"): _ACCESS_REVIEW,
+    (_REVIEWS, "LocalSubjectAccessReview"): _ACCESS_REVIEW,
+    (_REVIEWS, "SelfSubjectAccessReview"): _OWN_ACCESS_REVIEW,
+    (_REVIEWS, "SelfSubjectRulesReview"): _RULES_REVIEW,
+    (_AUTHENTICATION, "SelfSubjectReview"): _OWN_REVIEW,
+    (_AUTHENTICATION, "TokenReview"): _TOKEN_REVIEW,
+    (_AUTHENTICATION, "TokenRequest"): _TOKEN_REQUEST,
     ("v1", "DeleteOptions"): _DELETE_OPTIONS,
     ("meta.k8s.io/v1", "DeleteOptions"): _DELETE_OPTIONS,
     ("events.k8s.io/v1", "DeleteOptions"): _DELETE_OPTIONS,
     ("coordination.k8s.io/v1", "DeleteOptions"): _DELETE_OPTIONS,
+    (_RBAC, "DeleteOptions"): _DELETE_OPTIONS,
 }

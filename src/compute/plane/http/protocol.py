@@ -15,7 +15,7 @@ from typing import Final
 from compute.api import errors
 from compute.plane.http import heads, refusals
 from compute.plane.http.limits import Limits
-from compute.plane.http.messages import Handler, Pieces, Response, refusal
+from compute.plane.http.messages import Caller, Handler, Pieces, Response, refusal
 from compute.plane.http.outlet import Outlet
 from compute.plane.http.peers import Peers
 from compute.plane.http.reader import Reader, Stage, Turn
@@ -61,6 +61,7 @@ class Connection(asyncio.BufferedProtocol):
         self._transport = transport  # type: ignore[assignment]
         limits = self._limits
         self._transport.set_write_buffer_limits(high=limits.slice)
+        self._reader.caller = _caller(self._transport)
         self._outlet = Outlet(self._transport, self._peers.soon, limits.slice, self._answered)
         if not self._peers.join(self):
             self._refuse(refusals.too_many_connections(limits.connections))
@@ -249,10 +250,10 @@ class Connection(asyncio.BufferedProtocol):
     # Ending
 
     def _refuse(self, error: errors.ApiError) -> None:
-        """Answer with a refusal, in its turn, and read no more."""
+        """Answer with a refusal, in its turn, and read no more. Of a stranger the handler is told."""
         self._deaf = True
         self._refusal = refusal(error)
-        self._arrived(Turn(None, persistent=False, modern=True))
+        self._arrived(Turn(self._reader.stranger, persistent=False, modern=True))
 
     def _hang_up(self) -> None:
         """Close. With bytes unread a close is a reset, which would destroy our last words."""
@@ -301,6 +302,14 @@ class Connection(asyncio.BufferedProtocol):
         turn.persistent = False
         message = f"no answer within {self._limits.request_time:g} s; it may have happened yet"
         self._send(refusal(errors.Timeout(message)), turn)
+
+
+def _caller(transport: asyncio.BaseTransport) -> Caller:
+    """Who is there, as the handshake found out. It holds for the whole connection."""
+    peer = transport.get_extra_info("peername")
+    tls = transport.get_extra_info("ssl_object")
+    certificate = None if tls is None else tls.getpeercert(binary_form=True)
+    return Caller(peer[0] if peer else "", certificate or b"")
 
 
 def _is_head(turn: Turn) -> bool:

@@ -9,9 +9,15 @@ import httptools
 from compute.api import errors
 from compute.plane.http import refusals
 from compute.plane.http.limits import Limits
-from compute.plane.http.messages import Request
+from compute.plane.http.messages import NOBODY, Caller, Request
 from compute.plane.http.peers import Peers
-from compute.plane.http.requestheads import KNOWN_NAMES, check, header_name, target
+from compute.plane.http.requestheads import (
+    KNOWN_NAMES,
+    check,
+    check_trailer,
+    header_name,
+    target,
+)
 
 _SMALL: Final = 64 * 1024  # bytes of a body that are read before anybody asks from whom
 
@@ -59,8 +65,12 @@ class Reader:
         self._parser = httptools.HttpRequestParser(self)
         self._unfinished = 0
         self._another = False  # whether a request ended in the data at hand
+        self.caller: Caller = NOBODY
+        self.stranger: Request | None = None
+        """A request whose body is not read, because nobody knows who sends it."""
         self._url: bytes
         self._headers: dict[str, str]
+        self._repeated: dict[str, list[str]] | None
         self._body: bytes | bytearray
         self._headers_left: int
         self._bytes_left: int
@@ -107,10 +117,14 @@ class Reader:
         if self._headers_left < 0 or self._bytes_left < 0:
             raise self._too_long()
         if self.stage is Stage.BODY:
-            return  # a trailer: counted, and of no meaning to us
+            check_trailer(name)  # counted, and else of no meaning to us
+            return
         headers, key = self._headers, KNOWN_NAMES.get(name) or header_name(name)
         text = value.decode("latin-1")
-        headers[key] = f"{headers[key]}, {text}" if key in headers else text
+        if key in headers:
+            self._repeat(key, text)
+        else:
+            headers[key] = text
 
     def on_headers_complete(self) -> None:
         parser, headers = self._parser, self._headers
@@ -120,8 +134,8 @@ class Reader:
             raise errors.BadRequest("no other protocol than HTTP/1.1 is spoken here")
         self.stage = Stage.BODY
         if "content-length" in headers or "transfer-encoding" in headers:
-            if _is_large(headers) and not self._knows(headers.get("authorization", "")):
-                raise refusals.unauthorized()
+            if _is_large(headers) and not self._knows(headers, self.caller):
+                raise self._turned_away()
             self._began()
             if "expect" in headers and self._version == "1.1":
                 self._invite()
@@ -144,14 +158,7 @@ class Reader:
     def on_message_complete(self) -> None:
         self._another = True
         parser = self._parser
-        path, query = target(self._url)
-        request = Request(
-            parser.get_method().decode("latin-1"),
-            path,
-            query,
-            self._headers,
-            bytes(self._body),
-        )
+        request = self._request()
         persistent, modern = parser.should_keep_alive(), self._version == "1.1"
         self._reset()
         self._arrived(Turn(request, persistent=persistent, modern=modern))
@@ -160,16 +167,44 @@ class Reader:
         """Forget what is there of a request that will never be whole."""
         self._reset()
 
+    def _turned_away(self) -> errors.ApiError:
+        """The refusal of a stranger. His credential is dropped: it may be known a moment later."""
+        self._headers.pop("authorization", None)
+        self.caller = Caller(self.caller.address)
+        self.stranger = self._request()
+        return refusals.unauthorized()
+
+    def _request(self) -> Request:
+        path, query = target(self._url)
+        return Request(
+            self._parser.get_method().decode("latin-1"),
+            path,
+            query,
+            self._headers,
+            bytes(self._body),
+            caller=self.caller,
+            repeated=self._repeated,
+        )
+
     def _reset(self) -> None:
         self._bodies.give_back(self._body_bytes)
         self.stage = Stage.NOTHING
         self._version = ""
         self._url = b""
         self._headers = {}
+        self._repeated = None
         self._headers_left = self._limits.headers
         self._bytes_left = self._limits.header_bytes
         self._body_bytes = 0
         self._body = b""
+
+    def _repeat(self, key: str, text: str) -> None:
+        """Keep one more value of a header. A value may hold commas, so joined they are not told apart."""
+        joined = self._headers[key]
+        if self._repeated is None:
+            self._repeated = {}
+        self._repeated.setdefault(key, [joined]).append(text)
+        self._headers[key] = f"{joined}, {text}"
 
     def _too_long(self) -> errors.ApiError:
         most = f"{self._limits.headers} headers or {self._limits.header_bytes} bytes"

@@ -27,11 +27,6 @@ def unauthorized() -> errors.Unauthorized:
     return errors.Unauthorized("Unauthorized")
 
 
-def impersonation_refused(user: str) -> errors.Forbidden:
-    """Acting as oneself instead would answer a question that was not asked."""
-    return errors.Forbidden(f'user "{user}" cannot impersonate: this server does not support it')
-
-
 def no_such_resource() -> errors.NotFound:
     message = "the server could not find the requested resource"
     return errors.NotFound(message, StatusDetails())

@@ -15,6 +15,7 @@ KNOWN_NAMES: Final = {
     spelling.encode(): spelling.lower() for name in _SPELLINGS for spelling in (name, name.lower())
 }
 _VERSIONS: Final = ("1.1", "1.0")
+_ONLY_IN_HEADS: Final = (b"authorization", b"impersonate")
 
 
 class Target(NamedTuple):
@@ -44,6 +45,12 @@ def check(version: str, headers: dict[str, str], limits: Limits) -> None:
     expected = headers.get("expect")
     if expected is not None and expected.lower() != "100-continue":
         raise refusals.ExpectationFailed("header Expect: only 100-continue is understood")
+
+
+def check_trailer(name: bytes) -> None:
+    """Refuse what must be known before a request is judged: it is not looked at after the body."""
+    if name.lower().startswith(_ONLY_IN_HEADS):
+        raise BadRequest(f"header {header_name(name)} must not come after the body")
 
 
 def target(url: bytes) -> Target:

@@ -14,9 +14,12 @@ from compute.api.errors import BadRequest
 from compute.plane.http.escapes import unescape
 from compute.plane.http.refusals import no_such_resource
 from compute.plane.registry.kinds import Kind, Kinds
+from compute.plane.registry.namespacegate import STORAGE as NAMESPACES
 
+FINALIZE: Final = "finalize"
+"""Where a namespace's own finalizers are taken off, once it is empty."""
 # What stands where a plural would stand below a namespace, and is a part of the namespace itself.
-_PARTS_OF_NAMESPACES: Final = frozenset({"status", "finalize"})
+_PARTS_OF_NAMESPACES: Final = frozenset({"status", FINALIZE})
 _NAME_AND_SUBRESOURCE: Final = 2
 
 
@@ -29,6 +32,13 @@ class Route:
     name: str = ""
     subresource: str = ""
     watch: bool = False
+
+    @property
+    def question(self) -> Kind | None:
+        """The kind of what is asked here, where something is asked and nothing is stored."""
+        if self.subresource:
+            return self.kind.questions.get(self.subresource)
+        return self.kind if self.kind.virtual else None
 
     @property
     def everywhere(self) -> bool:
@@ -81,7 +91,9 @@ def _checked(kind: Kind, namespace: str, rest: list[str], *, watch: bool) -> Rou
     resource = kind.resource
     if bool(namespace) != resource.namespaced and (namespace or name):
         raise no_such_resource()
-    if subresource and not _has(kind, subresource):
+    if subresource and (watch or not _has(kind, subresource)):
+        raise no_such_resource()
+    if kind.virtual and (name or watch or (resource.namespaced and not namespace)):
         raise no_such_resource()
     _check_segment("Name", name)
     _check_segment("Namespace", namespace)
@@ -90,8 +102,11 @@ def _checked(kind: Kind, namespace: str, rest: list[str], *, watch: bool) -> Rou
 
 def _has(kind: Kind, subresource: str) -> bool:
     resource = kind.resource
-    return (subresource == "status" and resource.status) or (
-        subresource == "scale" and resource.scale is not None
+    return (
+        (subresource == "status" and resource.status)
+        or (subresource == "scale" and resource.scale is not None)
+        or (subresource == FINALIZE and kind.storage == NAMESPACES)
+        or subresource in kind.questions
     )
 
 

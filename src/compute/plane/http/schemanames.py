@@ -4,7 +4,14 @@ The names are those of Kubernetes: ``io.k8s.api.core.v1.Secret`` for its own kin
 read backwards for all others, as in ``com.datumapis.compute.v1alpha.Workload``.
 """
 
+from collections.abc import Mapping
+from typing import Final
+
 from compute.plane.registry.kinds import Kind
+
+_PACKAGES: Final[Mapping[str, str]] = {
+    "apiextensions.k8s.io": "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions",
+}
 
 
 def schema_name(kind: Kind) -> str:
@@ -25,4 +32,8 @@ def _package(kind: Kind) -> str:
     group, version = kind.resource.group, kind.resource.version
     if kind.custom:
         return f"{'.'.join(reversed(group.split('.')))}.{version}"
-    return f"io.k8s.api.{group.split('.')[0] or 'core'}.{version}"
+    return f"{_PACKAGES.get(group) or _usual_package(group)}.{version}"
+
+
+def _usual_package(group: str) -> str:
+    return f"io.k8s.api.{group.partition('.')[0] or 'core'}"

@@ -3,13 +3,28 @@
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
 
-import msgspec
-
+from compute.plane.access.attributes import Attributes
+from compute.plane.access.authorizer import Authorizer
+from compute.plane.http.audit import Audit
+from compute.plane.http.fairness import Shares
 from compute.plane.http.limits import Limits
 from compute.plane.http.messages import Request, Response
+from compute.plane.identity.webtokens import SigningKey
 from compute.plane.registry.kinds import Kinds
 from compute.plane.registry.registry import Registry
 from compute.plane.users import User
+
+__all__ = [
+    "PLAIN",
+    "Access",
+    "Attributes",
+    "Everything",
+    "NoPages",
+    "Seams",
+    "Served",
+    "Site",
+    "Verb",
+]
 
 Verb = Literal["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]
 
@@ -23,21 +38,8 @@ class Served(Protocol):
     @property
     def registry(self) -> Registry: ...
 
-
-class Attributes(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What somebody wants to do, in the words of an access rule.
-
-    ``resource`` is empty for paths that are no resource (discovery, health); then ``path`` says it.
-    """
-
-    verb: str
-    group: str = ""
-    version: str = ""
-    resource: str = ""
-    subresource: str = ""
-    namespace: str = ""
-    name: str = ""
-    path: str = ""
+    @property
+    def access(self) -> Authorizer: ...
 
 
 class Access(Protocol):
@@ -62,8 +64,10 @@ class Site(Protocol):
 
     def answer(self, plane: Served, request: Request) -> Response | None: ...
 
-    def observe(self, attributes: Attributes, status: int, seconds: float) -> None:
-        """Told after each answer. A watch is told when it begins."""
+    def observe(
+        self, plane: Served | None, attributes: Attributes, status: int, seconds: float
+    ) -> None:
+        """Told after each answer. A watch is told when it begins. Strangers are in no plane."""
         ...
 
 
@@ -73,7 +77,9 @@ class NoPages:
     def answer(self, plane: Served, request: Request) -> Response | None:
         return None
 
-    def observe(self, attributes: Attributes, status: int, seconds: float) -> None:
+    def observe(
+        self, plane: Served | None, attributes: Attributes, status: int, seconds: float
+    ) -> None:
         return
 
 
@@ -84,6 +90,14 @@ class Seams:
     site: Site = field(default_factory=NoPages)
     access: Access = field(default_factory=Everything)
     limits: Limits = field(default_factory=Limits)
+    signing: SigningKey | None = None
+    """What signs the tokens of service accounts; without one they end with the process."""
+    anonymous_health: bool = False
+    """Whether everybody may ask for /livez, /readyz and /version."""
+    audit: Audit | None = None
+    """Who remembers the requests that change something or are refused."""
+    shares: Shares = field(default_factory=Shares)
+    """How the planes share the server."""
 
 
 PLAIN: Final = Seams()

@@ -13,12 +13,15 @@ from ipaddress import ip_address
 from typing import Final
 
 from compute.plane.environment import Environment
+from compute.plane.http import answering
 from compute.plane.http.application import Application
 from compute.plane.http.authentication import Tokens
+from compute.plane.http.authenticator import Authenticator
 from compute.plane.http.certificates import Certificates, Renewals
 from compute.plane.http.peers import Peers
 from compute.plane.http.protocol import Connection
 from compute.plane.http.seams import PLAIN, Seams, Served
+from compute.plane.identity.accounts import issuer_of
 
 _BACKLOG: Final = 1024
 
@@ -47,8 +50,12 @@ class Server:
         self._address = address
         self._tls = tls
         self._limits = seams.limits
-        self._application = Application(tokens, environment, seams)
-        self._peers = Peers(seams.limits, environment, tokens.knows)
+        self._environment = environment
+        self._authenticator = Authenticator(
+            tokens, environment, tls, seams.signing, anonymous_health=seams.anonymous_health
+        )
+        self._application = Application(self._authenticator, environment, seams)
+        self._peers = Peers(seams.limits, environment, self._authenticator.knows)
         self._listener: asyncio.Server | None = None
         self._renewals = None if tls is None else Renewals(tls, environment.now)
 
@@ -81,10 +88,12 @@ class Server:
     def mount(self, prefix: str, plane: Served) -> None:
         """Serve a plane below a path: ``/`` or ``/clusters/<name>``, say."""
         self._application.mount(prefix, plane)
+        answering.answer(self._authenticator, prefix, plane.registry, self._environment)
 
     def unmount(self, prefix: str) -> None:
         """Stop serving a plane. Its watches end; requests under way are answered."""
         self._application.unmount(prefix)
+        self._authenticator.remove(issuer_of(prefix))
 
     def mounted(self, prefix: str) -> Served:
         """The plane below a path."""

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from compute.client.options import PatchType
 from compute.plane.http import answers, bodies
 from compute.plane.http.forms import PLAIN, Form, form_for
-from compute.plane.http.messages import Request, Response
+from compute.plane.http.messages import Body, Request, Response
 from compute.plane.http.parameters import (
     Parameters,
     include_object,
@@ -17,10 +18,14 @@ from compute.plane.http.parameters import (
     write_options,
 )
 from compute.plane.http.refusals import no_such_method
-from compute.plane.http.routes import Route
+from compute.plane.http.routes import FINALIZE, Route
 from compute.plane.http.seams import Verb
 from compute.plane.http.streams import Watches, WatchStream
+from compute.plane.registry.applies import MayCreate, nothing_against_it
+from compute.plane.registry.encoding import encode
+from compute.plane.registry.kinds import Kind
 from compute.plane.registry.outcomes import Written
+from compute.plane.registry.questions import Question
 from compute.plane.registry.registry import Registry
 
 _COLLECTION: Final[Mapping[str, Verb]] = {
@@ -36,6 +41,9 @@ _OBJECT: Final[Mapping[str, Verb]] = {
     "DELETE": "delete",
 }
 _SUBRESOURCE: Final[Mapping[str, Verb]] = {"GET": "get", "PUT": "update", "PATCH": "patch"}
+_UNNAMED: Final = "unknown"
+_REPLACED: Final[Mapping[str, Verb]] = {"PUT": "update"}
+_QUESTION: Final[Mapping[str, Verb]] = {"POST": "create"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +66,12 @@ class Call:
     route: Route
     parameters: Parameters
     desk: Desk
+    may_create: MayCreate | None = None
+
+    @property
+    def agent(self) -> str:
+        """What the client's program calls itself."""
+        return self.request.headers.get("user-agent", "") or _UNNAMED
 
     def form(self) -> Form:
         return form_for(self.request.headers.get("accept", ""))
@@ -65,13 +79,7 @@ class Call:
 
 def verb_of(method: str, route: Route, parameters: Parameters) -> Verb:
     """What the request wants to do, in the words of an access rule."""
-    if route.subresource:
-        allowed = _SUBRESOURCE
-    elif route.name:
-        allowed = _OBJECT
-    else:
-        allowed = _EVERYWHERE if route.everywhere else _COLLECTION
-    verb = allowed.get(method)
+    verb = _allowed(route).get(method)
     if verb is None or (verb == "deletecollection" and route.kind.storage == "/namespaces"):
         raise no_such_method()
     if route.watch or (verb == "list" and parameters and parameters.flag("watch")):
@@ -81,17 +89,27 @@ def verb_of(method: str, route: Route, parameters: Parameters) -> Verb:
     return verb
 
 
+def _allowed(route: Route) -> Mapping[str, Verb]:
+    if route.question is not None:
+        return _QUESTION
+    if route.subresource:
+        return _REPLACED if route.subresource == FINALIZE else _SUBRESOURCE
+    if route.name:
+        return _OBJECT
+    return _EVERYWHERE if route.everywhere else _COLLECTION
+
+
 def get(call: Call) -> Response:
     route, parameters = call.route, call.parameters
     form, registry = call.form(), call.desk.registry
     if route.subresource == "scale":
-        return Response(200, registry.get_scale(route.kind, route.namespace, route.name).data)
+        return _shown(call, registry.get_scale(route.kind, route.namespace, route.name).data)
     version = parameters.text("resourceVersion") if parameters else ""
     record = registry.get(route.kind, route.namespace, route.name, version)
     if form is PLAIN:
-        return Response(200, record.data)
+        return _shown(call, record.data)
     include = include_object(parameters)
-    return Response(200, answers.one(route.kind, record, form, include, call.desk.now()))
+    return _shown(call, answers.one(route.kind, record, form, include, call.desk.now()))
 
 
 async def list_(call: Call) -> Response:
@@ -99,7 +117,7 @@ async def list_(call: Call) -> Response:
     include = include_object(call.parameters)
     options = list_options(call.parameters)
     found = await call.desk.registry.list(route.kind, route.namespace, options)
-    return Response(200, answers.page(route.kind, found, form, include, call.desk.now()))
+    return _shown(call, answers.page(route.kind, found, form, include, call.desk.now()))
 
 
 async def watch(call: Call) -> Response:
@@ -111,33 +129,58 @@ async def watch(call: Call) -> Response:
     stream = WatchStream(opened, write, desk.watches.discard)
     desk.watches.add(stream)
     stream.limit(desk.loop, options.timeout_seconds or desk.watch_time())
-    return Response(200, stream)
+    return _shown(call, stream)
 
 
 async def create(call: Call) -> Response:
     route, desk = call.route, call.desk
-    form, options = call.form(), write_options(call.parameters, "CreateOptions")
+    if route.question is not None:
+        return await _ask(call, route.question)
+    form, options = call.form(), write_options(call.parameters, "CreateOptions", call.agent)
+    call.request.dry_run = options.dry_run
     document = bodies.document(call.request, route.kind, desk.body_limit)
-    written = await desk.registry.create(route.kind, route.namespace, document, options)
+    written = await desk.registry.create(
+        route.kind, route.namespace, document, options, user=call.request.user
+    )
+    call.request.subject = written.record.key.rpartition("/")[2]
     return _written(call, form, written, 201)
 
 
 async def update(call: Call) -> Response:
     route, desk = call.route, call.desk
-    form, options = call.form(), write_options(call.parameters, "UpdateOptions")
+    form, options = call.form(), write_options(call.parameters, "UpdateOptions", call.agent)
+    call.request.dry_run = options.dry_run
     document = bodies.document(call.request, route.kind, desk.body_limit)
     written = await desk.registry.update(
-        route.kind, route.namespace, route.name, document, options, route.subresource
+        route.kind,
+        route.namespace,
+        route.name,
+        document,
+        options,
+        route.subresource,
+        user=call.request.user,
     )
     return _written(call, form, written, 200)
 
 
 async def patch(call: Call) -> Response:
     route, desk = call.route, call.desk
-    form, options = call.form(), write_options(call.parameters, "PatchOptions")
+    form = call.form()
     kind, change = bodies.patch(call.request, desk.body_limit)
+    # Who applies has to name himself: his program may be that of many.
+    agent = "" if kind is PatchType.APPLY else call.agent
+    options = write_options(call.parameters, "PatchOptions", agent)
+    call.request.dry_run = options.dry_run
     written = await desk.registry.patch(
-        route.kind, route.namespace, route.name, kind, change, options, route.subresource
+        route.kind,
+        route.namespace,
+        route.name,
+        kind,
+        change,
+        options,
+        route.subresource,
+        user=call.request.user,
+        may_create=call.may_create or nothing_against_it,
     )
     return _written(call, form, written, 200)
 
@@ -145,7 +188,10 @@ async def patch(call: Call) -> Response:
 async def delete(call: Call) -> Response:
     route, desk = call.route, call.desk
     options = bodies.delete_options(call.request, call.parameters, desk.body_limit)
-    deleted = await desk.registry.delete(route.kind, route.namespace, route.name, options)
+    call.request.dry_run = options.dry_run
+    deleted = await desk.registry.delete(
+        route.kind, route.namespace, route.name, options, user=call.request.user
+    )
     if deleted.gone:
         return answers.removed(route.kind, deleted.record, route.name)
     return Response(200, deleted.record.data)
@@ -155,9 +201,14 @@ async def delete_collection(call: Call) -> Response:
     route, desk, form = call.route, call.desk, call.form()
     which = list_options(call.parameters)
     options = bodies.delete_options(call.request, call.parameters, desk.body_limit)
-    found = await desk.registry.delete_collection(route.kind, route.namespace, which, options)
+    call.request.dry_run = options.dry_run
+    found = await desk.registry.delete_collection(
+        route.kind, route.namespace, which, options, user=call.request.user
+    )
     return Response(200, answers.page(route.kind, found, form, "Metadata", desk.now()))
 
+
+READS: Final = frozenset({"get", "list", "watch"})
 
 Act = Callable[[Call], Response | Awaitable[Response]]
 ACTS: Final[Mapping[Verb, Act]] = {
@@ -170,6 +221,33 @@ ACTS: Final[Mapping[Verb, Act]] = {
     "delete": delete,
     "deletecollection": delete_collection,
 }
+
+
+async def _ask(call: Call, kind: Kind) -> Response:
+    """The answer to a question, which is the question with its answer filled in."""
+    route, desk = call.route, call.desk
+    call.form()  # an answer has but one form, so whether it is taken is all that matters
+    options = write_options(call.parameters, "CreateOptions")
+    call.request.dry_run = options.dry_run
+    document = bodies.document(call.request, kind, desk.body_limit)
+    question = Question(
+        kind=route.kind,
+        namespace=route.namespace,
+        name=route.name,
+        subresource=route.subresource,
+        document=document,
+        user=call.request.user,
+        dry_run=options.dry_run,
+        field_validation=options.field_validation,
+    )
+    body = encode(await desk.registry.ask(question))
+    return Response(201, body, headers=answers.warning_headers(question.warnings))
+
+
+def _shown(call: Call, body: Body) -> Response:
+    """What was asked for. Whoever uses a version that is going away is told each time."""
+    warning = call.route.kind.warning
+    return Response(200, body, headers=answers.warning_headers((warning,)) if warning else ())
 
 
 def _written(call: Call, form: Form, written: Written, status: int) -> Response:

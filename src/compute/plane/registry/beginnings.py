@@ -14,7 +14,7 @@ from typing import Final
 from compute.client.options import WatchOptions
 from compute.plane.registry import versions
 from compute.plane.registry.context import Context, reading_the_past
-from compute.plane.registry.kinds import Kind
+from compute.plane.registry.kinds import Kind, Kinds
 from compute.plane.registry.optionrules import check_watch
 from compute.plane.registry.selection import Selection, matching, select
 from compute.plane.registry.watches import Beginning, Watch
@@ -51,6 +51,12 @@ class Watches:
         for watch in tuple(self._open):
             watch.end()
 
+    def follow(self, kinds: Kinds) -> None:
+        """Finish the watches of kinds that are no longer served, once all is told."""
+        for watch in tuple(self._open):
+            if not _serves(kinds, watch.kind):
+                watch.finish()
+
     async def watch(self, kind: Kind, namespace: str, options: WatchOptions, name: str) -> Watch:
         """The watch that was asked for. `Expired` if its past is forgotten."""
         with reading_the_past():
@@ -58,6 +64,8 @@ class Watches:
         if self._over:
             watch.end()
             return watch
+        if not _serves(self._context.kinds, kind):
+            watch.finish()
         seconds, loop = options.timeout_seconds, asyncio.get_running_loop()
         self._open[watch] = loop.call_later(seconds, watch.finish) if seconds else None
         watch.left = self._leave
@@ -121,3 +129,8 @@ class Watches:
             return store.collection(chosen.kind.storage).range(chosen.prefix)
         record = store.find(chosen.kind.storage, chosen.key)
         return [] if record is None else [record]
+
+
+def _serves(kinds: Kinds, kind: Kind) -> bool:
+    resource = kind.resource
+    return kinds.find(resource.group, resource.version, resource.plural) is not None

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from compute.api import admission, rbac
 from compute.api.resource import Resource
 from compute.client.transport import Document
 from compute.plane.registry import ages
@@ -60,6 +61,27 @@ def _count(*fields: str) -> Cell:
 
     def cell(document: Document, _: datetime) -> object:
         return sum(len(document.get(field) or ()) for field in fields)
+
+    return cell
+
+
+def _created(document: Document, _: datetime) -> object:
+    return document["metadata"].get("creationTimestamp", "")
+
+
+def _role(document: Document, _: datetime) -> object:
+    ref = document["roleRef"]
+    return f"{ref['kind']}/{ref['name']}"
+
+
+def _subjects(kind: str) -> Cell:
+    """The names of a binding's subjects of one kind; a service account with its namespace."""
+
+    def cell(document: Document, _: datetime) -> object:
+        found = [one for one in document.get("subjects") or () if one["kind"] == kind]
+        if kind == "ServiceAccount":
+            return ", ".join(f"{one.get('namespace', '')}/{one['name']}" for one in found)
+        return ", ".join(one["name"] for one in found)
 
     return cell
 
@@ -149,6 +171,30 @@ _NEW_EVENT: Final = _EventFields(
     last="deprecatedLastTimestamp",
     count="deprecatedCount",
 )
+_WEBHOOKS: Final = (
+    NAME,
+    Printed(
+        definition("Webhooks", "How many webhooks it has.", type_="integer"), _count("webhooks")
+    ),
+    AGE,
+)
+_ROLES: Final = (
+    NAME,
+    Printed(definition("Created At", "When the object was created.", type_="date"), _created),
+)
+_BINDINGS: Final = (
+    NAME,
+    _column("Role", "The role that is given.", _role),
+    AGE,
+    _column("Users", "The users it is given to.", _subjects("User"), wide=True),
+    _column("Groups", "The groups it is given to.", _subjects("Group"), wide=True),
+    _column(
+        "ServiceAccounts",
+        "The service accounts it is given to.",
+        _subjects("ServiceAccount"),
+        wide=True,
+    ),
+)
 _BY_KIND: Final[Mapping[tuple[str, str], tuple[Printed, ...]]] = {
     ("", "Namespace"): (
         NAME,
@@ -175,6 +221,19 @@ _BY_KIND: Final[Mapping[tuple[str, str], tuple[Printed, ...]]] = {
         NAME,
         _column("Holder", "Who holds it.", _text("spec", "holderIdentity")),
         AGE,
+    ),
+    (admission.GROUP, "MutatingWebhookConfiguration"): _WEBHOOKS,
+    (admission.GROUP, "ValidatingWebhookConfiguration"): _WEBHOOKS,
+    (rbac.GROUP, "Role"): _ROLES,
+    (rbac.GROUP, "ClusterRole"): _ROLES,
+    (rbac.GROUP, "RoleBinding"): _BINDINGS,
+    (rbac.GROUP, "ClusterRoleBinding"): _BINDINGS,
+    ("apiextensions.k8s.io", "CustomResourceDefinition"): (
+        NAME,
+        Printed(
+            definition("Created At", "When the definition was created.", type_="date"),
+            _text("metadata", "creationTimestamp"),
+        ),
     ),
     ("", "Event"): _OLD_EVENT.columns(),
     ("events.k8s.io", "Event"): _NEW_EVENT.columns(),

@@ -122,15 +122,19 @@ def _values(document: Document, name: str) -> dict[str, str]:
 
 def _key_errors(name: str, values: Mapping[str, str]) -> Iterator[FieldError]:
     for key in values:
-        path = Path(name).key(key)
-        if len(key) > _KEY_LIMIT:
-            yield invalid(path, key, f"must be no more than {_KEY_LIMIT} characters")
-        elif _KEY.fullmatch(key) is None:
-            yield invalid(path, key, _KEY_WORDS)
-        elif key in (".", ".."):
-            yield invalid(path, key, f"must not be '{key}'")
-        elif key.startswith(".."):
-            yield invalid(path, key, "must not start with '..'")
+        if fault := _key_fault(key):
+            yield invalid(Path(name).key(key), key, fault)
+
+
+def _key_fault(key: str) -> str:
+    """Why a key cannot be the name of a file; empty if it can."""
+    if len(key) > _KEY_LIMIT:
+        return f"must be no more than {_KEY_LIMIT} characters"
+    if _KEY.fullmatch(key) is None:
+        return _KEY_WORDS
+    if key in (".", ".."):
+        return f"must not be '{key}'"
+    return "must not start with '..'" if key.startswith("..") else ""
 
 
 def _base64_errors(

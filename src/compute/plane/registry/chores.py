@@ -63,6 +63,11 @@ class Chores(Generic[K]):
         """Wait until there is nothing to do."""
         await self._at_rest.wait()
 
+    async def settle(self) -> None:
+        """Wait until everything was looked at; what was refused is tried again, but later."""
+        while self._running:
+            await asyncio.wait(self._running.values(), return_when=asyncio.FIRST_COMPLETED)
+
     async def close(self) -> None:
         """Drop what waits and stop what runs."""
         self._closed = True

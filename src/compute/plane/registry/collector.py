@@ -55,14 +55,26 @@ class Collector:
         self._store = store
         self._registry = registry
         self._ownership = Ownership()
+        self._learned: set[str] = set()  # what is stored and was looked through
+        self._undecided: set[Place] = set()  # whose owners are of a kind that nobody serves
+        self._gone: set[str] = set()  # owners that went while others named them
         self.chores = Chores(self._look)
 
     def start(self) -> None:
         """Learn what is stored and follow what changes from here on."""
-        for resource in self._registry.kinds.stored():
-            for record in self._store.collection(resource).range():
-                self._learn(resource, record)
         self.chores.until_closed(self._store.listen(self._heard))
+        self.look_around()
+
+    def look_around(self) -> None:
+        """Other kinds are served than before: learn what is stored of them, and who waited."""
+        for resource in self._registry.kinds.stored():
+            if resource not in self._learned:
+                self._learned.add(resource)
+                for record in self._store.collection(resource).range():
+                    self._learn(resource, record)
+        for place in sorted(self._undecided):
+            self.chores.add(place)
+        self._undecided.clear()
 
     def _learn(self, resource: str, record: Record) -> None:
         references = owners(record)
@@ -73,16 +85,26 @@ class Collector:
 
     def _heard(self, resource: str, event: Event) -> None:
         changed = self._ownership.note(resource, event)
+        if changed and self._gone:
+            self._forget(owners(event.previous))
         key = event.record.key
         if event.change is ChangeType.DELETED:
+            self._undecided.discard(Place(resource, key))
             gone = meta_of(event.record)
             for dependent in self._ownership.dependents(gone.uid):
+                self._gone.add(gone.uid)
                 self.chores.add(dependent)
             self._look_at_owners(gone.owner_references, key)
         elif changed or is_deleting(event.record):
             self.chores.add(Place(resource, key))
             if changed and event.previous is not None:
                 self._look_at_owners(owners(event.previous), key)
+
+    def _forget(self, references: Iterable[Reference]) -> None:
+        """Owners that went and that nobody names any more need not be remembered."""
+        for reference in references:
+            if not any(self._ownership.dependents(reference.uid)):
+                self._gone.discard(reference.uid)
 
     def _look_at_owners(self, references: Iterable[Reference], dependent: str) -> None:
         """They may have waited for this dependent to go, to forget them, or to stop blocking."""
@@ -93,7 +115,7 @@ class Collector:
 
     async def _look(self, place: Place) -> None:
         record = self._store.find(*place)
-        if record is None:
+        if record is None or place.resource not in self._registry.kinds.stored():
             return
         meta = meta_of(record)
         try:
@@ -104,7 +126,10 @@ class Collector:
             elif meta.owner_references and not meta.deleting:
                 await self._judge(place, record, meta)
         except (NotFound, Conflict):
-            self.chores.add(place)  # it, or a dependent, moved on while this was decided
+            # A dependent moved on, or a webhook says no so: both are tried again, but not at once.
+            if self._store.find(*place) is record:
+                raise
+            self.chores.add(place)  # it moved on while this was decided
 
     async def _orphan(self, place: Place, meta: Meta) -> None:
         for dependent, record in self._present_dependents(meta):
@@ -140,6 +165,8 @@ class Collector:
 
     async def _judge(self, place: Place, record: Record, meta: Meta) -> None:
         """Keep it, let it forget some owners, or delete it."""
+        if not all(map(self._is_known, meta.owner_references)):
+            self._undecided.add(place)
         states = [(o.uid, self._state(o, place.key)) for o in meta.owner_references]
         there = {uid for uid, state in states if state is _Owner.THERE}
         lost = {uid for uid, _ in states} - there
@@ -167,6 +194,8 @@ class Collector:
         return meta_of(await self._set_owners(place, record, free))
 
     def _state(self, reference: Reference, dependent: str) -> _Owner:
+        if reference.uid in self._gone:
+            return _Owner.GONE  # its kind may have gone with it, and then nobody could tell
         place = self._place_of(reference, dependent)
         if place is None:
             return _Owner.THERE
@@ -177,6 +206,9 @@ class Collector:
         if meta.uid != reference.uid:
             return _Owner.GONE
         return _Owner.WAITING if meta.held_by(FOREGROUND) else _Owner.THERE
+
+    def _is_known(self, owner: Reference) -> bool:
+        return self._registry.kinds.by_kind(owner.api_version, owner.kind) is not None
 
     def _place_of(self, reference: Reference, dependent: str) -> Place | None:
         """Where an owner must be: beside its dependent, or outside all namespaces.

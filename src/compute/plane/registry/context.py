@@ -1,37 +1,34 @@
 """What the verbs of one plane share: where things are kept, what kinds there are, who may refuse."""
 
-from collections.abc import Callable, Iterator
+import asyncio
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import datetime
-from typing import Final, Literal
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final, Protocol
 
 from compute.api import times
-from compute.api.errors import TooLarge, Unavailable
+from compute.api.errors import Timeout, TooLarge, Unavailable
 from compute.client.transport import Document
 from compute.plane.environment import Environment
-from compute.plane.registry.encoding import tail_of
+from compute.plane.registry.admission import Admission
+from compute.plane.registry.encoding import decode, tail_of
 from compute.plane.registry.kinds import Kind, Kinds
 from compute.plane.store.records import ChangeType, Draft, Record
 from compute.plane.store.store import Store, Unreadable, WritesStopped
 
 LARGEST: Final = 3 * 1024 * 1024  # bytes of an object, which many patches could make grow for ever
+_LONGEST_RACE: Final = 60.0  # seconds, after which nobody waits for the answer any more
+_SECOND: Final = timedelta(seconds=1)
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """A change that is about to be made. ``document`` is what will be, ``old`` what was."""
+class Room(Protocol):
+    """Whether there is room for a change. What is taken is given back once it is stored."""
 
-    verb: Literal["create", "update", "delete"]
-    kind: Kind
-    key: str
-    subresource: str = ""
-    document: Document | None = None
-    old: Document | None = None
+    def take(self, draft: Draft) -> Any: ...  # noqa: ANN401 - its own business
 
-
-Admit = Callable[[Attempt], None]
-"""Somebody with a say: raises an `ApiError` to refuse, may complete the document in place."""
+    def give_back(self, held: Any) -> None: ...  # noqa: ANN401 - its own business
 
 
 @dataclass(slots=True)
@@ -41,21 +38,31 @@ class Context:
     store: Store
     kinds: Kinds
     environment: Environment
-    admission: list[Admit] = field(default_factory=list)
+    admission: Admission = field(default_factory=Admission)
+    room: Room | None = None
 
-    _second: datetime | None = None
+    _stamps_from: datetime = _NEVER
+    _stamps_until: datetime = _NEVER
     _stamp: str = ""
+    _identity: str = ""
 
     def stamp(self) -> str:
         """The present as metadata spells it. Many objects are made in the same second."""
-        second = self.environment.now().replace(microsecond=0)
-        if second != self._second:
-            self._second, self._stamp = second, times.format_time(second)
+        now = self.environment.now()
+        if not self._stamps_from <= now < self._stamps_until:
+            self._stamps_from = now.replace(microsecond=0)
+            self._stamps_until = self._stamps_from + _SECOND
+            self._stamp = times.format_time(self._stamps_from)
         return self._stamp
 
-    def admit(self, attempt: Attempt) -> None:
-        for admit in self.admission:
-            admit(attempt)
+    @property
+    def identity(self) -> str:
+        """What tells the plane from others, for as long as it lives."""
+        if not self._identity:
+            record = self.store.find("/namespaces", "kube-system")
+            if record is not None:
+                self._identity = decode(record.data)["metadata"]["uid"]
+        return self._identity
 
     def draft(
         self, kind: Kind, key: str, previous: int, change: ChangeType, document: Document
@@ -74,10 +81,39 @@ class Context:
 
     async def commit(self, draft: Draft) -> Record:
         """The stored record. `Moved` is the caller's business: only he can decide anew."""
+        room = self.room
+        held = None if room is None else room.take(draft)
         try:
             return await self.store.write(draft)
         except WritesStopped as stopped:
             raise Unavailable(str(stopped)) from stopped
+        finally:
+            if room is not None:
+                room.give_back(held)
+
+
+class Race:
+    """How long a change is worked out anew because others were quicker.
+
+    It ends by itself where each way round is short. Where somebody who is asked takes his time, or
+    changes the object himself, it might never.
+    """
+
+    __slots__ = ("_until",)
+
+    def __init__(self) -> None:
+        self._until = 0.0
+
+    def lost(self, kind: Kind, key: str) -> None:
+        """Tell that another change came first once more. Raises `Timeout` when it is enough."""
+        now = asyncio.get_running_loop().time()
+        if not self._until:
+            self._until = now + _LONGEST_RACE
+        elif now > self._until:
+            raise Timeout(
+                f"{kind.resource.plural} {key} was not changed within {_LONGEST_RACE:g} s: others "
+                "change it all the time"
+            )
 
 
 @contextmanager

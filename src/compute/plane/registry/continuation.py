@@ -59,7 +59,7 @@ def read(text: str, asked: str) -> Token:
     try:
         raw = urlsafe_b64decode(text[:_LONGEST].encode("ascii") + b"==")
         token = msgspec.json.decode(raw, type=Token)
-    except (UnicodeEncodeError, binascii.Error, msgspec.DecodeError) as error:
+    except (UnicodeError, binascii.Error, msgspec.DecodeError) as error:
         raise BadRequest(
             "invalid continue token: continue key is not valid: it was not given out by this server"
         ) from error

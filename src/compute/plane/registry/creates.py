@@ -4,20 +4,21 @@ from typing import Final
 
 from compute.api import errors
 from compute.api.errors import BadRequest
-from compute.client.options import WriteOptions
 from compute.client.transport import Document
-from compute.plane.registry import metarules
+from compute.plane.apply.entries import Entry
 from compute.plane.registry.addressing import check_namespace, check_type
-from compute.plane.registry.context import Attempt, Context
+from compute.plane.registry.context import Context
 from compute.plane.registry.encoding import record_of, view_of
-from compute.plane.registry.judging import checked, typed, warnings_of
+from compute.plane.registry.judging import typed
 from compute.plane.registry.kinds import Kind
-from compute.plane.registry.metadata import birth_errors, born
+from compute.plane.registry.metadata import born
 from compute.plane.registry.metaintake import Received, receive
 from compute.plane.registry.namespacegate import NamespaceGate
 from compute.plane.registry.objectnames import generated
 from compute.plane.registry.optionrules import check_write
 from compute.plane.registry.outcomes import Written
+from compute.plane.registry.preparing import Preparation, Proposal
+from compute.plane.registry.targets import Target
 from compute.plane.store.records import ChangeType, Record
 from compute.plane.store.store import Moved
 
@@ -27,58 +28,53 @@ _TRIES: Final = 8  # names made by chance before giving up
 class Creates:
     """The verb create of one plane."""
 
-    def __init__(self, context: Context, gate: NamespaceGate) -> None:
+    def __init__(self, context: Context, gate: NamespaceGate, preparation: Preparation) -> None:
         self._context = context
         self._gate = gate
+        self._preparation = preparation
 
     async def create(
-        self, kind: Kind, namespace: str, document: Document, options: WriteOptions
+        self, target: Target, document: Document, managed: list[Entry] | None = None
     ) -> Written:
-        """The new object. A name made by chance that is taken already is made anew."""
-        check_write(options)
+        """The new object. A name made by chance that is taken already is made anew.
+
+        ``managed`` is who owns what in a document that was made by an apply.
+        """
+        check_write(target.options)
+        kind, namespace = target.kind, target.namespace
         received = receive(kind, check_type(kind, document))
         name = taken = received.given.get("name", "")
         for _ in range(1 if name else _TRIES):
             self._gate.check(kind, namespace, name)
-            stored, warnings = self._prepared(kind, namespace, document, received, options)
-            record = await self._stored(kind, namespace, stored, options)
+            proposal = self._proposal(target, document, received)
+            proposal.managed = managed
+            prepared = await self._preparation.prepare(proposal)
+            record = await self._stored(target, prepared.document)
             if record is not None:
-                return Written(record, created=True, warnings=warnings)
-            taken = stored["metadata"]["name"]
+                return Written(record, created=True, warnings=prepared.warnings)
+            taken = prepared.document["metadata"]["name"]
         raise errors.already_exists(kind.resource, taken)
 
-    def _prepared(
-        self,
-        kind: Kind,
-        namespace: str,
-        document: Document,
-        received: Received,
-        options: WriteOptions,
-    ) -> tuple[Document, tuple[str, ...]]:
-        """The object as it will be stored, and the warnings about it."""
-        given = received.given
-        check_namespace(kind, namespace, given)
+    def _proposal(self, target: Target, document: Document, received: Received) -> Proposal:
+        kind, given = target.kind, received.given
+        check_namespace(kind, target.namespace, given)
         if given.get("resourceVersion"):
             raise BadRequest("resourceVersion should not be set on objects to be created")
         prefix = given.get("generateName", "")
         chance = self._context.environment.chance
         name = given.get("name") or (generated(prefix, chance) if prefix else "")
-        metadata = born(kind, namespace, name, given, self._context)
-        conformed = kind.conform(typed(kind, document, metadata, None))
-        warnings = warnings_of(kind, options.field_validation, received, conformed)
-        stored = checked(kind, conformed, None, birth_errors(kind, metadata))
-        if self._context.admission:
-            self._context.admit(Attempt("create", kind, kind.key(namespace, name), document=stored))
-        return stored, (*warnings, *metarules.warnings(kind, metadata))
+        metadata = born(kind, target.namespace, name, given, self._context)
+        return Proposal(target, typed(kind, document, metadata, None), received)
 
-    async def _stored(
-        self, kind: Kind, namespace: str, document: Document, options: WriteOptions
-    ) -> Record | None:
+    async def _stored(self, target: Target, document: Document) -> Record | None:
         """The new record; None when the name is taken."""
-        key = kind.key(namespace, document["metadata"]["name"])
+        kind: Kind = target.kind
+        key = kind.key(target.namespace, document["metadata"]["name"])
         if self._context.store.find(kind.storage, key) is not None:
             return None
-        if options.dry_run:
+        # Those with a say take their time: what was defined at the beginning may be gone.
+        self._gate.check_kind(kind, document["metadata"]["name"])
+        if target.options.dry_run:
             return record_of(kind, key, 0, document)
         draft = self._context.draft(kind, key, 0, ChangeType.ADDED, document)
         try:

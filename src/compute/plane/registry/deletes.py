@@ -9,12 +9,16 @@ import asyncio
 from contextlib import suppress
 from typing import Final
 
+import msgspec
+from msgspec.structs import replace
+
 from compute.api import errors, finalizers
 from compute.api.errors import Conflict, Forbidden, MethodNotAllowed, NotFound
 from compute.api.status import StatusDetails
 from compute.client.options import DeleteOptions, Propagation
 from compute.client.transport import Document
-from compute.plane.registry.context import Attempt, Context
+from compute.plane.registry.admission import Attempt
+from compute.plane.registry.context import Context, Race
 from compute.plane.registry.encoding import (
     Metadata,
     document_of,
@@ -29,6 +33,7 @@ from compute.plane.registry.outcomes import Deleted, Page
 from compute.plane.registry.updates import may_go
 from compute.plane.store.records import ChangeType, Record
 from compute.plane.store.store import Moved
+from compute.plane.users import User
 
 _AT_ONCE: Final = 256
 _BY_POLICY: Final[dict[Propagation, str]] = {
@@ -38,6 +43,16 @@ _BY_POLICY: Final[dict[Propagation, str]] = {
 }
 
 
+class Doomed(msgspec.Struct, frozen=True):
+    """An object that somebody wants gone."""
+
+    kind: Kind
+    namespace: str
+    name: str
+    options: DeleteOptions
+    user: User
+
+
 class Deletes:
     """The verbs delete and deletecollection of one plane."""
 
@@ -45,22 +60,22 @@ class Deletes:
         self._context = context
         self._gate = gate
 
-    async def delete(
-        self, kind: Kind, namespace: str, name: str, options: DeleteOptions
-    ) -> Deleted:
+    async def delete(self, doomed: Doomed) -> Deleted:
         """The object as it was last, or as it waits for its finalizers."""
-        check_delete(options)
+        check_delete(doomed.options)
+        kind, name = doomed.kind, doomed.name
         if kind.storage == NAMESPACES and name in LASTING:
             raise Forbidden(
                 f'namespaces "{name}" is forbidden: this namespace may not be deleted',
                 StatusDetails(name=name, kind="namespaces"),
             )
+        race = Race()
         with self._gate.closing(kind, name):
             while True:
                 try:
-                    return await self._try(kind, namespace, name, options)
+                    return await self._try(doomed)
                 except Moved:
-                    continue
+                    race.lost(kind, kind.key(doomed.namespace, name))
 
     def check_collection(self, kind: Kind) -> None:
         """Refuse to delete all namespaces at once, as every server does."""
@@ -69,26 +84,30 @@ class Deletes:
                 "the server does not allow this method on the requested resource"
             )
 
-    async def delete_all(self, kind: Kind, page: Page, options: DeleteOptions) -> Page:
-        """Every object of a page. Those that are gone already are let be."""
+    async def delete_all(self, page: Page, every: Doomed) -> Page:
+        """Every object of a page, each as ``every`` says. Those that are gone are let be."""
         for start in range(0, len(page.records), _AT_ONCE):
-            some = page.records[start : start + _AT_ONCE]
-            await asyncio.gather(*(self._delete_one(kind, record, options) for record in some))
+            some = (self._delete_one(r, every) for r in page.records[start : start + _AT_ONCE])
+            # All are waited for: nothing goes on behind the back of whoever is told of a refusal.
+            for outcome in await asyncio.gather(*some, return_exceptions=True):
+                if outcome is not None:
+                    raise outcome
         return page
 
-    async def _delete_one(self, kind: Kind, record: Record, options: DeleteOptions) -> None:
+    async def _delete_one(self, record: Record, every: Doomed) -> None:
         namespace, _, name = record.key.rpartition("/")
         with suppress(NotFound):
-            await self.delete(kind, namespace, name, options)
+            await self.delete(replace(every, namespace=namespace, name=name))
 
-    async def _try(self, kind: Kind, namespace: str, name: str, options: DeleteOptions) -> Deleted:
-        key = kind.key(namespace, name)
+    async def _try(self, doomed: Doomed) -> Deleted:
+        kind, options = doomed.kind, doomed.options
+        key = kind.key(doomed.namespace, doomed.name)
         record = self._context.store.find(kind.storage, key)
         if record is None:
-            raise errors.not_found(kind.resource, name)
+            raise errors.not_found(kind.resource, doomed.name)
         old = document_of(kind, record)
         _check_preconditions(kind, old["metadata"], options)
-        self._context.admit(Attempt("delete", kind, key, old=old))
+        await self._admit(doomed, old)
         new = self._marked(kind, old, options.propagation)
         gone = may_go(kind, new)
         if not gone and new == old:
@@ -99,6 +118,13 @@ class Deletes:
         document = old if gone else new
         draft = self._context.draft(kind, key, record.revision, change, document)
         return Deleted(view_of(kind, await self._context.commit(draft)), gone)
+
+    async def _admit(self, doomed: Doomed, old: Document) -> None:
+        admission = self._context.admission
+        if admission.mutating or admission.validating:
+            attempt = _attempt(doomed, old)
+            await admission.mutate(attempt)
+            await admission.validate(attempt)
 
     def _marked(self, kind: Kind, old: Document, policy: Propagation) -> Document:
         """The object as it waits for its end."""
@@ -115,6 +141,18 @@ class Deletes:
         if kind.storage == NAMESPACES:
             new["status"] = {**old.get("status", {}), "phase": "Terminating"}
         return new
+
+
+def _attempt(doomed: Doomed, old: Document) -> Attempt:
+    return Attempt(
+        verb="delete",
+        kind=doomed.kind,
+        namespace=doomed.namespace,
+        name=doomed.name,
+        old=old,
+        user=doomed.user,
+        options=doomed.options,
+    )
 
 
 def _finalizers(present: list[str], policy: Propagation) -> list[str]:

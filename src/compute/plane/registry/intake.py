@@ -42,22 +42,28 @@ _STEPS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 def read_json(body: bytes) -> object:
     """The value in a JSON body. `BadRequest` says what is wrong with it and where."""
-    if body.count(b"{") + body.count(b"[") > DEPTH_LIMIT:
+    value = read_own(body)
+    written = _ENCODER.encode(value)
+    # A key given twice is written once, with its quotes; only this escape hides a quote.
+    if body.count(b'"') != written.count(b'"') or (b"\\" in body and b"\\u0022" in body):
+        _refuse_repeated_keys(body, written)
+    return value
+
+
+def read_own(body: bytes) -> object:
+    """The value in a body that an encoder of this process wrote, which names no key twice."""
+    # What is nested that deep has as many brackets, and as many that close them.
+    if len(body) > 2 * DEPTH_LIMIT and body.count(b"{") + body.count(b"[") > DEPTH_LIMIT:
         _refuse_depth(body)
     try:
         value: object = _DECODER.decode(body)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise _not_json(body, error) from error
-    has_escapes = b"\\" in body
-    if has_escapes and b"\\u0000" in body:
+    if b"\\" in body and b"\\u0000" in body:
         _refuse_nul(body)
     alike = body.translate(_ALIKE)
     if b":" + _LONG in alike or alike.startswith(_LONG):
         _refuse_long_integers(body)
-    written = _ENCODER.encode(value)
-    # A key given twice is written once, with its quotes; only this escape hides a quote.
-    if body.count(b'"') != written.count(b'"') or (has_escapes and b"\\u0022" in body):
-        _refuse_repeated_keys(body, written)
     return value
 
 

@@ -5,10 +5,15 @@ from compute.api.errors import BadRequest
 from compute.api.fields import FieldError
 from compute.client.options import FieldValidation
 from compute.client.transport import Document
+from compute.plane import cel
 from compute.plane.registry.conformance import Conformed
 from compute.plane.registry.encoding import Metadata
 from compute.plane.registry.kinds import Kind
 from compute.plane.registry.metaintake import Received
+
+
+class StrictlyUnreadable(BadRequest):
+    """A document with fields that nobody knows, from a client that wants to be told."""
 
 
 def typed(kind: Kind, document: Document, metadata: Metadata, old: Document | None) -> Document:
@@ -41,7 +46,7 @@ def warnings_of(
     if mode != "Strict":
         return told
     name = kind.resource.kind
-    raise BadRequest(
+    raise StrictlyUnreadable(
         f'{name} in version "{kind.resource.version}" cannot be handled as a {name}: '
         f"strict decoding error: {', '.join(told)}"
     )
@@ -55,7 +60,17 @@ def checked(
     All that is wrong is told at once; the kind's own rules see only what the schema lets pass.
     """
     document = conformed.document
+    if conformed.unreadable:
+        name = kind.resource.kind
+        raise BadRequest(
+            f'{name} in version "{kind.resource.version}" cannot be handled as a {name}: '
+            f"{conformed.unreadable}"
+        )
     problems = found + conformed.errors
+    rules = kind.rules
+    if rules is not None:
+        unasked = cel.unchecked(conformed.errors)
+        problems += rules.errors(document, old) if unasked is None else [unasked]
     if kind.prepare is not None and not problems:
         problems = kind.prepare(document, old)
     if problems:

@@ -6,14 +6,18 @@ same objects: they share a `storage`, one of them is the form that is stored, an
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Final
 
+from compute.api.errors import NotFound
 from compute.api.fields import FieldError
 from compute.api.resource import Resource
 from compute.api.structural_nodes import Document, Schema
+from compute.plane import cel
+from compute.plane.apply.shapes import Shape, shape_of
 from compute.plane.registry.conformance import Conformance, Conformed
+from compute.plane.store.records import Record
 
 Prepare = Callable[[Document, Document | None], list[FieldError]]
 """A kind's own rules. They may complete the document in place; the second one is what it replaces."""
@@ -26,11 +30,14 @@ _STAGES: Final = {None: 2, "beta": 1, "alpha": 0}
 class Conversion:
     """The way between a view of an object and the form that is stored.
 
-    Neither function changes the document it is given; both may share parts of it.
+    Neither function changes the document it is given; both may share parts of it. Where forms
+    differ in nothing but what the documents say they are, the way only ``relabels`` them, and the
+    bytes can be used as they are behind that.
     """
 
     to_storage: Callable[[Document], Document]
     from_storage: Callable[[Document], Document]
+    relabels: bool = False
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -40,7 +47,10 @@ class Kind:
     ``head`` is how the bytes of its objects begin, up to and including the brace that opens the
     metadata. ``conversion`` is None for the form that is stored. ``custom`` tells a kind of a CRD
     from a built-in one: only the latter take strategic merge patches. ``warning`` is for everybody
-    who uses the version.
+    who uses the version. What is ``virtual`` is asked by creating it, and never stored; ``questions``
+    are the virtual kinds that can be asked about one object, each at the subresource of its name.
+    Of a kind that is ``closing`` nothing new is taken: its definition is about to go. ``storing`` is
+    the form in which objects are written; it has a conversion where older ones may be stored.
     """
 
     resource: Resource
@@ -53,18 +63,45 @@ class Kind:
     singular: str = ""
     list_kind: str = ""
     warning: str = ""
+    virtual: bool = False
+    questions: Mapping[str, "Kind"] = field(default_factory=dict)
+    closing: bool = False
+    storing: bool | None = None
+    since: int = 0
+    completions: dict[str, Record] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
+        if self.storing is None:
+            object.__setattr__(self, "storing", self.conversion is None)
         object.__setattr__(self, "singular", self.singular or self.resource.singular)
         object.__setattr__(self, "list_kind", self.list_kind or self.resource.list_kind)
 
     @cached_property
-    def conformance(self) -> Conformance:
-        return Conformance(self.schema)
+    def shape(self) -> Shape:
+        """Which fields its objects have that somebody can own."""
+        return shape_of(self.resource, self.schema, custom=self.custom)
 
-    def conform(self, document: Document) -> Conformed:
+    @cached_property
+    def rules(self) -> cel.Rules | None:
+        """What its schema says in expressions; None if it says nothing so."""
+        return cel.rules_of(self.schema)
+
+    @cached_property
+    def conformance(self) -> Conformance:
+        return Conformance(self.schema, custom=self.custom)
+
+    def conform(self, document: Document, old: Document | None = None) -> Conformed:
         """The document as the schema wants it, in this kind's own version; it is taken over."""
-        return self.conformance.conform(document)
+        return self.conformance.conform(document, old)
+
+    def adopted(self, since: int) -> "Kind":
+        """The same kind in a plane that has objects from before it was so, up to a revision.
+
+        These are shown as they would be stored now; ``completions`` remembers how.
+        """
+        kind = replace(self, since=since, completions={})
+        kind.__dict__["conformance"] = self.conformance
+        return kind
 
     def key(self, namespace: str, name: str) -> str:
         """Where the store keeps an object of this kind."""
@@ -106,7 +143,8 @@ class Kinds:
             raise ValueError("two kinds have the same place in the API")
         object.__setattr__(self, "_by_plural", by_plural)
         object.__setattr__(self, "_by_kind", by_kind)
-        stored = (kind for kind in reversed(self.members) if kind.conversion is None)
+        kept = (kind for kind in reversed(self.members) if not kind.virtual)
+        stored = (kind for kind in kept if kind.storing)
         object.__setattr__(self, "_by_storage", {kind.storage: kind for kind in stored})
 
     def __iter__(self) -> Iterator[Kind]:
@@ -132,8 +170,11 @@ class Kinds:
         return self._by_storage
 
     def stored_as(self, storage: str) -> Kind:
-        """The kind that is the stored form of what is kept under this name."""
-        return self._by_storage[storage]
+        """The kind that is the stored form of what is kept under this name, while it is served."""
+        found = self._by_storage.get(storage)
+        if found is None:
+            raise NotFound("the server could not find the requested resource")
+        return found
 
     def with_kinds(self, more: Iterable[Kind]) -> "Kinds":
         """These kinds and more; one at the same place replaces what was there."""

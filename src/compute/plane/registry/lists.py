@@ -32,7 +32,7 @@ class Lists:
         """The page that was asked for."""
         check_list(options)
         chosen = select(kind, namespace, "", options.label_selector, options.field_selector)
-        asked = _question(chosen)
+        asked = _question(self._context.identity, chosen)
         start = self._start(options, asked)
         limit = max(options.limit, 0)
         revision, records = await self._records(chosen, start, limit)
@@ -96,6 +96,7 @@ class Lists:
         return [record] if record is not None and record.key > after else []
 
 
-def _question(chosen: Selection) -> str:
+def _question(plane: str, chosen: Selection) -> str:
     place = chosen.prefix if chosen.key is None else chosen.key
-    return continuation.question(chosen.kind.storage, place, str(chosen.labels), str(chosen.fields))
+    said = (str(chosen.labels), str(chosen.fields))
+    return continuation.question(plane, chosen.kind.storage, place, *said)

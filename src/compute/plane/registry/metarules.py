@@ -1,7 +1,6 @@
 """What is wrong with the part of the metadata that clients own."""
 
 from collections.abc import Callable, Iterator, Mapping
-from functools import lru_cache
 from itertools import islice
 from typing import Any, Final
 
@@ -13,24 +12,35 @@ from compute.plane.registry.kinds import Kind
 
 ORPHAN: Final = "orphan"
 _ANNOTATIONS_LIMIT: Final = 256 * 1024  # bytes, keys and values together
-_STANDARD: Final = frozenset({ORPHAN, finalizers.FOREGROUND, "kubernetes"})
-_CACHED: Final = 8192
-_LONGEST_KEY: Final = 253 + 1 + 63  # prefix, slash, name
+_STANDARD: Final = frozenset({ORPHAN, finalizers.FOREGROUND, finalizers.CLEANUP, "kubernetes"})
+_REMEMBERED: Final = 8192
 _OWNERS: Final = "metadata.ownerReferences"
 _FINALIZERS: Final = "metadata.finalizers"
 
 
-def _remembering(fault: Callable[[str], str | None]) -> Callable[[str], str | None]:
-    """The same, quicker for the few labels that come with every object.
+class _Faults:
+    """What is wrong with texts of one sort, quickest for the few that come with every object.
 
-    What is too long to be right is not remembered: it may be as long as a request.
+    Only what is right is remembered, so nothing that is sent is kept longer than it is right.
     """
-    known = lru_cache(_CACHED)(fault)
-    return lambda text: known(text) if len(text) <= _LONGEST_KEY else fault(text)
+
+    def __init__(self, fault: Callable[[str], str | None]) -> None:
+        self._fault = fault
+        self._right: set[str] = set()
+
+    def of(self, text: str) -> str | None:
+        if text in self._right:
+            return None
+        fault = self._fault(text)
+        if fault is None:
+            if len(self._right) >= _REMEMBERED:
+                self._right.clear()
+            self._right.add(text)
+        return fault
 
 
-_key_fault: Final = _remembering(labelsyntax.key_fault)
-_value_fault: Final = _remembering(labelsyntax.value_fault)
+_key_fault: Final = _Faults(labelsyntax.key_fault).of
+_value_fault: Final = _Faults(labelsyntax.value_fault).of
 
 
 def errors(kind: Kind, metadata: Metadata) -> list[FieldError]:
@@ -38,12 +48,16 @@ def errors(kind: Kind, metadata: Metadata) -> list[FieldError]:
 
     A request has room for hundreds of thousands of faults; nobody reads more than the first.
     """
-    return list(islice(_errors(kind, metadata), MOST_ERRORS))
+    found: list[FieldError] = []
+    for part, judge in _PARTS:
+        if (value := metadata.get(part)) and len(found) < MOST_ERRORS:
+            found += islice(judge(kind, value), MOST_ERRORS - len(found))
+    return found
 
 
 def warnings(kind: Kind, metadata: Metadata) -> list[str]:
     """What is allowed and still unwise."""
-    if not kind.custom:
+    if not kind.custom or "finalizers" not in metadata:
         return []
     unwise = (
         f'{_FINALIZERS}: "{name}": prefer a domain-qualified finalizer name including a path (/) '
@@ -54,18 +68,7 @@ def warnings(kind: Kind, metadata: Metadata) -> list[str]:
     return list(islice(unwise, MOST_ERRORS))
 
 
-def _errors(kind: Kind, metadata: Metadata) -> Iterator[FieldError]:
-    if labels := metadata.get("labels"):
-        yield from _label_errors(labels)
-    if annotations := metadata.get("annotations"):
-        yield from _annotation_errors(annotations)
-    if names := metadata.get("finalizers"):
-        yield from _finalizer_errors(kind, names)
-    if owners := metadata.get("ownerReferences"):
-        yield from _owner_errors(owners)
-
-
-def _label_errors(labels: Mapping[str, str]) -> Iterator[FieldError]:
+def _label_errors(_kind: Kind, labels: Mapping[str, str]) -> Iterator[FieldError]:
     for key, value in labels.items():
         if fault := _key_fault(key):
             yield fields.invalid("metadata.labels", key, fault)
@@ -73,12 +76,12 @@ def _label_errors(labels: Mapping[str, str]) -> Iterator[FieldError]:
             yield fields.invalid("metadata.labels", value, fault)
 
 
-def _annotation_errors(annotations: Mapping[str, str]) -> Iterator[FieldError]:
+def _annotation_errors(_kind: Kind, annotations: Mapping[str, str]) -> Iterator[FieldError]:
     size = 0
     for key, value in annotations.items():
         if fault := _key_fault(key.lower()):
             yield fields.invalid("metadata.annotations", key, fault)
-        size += len(key.encode()) + len(value.encode())
+        size += len(key) + len(value) if value.isascii() else len(f"{key}{value}".encode())
     if size > _ANNOTATIONS_LIMIT:
         yield fields.too_long("metadata.annotations", "", _ANNOTATIONS_LIMIT)
 
@@ -99,7 +102,7 @@ def _finalizer_errors(kind: Kind, names: list[str]) -> Iterator[FieldError]:
             )
 
 
-def _owner_errors(owners: list[dict[str, Any]]) -> Iterator[FieldError]:
+def _owner_errors(_kind: Kind, owners: list[dict[str, Any]]) -> Iterator[FieldError]:
     for owner in owners:
         yield from _reference_errors(owner)
     controllers = [owner.get("name", "") for owner in owners if owner.get("controller")]
@@ -124,3 +127,11 @@ def _reference_errors(owner: dict[str, Any]) -> Iterator[FieldError]:
         yield fields.invalid(
             _OWNERS, owner, f"{group}/v1, Kind=Event is disallowed from being an owner"
         )
+
+
+_PARTS: Final[tuple[tuple[str, Callable[[Kind, Any], Iterator[FieldError]]], ...]] = (
+    ("labels", _label_errors),
+    ("annotations", _annotation_errors),
+    ("finalizers", _finalizer_errors),
+    ("ownerReferences", _owner_errors),
+)

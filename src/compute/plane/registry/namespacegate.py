@@ -1,4 +1,4 @@
-"""Whether something may be created in a namespace: it must be there, and not about to go."""
+"""Whether something may be created: its kind and its namespace are there, and not about to go."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -29,7 +29,8 @@ class NamespaceGate:
         self._closing: set[str] = set()
 
     def check(self, kind: Kind, namespace: str, name: str) -> None:
-        """Refuse to create anything in a namespace that does not take it."""
+        """Refuse to create anything of a kind, or in a namespace, that does not take it."""
+        self.check_kind(kind, name)
         if not kind.resource.namespaced or self._is_without_namespaces():
             return
         record = self._context.store.find(STORAGE, namespace)
@@ -37,6 +38,15 @@ class NamespaceGate:
             raise errors.not_found(Namespace.RESOURCE, namespace)
         if namespace in self._closing or is_deleting(record):
             raise _terminating(kind.resource, namespace, name)
+
+    def check_kind(self, kind: Kind, name: str) -> None:
+        """Refuse to create anything of a kind that is about to go, or is not served any more."""
+        resource = kind.resource
+        served = self._context.kinds.find(resource.group, resource.version, resource.plural)
+        if served is None:
+            raise errors.NotFound("the server could not find the requested resource")
+        if served.closing:
+            raise _ending(resource, name)
 
     @contextmanager
     def closing(self, kind: Kind, name: str) -> Iterator[None]:
@@ -53,6 +63,15 @@ class NamespaceGate:
     def _is_without_namespaces(self) -> bool:
         """Whether the plane does not serve namespaces at all; then nobody can make one."""
         return self._context.kinds.find("", "v1", "namespaces") is None
+
+
+def _ending(resource: Resource, name: str) -> Forbidden:
+    words = f"{resource.plural}.{resource.group}"
+    return Forbidden(
+        f'{words} "{name}" is forbidden: create not allowed while custom resource definition is '
+        "terminating",
+        StatusDetails(name=name, group=resource.group, kind=resource.plural),
+    )
 
 
 def _terminating(resource: Resource, namespace: str, name: str) -> Forbidden:

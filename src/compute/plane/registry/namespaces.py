@@ -6,7 +6,6 @@ again. An object can also arrive too late: its creation was accepted just before
 began to end. It is removed as soon as it appears.
 """
 
-import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, Final
@@ -14,11 +13,11 @@ from typing import Any, Final
 import msgspec
 
 from compute.api import times
-from compute.api.errors import Conflict, NotFound
-from compute.client.options import PLAIN_WRITE, DeleteOptions
+from compute.client.options import PLAIN_WRITE
 from compute.plane.environment import Environment
 from compute.plane.registry.builtinrules import NAMESPACE_FINALIZER
 from compute.plane.registry.chores import Chores
+from compute.plane.registry.emptying import empty
 from compute.plane.registry.kinds import Kind
 from compute.plane.registry.ownership import is_deleting, meta_of
 from compute.plane.registry.registry import Registry
@@ -27,8 +26,6 @@ from compute.plane.store.store import Store
 
 _CONTENT: Final = "NamespaceContentRemaining"
 _FINALIZERS: Final = "NamespaceFinalizersRemaining"
-_BACKGROUND: Final = "Background"
-_AT_ONCE: Final = 256
 
 
 class NamespaceEnder:
@@ -74,43 +71,17 @@ class NamespaceEnder:
         record = self._store.find(self._namespaces.storage, namespace)
         if record is not None and not is_deleting(record):
             return
-        refusals = await self._empty(namespace)
+        refusals = await empty(self._registry, self._content(namespace))
         if record is not None:
             await self._finish(namespace)
         if refusals:
             raise refusals[0]
-
-    async def _empty(self, namespace: str) -> list[BaseException]:
-        """Delete the content, many at a time so that they share commits; the refusals.
-
-        An object that may not be deleted does not keep the others.
-        """
-        content = list(self._content(namespace))
-        refusals: list[BaseException] = []
-        for start in range(0, len(content), _AT_ONCE):
-            some = content[start : start + _AT_ONCE]
-            removals = (self._remove(kind, record) for kind, record in some)
-            outcomes = await asyncio.gather(*removals, return_exceptions=True)
-            refusals += [outcome for outcome in outcomes if outcome is not None]
-        return refusals
 
     def _content(self, namespace: str) -> Iterator[tuple[Kind, Record]]:
         for resource, kind in self._registry.kinds.stored().items():
             if kind.resource.namespaced:
                 for record in self._store.collection(resource).range(prefix=f"{namespace}/"):
                     yield kind, record
-
-    async def _remove(self, kind: Kind, record: Record) -> None:
-        """Delete one object, unless that was asked for already and something holds it."""
-        meta = meta_of(record)
-        if meta.deleting:
-            return
-        namespace, _, name = record.key.rpartition("/")
-        options = DeleteOptions(uid=meta.uid, propagation=_BACKGROUND)
-        try:
-            await self._registry.delete(kind, namespace, name, options)
-        except (NotFound, Conflict):
-            return  # gone, or another object by now, whose creation is looked at by itself
 
     async def _finish(self, namespace: str) -> None:
         """Let the namespace go if it is empty; otherwise have it say what is left."""

@@ -89,9 +89,9 @@ def _of_event(chosen: Selection, event: Event) -> Notice | None:
 
 def _told(kind: Kind, event: Event) -> Notice:
     word = _WORDS[event.change]
-    if kind.conversion is not None:
-        return _written(word, view_of(kind, event.record).data)
-    data = event.record.data
+    data = view_of(kind, event.record).data
+    if data is not event.record.data:
+        return _written(word, data)
     if not event.line:
         event.line = _line(word, data)
     return Notice(word, data, event.line)

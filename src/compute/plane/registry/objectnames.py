@@ -20,19 +20,37 @@ _LABEL_RULE: Final = (
     "a lowercase RFC 1123 label must consist of lower case alphanumeric characters or '-', and "
     "must start and end with an alphanumeric character (e.g. 'my-name')"
 )
+_FREELY_NAMED: Final = "rbac.authorization.k8s.io"
 _SUFFIX: Final = 5
 _LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"  # no vowels, so that chance spells no words
 
 
 def name_fault(kind: Kind, name: str) -> str | None:
-    """What is wrong with an object's name; None when nothing. Namespaces have the tighter rule."""
+    """What is wrong with an object's name; None when nothing. Namespaces have the tighter rule.
+
+    Roles and bindings are called as people like, for instance ``system:discovery``.
+    """
     if kind.storage == "/namespaces":
-        limit, shape, rule = _LABEL_LIMIT, _LABEL, _LABEL_RULE
-    else:
-        limit, shape, rule = _SUBDOMAIN_LIMIT, _SUBDOMAIN, _SUBDOMAIN_RULE
-    if len(name) > limit:
-        return f"must be no more than {limit} characters"
-    return None if shape.fullmatch(name) else rule
+        return (
+            None if _fits(name, _LABEL, _LABEL_LIMIT) else _fault(name, _LABEL_LIMIT, _LABEL_RULE)
+        )
+    if kind.resource.group == _FREELY_NAMED and not kind.custom:
+        return segment_fault(name)
+    return subdomain_fault(name)
+
+
+def subdomain_fault(name: str) -> str | None:
+    """What is wrong with a name that must be a DNS subdomain; None when nothing."""
+    if _fits(name, _SUBDOMAIN, _SUBDOMAIN_LIMIT):
+        return None
+    return _fault(name, _SUBDOMAIN_LIMIT, _SUBDOMAIN_RULE)
+
+
+def segment_fault(name: str) -> str | None:
+    """What is wrong with a name that must only be part of a path; None when nothing."""
+    if name in (".", ".."):
+        return f"may not be '{name}'"
+    return next((f"may not contain '{wrong}'" for wrong in "/%" if wrong in name), None)
 
 
 def prefix_fault(kind: Kind, prefix: str) -> str | None:
@@ -44,3 +62,11 @@ def generated(prefix: str, chance: Random) -> str:
     """A name that begins with the prefix; a long one is cut so that the name fits into a label."""
     suffix = "".join(chance.choices(_LETTERS, k=_SUFFIX))
     return prefix[: _LABEL_LIMIT - _SUFFIX] + suffix
+
+
+def _fits(name: str, shape: re.Pattern[str], limit: int) -> bool:
+    return len(name) <= limit and shape.fullmatch(name) is not None
+
+
+def _fault(name: str, limit: int, rule: str) -> str:
+    return f"must be no more than {limit} characters" if len(name) > limit else rule

@@ -27,6 +27,22 @@ def check_write(options: WriteOptions) -> None:
         raise _wrong("UpdateOptions", [found])
 
 
+def check_apply(options: WriteOptions) -> None:
+    """Whoever applies has to say who he is: what he applies is his from then on."""
+    check_write(options)
+    if not options.field_manager:
+        raise _wrong(
+            "PatchOptions", [fields.required("fieldManager", "is required for apply patch")]
+        )
+
+
+def check_plain_patch(options: WriteOptions) -> None:
+    check_write(options)
+    if options.force:
+        found = fields.forbidden("force", "may not be specified for non-apply patch")
+        raise _wrong("PatchOptions", [found])
+
+
 def check_delete(options: DeleteOptions) -> None:
     if options.propagation not in _PROPAGATIONS:
         known = filter(None, _PROPAGATIONS)

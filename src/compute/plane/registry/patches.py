@@ -6,7 +6,6 @@ from compute.client.transport import Document
 from compute.plane.registry import jsonpatch, mergepatch, strategic
 from compute.plane.registry.kinds import Kind
 
-# Server-side apply belongs here once managed fields are kept.
 _TAKEN = (PatchType.JSON, PatchType.MERGE)
 
 
@@ -16,7 +15,7 @@ def check_type(kind: Kind, patch_type: PatchType) -> None:
     if patch_type not in taken:
         raise UnsupportedMediaType(
             "the body of the request was in an unknown format - accepted media types include: "
-            + ", ".join(taken)
+            + ", ".join((*taken, PatchType.APPLY))
         )
 
 

@@ -19,21 +19,27 @@ from compute.client.options import (
 from compute.client.transport import Document
 from compute.plane.environment import Environment
 from compute.plane.registry import versions
+from compute.plane.registry.admission import Admission
+from compute.plane.registry.applies import Applies, MayCreate, nothing_against_it
 from compute.plane.registry.beginnings import Watches
-from compute.plane.registry.context import Admit, Context
+from compute.plane.registry.context import Context, Room
 from compute.plane.registry.creates import Creates
-from compute.plane.registry.deletes import Deletes
+from compute.plane.registry.deletes import Deletes, Doomed
 from compute.plane.registry.encoding import view_of
 from compute.plane.registry.kinds import Kind, Kinds
 from compute.plane.registry.lists import Lists
 from compute.plane.registry.namespacegate import NamespaceGate
 from compute.plane.registry.outcomes import Deleted, Page, Written
+from compute.plane.registry.preparing import Preparation
+from compute.plane.registry.questions import Ask, Question, Questions
 from compute.plane.registry.subresources import check_subresource
-from compute.plane.registry.updates import Target
+from compute.plane.registry.targets import Target
+from compute.plane.registry.updates import Updates
 from compute.plane.registry.watches import Notice, Watch
 from compute.plane.registry.writes import Writes, shown_scale
 from compute.plane.store.records import Record
 from compute.plane.store.store import Store
+from compute.plane.users import ITSELF, User
 
 __all__ = ["Deleted", "Notice", "Page", "Registry", "Watch", "Written"]
 
@@ -44,11 +50,15 @@ class Registry:
     def __init__(self, store: Store, kinds: Kinds, environment: Environment) -> None:
         self._context = Context(store, kinds, environment)
         gate = NamespaceGate(self._context)
+        preparation = Preparation(self._context)
         self._lists = Lists(self._context)
         self._watches = Watches(self._context)
-        self._creates = Creates(self._context, gate)
-        self._writes = Writes(self._context)
+        self._creates = Creates(self._context, gate, preparation)
+        updates = Updates(self._context, preparation)
+        self._writes = Writes(updates)
+        self._applies = Applies(self._context, self._creates, updates)
         self._deletes = Deletes(self._context, gate)
+        self._questions = Questions()
 
     @property
     def store(self) -> Store:
@@ -61,11 +71,26 @@ class Registry:
     @kinds.setter
     def kinds(self, kinds: Kinds) -> None:
         self._context.kinds = kinds
+        self._watches.follow(kinds)
 
     @property
-    def admission(self) -> list[Admit]:
-        """Whoever has a say in every change, in order. Add to it or take from it."""
+    def admission(self) -> Admission:
+        """Whoever has a say in every change."""
         return self._context.admission
+
+    @property
+    def room(self) -> Room | None:
+        """Who knows whether there is room for a change."""
+        return self._context.room
+
+    @room.setter
+    def room(self, room: Room) -> None:
+        self._context.room = room
+
+    @property
+    def answers(self) -> dict[tuple[str, str], Ask]:
+        """Who answers the questions that are asked by creating a document, and never stored."""
+        return self._questions.answers
 
     @property
     def watching(self) -> int:
@@ -103,9 +128,14 @@ class Registry:
         return await self._watches.watch(kind, namespace, options, name)
 
     async def create(
-        self, kind: Kind, namespace: str, document: Document, options: WriteOptions
+        self,
+        kind: Kind,
+        namespace: str,
+        document: Document,
+        options: WriteOptions,
+        user: User = ITSELF,
     ) -> Written:
-        return await self._creates.create(kind, namespace, document, options)
+        return await self._creates.create(Target(kind, namespace, "", options, user), document)
 
     async def update(  # noqa: PLR0913, PLR0917 -- the parts of a request
         self,
@@ -115,9 +145,10 @@ class Registry:
         document: Document,
         options: WriteOptions,
         subresource: str = "",
+        user: User = ITSELF,
     ) -> Written:
         """The object, replaced. It creates nothing."""
-        target = Target(kind, namespace, name, options)
+        target = Target(kind, namespace, name, options, user)
         return await self._writes.update(target, document, subresource)
 
     async def patch(  # noqa: PLR0913, PLR0917 -- the parts of a request
@@ -129,23 +160,44 @@ class Registry:
         patch: object,
         options: WriteOptions,
         subresource: str = "",
+        user: User = ITSELF,
+        may_create: MayCreate = nothing_against_it,
     ) -> Written:
-        """The object, patched: again and again, until no other change comes in between."""
-        target = Target(kind, namespace, name, options)
+        """The object, patched: again and again, until no other change comes in between.
+
+        An apply makes what is not there, unless ``may_create`` raises.
+        """
+        target = Target(kind, namespace, name, options, user)
+        if patch_type is PatchType.APPLY:
+            return await self._applies.apply(target, patch, subresource, may_create)
         return await self._writes.patch(target, patch_type, patch, subresource)
 
     async def delete(
-        self, kind: Kind, namespace: str, name: str, options: DeleteOptions
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        options: DeleteOptions,
+        user: User = ITSELF,
     ) -> Deleted:
-        return await self._deletes.delete(kind, namespace, name, options)
+        return await self._deletes.delete(Doomed(kind, namespace, name, options, user))
 
     async def delete_collection(
-        self, kind: Kind, namespace: str, which: ListOptions, options: DeleteOptions
+        self,
+        kind: Kind,
+        namespace: str,
+        which: ListOptions,
+        options: DeleteOptions,
+        user: User = ITSELF,
     ) -> Page:
         """The objects that were asked to go, as they were before."""
         self._deletes.check_collection(kind)
         page = await self._lists.page(kind, namespace, which)
-        return await self._deletes.delete_all(kind, page, options)
+        return await self._deletes.delete_all(page, Doomed(kind, namespace, "", options, user))
+
+    async def ask(self, question: Question) -> Document:
+        """The answer to a question, which is a document of a virtual kind."""
+        return await self._questions.ask(question)
 
     def get_scale(self, kind: Kind, namespace: str, name: str) -> Record:
         """The object's Scale, at the object's revision."""

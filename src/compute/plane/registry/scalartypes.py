@@ -1,19 +1,25 @@
 """Types for the leaves of a schema: texts, numbers, choices. See `stricttypes`."""
 
-import re
+from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal, Union
 
 from msgspec import Meta
 
-from compute.api.structural import Matcher, exact, found
+from compute.api.structural import Judge
+from compute.api.structural_formats import check_of
 from compute.api.structural_nodes import Schema
-from compute.api.structural_values import own_errors
+from compute.api.structural_values import bound_for, is_integer
 
 Type = Any
 """Anything that msgspec takes for a type."""
 
+Test = Callable[[Any], bool]
+"""Whether a value is accepted."""
+
+_MOST_WORDS: Final = 1000  # more take long to judge one by one
 _EXACT: Final = 2**53  # beyond it a float no longer tells one integer from the next
-_INTEGERS: Final = {"int32": 2**31, "int64": 2**63}
+_BITS: Final = {"int32": 2**31}
+_BOUNDS: Final = ("exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf")
 
 # Every text that this finds is an instant. Some instants, such as leap days, it does not find.
 _INSTANT: Final = (
@@ -28,60 +34,92 @@ class Inexpressible(Exception):
     """No type accepts just what this node does."""
 
 
-def one_of(schema: Schema, matches: Matcher) -> Type:
+def one_of(schema: Schema, judge: Judge) -> Type:
     """One of the words that the other keywords also accept."""
+    if len(schema["enum"]) > _MOST_WORDS:
+        raise Inexpressible
     judged = {keyword: said for keyword, said in schema.items() if keyword != "enum"}
     words = tuple(
-        word
-        for word in schema["enum"]
-        if type(word) in (str, int) and not [*own_errors("", word, judged, matches)]
+        word for word in schema["enum"] if type(word) in (str, int) and judge.accepts(word, judged)
     )
     if not words or schema["type"] not in ("string", "integer"):
         raise Inexpressible
     return Literal[words]
 
 
-def text(schema: Schema, matches: Matcher) -> Type:
-    """A text of some length and form."""
-    patterns = [_INSTANT] if schema.get("format") == "date-time" else []
-    if "pattern" in schema:
-        patterns.append(_in_python(schema["pattern"], matches))
-    if len(patterns) > 1:
+def text(schema: Schema) -> Type:
+    """A text of some length. One with a pattern, or most formats, takes a `text_test`."""
+    form = schema.get("format", "").replace("-", "")
+    if schema.get("pattern") or (form != "datetime" and check_of(form)):
         raise Inexpressible
     return limited(
         str,
-        min_length=schema.get("minLength"),
-        max_length=schema.get("maxLength"),
-        pattern=patterns[0] if patterns else None,
+        min_length=_size(schema, "minLength"),
+        max_length=_size(schema, "maxLength"),
+        pattern=_INSTANT if form == "datetime" else None,
     )
 
 
-def integer(schema: Schema) -> Type:
+def text_test(schema: Schema, judge: Judge) -> Test:
+    """What accepts a text of some length and form, and nothing else."""
+    least, most = schema.get("minLength", 0), schema.get("maxLength", float("inf"))
+    pattern, matches = schema.get("pattern"), judge.matches
+    check = check_of(schema.get("format"))
+
+    def test(value: object) -> bool:
+        return (
+            type(value) is str
+            and least <= len(value) <= most
+            and (not pattern or matches(pattern, value))
+            and (check is None or check(value))
+        )
+
+    return test
+
+
+def integer(schema: Schema, *, native: bool) -> Type:
     """An integer within the bounds that are given, and always within 64 bits."""
-    beyond = _INTEGERS.get(schema.get("format", "int64"))
-    least, most = schema.get("minimum"), schema.get("maximum")
-    if beyond is None or not all(type(bound) in (int, _NONE) for bound in (least, most)):
+    beyond = _BITS.get(schema.get("format", ""), 2**63) if native else 2**63
+    least, most = -beyond, beyond - 1
+    if "minimum" in schema:
+        least = max(least, int(bound_for(0, schema["minimum"])) + _is_out(schema, "Minimum"))
+    if "maximum" in schema:
+        most = min(most, int(bound_for(0, schema["maximum"])) - _is_out(schema, "Maximum"))
+    factor = int(bound_for(0, schema.get("multipleOf", 1)))
+    if least > most or factor <= 0:  # msgspec takes no bounds beyond 64 bits
         raise Inexpressible
-    least = -beyond if least is None else max(least + _excluded(schema), -beyond)
-    most = beyond - 1 if most is None else min(most, beyond - 1)
-    if least > most:  # msgspec takes no bounds beyond 64 bits
-        raise Inexpressible
-    return limited(int, ge=least, le=most)
+    return limited(int, ge=least, le=most, multiple_of=factor if factor > 1 else None)
 
 
-def number(schema: Schema) -> Type:
+def number(schema: Schema, *, native: bool) -> Type:
     """An integer or a float. Their bounds are compared each in its own kind of number."""
     least, most = schema.get("minimum"), schema.get("maximum")
-    if any(bound is not None and abs(bound) > _EXACT for bound in (least, most)):
+    if "multipleOf" in schema or any(abs(bound or 0) > _EXACT for bound in (least, most)):
         raise Inexpressible
-    whole = integer({**schema, "format": "int64"})
-    lower = {"gt" if _excluded(schema) else "ge": least}
-    return Union[whole, limited(float, **lower, le=most)]  # noqa: UP007 - made at run time
+    whole = integer({**schema, "format": ""}, native=native)
+    bounds = {
+        "gt" if _is_out(schema, "Minimum") else "ge": least,
+        "lt" if _is_out(schema, "Maximum") else "le": most,
+    }
+    return Union[whole, limited(float, **bounds)]  # noqa: UP007 - made at run time
 
 
-def int_or_string(schema: Schema, matches: Matcher) -> Type:
+def int_or_string(schema: Schema, *, native: bool) -> Type:
     """An integer or a text; each keyword speaks of the one it can speak of."""
-    return Union[integer(schema), text(schema, matches)]  # noqa: UP007 - made at run time
+    return Union[integer(schema, native=native), text(schema)]  # noqa: UP007 - made at run time
+
+
+def int_or_string_test(schema: Schema, judge: Judge) -> Test:
+    """What accepts an integer or a text, where the text has a form."""
+    is_text = text_test(schema, judge)
+    bounds = {name: schema[name] for name in _BOUNDS if name in schema}
+
+    def test(value: object) -> bool:
+        if type(value) is not int:
+            return is_text(value)
+        return is_integer(value) and (not bounds or judge.accepts(value, bounds))
+
+    return test
 
 
 def limited(bare: Type, **limits: object) -> Type:
@@ -90,19 +128,12 @@ def limited(bare: Type, **limits: object) -> Type:
     return Annotated[bare, Meta(**given)] if given else bare
 
 
-_NONE: Final = type(None)
+def _is_out(schema: Schema, bound: str) -> bool:
+    """Whether the bound itself is out; for integers that is the same as one more or less."""
+    return bool(schema.get(f"exclusive{bound}"))
 
 
-def _excluded(schema: Schema) -> bool:
-    """Whether the minimum itself is out; for integers that is the same as one more."""
-    return bool(schema.get("exclusiveMinimum")) and "minimum" in schema
-
-
-def _in_python(pattern: str, matches: Matcher) -> str:
-    """The pattern so that Python by itself finds what `found` does."""
-    if matches is not found:
-        raise Inexpressible
-    re.compile(exact(pattern))  # else a bracket too many might find its partner around it
-    translated = f"(?a:{exact(pattern)})"
-    re.compile(translated)  # flags for the whole pattern must stand at its start
-    return translated
+def _size(schema: Schema, keyword: str) -> int | None:
+    """The limit; one below nothing is none, if it is the lower one."""
+    size: int | None = schema.get(keyword)
+    return 0 if size is not None and size < 0 and keyword.startswith("min") else size

@@ -20,6 +20,7 @@ from typing import Any, Final
 
 import msgspec
 
+from compute.api import admission
 from compute.api.errors import BadRequest
 from compute.api.excerpt import excerpt
 from compute.api.fields import Path
@@ -32,9 +33,12 @@ Lists = Mapping[str, str]
 """Which lists are merged: the path (``metadata.finalizers``) and the key of an entry, or `SET`."""
 
 _EVERY_KIND: Final = {"metadata.finalizers": SET, "metadata.ownerReferences": "uid"}
+_WEBHOOKS: Final = {"webhooks": "name", "webhooks.matchConditions": "name"}
 _BY_KIND: Final[Mapping[tuple[str, str], Lists]] = {
     ("", "Namespace"): {"status.conditions": "type"},
     ("", "ServiceAccount"): {"secrets": "name", "imagePullSecrets": "name"},
+    (admission.GROUP, "MutatingWebhookConfiguration"): _WEBHOOKS,
+    (admission.GROUP, "ValidatingWebhookConfiguration"): _WEBHOOKS,
 }
 
 _PATCH: Final = "$patch"

@@ -1,17 +1,15 @@
 """Types out of a schema, for msgspec to check documents by.
 
 A type accepts only what the exact functions of `api.structural` leave unchanged and find no fault
-with. It may refuse more: whoever asks then takes the exact way. A node that no type can express
-becomes an `Opaque` type: msgspec hands the value of such a node to `check`, which asks the exact
-functions about that value alone.
+with, but for what `alternatives` asks afterwards. It may refuse more: whoever asks then takes the
+exact way. A node that no type can express becomes an `Opaque` type: msgspec hands the value of such
+a node to `check`, which asks a test of its own about that value alone.
 
-The metadata of an object, and of objects embedded in it, is checked leniently: unknown fields there
-are not the schema's to drop.
+The metadata of an object is checked leniently: unknown fields there are not the schema's to drop.
 """
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Any, Final, Union
 
@@ -19,93 +17,136 @@ import msgspec
 from msgspec import UNSET
 
 from compute.api.fields import Path
-from compute.api.structural import Matcher, found, unknown_fields, validate, with_defaults
-from compute.api.structural_nodes import Schema
-from compute.api.structural_values import own_errors
+from compute.api.structural import Judge, coerced, faults, unknown_fields, with_defaults
+from compute.api.structural_nodes import (
+    EMBEDDED,
+    INT_OR_STRING,
+    LIST_KEYS,
+    LIST_TYPE,
+    OBJECT_FIELDS,
+    PRESERVE,
+    Document,
+    Schema,
+)
 from compute.plane.registry.scalartypes import (
     Inexpressible,
+    Test,
     Type,
     int_or_string,
+    int_or_string_test,
     integer,
     limited,
     number,
     one_of,
     text,
+    text_test,
 )
 
-_EMBEDDED: Final = "x-kubernetes-embedded-resource"
-_INT_OR_STRING: Final = "x-kubernetes-int-or-string"
-_PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
-_LIST_TYPE: Final = "x-kubernetes-list-type"
-_OBJECT_FIELDS: Final = ("apiVersion", "kind", "metadata")
-
+_SCALAR: Final[Type] = bool | int | float | str | None
 _ANYTHING_BUT_NULL: Final[Type] = bool | int | float | str | list | dict
 _COMPARABLE: Final = frozenset({"string", "integer", "boolean"})
-_SAYS_NOTHING: Final = frozenset({"description", "nullable", "default", _PRESERVE})
+_SAYS_NOTHING: Final = frozenset(
+    {"default", "description", "example", "externalDocs", "nullable", "title", PRESERVE}
+)
+_WIDE: Final = 16  # fields; the memory of an object is that of all fields that it might have
+_PRICE: Final = 4  # microseconds for a wide object, and for so many of its fields one more
+_FIELDS: Final = 100
+_NOT_AT_ROOT: Final = (EMBEDDED, INT_OR_STRING, "additionalProperties", "enum", "nullable")
 
 _Tell = Callable[[Any], object]
 """What tells an item of a list apart."""
 
 
 class Opaque:
-    """The type of a node that only the exact functions can judge. Each node has its own class."""
+    """The type of a node that no type can express. Each node has its own class."""
 
-    schema: Schema
-    matches: Matcher
-    lenient: bool
-    accepted: "Opaque"
+    test: Test
+    made: Callable[[Any], "Opaque"]
+
+
+class Wide(Opaque):
+    """The type of objects with many fields of which there may be many: they are not kept."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Document) -> None:
+        self.value = value
 
 
 def check(kind: type[Opaque], value: object) -> Opaque:
     """What msgspec asks about the value of an opaque node."""
-    is_leaf = value is not None and not isinstance(value, dict | list)
-    faults = own_errors("", value, kind.schema, kind.matches) if is_leaf else _faults(kind, value)
-    if next(faults, None) is not None:
+    if not kind.test(value):
         raise ValueError("not as it should be")
-    return kind.accepted
+    return kind.made(value)
 
 
-def _faults(kind: type[Opaque], value: object) -> Iterator[object]:
-    """Whatever the exact functions would change or find wrong."""
-    whole, around = {"at": value}, {"properties": {"at": kind.schema}}
-    if not kind.lenient:
-        yield from unknown_fields(whole, around, Path("value"), most=1)
-    if with_defaults(whole, around) != whole:
-        yield whole
-    yield from validate(whole, around, matches=kind.matches, most=1)
+def type_of(schema: Schema, judge: Judge) -> Type:
+    """The type of a whole object. Its apiVersion, kind and metadata may always be there.
 
-
-def type_of(schema: Schema, matches: Matcher = found) -> Type:
-    """The type of a whole object. Its apiVersion, kind and metadata may always be there."""
-    return _Types(matches).node({**schema, _EMBEDDED: True})
+    `Inexpressible` where the object as a whole is more than its named fields.
+    """
+    if schema.get("type") != "object" or not schema.keys().isdisjoint(_NOT_AT_ROOT):
+        raise Inexpressible
+    return _Types(judge).struct({**schema, EMBEDDED: True})
 
 
 @dataclass(frozen=True, slots=True)
 class _Types:
-    matches: Matcher
+    judge: Judge
     lenient: bool = False
+    many: bool = False  # whether this is somewhere inside of a list or map
 
     def node(self, schema: Schema) -> Type:
         try:
             shape = self.shape(schema)
-        except (Inexpressible, re.error, TypeError, ValueError):
+        except (Inexpressible, TypeError, ValueError):
             shape = self.opaque(schema)
-        return Union[shape, None] if schema.get("nullable") else shape  # noqa: UP007 - made at run time
+        return Union[shape, None] if _may_be_null(schema) else shape  # noqa: UP007 - made at run time
 
     def opaque(self, schema: Schema) -> type[Opaque]:
-        members = {"schema": schema, "matches": staticmethod(self.matches), "lenient": self.lenient}
-        kind: type[Opaque] = type("Opaque", (Opaque,), members)
-        kind.accepted = kind()
+        """A class of its own. A text stays one, since items may be told apart by it."""
+        if schema.get("type") == "string" and not schema.get("enum"):
+            test = text_test(schema, self.judge)
+            kind: type[Opaque] = type("Text", (Opaque, str), {"test": staticmethod(test)})
+            kind.made = kind
+            return kind
+        is_either = schema.get(INT_OR_STRING) and not _is_odd(schema) and not schema.get(EMBEDDED)
+        either = int_or_string_test(schema, self.judge) if is_either else None
+        kind = type("Opaque", (Opaque,), {"test": staticmethod(either or self.test(schema))})
+        accepted = kind()
+        kind.made = staticmethod(lambda _value: accepted)
         return kind
 
+    def test(self, schema: Schema) -> Test:
+        """What asks the exact functions: whether they would change nothing, nor find a fault."""
+        judge, around = replace(self.judge, most=1), {"properties": {"at": schema}}
+
+        def test(value: object) -> bool:
+            whole = {"at": value}
+            if isinstance(value, dict | list | None) and not self.is_left(whole, around):
+                return False
+            return not faults(whole, around, judge)
+
+        return test
+
+    def is_left(self, whole: Document, around: Schema) -> bool:
+        """Whether the exact functions would leave it as it is."""
+        if not self.lenient and unknown_fields(whole, around, Path("value"), most=1):
+            return False
+        read = coerced(whole, around)
+        is_read = read.fault is None and not read.unknown and read.document == whole
+        return is_read and with_defaults(whole, around, self.judge.spend) == whole
+
     def shape(self, schema: Schema) -> Type:
-        if schema.get(_INT_OR_STRING) and not schema.keys() & {"enum", "properties", "items"}:
-            return int_or_string(schema, self.matches)
-        if schema.keys() <= _SAYS_NOTHING and (schema.get(_PRESERVE) or self.lenient):
-            return _ANYTHING_BUT_NULL
-        if schema.get(_INT_OR_STRING) or "type" not in schema:
+        if schema.get(EMBEDDED) or (schema.get(INT_OR_STRING) and _is_odd(schema)):
             raise Inexpressible
-        return one_of(schema, self.matches) if "enum" in schema else self.typed(schema)
+        if schema.get(INT_OR_STRING):
+            return int_or_string(schema, native=self.judge.native)
+        if schema.keys() <= _SAYS_NOTHING and (schema.get(PRESERVE) or self.lenient):
+            return _ANYTHING_BUT_NULL
+        if not schema.get("type"):
+            raise Inexpressible
+        return one_of(schema, self.judge) if schema.get("enum") else self.typed(schema)
 
     def typed(self, schema: Schema) -> Type:
         make = _SHAPES.get(schema["type"])
@@ -115,59 +156,97 @@ class _Types:
 
     def array(self, schema: Schema) -> Type:
         """A list; one whose items must differ needs an object around it that asks whether they do."""
-        if schema.get(_LIST_TYPE) in ("set", "map"):
+        if schema.get(LIST_TYPE) in ("set", "map") or _is_kept_or_unique(schema):
             raise Inexpressible
-        return _list_of(self.node(schema["items"]) if "items" in schema else Any, schema)
+        if "items" in schema:
+            return _list_of(replace(self, many=True).node(schema["items"]), schema)
+        return _list_of(Any if self.lenient else _SCALAR, schema)
 
     def object(self, schema: Schema) -> Type:
         others = schema.get("additionalProperties")
-        if not others and others != {}:
+        if others is None or others is False:
             return self.struct(schema)
-        if schema.keys() & {"properties", "required", _EMBEDDED, _PRESERVE} or others == {}:
+        if schema.keys() & {"properties", "required", PRESERVE} or others == {}:
             raise Inexpressible
-        return dict[str, Any] if others is True else _map_of(self.node(others))
+        if others is True:
+            return dict[str, Any] if self.lenient else dict[str, _SCALAR]
+        return _map_of(replace(self, many=True).node(others))
 
     def struct(self, schema: Schema) -> Type:
         properties, needed = schema.get("properties", {}), set(schema.get("required", ()))
-        open_ended = bool(schema.get(_PRESERVE)) or self.lenient
-        if not properties and not needed and open_ended:
+        open_ended = bool(schema.get(PRESERVE)) or self.lenient
+        if schema.get("additionalProperties") is False and open_ended:
+            raise Inexpressible
+        if not properties and not needed and open_ended and not schema.get(EMBEDDED):
             return dict[str, Any]
         members = {name: self.member(schema, name) for name in properties}
-        unread = (*_OBJECT_FIELDS,) if schema.get(_EMBEDDED) else ()
+        unread = (*OBJECT_FIELDS,) if schema.get(EMBEDDED) else ()
         for name in (*unread, *(needed if open_ended else ())):
             members.setdefault(name, (Any, None))
         if needed - members.keys():
             raise Inexpressible
-        return _struct(members, needed, closed=not open_ended)
+        made = _struct(members, needed, closed=not open_ended)
+        return self.passing(made, len(members)) if self.many and len(members) > _WIDE else made
+
+    def passing(self, struct: Type, width: int) -> type[Wide]:
+        """What checks an object by the struct, and lets that go at once."""
+        price, spend = _PRICE + width / _FIELDS, self.judge.spend
+
+        def test(value: object) -> bool:
+            spend(price)
+            try:
+                msgspec.convert(value, struct, dec_hook=check)
+            except msgspec.ValidationError:
+                return False
+            return True
+
+        kind: type[Wide] = type("Wide", (Wide,), {"test": staticmethod(test)})
+        kind.made = kind
+        return kind
 
     def member(self, schema: Schema, name: str) -> tuple[Type, _Tell | None]:
         """The type of a property, and what tells its items apart if they must differ."""
         inner = schema["properties"][name]
-        whole = schema.get(_EMBEDDED) and name in _OBJECT_FIELDS
-        types = _Types(self.matches, lenient=True) if whole else self
-        item = (
-            types.node(inner["items"])
-            if inner.get("type") == "array" and "items" in inner
-            else None
-        )
+        whole = schema.get(EMBEDDED) and name in OBJECT_FIELDS
+        types = replace(self, lenient=True) if whole else self
+        is_list = inner.get("type") == "array" and "items" in inner
+        if not is_list or inner.get("enum") or _is_kept_or_unique(inner):
+            return types.node(inner), None
+        item = replace(types, many=True).node(inner["items"])
         tell = _tell(inner, item)
-        if tell is None or "enum" in inner:
+        if tell is None:
             return types.node(inner), None
         return types.node_of_list(inner, item), tell
 
     def node_of_list(self, schema: Schema, item: Type) -> Type:
         made = _list_of(item, schema)
-        return Union[made, None] if schema.get("nullable") else made  # noqa: UP007 - made at run time
+        return Union[made, None] if _may_be_null(schema) else made  # noqa: UP007 - made at run time
 
 
 _SHAPES: Final[Mapping[str, Callable[[_Types, Schema], Type]]] = {
     "array": _Types.array,
     "boolean": lambda _types, _schema: bool,
-    "integer": lambda _types, schema: integer(schema),
-    "number": lambda _types, schema: number(schema),
+    "integer": lambda types, schema: integer(schema, native=types.judge.native),
+    "number": lambda types, schema: number(schema, native=types.judge.native),
     "object": _Types.object,
-    "string": lambda types, schema: text(schema, types.matches),
+    "string": lambda _types, schema: text(schema),
 }
+
+
+def _may_be_null(schema: Schema) -> bool:
+    """Whether a null may stand here; it is none of the words of an enum."""
+    return bool(schema.get("nullable")) and not schema.get("enum")
+
+
+def _is_odd(schema: Schema) -> bool:
+    """Whether an int-or-string says what the types of its leaves cannot, or must have bits."""
+    return bool(schema.get("enum") or schema.get("format")) or bool(
+        schema.keys() & {"items", "properties"}
+    )
+
+
+def _is_kept_or_unique(schema: Schema) -> bool:
+    return bool(schema.get(PRESERVE) or schema.get("uniqueItems"))
 
 
 def _map_of(value: Type) -> Type:
@@ -181,18 +260,24 @@ def _list_of(item: Type, schema: Schema) -> Type:
 def _tell(schema: Schema, item: Type) -> _Tell | None:
     """What tells the items apart, if they must differ and Python's own equality will do."""
     items = schema.get("items", {})
-    match schema.get(_LIST_TYPE):
+    match schema.get(LIST_TYPE):
         case "set" if _is_comparable(items):
             return _itself
-        case "map" if isinstance(item, type) and issubclass(item, msgspec.Struct):
-            keys, known = schema["x-kubernetes-list-map-keys"], items.get("properties", {})
+        case "map" if isinstance(item, type) and issubclass(item, msgspec.Struct | Wide):
+            keys, known = schema[LIST_KEYS], items.get("properties", {})
             if all(_is_comparable(known.get(key, {})) for key in keys):
-                return attrgetter(*(_field(key) for key in keys))
+                return _by_keys(keys, item)
     return None
 
 
+def _by_keys(keys: list[str], item: type) -> _Tell:
+    if issubclass(item, Wide):
+        return lambda entry: (*map(entry.value.get, keys),)
+    return attrgetter(*(_field(key) for key in keys))
+
+
 def _is_comparable(schema: Schema) -> bool:
-    return schema.get("type") in _COMPARABLE and not schema.get(_INT_OR_STRING)
+    return schema.get("type") in _COMPARABLE and not schema.get(INT_OR_STRING)
 
 
 def _itself(item: object) -> object:

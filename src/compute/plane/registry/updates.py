@@ -12,12 +12,11 @@ import msgspec
 
 from compute.api import errors, fields
 from compute.api.errors import ApiError, BadRequest
-from compute.client.options import WriteOptions
 from compute.client.transport import Document
-from compute.plane.registry import metarules, versions
+from compute.plane.apply.merge import Applied
+from compute.plane.registry import versions
 from compute.plane.registry.addressing import check_name, check_namespace, check_type
-from compute.plane.registry.conformance import Conformed
-from compute.plane.registry.context import Attempt, Context
+from compute.plane.registry.context import Context, Race
 from compute.plane.registry.encoding import (
     Metadata,
     document_of,
@@ -25,13 +24,15 @@ from compute.plane.registry.encoding import (
     same,
     view_of,
 )
-from compute.plane.registry.judging import checked, typed, warnings_of
+from compute.plane.registry.judging import StrictlyUnreadable, typed
 from compute.plane.registry.kinds import Kind
-from compute.plane.registry.metadata import carried, change_errors
+from compute.plane.registry.metadata import carried
 from compute.plane.registry.metaintake import Received, receive
 from compute.plane.registry.namespacegate import STORAGE as NAMESPACES
 from compute.plane.registry.outcomes import Written
+from compute.plane.registry.preparing import Preparation, Prepared, Proposal
 from compute.plane.registry.subresources import kept_back, part_of
+from compute.plane.registry.targets import Target
 from compute.plane.store.records import ChangeType, Record
 from compute.plane.store.store import Moved
 
@@ -39,50 +40,43 @@ _MODIFIED: Final = (
     "the object has been modified; please apply your changes to the latest version and try again"
 )
 # Built-in kinds that, like custom ones, take no update from a client that names no version.
-_VERSIONED: Final = frozenset({"coordination.k8s.io/leases"})
-
-
-class Target(msgspec.Struct, frozen=True):
-    """Which object a request is about, and how it is to be carried out."""
-
-    kind: Kind
-    namespace: str
-    name: str
-    options: WriteOptions
-
-    @property
-    def key(self) -> str:
-        return self.kind.key(self.namespace, self.name)
+_VERSIONED: Final = frozenset(
+    {"apiextensions.k8s.io/customresourcedefinitions", "coordination.k8s.io/leases"}
+)
 
 
 class Change(msgspec.Struct, frozen=True):
     """What a client wants of one object. ``wanted`` makes the new document of the present one.
 
-    ``part`` is the subresource that limits what may change; empty means the object itself.
+    ``part`` is the subresource that limits what may change; empty means the object itself. The
+    subresource that the client came through may be another one: a Scale changes the object.
     """
 
     target: Target
     wanted: Callable[[Document], object]
     part: str
     by_patch: bool
+    door: str = ""
 
 
 class Updates:
     """The verbs update and patch of one plane."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, preparation: Preparation) -> None:
         self._context = context
+        self._preparation = preparation
 
     async def carry_out(self, change: Change) -> Written:
         """The object after the change. Nothing is written when nothing changes."""
         target = change.target
-        kind, key = target.kind, target.key
+        kind, key, race = target.kind, target.key, Race()
         while True:
             record = self._context.store.find(kind.storage, key)
             if record is None:
                 raise errors.not_found(kind.resource, target.name)
             old = document_of(kind, record)
-            new, warnings = self._worked_out(change, record, old)
+            prepared = await self._worked_out(change, record, old)
+            new, warnings = prepared.document, prepared.warnings
             if _is_unchanged(old, new):
                 return Written(view_of(kind, record), warnings=warnings)
             if target.options.dry_run:
@@ -92,29 +86,38 @@ class Updates:
             try:
                 return Written(view_of(kind, await self._context.commit(draft)), warnings=warnings)
             except Moved:
-                continue
+                race.lost(kind, key)
 
-    def _worked_out(
-        self, change: Change, record: Record, old: Document
-    ) -> tuple[Document, tuple[str, ...]]:
-        """The new document and the warnings about it."""
+    async def _worked_out(self, change: Change, record: Record, old: Document) -> Prepared:
+        """The object as the change wants it."""
         kind = change.target.kind
-        wanted, received = _read(change, change.wanted(old))
+        made = change.wanted(old)
+        managed = None
+        if isinstance(made, Applied):
+            made, managed = made
+        wanted, received = _read(change, made)
         _check_subject(change, record, old["metadata"], received.given)
-        metadata, found = _metadata(change, old["metadata"], received)
         if change.part:
+            before = old["metadata"].items()
+            metadata = {name: value for name, value in before if name != "resourceVersion"}
             new = part_of(change.part, old, wanted, metadata)
         else:
+            metadata = carried(old["metadata"], received.given)
             new = kept_back(kind, typed(kind, wanted, metadata, old), old)
-        conformed = kind.conform(new)
-        warnings = _warnings(change, received, conformed)
-        stored = checked(kind, conformed, old, found)
-        if kind.custom and not change.part and not _is_same_content(kind, old, stored):
-            metadata["generation"] = metadata.get("generation", 0) + 1
-        if self._context.admission:
-            attempt = Attempt("update", kind, change.target.key, change.part, stored, old)
-            self._context.admit(attempt)
-        return stored, (*warnings, *metarules.warnings(kind, metadata))
+        try:
+            return await self._preparation.prepare(
+                Proposal(
+                    change.target,
+                    new,
+                    received,
+                    old=old,
+                    part=change.part,
+                    door=change.door or change.part,
+                    managed=managed,
+                )
+            )
+        except StrictlyUnreadable as error:
+            raise _fault(change, error) from error
 
 
 def _read(change: Change, made: object) -> tuple[Document, Received]:
@@ -122,14 +125,6 @@ def _read(change: Change, made: object) -> tuple[Document, Received]:
     try:
         wanted = check_type(change.target.kind, made)
         return wanted, receive(change.target.kind, wanted)
-    except BadRequest as error:
-        raise _fault(change, error) from error
-
-
-def _warnings(change: Change, received: Received, conformed: Conformed) -> list[str]:
-    target = change.target
-    try:
-        return warnings_of(target.kind, target.options.field_validation, received, conformed)
     except BadRequest as error:
         raise _fault(change, error) from error
 
@@ -157,22 +152,6 @@ def _check_subject(change: Change, record: Record, old: Metadata, given: Metadat
         raise errors.conflict(kind.resource, name, why)
     if version and version != record.revision:
         raise errors.conflict(kind.resource, name, _MODIFIED)
-
-
-def _metadata(
-    change: Change, old: Metadata, received: Received
-) -> tuple[Metadata, list[fields.FieldError]]:
-    """The metadata after the change, and what is wrong with it. Parts of an object have no say."""
-    if change.part:
-        return {name: value for name, value in old.items() if name != "resourceVersion"}, []
-    return carried(old, received.given), change_errors(change.target.kind, old, received.given)
-
-
-def _is_same_content(kind: Kind, old: Document, new: Document) -> bool:
-    """Whether what the generation counts is the same: all but metadata and a status of its own."""
-    ignored = {"metadata", "status"} if kind.resource.status else {"metadata"}
-    names = (old.keys() | new.keys()) - ignored
-    return all(same(old.get(name), new.get(name)) for name in names)
 
 
 def _is_unchanged(old: Document, new: Document) -> bool:

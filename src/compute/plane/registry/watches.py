@@ -15,6 +15,7 @@ from itertools import islice
 from typing import Final
 
 from compute.plane.registry import notices, versions
+from compute.plane.registry.kinds import Kind
 from compute.plane.registry.notices import Notice, NoticeType
 from compute.plane.registry.selection import Selection
 from compute.plane.store.records import Event, Record
@@ -89,6 +90,11 @@ class Watch:
             self._subscription = self._subscribe()
         else:
             self._join()
+
+    @property
+    def kind(self) -> Kind:
+        """What is watched."""
+        return self._chosen.kind
 
     def take(self, limit: int = 500) -> list[Notice]:
         """What there is to tell, at most ``limit`` and a bookmark. Nothing means: wait."""

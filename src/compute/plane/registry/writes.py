@@ -8,21 +8,21 @@ from compute.api.errors import NotFound
 from compute.client.options import PatchType
 from compute.client.transport import Document
 from compute.plane.registry import jsonpath, patches, scales
-from compute.plane.registry.context import Context
 from compute.plane.registry.encoding import decode, encode
 from compute.plane.registry.kinds import Kind
-from compute.plane.registry.optionrules import check_write
+from compute.plane.registry.optionrules import check_plain_patch, check_write
 from compute.plane.registry.outcomes import Written
 from compute.plane.registry.subresources import check_subresource
-from compute.plane.registry.updates import Change, Target, Updates
+from compute.plane.registry.targets import Target
+from compute.plane.registry.updates import Change, Updates
 from compute.plane.store.records import Record
 
 
 class Writes:
     """Update and patch of one plane, on objects and on their subresources."""
 
-    def __init__(self, context: Context) -> None:
-        self._updates = Updates(context)
+    def __init__(self, updates: Updates) -> None:
+        self._updates = updates
 
     async def update(self, target: Target, document: Document, subresource: str) -> Written:
         """The object, replaced by the document as far as the subresource reaches."""
@@ -33,6 +33,7 @@ class Writes:
     ) -> Written:
         """The object, changed as the patch says as far as the subresource reaches."""
         kind = target.kind
+        check_plain_patch(target.options)
         patches.check_type(kind, patch_type)
         return await self._write(
             target,
@@ -59,7 +60,7 @@ class Writes:
             scale = wanted(scales.scale_of(resource, old))
             return scales.with_scale(resource, old, scale)
 
-        written = await self._updates.carry_out(Change(target, scaled, "", by_patch))
+        written = await self._updates.carry_out(Change(target, scaled, "", by_patch, door="scale"))
         return replace(written, record=scale_record(target.kind, written.record))
 
 

@@ -85,8 +85,8 @@ def test_nothing_is_refused_twice():
     )
 
     assert blamed(document) == [
-        ("spec.template.spec.volumes[1]", Problem.DUPLICATE),
         ("spec.placements", Problem.INVALID),
+        ("spec.template.spec.volumes[1]", Problem.DUPLICATE),
     ]
 
 

@@ -187,3 +187,25 @@ def test_d7_a_message_is_paid_for(budget, words):
     assert rules is not None
     errors = [str(error) for error in rules.errors({"l": [1, 2, 3, 4]}, None, budget)]
     assert errors == [f'l: Invalid value: "array": {words}']
+
+
+def test_d7_what_is_done_for_one_request_is_counted_together():
+    """Many rules that each do much at a low price must not keep everybody waiting."""
+    items = {"type": "array", "items": {"type": "integer"}}
+    said = [{"rule": f"self.a == self.b || {n} == 1"} for n in range(100)]
+    kind = {"type": "object", "properties": {"a": items, "b": items}}
+    rules = rules_of(kind | {"x-kubernetes-validations": said})
+    assert rules is not None
+
+    (error,) = rules.errors({"a": [0] * 100_000, "b": [0] * 100_000})
+
+    assert STOPPED in error.detail
+
+
+def test_d7_only_so_many_errors_are_told():
+    """A list of a million wrong items takes long to tell, and nobody reads it."""
+    item = {"type": "integer", "x-kubernetes-validations": [{"rule": "self >= 0"}]}
+    rules = rules_of({"type": "object", "properties": {"l": {"type": "array", "items": item}}})
+    assert rules is not None
+
+    assert len(rules.errors({"l": [-1] * 1000})) == 100

@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from compute.plane.environment import Environment
-from compute.plane.http.authentication import Tokens, TokensRefused
+from compute.plane.http.authentication import Grant, Tokens, TokensRefused
 from compute.plane.users import User
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -86,6 +86,30 @@ def test_a_revoked_user_is_known_no_more(tmp_path):
     assert again.user_of(f"Bearer {stays}") == User("other")
 
 
+def test_all_that_is_known_of_a_user_outlives_a_restart(tmp_path):
+    """Groups, uid and extra."""
+    path = tmp_path / "tokens"
+    user = User("zoe", ("a", "b"), "7", {"team": ("x",)})
+    token = Tokens(path, HERE).issue(user, timedelta(hours=1))
+    assert Tokens(path, HERE).find(token) == Grant(user, NOW + timedelta(hours=1))
+
+
+def test_what_has_expired_is_forgotten_at_the_next_change(tmp_path):
+    """The file does not grow with every token that there ever was."""
+    clock = [NOW]
+    tokens = Tokens(tmp_path / "tokens", replace(HERE, now=lambda: clock[0]))
+    tokens.issue(ADMIN, timedelta(hours=1))
+    clock[0] = NOW + timedelta(hours=1)
+    tokens.issue(User("other"))
+    assert len(tokens) == len(Tokens(tmp_path / "tokens", HERE)) == 1
+
+
+def test_an_empty_token_is_never_accepted():
+    """It would let in whoever sends none."""
+    with pytest.raises(TokensRefused, match="empty"):
+        Tokens(None, HERE).accept("", ADMIN)
+
+
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o666])
 def test_a_file_that_others_can_read_is_refused(tmp_path, mode):
     """The message names the command that mends it."""
@@ -104,9 +128,10 @@ def test_a_file_that_others_can_read_is_refused(tmp_path, mode):
         "[]",
         '{"tokens":[{"name":"a","sha256":"zz"}]}',
         '{"tokens":[{"name":1}]}',
-        '{"tokens":[{"name":"a","sha256":"00","expires":"2026-03-01T00:00:00"}]}',
+        f'{{"tokens":[{{"name":"a","sha256":"{"0" * 64}","expires":"2026-03-01T00:00:00"}}]}}',
+        '{"tokens":[{"name":"a","sha256":"00"}]}',
     ],
-    ids=["empty", "rubbish", "list", "no hash", "no text", "no zone"],
+    ids=["empty", "rubbish", "list", "no hash", "no text", "no zone", "half a hash"],
 )
 def test_a_broken_file_is_named(tmp_path, content):
     """It is not taken for an empty one: that would lock everybody out without a word."""

@@ -10,10 +10,18 @@ from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 
-from compute.plane.http.certificates import LOOPBACK, Certificates, CertificatesRefused, Renewals
+from compute.plane.http import certificates as subject
+from compute.plane.http.certificates import (
+    LOOPBACK,
+    Certificates,
+    CertificatesRefused,
+    ClientPair,
+    Renewals,
+)
 from tests import virtual_time
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
+DAY = 600.0  # seconds, for a clock that is in a hurry
 
 
 def certificate(directory: Path, name: str) -> x509.Certificate:
@@ -151,20 +159,20 @@ def test_an_authority_without_its_key_is_refused(tmp_path):
 
 
 def test_a_running_server_renews_in_time(tmp_path, caplog):
-    """A look twice a day; a file that cannot be used is logged, and looked at again."""
+    """A look each minute; a file that cannot be used is logged, and looked at again."""
 
     async def story():
         loop = asyncio.get_running_loop()
         certificates = Certificates(tmp_path, NOW)
-        renewals = Renewals(certificates, lambda: NOW + timedelta(seconds=loop.time()))
+        renewals = Renewals(certificates, lambda: NOW + timedelta(days=loop.time() / DAY))
         renewals.stop()
         renewals.start(loop)
-        await asyncio.sleep(timedelta(days=59).total_seconds())
+        await asyncio.sleep(59 * DAY)
         first = certificate(tmp_path, "server.crt").not_valid_after_utc
         (tmp_path / "server.key").chmod(0o644)
-        await asyncio.sleep(timedelta(days=3).total_seconds())
+        await asyncio.sleep(3 * DAY)
         (tmp_path / "server.key").chmod(0o600)
-        await asyncio.sleep(timedelta(days=1).total_seconds())
+        await asyncio.sleep(1 * DAY)
         renewals.stop()
         return first, certificate(tmp_path, "server.crt").not_valid_after_utc
 
@@ -177,3 +185,83 @@ def test_a_running_server_renews_in_time(tmp_path, caplog):
 def test_old_versions_of_tls_are_not_spoken(tmp_path):
     """Nothing below 1.2."""
     assert Certificates(tmp_path, NOW).context.minimum_version == ssl.TLSVersion.TLSv1_2
+
+
+def der(pair: ClientPair) -> bytes:
+    loaded = x509.load_pem_x509_certificate(pair.certificate)
+    return loaded.public_bytes(serialization.Encoding.DER)
+
+
+def test_a4_a_clock_before_the_authority_is_refused(tmp_path):
+    """A new authority would be trusted by nobody; the clock is what is wrong."""
+    Certificates(tmp_path, NOW)
+    with pytest.raises(CertificatesRefused, match="set the clock"):
+        Certificates(tmp_path, NOW - timedelta(days=1))
+
+
+@pytest.mark.parametrize(
+    ("name", "groups"), [("", []), ("x" * 65, []), ("zoe", [""]), ("zoe", ["a", ""])]
+)
+def test_a_name_that_no_certificate_can_hold_is_refused(tmp_path, name, groups):
+    """An empty one, or one of more than 64 letters."""
+    certificates = Certificates(tmp_path, NOW)
+    with pytest.raises(CertificatesRefused, match="no certificate can name"):
+        certificates.issue_client(name, groups, timedelta(days=1), NOW)
+
+
+def test_a_client_is_known_within_its_time(tmp_path):
+    """From a few minutes before, for clocks that differ, to the very end."""
+    certificates = Certificates(tmp_path, NOW)
+    shown = der(certificates.issue_client("zoe", ["a"], timedelta(hours=1), NOW))
+    known = [
+        certificates.client_of(shown, NOW + timedelta(minutes=minutes)) is not None
+        for minutes in (-6, -5, 0, 59, 60)
+    ]
+    assert known == [False, True, True, True, False]
+
+
+def test_a_client_of_an_authority_that_was_replaced_is_unknown(tmp_path):
+    """Also while the server runs, whose TLS still trusts the old one."""
+    certificates = Certificates(tmp_path, NOW)
+    shown = der(certificates.issue_client("zoe", [], timedelta(days=1), NOW))
+    before = certificates.client_of(shown, NOW)
+    (tmp_path / "ca.crt").unlink()
+    certificates.look(NOW)
+    assert before is not None
+    assert certificates.client_of(shown, NOW) is None
+
+
+@pytest.mark.parametrize("shown", [b"rubbish", b"\x30\x03\x02\x01\x01"])
+def test_what_is_no_certificate_is_nobody(tmp_path, shown):
+    """TLS lets none of it through, and nothing depends on that."""
+    assert Certificates(tmp_path, NOW).client_of(shown, NOW) is None
+
+
+def test_no_more_clients_are_kept_than_there_is_room_for(tmp_path, monkeypatch):
+    """Whoever was forgotten is read again."""
+    monkeypatch.setattr(subject, "_CLIENTS_KEPT", 2)
+    certificates = Certificates(tmp_path, NOW)
+    shown = [
+        der(certificates.issue_client(name, [], timedelta(days=1), NOW)) for name in ("a", "b", "c")
+    ]
+    known = [certificates.client_of(one, NOW) for one in (*shown, *shown)]
+    assert [client.identity.user.name for client in known if client is not None] == list("abcabc")
+
+
+def test_serials_that_another_process_revoked_are_heard_of(tmp_path):
+    """At the next look, which sees that the file has changed."""
+    running, other = Certificates(tmp_path, NOW), Certificates(tmp_path, NOW)
+    pair = running.issue_client("zoe", [], timedelta(days=1), NOW)
+    other.revoke(x509.load_pem_x509_certificate(pair.certificate).serial_number)
+    before = running.client_of(der(pair), NOW)
+    running.look(NOW)
+    assert before is not None
+    assert running.client_of(der(pair), NOW) is None
+
+
+def test_a_broken_list_of_serials_is_named(tmp_path):
+    """It is not taken for an empty one: that would let in who was shut out."""
+    Certificates(tmp_path, NOW)
+    (tmp_path / "revoked").write_text("no number\n")
+    with pytest.raises(CertificatesRefused, match="is no list of serial numbers"):
+        Certificates(tmp_path, NOW)

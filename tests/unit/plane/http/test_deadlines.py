@@ -61,7 +61,7 @@ class Quiet(Flood):
     ],
     ids=["line", "headers", "body", "no body"],
 )
-def test_a_request_that_does_not_come_to_its_end_is_refused(sent, limits):
+def test_d5_a_request_that_does_not_come_to_its_end_is_refused(sent, limits):
     """A slow writer gets 408 and is let go, before its request is looked at."""
 
     async def story():
@@ -73,7 +73,7 @@ def test_a_request_that_does_not_come_to_its_end_is_refused(sent, limits):
     assert (reply.code, reply.document["reason"], rest) == (408, "Timeout", b"")
 
 
-def test_a_trickle_of_headers_does_not_prolong_the_time():
+def test_d5_a_trickle_of_headers_does_not_prolong_the_time():
     """The clock runs from the first byte of a request, not from the last one that came."""
 
     async def story():
@@ -100,7 +100,7 @@ def test_a_body_that_keeps_its_rate_may_take_its_time():
     assert asyncio.run(story()) == 200
 
 
-def test_an_idle_connection_is_closed():
+def test_d5_an_idle_connection_is_closed():
     """Without a word: no request is under way that could be refused."""
 
     async def story():
@@ -112,7 +112,7 @@ def test_an_idle_connection_is_closed():
     assert asyncio.run(story()) == (200, b"")
 
 
-def test_a_request_without_an_answer_in_time_is_told_so():
+def test_d5_a_request_without_an_answer_in_time_is_told_so():
     """The caller learns that the outcome is not known, and the connection ends."""
 
     async def story():
@@ -133,7 +133,7 @@ def test_a_request_without_an_answer_in_time_is_told_so():
     ],
     ids=["for ever", "its last words"],
 )
-def test_a_watcher_that_does_not_read_is_cut_off(ending, limits):
+def test_d5_a_watcher_that_does_not_read_is_cut_off(ending, limits):
     """Its buffer is full and stays full: the connection is dropped and the watch let go."""
     flood = Flood(ending=ending)
 
@@ -166,7 +166,7 @@ def test_a_watcher_that_asks_for_more_than_may_wait_is_let_go():
     asyncio.run(story())
 
 
-def test_a_reader_that_does_not_read_its_answer_is_cut_off():
+def test_d5_a_reader_that_does_not_read_its_answer_is_cut_off():
     """An answer that nobody takes does not live longer than a request may."""
     limits = replace(PATIENT, request_time=0.05)
     gone = []
@@ -211,7 +211,7 @@ def test_a_peer_that_never_reads_the_last_answer_is_let_go():
     asyncio.run(story())
 
 
-def test_one_connection_too_many_is_refused():
+def test_d5_one_connection_too_many_is_refused():
     """It hears 429 and when to try again; the others are not disturbed, and room comes back."""
 
     async def story():
@@ -245,7 +245,7 @@ def test_what_comes_after_a_refusal_is_thrown_away():
     assert asyncio.run(story()) == (413, b"")
 
 
-def test_hundreds_of_slow_writers_do_not_slow_a_normal_client():
+def test_d5_hundreds_of_slow_writers_do_not_slow_a_normal_client():
     """Half a request each: they cost a little memory, and no time of others."""
 
     async def story():

@@ -67,7 +67,8 @@ def test_what_a_kind_does_not_have_is_not_told():
 
 def test_namespaces_are_not_deleted_all_at_once():
     """The namespace kind has every verb but deletecollection, and says it is not namespaced."""
-    entry, _ = discovery.resource_list([NAMESPACE])["resources"]
+    entry, finalize, _ = discovery.resource_list([NAMESPACE])["resources"]
+    assert (finalize["name"], finalize["verbs"]) == ("namespaces/finalize", ("update",))
     assert entry["verbs"] == tuple(verb for verb in ALL_VERBS if verb != "deletecollection")
     assert entry["namespaced"] is False
 

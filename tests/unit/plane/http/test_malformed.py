@@ -54,9 +54,24 @@ def bench(request: pytest.FixtureRequest) -> Iterator[Bench]:
         runner.run(context.__aexit__(None, None, None))
 
 
-@pytest.mark.parametrize("case", list(cases()), ids=lambda case: case.name)
-def test_a_malformed_request_is_refused_with_a_status(bench: Bench, case: Case):
+TOO_LARGE = (413, 414, 431)
+LARGE = [case for case in cases() if case.code in TOO_LARGE]
+MALFORMED = [case for case in cases() if case.code not in TOO_LARGE]
+
+
+@pytest.mark.parametrize("case", LARGE, ids=lambda case: case.name)
+def test_d1_what_is_too_large_is_refused_with_a_status(bench: Bench, case: Case):
+    """A body, a body once it is unpacked, a header, an address: each has its limit and its code."""
+    _refused(bench, case)
+
+
+@pytest.mark.parametrize("case", MALFORMED, ids=lambda case: case.name)
+def test_d8_a_malformed_request_is_refused_with_a_status(bench: Bench, case: Case):
     """Whatever comes, the answer is a Status with the right code, and nothing is stored."""
+    _refused(bench, case)
+
+
+def _refused(bench: Bench, case: Case) -> None:
     reply, rest = bench.ask(case.raw, to_the_end=case.closes)
     status = reply.document
     told = (reply.code, status["kind"], status["status"], status["code"])
@@ -73,6 +88,7 @@ def test_the_corpus_is_large_and_its_names_are_unique():
     """A case that hides another, or a corpus that shrinks, would go unnoticed."""
     names = [case.name for case in cases()]
     assert len(names) == len(set(names)) >= 250
+    assert {case.code for case in LARGE} == set(TOO_LARGE)
 
 
 async def _sent_at_leisure(peer: Peer, raw: bytes) -> Reply:

@@ -1,8 +1,12 @@
+from random import Random
+
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from compute.plane.environment import Environment
 from compute.plane.http.metrics import Metrics
 from compute.plane.http.seams import Attributes
+from compute.plane.registry.registry import Registry
 from compute.plane.store.records import ChangeType, Draft
 from tests.described_kinds import with_plane
 
@@ -16,7 +20,7 @@ def told(directory, observed=(), writes=0):
     async def scenario(plane):
         metrics, store = Metrics(), plane.registry.store
         for attributes, status, seconds in observed:
-            metrics.observe(attributes, status, seconds)
+            metrics.observe(plane.registry, attributes, status, seconds)
         for number in range(writes):
             await store.write(Draft("/x", str(number), 0, ChangeType.ADDED, b"{", b"}"))
         return metrics.text(plane.registry).decode()
@@ -107,3 +111,22 @@ def test_figures_of_the_process(tmp_path):
     got = told(tmp_path)
     assert got[labelled("process_resident_memory_bytes")] > 0
     assert got[labelled("process_cpu_seconds_total")] > 0
+
+
+def test_t1_planes_do_not_hear_of_each_other(tmp_path):
+    """What tenants of another plane do is not theirs to know; of strangers all may know."""
+
+    async def scenario(plane):
+        metrics = Metrics()
+        other = Registry(plane.registry.store, plane.kinds, Environment(_never, Random(1)))
+        metrics.observe(other, Attributes(verb="get", group="secret.example.com"), 200, 0.1)
+        metrics.observe(None, Attributes(verb="list", group="stranger.example.com"), 401, 0.1)
+        return metrics.text(plane.registry).decode()
+
+    told = with_plane(tmp_path, scenario)
+    assert "secret.example.com" not in told
+    assert "stranger.example.com" in told
+
+
+def _never():
+    raise AssertionError("no clock is needed")

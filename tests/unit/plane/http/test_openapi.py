@@ -50,6 +50,7 @@ def test_paths_of_a_cluster_scoped_core_kind():
     assert got == {
         "/api/v1/namespaces": {"get", "post"},
         "/api/v1/namespaces/{name}": {"get", "put", "delete", "patch"},
+        "/api/v1/namespaces/{name}/finalize": {"put"},
         "/api/v1/namespaces/{name}/status": {"get", "put", "patch"},
     }
 

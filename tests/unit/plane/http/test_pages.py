@@ -186,7 +186,8 @@ def test_requests_show_in_the_metrics(tmp_path):
     pages = Pages()
 
     async def scenario(plane):
-        pages.observe(Attributes(verb="watch", resource="configmaps", version="v1"), 200, 0.1)
+        watched = Attributes(verb="watch", resource="configmaps", version="v1")
+        pages.observe(plane, watched, 200, 0.1)
         return pages.answer(plane, asking("/metrics"))
 
     got = with_plane(tmp_path, scenario)

@@ -51,7 +51,7 @@ class Witness:
             raise RuntimeError("a fault of our own")
         return Response(200, request.path.encode()) if request.path == "/page" else None
 
-    def observe(self, attributes: Attributes, status: int, seconds: float) -> None:
+    def observe(self, plane, attributes: Attributes, status: int, seconds: float) -> None:
         assert seconds >= 0
         self.seen.append((attributes, status))
 

@@ -214,6 +214,18 @@ def test_status_and_scale_are_places_of_their_own(tmp_path):
     assert last.document["spec"]["tails"] == 5
 
 
+@pytest.mark.parametrize("part", ["status", "scale"])
+def test_a5_a_part_cannot_be_watched(tmp_path, part):
+    """Whoever may read a part of an object would be told all of it."""
+    path = KITES.replace("/namespaces/", "/watch/namespaces/")
+
+    async def tell(peer: Peer):
+        await peer.ask(request("POST", KITES, kite("k", tails=2)))
+        return await peer.ask(request("GET", f"{path}/k/{part}"))
+
+    assert told(tmp_path, tell).code == 404
+
+
 def test_unknown_fields_are_warned_of_in_a_header(tmp_path):
     """By default the object is taken without them; a field's name cannot break the header."""
 

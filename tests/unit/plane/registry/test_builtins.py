@@ -49,6 +49,9 @@ def test_built_in_kinds():
     assert list(kinds) == [
         "v1/Namespace", "v1/ConfigMap", "v1/Secret", "v1/ServiceAccount", "v1/Event",
         "events.k8s.io/v1/Event", "coordination.k8s.io/v1/Lease",
+        "admissionregistration.k8s.io/v1/MutatingWebhookConfiguration",
+        "admissionregistration.k8s.io/v1/ValidatingWebhookConfiguration",
+        "apiextensions.k8s.io/v1/CustomResourceDefinition",
     ]  # fmt: skip
     assert kinds["events.k8s.io/v1/Event"].storage == kinds["v1/Event"].storage == "/events"
     assert not any(kind.custom for kind in builtins.core())

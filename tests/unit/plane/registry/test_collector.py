@@ -1,5 +1,6 @@
 """Garbage collection: dependents go, stay or forget, as the deletion asked for."""
 
+import asyncio
 from contextlib import suppress
 from tempfile import TemporaryDirectory
 from typing import cast
@@ -7,9 +8,9 @@ from typing import cast
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from compute.api.errors import NotFound
+from compute.api.errors import Conflict, NotFound
 from compute.client.options import PLAIN_WRITE, Propagation
-from compute.plane.registry.context import Attempt
+from compute.plane.registry.admission import Attempt
 from compute.plane.store.records import ChangeType, Draft
 from tests import virtual_time
 from tests.plane_worlds import PlaneWorld, opened
@@ -182,7 +183,7 @@ def test_a_dependent_that_goes_while_it_is_orphaned_holds_nothing_up(tmp_path):
                 )
                 store.write(gone).add_done_callback(lambda _: None)
 
-        world.plane.registry.admission.append(overtake)
+        world.plane.registry.admission.validating.append(overtake)
         await world.delete("parent", "Orphan")
         return await world.names()
 
@@ -288,6 +289,33 @@ def test_no_deletion_waits_for_ever(owners_of, wishes):
 
     with TemporaryDirectory() as directory:
         _run(directory, scenario)
+
+
+@pytest.mark.parametrize("refusal", [Conflict("no"), NotFound("no")], ids=["409", "404"])
+def test_w1_a_refusal_is_not_taken_for_an_object_that_moved_on(tmp_path, refusal):
+    """Whoever has a say may refuse with any reason: it is asked again later, and not at once."""
+
+    async def scenario(world: PlaneWorld):
+        parent = await world.create("parent")
+        await world.create("child", owners=[parent])
+        asked: list[str] = []
+
+        def object_to(attempt: Attempt) -> None:
+            if attempt.verb == "delete" and attempt.name == "child":
+                asked.append(attempt.name)
+                if len(asked) < 1000:
+                    raise refusal
+
+        world.plane.registry.admission.validating.append(object_to)
+        await world.ask_to_delete("parent", "Background")
+        await asyncio.sleep(10)
+        world.plane.registry.admission.validating.remove(object_to)
+        await world.plane.rest()
+        return len(asked), await world.names()
+
+    asked, left = _run(tmp_path, scenario)
+    assert 2 < asked < 20
+    assert left == []
 
 
 class _Model:

@@ -9,10 +9,23 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from compute.api.structural import found, prune, unknown_fields, validate, with_defaults
+from compute.api.structural import (
+    Judge,
+    coerced,
+    faults,
+    found,
+    prune,
+    unknown_fields,
+    with_defaults,
+)
 from compute.client import documents
-from compute.plane.registry import builtins
-from compute.plane.registry.conformance import MOST_ERRORS, MOST_VALUES, Conformance
+from compute.plane.registry import builtins, patterns
+from compute.plane.registry.conformance import (
+    MOST_BESIDE,
+    MOST_ERRORS,
+    MOST_VALUES,
+    Conformance,
+)
 from tests import conformance_strategies, structural_strategies
 
 ROOT = Path(__file__).parents[4]
@@ -24,16 +37,23 @@ def kind_of(document):
     return builtins.everything().by_kind(document["apiVersion"], document["kind"])
 
 
-def exactly(schema, document):
+def exactly(schema, document, *, native=False):
     """What the exact functions say; as text, which also tells the order of keys and 1 from true."""
-    complete = with_defaults(prune(document, schema), schema)
-    unknown, errors = unknown_fields(document, schema), validate(complete, schema)
-    return json.dumps(complete), [*map(str, unknown)], [*map(str, errors)]
+    read = coerced(with_defaults(prune(document, schema), schema), schema)
+    unknown = [*sorted(map(str, unknown_fields(document, schema))), *map(str, read.unknown)]
+    if read.fault is not None:
+        return json.dumps(read.document), unknown, str(read.fault)
+    errors = faults(read.document, schema, Judge(patterns.matches, native=native))
+    return json.dumps(read.document), unknown, [*map(str, errors)]
 
 
 def conformed(schema, document):
-    got = Conformance(schema).conform(copy.deepcopy(document))
-    return json.dumps(got.document), [*map(str, got.unknown)], [*map(str, got.errors)]
+    return shown(Conformance(schema).conform(copy.deepcopy(document)))
+
+
+def shown(got):
+    told = got.unreadable or [*map(str, got.errors)]
+    return json.dumps(got.document), [*map(str, got.unknown)], told
 
 
 def is_quick(schema, document):
@@ -82,10 +102,26 @@ def _damage(draw, node, key):
 def test_damaged_documents_of_ours_are_judged_exactly(world):
     """Our own schemas, which are large, lead to the same answer on both ways."""
     kind, document = world
-    got = kind.conform(copy.deepcopy(document))
+    got = Conformance(kind.schema).conform(copy.deepcopy(document))
 
-    shown = json.dumps(got.document), [*map(str, got.unknown)], [*map(str, got.errors)]
-    assert shown == exactly(kind.schema, document)
+    assert shown(got) == exactly(kind.schema, document)
+
+
+@settings(max_examples=150, deadline=None)
+@given(damaged(), st.data())
+def test_parts_that_stay_need_not_be_judged_again(world, data):
+    """A part that is the very one of the stored document leads to the same answer as its copy."""
+    kind, document = world
+    sample = next(s for s in SAMPLES if kind_of(s) is kind)
+    old = Conformance(kind.schema).conform(copy.deepcopy(sample)).document
+    kept = data.draw(st.sets(st.sampled_from([name for name in old if name != "metadata"])))
+    shared = {**copy.deepcopy(document), **{name: old[name] for name in kept}}
+    copied = {**document, **{name: copy.deepcopy(old[name]) for name in kept}}
+    conformance = Conformance(kind.schema)
+
+    assert shown(conformance.conform(shared, old)) == shown(
+        conformance.conform(copy.deepcopy(copied), old)
+    )
 
 
 @pytest.mark.parametrize("document", SAMPLES, ids=lambda d: f"{d['kind']}-{d['metadata']['name']}")
@@ -140,6 +176,18 @@ def test_defaults_are_never_shared():
     assert conformance.conform({}).document == {"a": {"b": [1]}}
 
 
+EITHER = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}, "b": {"type": "string"}},
+    "oneOf": [{"required": ["a"]}, {"required": ["b"]}],
+}
+POD = {
+    "type": "object",
+    "x-kubernetes-embedded-resource": True,
+    "x-kubernetes-preserve-unknown-fields": True,
+}
+
+
 @pytest.mark.parametrize(
     ("schema", "value", "quick"),
     [
@@ -148,7 +196,7 @@ def test_defaults_are_never_shared():
         ({"type": "string", "pattern": r"^\w$"}, "é", False),
         ({"type": "string", "format": "date-time"}, "2024-12-31T23:59:59.123456Z", True),
         ({"type": "string", "format": "date-time"}, "2024-02-30T00:00:00Z", False),
-        ({"type": "integer", "format": "int32"}, 2**31, False),
+        ({"type": "integer", "format": "int32"}, 2**31, True),
         ({"type": "integer"}, True, False),
         ({"type": "number", "maximum": 2}, 1.5, True),
         ({"type": "string", "enum": ["a"]}, "a", True),
@@ -165,10 +213,37 @@ def test_defaults_are_never_shared():
         ({"type": "integer", "format": "double"}, 1, True),
         ({"type": "number", "maximum": 2**60}, 1.5, True),
         ({"type": "odd"}, 1, False),
-        ({}, [{"a": None}], True),
+        ({}, [{"a": None}], False),
         ({}, {}, True),
         ({}, {"a": None}, False),
         ({"type": "array", "items": {}}, [{"a": None}], False),
+        ({"type": "array"}, ["a", None], True),
+        ({"type": "array"}, [{}], False),
+        ({"type": "integer", "multipleOf": 3, "exclusiveMaximum": True, "maximum": 6}, 3, True),
+        ({"type": "integer", "multipleOf": 3, "exclusiveMaximum": True, "maximum": 6}, 6, False),
+        ({"type": "number", "multipleOf": 0.5}, 1.5, True),
+        ({"type": "object", "additionalProperties": True}, {"a": 1, "b": None}, True),
+        ({"type": "object", "additionalProperties": True}, {"a": {}}, False),
+        ({"type": "object", "additionalProperties": {"type": "string"}, "maxProperties": 1}, {"a": "b"}, True),
+        ({"type": "object", "additionalProperties": {"type": "string"}, "maxProperties": 1},
+         {"a": "b", "c": "d"}, False),
+        (EITHER, {"a": "b"}, True),
+        (EITHER, {"a": "b", "b": "c"}, False),
+        ({"type": "object", "additionalProperties": EITHER}, {"x": {"b": "c"}}, True),
+        ({"type": "array", "items": EITHER}, [{"b": "c"}, {}], False),
+        ({"x-kubernetes-int-or-string": True, "anyOf": [{"type": "integer"}, {"type": "string"}]}, 1, True),
+        ({"x-kubernetes-int-or-string": True, "pattern": "^[0-9]+$", "maximum": 3}, "12", True),
+        ({"x-kubernetes-int-or-string": True, "pattern": "^[0-9]+$", "maximum": 3}, 3, True),
+        ({"x-kubernetes-int-or-string": True, "pattern": "^[0-9]+$", "maximum": 3}, 4, False),
+        ({"type": "string", "format": "ipv4"}, "1.2.3.4", True),
+        ({"type": "string", "format": "ipv4"}, "1.2.3", False),
+        ({"type": "string", "nullable": True, "enum": ["a"]}, None, False),
+        (POD, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"a": 1}}, True),
+        (POD, {"apiVersion": "v1", "kind": "Pod", "metadata": {"odd": "a"}}, False),
+        (POD, {"apiVersion": "v1", "metadata": {"name": "a"}}, False),
+        ({"type": "string", "pattern": "^(a+)+$"}, "a" * 30, True),
+        ({"type": "string", "minLength": -1}, "", True),
+        ({"type": "string", "maxLength": -1}, "", False),
     ],
 )  # fmt: skip
 def test_what_is_accepted_quickly(schema, value, quick):
@@ -299,3 +374,85 @@ def test_only_so_many_errors_are_told():
 
     assert (len(got.errors), len(got.unknown)) == (MOST_ERRORS, MOST_ERRORS)
     assert list(got.document) == ["l"]
+
+
+def huge(**spec):
+    return {"apiVersion": "a/v1", "kind": "K", "metadata": {}, "spec": spec}
+
+
+def listing(item):
+    """The schema of an object that has a list of such items."""
+    spec = {"type": "object", "properties": {"list": {"type": "array", "items": item}}}
+    return {"type": "object", "properties": {"spec": spec}}
+
+
+def wide(count, field):
+    return {"type": "object", "properties": {f"f{at}": field for at in range(count)}}
+
+
+@pytest.mark.parametrize(
+    ("item", "values"),
+    [
+        ({"type": "integer", "anyOf": [{"minimum": n} for n in range(9, 1009)]}, [1008] * 500),
+        ({"type": "string", "pattern": "[a-q][^u-z]{500}x"}, ["a" * n for n in range(900, 999)]),
+        ({"type": "integer", "enum": [*range(9999)]}, [9998] * 500),
+        (wide(1, {"type": "string", "default": "x" * 10_000}), [{} for _ in range(2000)]),
+        (wide(2000, {"type": "integer", "default": 1}), [{} for _ in range(2000)]),
+        (wide(2000, {"type": "integer"}), [{} for _ in range(99_000)]),
+        (wide(20, {"type": "integer"}), [{} for _ in range(300_000)]),
+        (wide(2000, {"type": "object", "anyOf": [{}]}), [{} for _ in range(99_000)]),
+    ],
+    ids=["anyOf", "pattern", "enum", "large", "many", "wider", "wide", "opaque"],
+)
+def test_d4_what_takes_long_under_its_schema_is_refused(item, values):
+    """Many small things that each would do must not keep everybody waiting together."""
+    before = process_time()
+    (error,) = Conformance(listing(item)).conform(huge(list=values)).errors
+
+    assert "it takes too long under its schema" in error.detail
+    assert process_time() - before < 5
+
+
+def test_d4_what_was_spent_on_one_document_is_not_held_against_the_next():
+    """Each request has its own time."""
+    item = {"type": "integer", "anyOf": [{"minimum": n} for n in range(9, 1009)]}
+    conformance = Conformance(listing(item))
+    conformance.conform(huge(list=[1008] * 500))
+
+    assert conformance.conform(huge(list=[1008])).errors == []
+
+
+def test_d1_a_stored_object_does_not_grow_without_end_when_it_is_read():
+    """A younger schema may have defaults for each of many items; then it is shown as it is."""
+    item = wide(1, {"type": "string", "default": "x" * 10_000})
+
+    assert Conformance(listing(item)).completed(huge(list=[{} for _ in range(5000)])) is None
+
+
+@pytest.mark.parametrize("keys", [["f0"], ["f0", "f1"]], ids=["one", "two"])
+def test_entries_of_a_list_map_with_many_fields_are_told_apart(keys):
+    """What is not kept while it is checked must still differ."""
+    item = wide(30, {"type": "string"}) | {"required": keys}
+    schema = listing(item)
+    schema["properties"]["spec"]["properties"]["list"] |= {
+        "x-kubernetes-list-type": "map",
+        "x-kubernetes-list-map-keys": keys,
+    }
+    entry = dict.fromkeys(keys, "a")
+
+    assert is_quick(schema, huge(list=[entry, entry | {"f0": "b"}]))
+    (error,) = Conformance(schema).conform(huge(list=[entry, dict(entry)])).errors
+    assert error.path == "spec.list[1]"
+
+
+def test_d1_quicker_ways_beside_unchanged_parts_are_few():
+    """There are as many as there are sets of parts; nobody may have us remember them all."""
+    properties = {f"p{n}": wide(2, {"type": "string"}) for n in range(6)}
+    conformance = Conformance({"type": "object", "properties": properties})
+    old = {name: {"f0": "a"} for name in properties}
+
+    for kept in range(64):
+        parts = {n: p if kept >> at & 1 else dict(p) for at, (n, p) in enumerate(old.items())}
+        assert conformance.conform(parts, old).errors == []
+
+    assert len(conformance._beside) <= MOST_BESIDE  # memory is not seen outside

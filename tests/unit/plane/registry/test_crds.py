@@ -103,19 +103,19 @@ def test_only_served_versions_are_kinds():
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"group": "example"}, "spec.group: Invalid value: .* must be a DNS name with a dot"),
+        ({"group": "example"}, "spec.group: Invalid value: .* a domain with at least one dot"),
         ({"scope": "World"}, 'spec.scope: Unsupported value: "World"'),
         ({"names": {"plural": "Widgets", "kind": "Widget"}}, "spec.names.plural: Invalid value"),
         ({"names": {"plural": "widgets", "kind": "W W"}}, "spec.names.kind: Invalid value"),
-        ({"names": {"plural": "gadgets", "kind": "Gadget"}}, "metadata.name: .* gadgets.example.test"),
-        ({"names": {"kind": "Widget"}}, "spec.names.plural: .* it is required"),
+        ({"names": {"plural": "gadgets", "kind": "Gadget"}}, "metadata.name: .* must be spec.names.plural"),
+        ({"names": {"kind": "Widget"}}, "spec.names.plural: Required value"),
         ({"names": {"plural": "widgets", "kind": "Widget", "shortNames": ["A"]}}, r"spec.names.shortNames\[0\]"),
         ({"names": {"plural": "widgets", "kind": "Widget", "singular": "A/"}}, "spec.names.singular: Invalid value"),
         ({"names": {"plural": "widgets", "kind": "Widget", "listKind": "A\""}}, "spec.names.listKind: Invalid value"),
-        ({"names": {"plural": "widgets", "kind": ""}}, "spec.names.kind: Invalid value"),
-        ({"conversion": {"strategy": "Webhook"}}, "spec.conversion.strategy: Unsupported value"),
-        ({"versions": []}, "spec.versions: .* exactly one with storage: true"),
-        ({"versions": [version(), version()]}, r"spec.versions\[1\].name: Duplicate value"),
+        ({"names": {"plural": "widgets", "kind": ""}}, "spec.names.kind: Required value"),
+        ({"conversion": {"strategy": "Webhook"}}, "spec.conversion.strategy: .* not served here"),
+        ({"versions": []}, "spec.versions: .* exactly one version marked as storage version"),
+        ({"versions": [version(), version()]}, "spec.versions: .* must contain unique version names"),
         ({"versions": [version("V1")]}, r"spec.versions\[0\].name: Invalid value"),
         ({"versions": [version(schema=None)]}, r"spec.versions\[0\].schema.openAPIV3Schema: Required value"),
     ],
@@ -161,22 +161,31 @@ def column(**parts):
     ("parts", "words"),
     [
         ({"columns": [column(), column(jsonPath="spec.n")]},
-         r"additionalPrinterColumns\[1\].jsonPath: .* is not a path"),
-        ({"columns": [column(jsonPath="")]}, r"additionalPrinterColumns\[0\].jsonPath: .* must name"),
-        ({"columns": [column(type="text")]}, r"additionalPrinterColumns\[0\].type: Unsupported"),
+         r"additionalPrinterColumns\[1\].jsonPath: .* starting with \."),
+        ({"columns": [column(jsonPath="")]}, r"additionalPrinterColumns\[0\].jsonPath: Required"),
+        ({"columns": [column(jsonPath=".spec[")]},
+         r"additionalPrinterColumns\[0\].jsonPath: .* is not a path"),
+        ({"columns": [column(type="")]}, r"additionalPrinterColumns\[0\].type: Required"),
+        ({"columns": [column(format="hex")]}, r"additionalPrinterColumns\[0\].format: .*int32"),
+        ({"columns": [column(type="text")]}, r"additionalPrinterColumns\[0\].type: .* one of boolean"),
         ({"columns": [column(name="")]}, r"additionalPrinterColumns\[0\].name: Required"),
         ({"selectable": [".spec.n", ".spec.n"]}, r"selectableFields\[1\].jsonPath: Duplicate"),
-        ({"selectable": [".spec.f"]}, r"selectableFields\[0\].jsonPath: .* lead to a field whose"),
-        ({"selectable": [".spec.m"]}, r"selectableFields\[0\].jsonPath: .* lead to a field whose"),
-        ({"selectable": [".spec.x.y"]}, r"selectableFields\[0\].jsonPath: .* lead to a field"),
-        ({"selectable": [".spec.n[0]"]}, r"selectableFields\[0\].jsonPath: .* lead to a field"),
-        ({"selectable": ["spec"]}, r"selectableFields\[0\].jsonPath: .* lead to a field"),
-        ({"specReplicasPath": ".status.n"}, "scale.specReplicasPath: .* one field under .spec"),
-        ({"specReplicasPath": ".spec"}, "scale.specReplicasPath: .* one field under .spec"),
-        ({"specReplicasPath": ".spec.n[0]"}, "scale.specReplicasPath: .* one field under .spec"),
-        ({"statusReplicasPath": ""}, "scale.statusReplicasPath: .* one field under .status"),
+        ({"selectable": [".spec.f"]}, r"selectableFields\[0\].jsonPath: .* to a field of type string"),
+        ({"selectable": [".spec.m"]}, r"selectableFields\[0\].jsonPath: .* to a field of type string"),
+        ({"selectable": [".spec.x.y"]}, r"selectableFields\[0\].jsonPath: .* refer to a valid field"),
+        ({"selectable": [".spec.n[0]"]}, r"selectableFields\[0\].jsonPath: .* array notation"),
+        ({"selectable": ["spec"]}, r"selectableFields\[0\].jsonPath: .* but got: spec"),
+        ({"selectable": [""]}, r"selectableFields\[0\].jsonPath: Required"),
+        ({"selectable": [".metadata.name"]}, r"selectableFields\[0\].jsonPath: .* a valid field"),
+        ({"selectable": [f".spec.m.{c}" for c in "abcdefghi"]},
+         "selectableFields: Too many: 9: must have at most 8 items"),
+        ({"specReplicasPath": ".status.n"}, "scale.specReplicasPath: .* json path under .spec"),
+        ({"specReplicasPath": ".spec"}, "scale.specReplicasPath: .* json path under .spec"),
+        ({"specReplicasPath": ".spec.n[0]"}, "scale.specReplicasPath: .* json path under .spec"),
+        ({"specReplicasPath": "spec.n"}, r"scale.specReplicasPath: .* starting with \."),
+        ({"statusReplicasPath": ""}, "scale.statusReplicasPath: Required"),
         ({"labelSelectorPath": ".metadata.x"},
-         "scale.labelSelectorPath: .* one field under .spec or .status"),
+         "scale.labelSelectorPath: .* under either .spec or .status"),
     ],
 )  # fmt: skip
 def test_a_path_that_leads_nowhere_is_refused_by_field(parts, words):
@@ -195,38 +204,11 @@ def test_paths_that_lead_somewhere_are_taken():
     assert kind.selectable_fields == tuple(selectable)
 
 
-@pytest.mark.parametrize(
-    ("node", "words"),
-    [
-        (3, r"properties\[x\]: Invalid value: 3: must be an object"),
-        ({"type": "text"}, r"properties\[x\].type: Unsupported value"),
-        ({"type": ["string"]}, r"properties\[x\].type: Unsupported value"),
-        ({"type": "array"}, r"properties\[x\].items: Required value"),
-        ({"type": "array", "items": [{}]}, r"properties\[x\].items: .* one schema"),
-        ({"pattern": "("}, r"properties\[x\].pattern: .* regular expression"),
-        ({"pattern": 3}, r"properties\[x\].pattern: .* regular expression"),
-        ({"minimum": "3"}, r"properties\[x\].minimum: .* number"),
-        ({"minLength": -1}, r"properties\[x\].minLength: .* whole number"),
-        ({"enum": "a"}, r"properties\[x\].enum: .* list"),
-        ({"required": [1]}, r"properties\[x\].required: .* list of names"),
-        ({"nullable": "yes"}, r"properties\[x\].nullable: .* boolean"),
-        ({"properties": []}, r"properties\[x\].properties: .* object"),
-        ({"additionalProperties": {"type": 1}}, r"properties\[x\].additionalProperties.type"),
-        ({"type": "array", "items": {}, "x-kubernetes-list-type": "map"}, "list-map-keys: Required value"),
-        ({"type": "array", "items": {"properties": 3}, "x-kubernetes-list-type": "map",
-          "x-kubernetes-list-map-keys": ["a"]}, r"items.properties: .* object"),
-        ({"type": "string", "default": 3}, r"properties\[x\].default: .* must be of type string"),
-        ({"type": "object", "default": {"y": 3}, "properties": {"y": {"type": "string"}}},
-         r"properties\[x\].default.y: .* must be of type string"),
-        ({"type": "array", "items": {}, "x-kubernetes-list-type": "map",
-          "x-kubernetes-list-map-keys": ["a"]}, r"list-map-keys\[0\]: .* property of the items"),
-    ],
-)  # fmt: skip
-def test_a_schema_that_cannot_be_read_is_refused(node, words):
-    """Every keyword that is read later has a value that can be read."""
-    schema = {"type": "object", "properties": {"x": node}}
+def test_a_schema_that_cannot_be_worked_with_is_refused():
+    """The field of the schema is named."""
+    schema = {"type": "object", "properties": {"x": {"type": "text"}}}
 
-    with pytest.raises(BadDefinition, match=words):
+    with pytest.raises(BadDefinition, match=r"properties\[x\].type: Unsupported value"):
         kinds_of(widgets(version(schema={"openAPIV3Schema": schema})))
 
 
@@ -246,11 +228,65 @@ def test_a_schema_may_not_be_nested_without_end():
         kinds_of(widgets(version(schema={"openAPIV3Schema": schema})))
 
 
-def test_keywords_of_others_are_left_alone():
-    """What is not judged here does not keep a kind from being served."""
-    spec = {"type": "object", "oneOf": [{"required": ["a"]}], "x-kubernetes-validations": 3}
-    schema = {"type": "object", "properties": {"spec": spec}}
+MANY = [f"n{n}" for n in range(101)]
+COLUMNS = [{"name": name, "type": "string", "jsonPath": ".spec.x"} for name in MANY]
+VERSIONS = [version(name, storage=name == "n0") for name in MANY]
+NAMES = {"plural": "widgets", "kind": "Widget"}
 
-    (kind,) = kinds_of(widgets(version(schema={"openAPIV3Schema": schema})))
 
-    assert kind.conform({"spec": {}}).errors == []
+@pytest.mark.parametrize(
+    ("given", "path"),
+    [
+        (widgets(*VERSIONS), "spec.versions"),
+        (
+            widgets(version(additionalPrinterColumns=COLUMNS)),
+            "versions[0].additionalPrinterColumns",
+        ),
+        (widgets(names=NAMES | {"shortNames": MANY}), "spec.names.shortNames"),
+        (widgets(names=NAMES | {"categories": MANY}), "spec.names.categories"),
+    ],
+    ids=["versions", "columns", "short-names", "categories"],
+)
+def test_d7_a_definition_lists_not_more_than_others_can_bear(given, path):
+    """Every list of objects, and every definition in the same group, looks through these."""
+    with pytest.raises(BadDefinition) as refusal:
+        kinds_of(given)
+
+    (error,) = refusal.value.errors
+    assert error.path.endswith(path)
+    assert error.detail == "must have at most 100 items"
+
+
+def test_d7_the_rules_of_a_definition_are_not_longer_than_can_be_made_ready():
+    """Each would do; all of them would keep everybody waiting."""
+    rules = [{"rule": f"self.spec != {n} " + "|| true" * 500} for n in range(20)]
+    schema = SCHEMA | {"x-kubernetes-validations": rules}
+    versions = [
+        version(name, storage=name == "v1", schema={"openAPIV3Schema": schema})
+        for name in ("v1", "v2")
+    ]
+
+    with pytest.raises(BadDefinition, match="must have at most 100000 characters together"):
+        kinds_of(widgets(*versions))
+
+
+@pytest.mark.parametrize(
+    ("others", "words"),
+    [
+        ([], "example.test/v1beta1 Widget is deprecated"),
+        (["v1alpha1"], "example.test/v1beta1 Widget is deprecated"),
+        (
+            ["v1", "v2", "v1beta2"],
+            "example.test/v1beta1 Widget is deprecated; use example.test/v2 Widget",
+        ),
+    ],
+    ids=["alone", "older", "newer"],
+)
+def test_users_of_a_deprecated_version_are_told_what_to_use(others, words):
+    """The best version that is served and not deprecated itself, if it is newer."""
+    old = version("v1beta1", deprecated=True)
+    gone = version("v3", storage=False, served=False)
+    worse = version("v4", storage=False, deprecated=True)
+    views = kinds_of(widgets(old, gone, worse, *(version(name, storage=False) for name in others)))
+
+    assert views[0].warning == words

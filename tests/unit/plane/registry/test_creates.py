@@ -16,15 +16,17 @@ from compute.api.errors import (
     Unavailable,
 )
 from compute.client.options import PLAIN_DELETE, FieldValidation, WriteOptions
-from compute.plane.registry.context import Attempt
+from compute.plane.registry.admission import Attempt
 from tests.registry_builders import SPACE, World, details_of, document_of, scenario
 
 
 @scenario
 async def test_a_new_object_has_an_identity(world: World):
-    """Name, namespace, uid, time, generation and version are there, and nothing else."""
+    """Name, namespace, uid, time, generation, version and owners of fields, and nothing else."""
     made = await world.widgets.make("a", spec={"color": "red"})
     metadata = made.pop("metadata")
+    (owner,) = metadata.pop("managedFields")
+    assert owner["fieldsV1"] == {"f:spec": {".": {}, "f:color": {}, "f:size": {}}}
     assert made == {
         "apiVersion": "example.com/v1",
         "kind": "Widget",
@@ -119,7 +121,7 @@ async def test_what_is_made_of_a_name_follows_the_name_that_is_made_anew(world: 
     await world.namespaces.create(document)
     chance.setstate(state)
     asked: list[str] = []
-    world.registry.admission.append(lambda attempt: asked.append(attempt.key))
+    world.registry.admission.validating.append(lambda attempt: asked.append(attempt.key))
     metadata = document_of(await world.namespaces.create(document))["metadata"]
     assert metadata["labels"] == {"kubernetes.io/metadata.name": metadata["name"]}
     assert asked[-1] == metadata["name"]
@@ -280,7 +282,8 @@ async def test_null_is_nothing(world: World):
     made = await world.widgets.make("a", metadata)
     assert made["metadata"]["annotations"] == {"a": ""}
     assert made["metadata"]["ownerReferences"] == [owner]
-    assert not made["metadata"].keys() & {"labels", "managedFields"}
+    assert "labels" not in made["metadata"]
+    assert [entry["manager"] for entry in made["metadata"]["managedFields"]] == ["unknown"]
 
 
 @scenario
@@ -451,18 +454,62 @@ async def test_a_store_that_cannot_write_is_told_of(world: World):
 
 
 @scenario
-async def test_admission_has_a_say(world: World):
-    """It sees what will be stored, may complete it, and may refuse it."""
+async def test_admission_may_complete_an_object(world: World):
+    """What it adds is judged by the schema like everything else, and stored."""
 
-    def admit(attempt: Attempt) -> None:
+    def paint(attempt: Attempt) -> None:
+        assert attempt.document is not None
+        attempt.document["spec"] = {"color": attempt.verb, "nonsense": 1}
+        attempt.document["metadata"]["labels"] = {"painted": "yes"}
+        attempt.changed = True
+
+    world.registry.admission.mutating.append(paint)
+    made = await world.widgets.make("a", spec={})
+    assert made["spec"] == {"color": "create", "size": 3}  # the default is filled in
+    assert made["metadata"]["labels"] == {"painted": "yes"}
+
+
+@scenario
+async def test_admission_cannot_make_an_object_another_one(world: World):
+    """Whoever completes an object has no say in what it is."""
+
+    def rename(attempt: Attempt) -> None:
+        assert attempt.document is not None
+        attempt.document["metadata"] |= {"name": "b", "uid": "mine", "namespace": "elsewhere"}
+        attempt.changed = True
+
+    world.registry.admission.mutating.append(rename)
+    metadata = (await world.widgets.make("a", spec={}))["metadata"]
+    assert (metadata["name"], metadata["namespace"]) == ("a", SPACE)
+    assert metadata["uid"] != "mine"
+
+
+@scenario
+async def test_what_admission_spoils_is_refused(world: World):
+    """The schema has the last word on a completed object."""
+
+    def spoil(attempt: Attempt) -> None:
+        assert attempt.document is not None
+        attempt.document["metadata"]["labels"] = {"not a label": ""}
+        attempt.changed = True
+
+    world.registry.admission.mutating.append(spoil)
+    with pytest.raises(Invalid, match="not a label"):
+        await world.widgets.make("a", spec={})
+
+
+@scenario
+async def test_admission_may_refuse_and_warn(world: World):
+    """It sees what will be stored; what it has to say goes to the client."""
+
+    async def admit(attempt: Attempt) -> None:
         if attempt.key.endswith("/bad"):
             raise Forbidden("not this one")
-        assert attempt.document is not None
-        attempt.document["spec"]["color"] = attempt.verb
+        attempt.warnings.append("have a care")
 
-    world.registry.admission.append(admit)
-    made = await world.widgets.make("a", spec={})
-    assert made["spec"]["color"] == "create"
+    world.registry.admission.validating.append(admit)
+    written = await world.widgets.create(world.widgets.document("a"))
+    assert written.warnings == ("have a care",)
     with pytest.raises(Forbidden, match="not this one"):
         await world.widgets.make("bad", spec={})
 
@@ -490,3 +537,17 @@ async def test_an_object_does_not_grow_for_ever(world: World):
     made["spec"]["color"] = "r" * 3_200_000
     with pytest.raises(TooLarge, match="at most 3145728 are kept"):
         await world.widgets.update(made)
+
+
+@scenario
+async def test_nothing_is_made_of_a_kind_that_went_meanwhile(world: World):
+    """Else it would be there, unseen, until somebody defined the kind again."""
+
+    async def take_away(_attempt: Attempt) -> None:
+        world.registry.kinds = world.registry.kinds.without("example.com", "widgets")
+
+    widgets = world.widgets
+    world.registry.admission.validating.append(take_away)
+    with pytest.raises(NotFound, match="could not find the requested resource"):
+        await widgets.make("a")
+    assert world.store.find(widgets.kind.storage, f"{SPACE}/a") is None

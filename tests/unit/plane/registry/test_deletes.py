@@ -5,8 +5,16 @@ from typing import cast
 
 import pytest
 
-from compute.api.errors import Conflict, Forbidden, Invalid, MethodNotAllowed, NotFound
+from compute.api.errors import (
+    Conflict,
+    Forbidden,
+    Invalid,
+    MethodNotAllowed,
+    NotFound,
+    Timeout,
+)
 from compute.client.options import DeleteOptions, ListOptions, Propagation
+from compute.plane.registry.admission import Attempt
 from tests.registry_builders import SPACE, World, document_of, names, scenario, version
 
 HELD = {"finalizers": ["example.com/hold"]}
@@ -185,3 +193,38 @@ async def test_what_another_deletes_meanwhile_is_no_failure(world: World):
         await world.widgets.make(name)
     await asyncio.gather(world.widgets.clear(), world.widgets.clear())
     assert names(await world.widgets.list()) == []
+
+
+@scenario
+async def test_w1_a_delete_that_is_always_too_late_ends(world: World):
+    """Where whoever is asked changes the object each time, trying again has an end."""
+    await world.config_maps.make("a")
+    asked: list[str] = []
+
+    async def meddle(attempt: Attempt) -> None:
+        if attempt.verb == "delete":
+            asked.append(attempt.name)
+            await world.config_maps.merge("a", {"data": {"n": str(len(asked))}})
+            await asyncio.sleep(5)
+
+    world.registry.admission.validating.append(meddle)
+    with pytest.raises(Timeout, match="others change it all the time"):
+        await world.config_maps.delete("a")
+    assert 2 < len(asked) < 20
+
+
+@scenario
+async def test_nothing_goes_on_after_a_refusal_to_delete_many(world: World):
+    """The refusal is told when all the others are done with."""
+    for name in ("a", "b", "c"):
+        await world.config_maps.make(name)
+
+    async def refuse(attempt: Attempt) -> None:
+        if attempt.name == "a":
+            raise Forbidden("not this one")
+        await asyncio.sleep(5)
+
+    world.registry.admission.validating.append(refuse)
+    with pytest.raises(Forbidden, match="not this one"):
+        await world.config_maps.clear()
+    assert names(await world.config_maps.list()) == ["a"]

@@ -69,7 +69,7 @@ def test_sound_bodies_are_read(body, value):
         (b"[" * 1_000_000, "nested deeper than 500 levels"),
     ],
 )  # fmt: skip
-def test_bad_bodies_are_refused_by_name(body, words):
+def test_d3_bad_bodies_are_refused_by_name(body, words):
     """What no reader can keep, or two readers would keep differently, is told and refused."""
     with pytest.raises(BadRequest, match=words):
         read_json(body)
@@ -192,7 +192,7 @@ def test_yaml_is_read_as_json():
         (b"a" * (3 * 1024 * 1024 + 1), "larger than 3 MiB"),
     ],
 )
-def test_bad_yaml_is_refused(body, words):
+def test_d2_bad_yaml_is_refused(body, words):
     """The limits come before the parser, and what JSON refuses is refused here too."""
     with pytest.raises(BadRequest, match=words):
         read_yaml(body)

@@ -187,7 +187,7 @@ def test_what_was_added_tests_equal_and_can_be_removed(value, document):
     assert jsonpatch.apply(document, patch) == document
 
 
-def test_ten_thousand_operations_are_the_most():
+def test_d1_ten_thousand_operations_are_the_most():
     """One more is refused with 413 before any is carried out."""
     patch = [op("test", "", value={})] * jsonpatch.MOST_OPERATIONS
     assert jsonpatch.apply({}, patch) == {}

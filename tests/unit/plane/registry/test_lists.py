@@ -225,7 +225,7 @@ async def test_a_store_that_closes_refuses_old_lists_with_a_reason(world: World)
 @scenario
 async def test_a_token_of_the_future_is_told(world: World):
     """A token of a plane that was set back names a version that is not there."""
-    asked = continuation.question("example.com/widgets", f"{SPACE}/", "", "")
+    asked = continuation.question("", "example.com/widgets", f"{SPACE}/", "", "")
     token = continuation.write(continuation.Token(asked, 99, "a"))
     with pytest.raises(Timeout, match="Too large resource version: 99"):
         await world.widgets.list(ListOptions(continue_=token))

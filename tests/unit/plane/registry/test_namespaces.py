@@ -5,9 +5,9 @@ import asyncio
 import msgspec
 import pytest
 
-from compute.api.errors import Forbidden, NotFound
+from compute.api.errors import Conflict, Forbidden, NotFound
 from compute.client.options import PLAIN_DELETE, PLAIN_WRITE
-from compute.plane.registry.context import Attempt
+from compute.plane.registry.admission import Attempt
 from tests import virtual_time
 from tests.plane_worlds import PlaneWorld, opened
 
@@ -60,18 +60,45 @@ def test_an_object_that_may_not_be_deleted_does_not_keep_the_others(tmp_path):
             if attempt.verb == "delete" and attempt.key == "room/a":
                 raise Forbidden("a stays")
 
-        world.plane.registry.admission.append(object_to)
+        world.plane.registry.admission.validating.append(object_to)
         await _end_room(world)
         await asyncio.sleep(1)
         left = await room.names()
         told = [c["message"] for c in (await _room(world))["status"]["conditions"]]
-        world.plane.registry.admission.clear()
+        world.plane.registry.admission.validating.clear()
         await world.plane.rest()
         return left, told[0], _room_is_there(world)
 
     left, told, there = _run(tmp_path, scenario)
     assert left == ["a"]
     assert "configmaps has 1 resource instances" in told
+    assert not there
+
+
+@pytest.mark.parametrize("refusal", [Conflict("a stays"), NotFound("a stays")], ids=["409", "404"])
+def test_w1_a_refusal_is_not_taken_for_an_object_that_is_gone(tmp_path, refusal):
+    """Whoever has a say may refuse with any reason: the deletion is tried again, now and then."""
+
+    async def scenario(world: PlaneWorld):
+        await _make_room(world)
+        room = PlaneWorld(world.plane, "room")
+        await room.create("a")
+        asked: list[str] = []
+
+        def object_to(attempt: Attempt) -> None:
+            if attempt.verb == "delete" and attempt.key == "room/a":
+                asked.append(attempt.key)
+                raise refusal
+
+        world.plane.registry.admission.validating.append(object_to)
+        await _end_room(world)
+        await asyncio.sleep(10)
+        world.plane.registry.admission.validating.remove(object_to)
+        await world.plane.rest()
+        return len(asked), _room_is_there(world)
+
+    asked, there = _run(tmp_path, scenario)
+    assert 2 < asked < 20
     assert not there
 
 

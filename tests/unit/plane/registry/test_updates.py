@@ -10,10 +10,11 @@ from compute.api.errors import (
     Forbidden,
     Invalid,
     NotFound,
+    Timeout,
     UnsupportedMediaType,
 )
 from compute.client.options import PatchType, WriteOptions
-from compute.plane.registry.context import Attempt
+from compute.plane.registry.admission import Attempt
 from tests.registry_builders import SPACE, World, document_of, scenario, version
 
 RED = {"color": "red"}
@@ -407,7 +408,7 @@ async def test_admission_sees_old_and_new(world: World):
     """It hears what part is changed, too."""
     seen: list[Attempt] = []
     made = await world.widgets.make("a", spec=RED)
-    world.registry.admission.append(seen.append)
+    world.registry.admission.validating.append(seen.append)
     await world.widgets.update({**made, "status": {"phase": "x"}}, "status")
     (attempt,) = seen
     assert (attempt.verb, attempt.key, attempt.subresource) == ("update", f"{SPACE}/a", "status")
@@ -424,7 +425,7 @@ async def test_admission_may_refuse_a_change(world: World):
         raise Forbidden("no")
 
     made = await world.widgets.make("a")
-    world.registry.admission.append(refuse)
+    world.registry.admission.validating.append(refuse)
     with pytest.raises(Forbidden):
         await world.widgets.merge("a", {"spec": RED})
     with pytest.raises(Forbidden):
@@ -441,3 +442,42 @@ async def test_kinds_can_be_replaced_while_serving(world: World):
     world.registry.kinds = kinds
     with pytest.raises(NotFound, match="namespaces"):
         await world.collection("v1", "ConfigMap", "nowhere").make("b")
+
+
+@scenario
+async def test_w1_a_change_that_is_always_too_late_ends(world: World):
+    """Where whoever is asked changes the object each time, trying again has an end."""
+    await world.config_maps.make("a")
+    asked: list[str] = []
+
+    async def meddle(attempt: Attempt) -> None:
+        asked.append(attempt.name)
+        admission.remove(meddle)
+        await world.config_maps.merge("a", {"data": {"n": str(len(asked))}})
+        admission.append(meddle)
+        await asyncio.sleep(5)
+
+    admission = world.registry.admission.validating
+    admission.append(meddle)
+    with pytest.raises(Timeout, match="others change it all the time"):
+        await world.config_maps.merge("a", {"data": {"mine": "1"}})
+    assert 2 < len(asked) < 20
+
+
+@scenario
+async def test_those_with_a_say_may_come_and_go_meanwhile(world: World):
+    """A change is asked about by all who were there when it began, each once."""
+    asked: list[str] = []
+
+    async def first(_attempt: Attempt) -> None:
+        asked.append("first")
+        await asyncio.sleep(1)
+        admission.remove(first)
+
+    def second(_attempt: Attempt) -> None:
+        asked.append("second")
+
+    admission = world.registry.admission.validating
+    admission += [first, second]
+    await world.config_maps.make("a")
+    assert asked == ["first", "second"]

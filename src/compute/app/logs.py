@@ -1,0 +1,112 @@
+"""The log of a server: one line per event on stderr, as ``key=value`` pairs (logfmt).
+
+    time=2026-03-01T12:00:00.250Z level=warning logger=compute.plane msg="not made" name=default
+
+What others have written, such as the name of an object, is always a value: it is quoted where it
+could be taken for more, control characters are spelled out, and it is cut where it is long. What
+looks like a credential is not shown.
+"""
+
+import logging
+import re
+import sys
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import Final
+
+LEVELS: Final = ("debug", "info", "warning", "error")
+LONGEST: Final = 8192  # characters of a line
+_VALUE: Final = 1000  # characters of a value
+_TRACE: Final = 4000  # characters of a traceback, its end
+_HIDDEN: Final = "[hidden]"
+_OWN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_BARE: Final = re.compile(r"[^\s\"'=\\]+")
+_SECRET_NAME: Final = re.compile(r"(?i)token|password|passwd|secret|authorization|credential")
+_CREDENTIAL: Final = re.compile(
+    r"(?i)\b(?P<scheme>bearer|basic)\s+[^\s\"',;]+"  # a header
+    r"|\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*"  # a JSON web token
+    r"|(?P<key>-----BEGIN [A-Z ]*PRIVATE KEY-----).*?(?:-----END|\Z)",
+    re.DOTALL,
+)
+
+
+@contextmanager
+def shown(level: str) -> Iterator[None]:
+    """Show what is logged, from that level on, until the end."""
+    root = logging.getLogger()
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(Lines())
+    before, complaints = root.level, logging.raiseExceptions
+    logging.raiseExceptions = False  # with stderr gone there is nowhere to complain
+    logging.captureWarnings(capture=True)
+    root.setLevel(level.upper())
+    root.addHandler(handler)
+    try:
+        yield
+    finally:
+        root.removeHandler(handler)
+        root.setLevel(before)
+        logging.captureWarnings(capture=False)
+        logging.raiseExceptions = complaints
+
+
+class Lines(logging.Formatter):
+    """Each record as one line, whatever is in it."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        pairs = [f"{name}={_quoted(value)}" for name, value in _pairs(record)]
+        line = " ".join(pairs)
+        return line if len(line) <= LONGEST else f"{line[:LONGEST]}..."
+
+
+def _pairs(record: logging.LogRecord) -> Iterator[tuple[str, str]]:
+    moment = datetime.fromtimestamp(record.created, UTC)
+    yield "time", f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
+    yield "level", record.levelname.lower()
+    yield "logger", record.name
+    yield "msg", _cut(_message(record))
+    for name, value in vars(record).items():
+        if name not in _OWN:
+            yield name, _HIDDEN if _SECRET_NAME.search(name) else _cut(_text(value))
+    if record.exc_info and record.exc_info[1] is not None:
+        error = record.exc_info[1]
+        yield "error", _cut(f"{type(error).__name__}: {_text(error)}")
+        yield "trace", "".join(traceback.format_tb(error.__traceback__))[-_TRACE:]
+
+
+def _message(record: logging.LogRecord) -> str:
+    try:
+        return record.getMessage()
+    except Exception:  # noqa: BLE001 - a message that is put together wrongly is still told
+        return str(record.msg)
+
+
+def _text(value: object) -> str:
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 - whatever it is, the event is told
+        return f"({type(value).__name__})"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _VALUE else f"{text[:_VALUE]}... ({len(text)} characters)"
+
+
+def _quoted(value: str) -> str:
+    shown = _CREDENTIAL.sub(_hide, value)
+    if _BARE.fullmatch(shown) and shown.isprintable():
+        return shown
+    escaped = shown.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{"".join(map(_spelled, escaped))}"'
+
+
+def _hide(found: re.Match[str]) -> str:
+    return f"{found['scheme'] or found['key'] or ''} {_HIDDEN}".lstrip()
+
+
+def _spelled(character: str) -> str:
+    if character.isprintable():
+        return character
+    return character.encode("unicode_escape").decode()

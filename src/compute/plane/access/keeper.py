@@ -1,0 +1,34 @@
+"""All that one plane does about access, put together."""
+
+from compute.plane.access.aggregation import Aggregator
+from compute.plane.access.authorizer import Authorizer
+from compute.plane.access.bootstrap import ensure_defaults
+from compute.plane.access.escalation import EscalationGuard
+from compute.plane.access.reviews import answers
+from compute.plane.registry.chores import Chores
+from compute.plane.registry.registry import Registry
+
+
+class AccessKeeper:
+    """Decides, guards roles, answers reviews, sums up roles. `begin` it, `close` it."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self.authorizer = Authorizer(registry.store)
+        self._aggregator = Aggregator(registry.store, registry)
+        registry.admission.validating.append(EscalationGuard(self.authorizer))
+        registry.answers.update(answers(self.authorizer))
+
+    @property
+    def chores(self) -> Chores[str]:
+        """The work it does by itself. They are closed with the plane's other chores."""
+        return self._aggregator.chores
+
+    async def begin(self) -> None:
+        """Make sure of the default roles, and keep roles that are sums of others up to date."""
+        self._aggregator.start()
+        await ensure_defaults(self._registry)
+
+    def close(self) -> None:
+        """Hear no more of the store."""
+        self.authorizer.close()

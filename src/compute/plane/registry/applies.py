@@ -1,0 +1,87 @@
+"""Server-side apply as a verb: what is there is changed, and what is not there is made."""
+
+from collections.abc import Callable
+
+from compute.api import errors
+from compute.api.errors import AlreadyExists, BadRequest, UnsupportedMediaType
+from compute.client.options import PatchType
+from compute.client.transport import Document
+from compute.plane.apply.entries import Author
+from compute.plane.apply.merge import Applied, applied
+from compute.plane.registry.addressing import check_name, check_type
+from compute.plane.registry.context import Context
+from compute.plane.registry.creates import Creates
+from compute.plane.registry.encoding import Metadata
+from compute.plane.registry.metaintake import receive
+from compute.plane.registry.optionrules import check_apply
+from compute.plane.registry.outcomes import Written
+from compute.plane.registry.subresources import check_subresource
+from compute.plane.registry.targets import Target
+from compute.plane.registry.updates import Change, Updates
+
+MayCreate = Callable[[], None]
+"""Asked before an apply makes an object that is not there; raises to refuse."""
+
+
+def nothing_against_it() -> None:
+    """Whoever may apply may also make what is not there."""
+
+
+class Applies:
+    """The patch type apply of one plane."""
+
+    def __init__(self, context: Context, creates: Creates, updates: Updates) -> None:
+        self._context = context
+        self._creates = creates
+        self._updates = updates
+
+    async def apply(
+        self, target: Target, config: object, subresource: str, may_create: MayCreate
+    ) -> Written:
+        """The object with the configuration applied."""
+        check_apply(target.options)
+        kind = target.kind
+        check_subresource(kind, subresource)
+        if subresource == "scale":
+            taken = ", ".join(type_ for type_ in PatchType if type_ is not PatchType.APPLY)
+            raise UnsupportedMediaType(f"a Scale cannot be applied; send one of {taken}")
+        document = check_type(kind, config)
+        given = receive(kind, document).given
+        if given.get("name"):
+            check_name(target.name, given)
+        change = Change(
+            target,
+            lambda old: self._applied(target, old, document, subresource),
+            subresource,
+            by_patch=True,
+        )
+        while True:
+            if self._context.store.find(kind.storage, target.key) is not None:
+                return await self._updates.carry_out(change)
+            if subresource:
+                raise errors.not_found(kind.resource, target.name)
+            may_create()
+            _check_whole_name(target, given)
+            made = self._applied(target, None, document, "")
+            try:
+                return await self._creates.create(target, made.document, made.managed_fields)
+            except AlreadyExists:
+                # Somebody was quicker, and it is there to be changed; or this is a webhook's no.
+                if self._context.store.find(kind.storage, target.key) is None:
+                    raise
+
+    def _applied(
+        self, target: Target, live: Document | None, config: Document, subresource: str
+    ) -> Applied:
+        kind, options = target.kind, target.options
+        author = Author(
+            options.field_manager, kind.resource.api_version, self._context.stamp(), subresource
+        )
+        return applied(kind.shape, live, config, author, force=options.force)
+
+
+def _check_whole_name(target: Target, given: Metadata) -> None:
+    """What is not there yet has no name but the one it is given."""
+    if given.get("generateName") and not given.get("name"):
+        raise BadRequest("metadata.name: an apply needs the whole name, not a generateName")
+    check_name(target.name, given)

@@ -1,0 +1,134 @@
+"""What a server does for its own safety."""
+
+import os
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from compute.app.process import Unsafe, become, keep_private
+
+HARDENED = """
+import os, resource
+from compute.app.process import harden
+harden()
+open("made", "w").close()
+os.mkdir("folder")
+print(oct(os.stat("made").st_mode & 0o777), oct(os.stat("folder").st_mode & 0o777))
+print(resource.getrlimit(resource.RLIMIT_CORE)[0])
+import ctypes
+print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
+os.abort()
+"""
+DROPPED = """
+import os, sys
+from pathlib import Path
+from compute.app.process import become
+become("nobody", Path(sys.argv[1]))
+Path(sys.argv[1], "made").touch()
+print(os.getuid(), os.geteuid(), sorted(set(os.getgroups()) & {0}))
+try:
+    os.setuid(0)
+except PermissionError:
+    print("for good")
+"""
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
+
+
+def test_p5_files_are_private_and_memory_is_not_dumped(tmp_path):
+    """New files are for their owner alone; a crash leaves no image, and nobody may take one."""
+    done = subprocess.run(
+        [sys.executable, "-c", HARDENED], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+
+    assert done.stdout == "0o600 0o700\n0\n0\n"
+    assert done.returncode == -6
+    assert not list(tmp_path.glob("core*"))
+
+
+def test_d5_a_server_may_have_more_connections_than_a_shell():
+    """What a user may have at most is taken up to; else a thousand idle peers would shut all out."""
+    lowered = "import resource as r; r.setrlimit(r.RLIMIT_NOFILE, (256, 4096)); "
+    hardened = "from compute.app.process import harden; harden(); "
+    told = "print(r.getrlimit(r.RLIMIT_NOFILE))"
+    done = subprocess.run(
+        [sys.executable, "-c", lowered + hardened + told],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    assert done.stdout == "(4096, 4096)\n"
+
+
+@pytest.fixture
+def open_folder():
+    """A folder that everybody may look into, as those of pytest are not."""
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        yield Path(folder)
+
+
+@AS_ROOT
+def test_p5_privileges_are_dropped_for_good(open_folder):
+    """Root makes the folder for the user, becomes him, and cannot come back."""
+    data = open_folder / "data"
+    done = subprocess.run(
+        [sys.executable, "-c", DROPPED, str(data)], capture_output=True, text=True, check=False
+    )
+
+    assert done.stdout.splitlines()[0].endswith("[]")
+    assert done.stdout.splitlines()[1:] == ["for good"]
+    assert (data / "made").stat().st_uid == data.stat().st_uid != 0
+    assert stat.S_IMODE(data.stat().st_mode) == 0o700
+
+
+def test_p5_an_unknown_user_is_named(tmp_path):
+    """Nothing is made for somebody who is not there."""
+    with pytest.raises(Unsafe, match="--user nobody-of-that-name: there is no such user"):
+        become("nobody-of-that-name", tmp_path / "data")
+    assert not (tmp_path / "data").exists()
+
+
+@pytest.mark.parametrize("mode", [0o755, 0o750, 0o701, 0o777], ids=oct)
+@pytest.mark.parametrize("files", [[], ["plane.db", "token"]], ids=["empty", "ours"])
+def test_p5_a_folder_of_ours_is_closed_to_others(tmp_path, mode, files):
+    """What is empty or holds a plane is mended, and that is said."""
+    data = tmp_path / "data"
+    data.mkdir()
+    for file in files:
+        (data / file).touch()
+    data.chmod(mode)
+
+    assert keep_private(data) == f"{data} was open to other users; now it is for its owner alone."
+    assert stat.S_IMODE(data.stat().st_mode) == 0o700
+    assert keep_private(data) == ""
+
+
+def test_p5_a_folder_of_others_is_left_alone(tmp_path):
+    """Whoever names a folder with other things in it, /tmp say, is not locked out of it."""
+    (tmp_path / "theirs").touch()
+    tmp_path.chmod(0o755)
+    with pytest.raises(Unsafe, match=f"name a folder of its own, {tmp_path}/plane say"):
+        keep_private(tmp_path)
+    assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
+
+
+@AS_ROOT
+@pytest.mark.parametrize("mode", [0o700, 0o755], ids=oct)
+def test_p5_a_folder_that_belongs_to_somebody_else_is_refused(tmp_path, mode):
+    """He could have put links into it, by which root writes to any file, or keys that he knows."""
+    data = tmp_path / "data"
+    data.mkdir(mode=mode)
+    os.chown(data, 65534, 65534)
+    with pytest.raises(Unsafe, match=f"{data} .*is not yours"):
+        keep_private(data)
+
+
+def test_p5_a_folder_that_is_not_there_is_no_matter(tmp_path):
+    """The store makes it as it should be."""
+    assert keep_private(tmp_path / "data") == ""
+    assert not (tmp_path / "data").exists()

@@ -1,0 +1,54 @@
+"""Server-side apply as a verb, where others have a say or are quicker."""
+
+import pytest
+
+from compute.api.errors import AlreadyExists, BadRequest
+from compute.client.options import PatchType, WriteOptions
+from compute.plane.registry.admission import Attempt
+from tests.registry_builders import World, scenario
+
+APPLY = WriteOptions(field_manager="ann")
+
+
+@scenario
+async def test_w1_a_refusal_is_not_taken_for_somebody_quicker(world: World):
+    """Whoever has a say may refuse with any reason: the apply ends, and does not try for ever."""
+    asked: list[str] = []
+
+    def refuse(attempt: Attempt) -> None:
+        asked.append(attempt.name)
+        if len(asked) < 10:
+            raise AlreadyExists("there is one elsewhere")
+
+    world.registry.admission.validating.append(refuse)
+    with pytest.raises(AlreadyExists, match="there is one elsewhere"):
+        await world.widgets.patch("a", world.widgets.document("a"), PatchType.APPLY, "", APPLY)
+    assert asked == ["a"]
+
+
+@scenario
+async def test_an_apply_changes_what_somebody_else_has_just_made(world: World):
+    """Nobody who applies hears that another one was quicker."""
+
+    async def be_quicker(_attempt: Attempt) -> None:
+        world.registry.admission.validating.remove(be_quicker)
+        await world.widgets.make("a", spec={"size": 1})
+
+    world.registry.admission.validating.append(be_quicker)
+    wanted = world.widgets.document("a", spec={"color": "red"})
+    await world.widgets.patch("a", wanted, PatchType.APPLY, "", APPLY)
+    assert world.widgets.get("a")["spec"] == {"size": 1, "color": "red"}
+
+
+@scenario
+async def test_what_is_there_need_not_be_named_again(world: World):
+    """The request says which object it is; only one that is not there yet must be named."""
+    wanted = world.widgets.document("a", spec={"color": "red"})
+    unnamed = wanted | {"metadata": {}}
+    with pytest.raises(BadRequest, match="name must be provided"):
+        await world.widgets.patch("a", unnamed, PatchType.APPLY, "", APPLY)
+
+    await world.widgets.make("a", spec={"size": 1})
+    await world.widgets.patch("a", unnamed, PatchType.APPLY, "", APPLY)
+
+    assert world.widgets.get("a")["spec"] == {"size": 1, "color": "red"}
