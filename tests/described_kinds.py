@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from compute.api.resource import Resource, Scale
 from compute.api.structural_nodes import Schema
+from compute.plane.access.authorizer import Authorizer
 from compute.plane.environment import Environment
 from compute.plane.http.messages import Request
 from compute.plane.registry.kinds import Kind, Kinds, head_of
@@ -83,6 +84,11 @@ class Described:
 
     registry: Registry
     kinds: Kinds = KINDS
+
+    @property
+    def access(self) -> Authorizer:
+        """Nobody asks for it."""
+        return Authorizer(self.registry.store)
 
 
 def asking(path: str, query: str = "", method: str = "GET", **headers: str) -> Request:

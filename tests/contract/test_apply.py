@@ -236,7 +236,7 @@ async def test_fields_that_nobody_knows_cannot_be_applied(widgets: Collection):
 async def test_managed_fields_cannot_be_applied(widgets: Collection):
     """They are the outcome, not the wish."""
     entry = {"manager": "x", "operation": "Apply", "apiVersion": "v1", "fieldsType": "FieldsV1"}
-    metadata = {"managedFields": [entry | {"fieldsV1": {}}]}
+    metadata: Document = {"managedFields": [entry | {"fieldsV1": {}}]}
     with pytest.raises(BadRequest, match=r"metadata\.managedFields must be nil"):
         await apply(widgets, "one", metadata=metadata, spec=RED)
 

@@ -53,7 +53,7 @@ def test_a2_a_user_is_let_in_for_a_time(data, capsys):
 def test_a2_a_certificate_is_revoked(data, capsys):
     """By the serial number that was told; a server that reads the folder takes it no more."""
     der, _, said = added(data, capsys, "alice")
-    serial = re.search(r"revoke ([0-9a-f]+) ", said)[1]
+    (serial,) = re.findall(r"revoke ([0-9a-f]+) ", said)
     assert run(["plane-users", "revoke", serial, "--data", str(data)], COMMAND) == 0
     certificates = Certificates(data / "pki", NOW)
     assert certificates.client_of(der, NOW) is None
