@@ -266,6 +266,22 @@ async def test_built_in_kinds_are_applied_too(config_maps: Collection):
     assert left["data"] == {"b": "2"}
 
 
+async def test_what_is_dropped_has_no_owner(config_maps: Collection):
+    """Data that is empty is not stored, and stands in nobody's way."""
+    made = await config_maps.create(config_maps.document("one", data={}), field_manager="maker")
+    assert ("maker", "Update", "") not in owners(made)
+    assert (await apply(config_maps, "one", data={"a": "1"}))["data"] == {"a": "1"}
+
+
+async def test_what_the_server_completes_belongs_to_the_maker(namespaces: Collection):
+    """The label with a namespace's own name is its creator's."""
+    document = namespaces.document("contract-owned")
+    made = await namespaces.create(document, field_manager="maker", dry_run=True)
+    assert owners(made)["maker", "Update", ""]["f:metadata"] == {
+        "f:labels": {".": {}, "f:kubernetes.io/metadata.name": {}}
+    }
+
+
 async def test_a_name_that_is_not_the_one_of_the_request(widgets: Collection):
     """The configuration is about the object that is asked for."""
     config = widgets.document("two", spec=RED)

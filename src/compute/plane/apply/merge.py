@@ -219,4 +219,6 @@ def _subject(config: Document) -> str:
     metadata = config.get("metadata")
     named = metadata if isinstance(metadata, dict) else {}
     place = f"{named.get('namespace') or ''}/{named.get('name') or ''}"
-    return f"{place}; {config.get('apiVersion')}, Kind={config.get('kind')}"
+    version = str(config.get("apiVersion"))
+    shown = version if "/" in version else f"/{version}"
+    return f"{place}; {shown}, Kind={config.get('kind')}"

@@ -35,7 +35,7 @@ def end() -> None:
 
 
 def spend(microseconds: float) -> None:
-    """Count the time, before it is spent."""
+    """Count the time; before it is spent, if that can be told."""
     _meter.left -= microseconds
     if _meter.left < 0:
         raise TooMuch

@@ -1,9 +1,9 @@
 """From what somebody wants an object to become to what is stored.
 
     conform     the schema cleans, completes and judges the document
-    track       who set which field is written down
     mutate      those with a say may complete it; the schema judges it once more
-    check       metadata, the kind's own rules
+    check       metadata, rules in expressions, the kind's own rules
+    track       who set which field is written down; what was completed belongs to nobody
     validate    those with a say may refuse
 
 The same for a new object and for a changed one.
@@ -67,15 +67,16 @@ class Preparation:
         kind, admission = target.kind, self._context.admission
         conformed = kind.conform(proposal.document, old)
         warnings = warnings_of(kind, target.options.field_validation, proposal.received, conformed)
-        if not conformed.errors:  # else nobody could tell its fields, and it is refused anyway
-            self._track(proposal, conformed.document)
-        if not (admission.mutating or admission.validating):
-            stored = _checked(proposal, conformed)
-        else:
+        attempt = None
+        if admission.mutating or admission.validating:
             attempt = _attempt(proposal, conformed.document)
-            if admission.mutating:
-                conformed = await self._mutated(proposal, conformed, attempt)
-            stored = attempt.document = _checked(proposal, conformed)
+        if attempt is not None and admission.mutating:
+            conformed = await self._mutated(proposal, conformed, attempt)
+        stored = _checked(proposal, conformed)
+        if attempt is None or not attempt.changed:  # what others completed belongs to nobody
+            self._track(proposal, stored)
+        if attempt is not None:
+            attempt.document = stored
             await admission.validate(attempt)
             warnings += attempt.warnings
         warnings += metarules.warnings(kind, stored["metadata"])
@@ -105,6 +106,8 @@ class Preparation:
     ) -> Conformed:
         """The document, completed. Those who are asked get metadata of their own."""
         document = conformed.document
+        if not conformed.errors:  # else nobody could tell its fields
+            self._track(proposal, document)
         attempt.document = {**document, "metadata": {**document["metadata"]}}
         await self._context.admission.mutate(attempt)
         return _again(proposal, attempt) if attempt.changed else conformed

@@ -155,7 +155,7 @@ def test_an_object_may_always_come_to_its_end(tmp_path: Path):
     """Being marked for deletion makes an object larger, and must not be refused."""
 
     async def story() -> None:
-        async with room(tmp_path, Quota(size=1200)) as there:
+        async with room(tmp_path, Quota(size=2000)) as there:
             found = there.registry.kinds.require("v1", "ConfigMap")
             held = {
                 "metadata": {"name": "a", "finalizers": ["x.example/y"]},
