@@ -75,3 +75,17 @@ def tellable(value: object) -> object:
 def same(one: object, other: object) -> bool:
     """Whether two JSON values are the same in every piece."""
     return all(a == b for a, b in zip(tokens(one), tokens(other), strict=False))
+
+
+def has_more_values(document: Any, most: int) -> bool:  # noqa: ANN401 - any value
+    """Whether a document has more values than can be looked at one by one while others wait."""
+    count = 0
+    todo: list[Any] = [document]
+    while todo:
+        node = todo.pop()
+        count += len(node)
+        if count > most:
+            return True
+        members = node.values() if isinstance(node, dict) else node
+        todo += [member for member in members if isinstance(member, dict | list)]
+    return False

@@ -5,6 +5,7 @@ from hypothesis import given, settings
 
 from compute.api.fields import FieldError, Problem, invalid, required
 from compute.api.structural import found, prune, unknown_fields, validate, with_defaults
+from compute.api.structural_nodes import has_more_values
 from tests.structural_strategies import documents, worlds
 
 NAMED = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
@@ -224,3 +225,18 @@ def test_any_document_gets_an_answer(world, document):
 def test_the_end_is_the_very_end(pattern, text, expected):
     """Every anchor of a pattern stands at the end of the text, never before a last newline."""
     assert found(pattern, text) is expected
+
+
+@pytest.mark.parametrize(
+    ("document", "most", "more"),
+    [
+        ({}, 0, False),
+        ({"a": 1}, 1, False),
+        ({"a": [1, {"b": 2}]}, 4, False),
+        ({"a": [1, 2]}, 2, True),
+    ],
+    ids=["nothing", "as many", "nested", "more"],
+)
+def test_values_are_counted_until_there_are_too_many(document, most, more):
+    """Each member of an object or a list counts, at any depth."""
+    assert has_more_values(document, most) is more

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from compute.api.errors import BadRequest
-from compute.api.structural_nodes import Document
+from compute.api.structural_nodes import Document, has_more_values
 from compute.plane.apply import conflicts, faults, lastapplied
 from compute.plane.apply.entries import (
     APPLY,
@@ -56,7 +56,7 @@ def applied(
     `BadRequest` for a configuration of which nobody could say which fields it has, `Conflict` for
     one that is at odds with other owners. Names and versions are not compared here.
     """
-    if _is_huge(config) or _is_huge(live or {}):
+    if has_more_values(config, MOST_VALUES) or has_more_values(live or {}, MOST_VALUES):
         raise BadRequest(f"what is applied, and applied to, has at most {MOST_VALUES} values")
     try:
         check(shape, config)
@@ -186,19 +186,6 @@ class _Apply:
             if not served or entry["apiVersion"] in served
             if (fields := fitted(self._shape.whole, fields_of(entry)))
         ]
-
-
-def _is_huge(document: Document) -> bool:
-    count = 0
-    todo: list[Any] = [document]
-    while todo:
-        node = todo.pop()
-        count += len(node)
-        if count > MOST_VALUES:
-            return True
-        members = node.values() if isinstance(node, dict) else node
-        todo += [member for member in members if isinstance(member, dict | list)]
-    return False
 
 
 def _entries(live: Document | None) -> list[Entry]:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Final
+from typing import Final
 
 import msgspec
 
@@ -29,7 +29,7 @@ from compute.api.structural import (
     unknown_fields,
     with_defaults,
 )
-from compute.api.structural_nodes import PRESERVE, Document, Schema
+from compute.api.structural_nodes import PRESERVE, Document, Schema, has_more_values
 from compute.plane.registry import effort, patterns
 from compute.plane.registry.alternatives import prober
 from compute.plane.registry.filling import Fill, UncleanDefault, filler
@@ -100,7 +100,7 @@ class Conformance:
             fault = find(document)
             if fault is None:
                 return Conformed(document)
-            if fault and _is_huge(document):
+            if fault and has_more_values(document, MOST_VALUES):
                 return Conformed(document, errors=[_as_a_whole(fault)])
             return self._exactly(document, old)
         except effort.TooMuch:
@@ -247,20 +247,6 @@ _WHOLE: Final = ("allOf", "anyOf", "maxProperties", "minProperties", "not", "one
 
 def _untold(_document: Document) -> str:
     return ""
-
-
-def _is_huge(document: Document) -> bool:
-    """Whether it has more values than can be looked at one by one while others wait."""
-    count = 0
-    todo: list[Any] = [document]
-    while todo:
-        node = todo.pop()
-        count += len(node)
-        if count > MOST_VALUES:
-            return True
-        members = node.values() if isinstance(node, dict) else node
-        todo += [member for member in members if isinstance(member, dict | list)]
-    return False
 
 
 def _as_a_whole(fault: str) -> FieldError:
