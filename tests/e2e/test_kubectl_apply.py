@@ -346,3 +346,19 @@ def test_applying_takes_the_right_to_create(kubectl, robot):
 
     assert 'cannot create resource "configmaps"' in refused
     assert applied == "configmap/box serverside-applied\n"
+
+
+def test_what_a_manifest_drops_from_a_list_goes(kubectl):
+    """From the published schema kubectl learns how the lists of built-in kinds are merged."""
+    account = {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount",
+        "metadata": {"name": "puller"},
+        "imagePullSecrets": [{"name": "one"}, {"name": "two"}],
+    }
+    kubectl("apply", "-f", "-", text=yaml.safe_dump(account))
+    account["imagePullSecrets"] = [{"name": "two"}]
+    kubectl("apply", "-f", "-", text=yaml.safe_dump(account))
+
+    present = found(kubectl, "serviceaccount", "puller")
+    assert present["imagePullSecrets"] == [{"name": "two"}]

@@ -104,8 +104,12 @@ async def _serve(data: Path, every: Sequence[Document], address: tuple[str, int]
     ):
         _introduce(data, opened, loop.time() - begun)
         await stop
+        failure = opened.plane.store.stopped
         _say("Stopping.")
-    _say("Stopped. Everything that was acknowledged is kept.")
+    if failure is None:
+        _say("Stopped. Everything that was acknowledged is kept.")
+    else:
+        _say(f"Stopped. Nothing could be written any more: {failure}")
 
 
 def _introduce(data: Path, opened: Serving, seconds: float) -> None:

@@ -12,6 +12,7 @@ from compute.app.environment import system
 from compute.app.folders import Folder
 from compute.app.kubeconfig import kubeconfig
 from compute.plane.http.certificates import Authority, CertificatesRefused
+from compute.plane.privatefiles import write_private
 from compute.plane.users import User
 
 _LONGEST: Final = 24 * 365
@@ -39,9 +40,15 @@ def command() -> None:
     "--hours", type=click.IntRange(1, _LONGEST), default=24, show_default=True,
     help="How long the certificate holds.",
 )  # fmt: skip
+@click.option(
+    "--out", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
+    help="Where to write it, for you alone to read; without this, to stdout.",
+)  # fmt: skip
 @_data
-def add(name: str, groups: tuple[str, ...], hours: int, data: Path) -> int:
-    """Write a kubeconfig for a user to stdout. It holds the only copy of his key."""
+def add(name: str, groups: tuple[str, ...], hours: int, out: Path | None, data: Path) -> int:
+    """Make a kubeconfig for a user. It holds the only copy of his key."""
+    if not name.strip():
+        raise click.BadParameter("a user needs a name", param_hint="NAME")
     authority = _authority(data)
     url = _url(data)
     try:
@@ -49,7 +56,11 @@ def add(name: str, groups: tuple[str, ...], hours: int, data: Path) -> int:
     except CertificatesRefused as refusal:
         raise click.ClickException(str(refusal)) from refusal
     pem = (data / "pki" / "ca.crt").read_bytes()
-    click.echo(kubeconfig(url, pem, issued.pair), nl=False)
+    content = kubeconfig(url, pem, issued.pair)
+    if out is None:
+        click.echo(content, nl=False)
+    else:
+        write_private(out, content)
     click.echo(
         f"{name} may come in until {issued.until:%Y-%m-%d %H:%M} UTC. To end it before:\n"
         f"  compute plane-users revoke {issued.serial:x} --data {shlex.quote(str(data))}",
@@ -73,7 +84,7 @@ def revoke(serial: str, data: Path) -> int:
         authority.revoke(number)
     except CertificatesRefused as refusal:
         raise click.ClickException(str(refusal)) from refusal
-    click.echo(f"{number:x} is not taken any more.")
+    click.echo(f"A certificate with the serial number {number:x} is not taken any more.")
     return 0
 
 

@@ -20,7 +20,7 @@ os.mkdir("folder")
 print(oct(os.stat("made").st_mode & 0o777), oct(os.stat("folder").st_mode & 0o777))
 print(resource.getrlimit(resource.RLIMIT_CORE)[0])
 import ctypes
-print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0))
+print(ctypes.CDLL(None).prctl(3, 0, 0, 0, 0), flush=True)
 os.abort()
 """
 DROPPED = """

@@ -15,14 +15,14 @@ from compute.cli.root import run
 from compute.plane.http.certificates import Certificates
 from compute.plane.privatefiles import write_private
 
+now = system().now  # the command asks the same clock
 COMMAND = {"plane-users": ("compute.app.users_command", "Users.")}
-NOW = system().now()  # the command asks the same clock
 URL = "https://127.0.0.1:7443"
 
 
 @pytest.fixture
 def data(tmp_path):
-    certificates = Certificates(tmp_path / "pki", NOW)
+    certificates = Certificates(tmp_path / "pki", now())
     content = kubeconfig(URL, certificates.authority.read_bytes(), "token")
     write_private(tmp_path / "kubeconfig", content)
     return tmp_path
@@ -41,13 +41,13 @@ def added(data, capsys, *arguments):
 def test_a2_a_user_is_let_in_for_a_time(data, capsys):
     """The certificate names the user and his groups, and ends."""
     der, config, _ = added(data, capsys, "alice", "--group", "devs", "--hours", "2")
-    certificates = Certificates(data / "pki", NOW)
-    client = certificates.client_of(der, NOW)
+    certificates = Certificates(data / "pki", now())
+    client = certificates.client_of(der, now())
     assert client is not None
     assert (client.identity.user.name, client.identity.how) == ("alice", "certificate")
     assert client.identity.user.groups == ("devs", "system:authenticated")
     assert config["clusters"][0]["cluster"]["server"] == URL
-    assert certificates.client_of(der, NOW + timedelta(hours=3)) is None
+    assert certificates.client_of(der, now() + timedelta(hours=3)) is None
 
 
 def test_a2_a_certificate_is_revoked(data, capsys):
@@ -55,8 +55,8 @@ def test_a2_a_certificate_is_revoked(data, capsys):
     der, _, said = added(data, capsys, "alice")
     (serial,) = re.findall(r"revoke ([0-9a-f]+) ", said)
     assert run(["plane-users", "revoke", serial, "--data", str(data)], COMMAND) == 0
-    certificates = Certificates(data / "pki", NOW)
-    assert certificates.client_of(der, NOW) is None
+    certificates = Certificates(data / "pki", now())
+    assert certificates.client_of(der, now()) is None
 
 
 def test_others_stay_revoked(data):
@@ -77,10 +77,11 @@ def test_the_certificate_of_the_server_stays(data, capsys):
     ("arguments", "words"),
     [
         (("add", "a" * 100), "no certificate can name"),
+        (("add", " "), "a user needs a name"),
         (("add", "alice", "--hours", "0"), "--hours"),
         (("revoke", "zz"), "zz is no serial number"),
     ],
-    ids=["long", "no time", "no number"],
+    ids=["long", "no name", "no time", "no number"],
 )
 def test_what_cannot_be_done_is_said(data, capsys, arguments, words):
     """One sentence, and nothing on stdout that could be taken for a kubeconfig."""
@@ -88,6 +89,16 @@ def test_what_cannot_be_done_is_said(data, capsys, arguments, words):
     told = capsys.readouterr()
     assert words in told.err
     assert not told.out
+
+
+def test_k2_a_kubeconfig_is_for_its_owner_alone(data, tmp_path, capsys):
+    """Whoever reads it is that user."""
+    out = tmp_path / "alice.kubeconfig"
+    words = ["plane-users", "add", "alice", "--out", str(out), "--data", str(data)]
+    assert run(words, COMMAND) == 0
+    assert out.stat().st_mode & 0o777 == 0o600
+    assert yaml.safe_load(out.read_bytes())["users"]
+    assert not capsys.readouterr().out
 
 
 def test_a_folder_without_a_plane(tmp_path, capsys):

@@ -27,6 +27,7 @@ from compute.plane.http.verbs import ACTS, READS, Call, Desk, verb_of
 
 _log: Final = logging.getLogger(__name__)
 _VERBS_OF_PAGES: Final = {"GET": "get", "HEAD": "get", "POST": "post", "PUT": "put"}
+_LONGEST_VERB: Final = 16
 _SHORTEST_WATCH: Final = 1800.0
 
 
@@ -72,6 +73,7 @@ class Application:
         identity = self._authenticator.user_of(request)
         exchange = Exchange(request, identity, loop.time())
         if identity is None:
+            exchange.attributes = _unknown(request)
             return self._told(exchange, self._unauthorized, loop)
         try:
             answer = self._answer(request, exchange, loop)
@@ -180,6 +182,12 @@ class Application:
     def _watch_time(self) -> float:
         """How long a watch lasts that does not say. Spread, so that not all come back at once."""
         return _SHORTEST_WATCH * (1 + self._environment.chance.random())
+
+
+def _unknown(request: Request) -> Attributes:
+    """What somebody wants whom nobody knows: nothing is looked up for him, not even a plane."""
+    verb = _VERBS_OF_PAGES.get(request.method, "")
+    return Attributes(verb=verb or request.method[:_LONGEST_VERB].lower())
 
 
 def _is_resource(segments: list[str]) -> bool:

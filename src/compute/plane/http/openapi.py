@@ -8,6 +8,7 @@ from compute.plane.http.metaschemas import reference
 from compute.plane.http.operations import Operation, Parameter, Path, paths_of
 from compute.plane.http.schemanames import kind_triple, list_name, schema_name
 from compute.plane.http.version import MAJOR, MINOR
+from compute.plane.registry import strategic
 from compute.plane.registry.kinds import Kind
 
 Document = dict[str, Any]
@@ -15,6 +16,8 @@ Schema = dict[str, Any]
 
 INFO: Final = {"title": "Kubernetes API of a compute plane", "version": f"{MAJOR}.{MINOR}"}
 _GROUP_VERSION_KIND: Final = "x-kubernetes-group-version-kind"
+_STRATEGY: Final = "x-kubernetes-patch-strategy"
+_MERGE_KEY: Final = "x-kubernetes-patch-merge-key"
 _REASONS: Final = {200: "OK", 201: "Created", 202: "Accepted", 401: "Unauthorized"}
 UNAUTHORIZED: Final = {"401": {"description": _REASONS[401]}}
 _BEARER: Final = {"type": "apiKey", "in": "header", "name": "authorization"}
@@ -71,13 +74,36 @@ def reason(code: int) -> str:
     return _REASONS[code]
 
 
+def _with_merged_lists(kind: Kind) -> Schema:
+    """The schema of a built-in kind, which says how lists are merged: kubectl goes by that."""
+    schema: Schema = dict(kind.schema)
+    for path, key in strategic.lists_of(kind.resource).items():
+        steps = path.split(".")
+        if steps[0] in schema.get("properties", {}) and steps[0] != "metadata":
+            marks = {_STRATEGY: "merge"} | ({_MERGE_KEY: key} if key else {})
+            schema = _marked(schema, steps, marks)
+    return schema
+
+
+def _marked(schema: Schema, steps: list[str], marks: Schema) -> Schema:
+    """A copy of the schema, with marks at the end of a path. Lists are passed through."""
+    if not steps:
+        return {**schema, **marks}
+    if "items" in schema:
+        return {**schema, "items": _marked(schema["items"], steps, marks)}
+    fields = schema["properties"]
+    inner = _marked(fields[steps[0]], steps[1:], marks)
+    return {**schema, "properties": {**fields, steps[0]: inner}}
+
+
 def _object_schema(kind: Kind) -> Schema:
     metadata = reference(
         metaschemas.OBJECT_META, "Its name, its labels, and what else all objects have."
     )
-    fields = {**kind.schema.get("properties", {}), **metaschemas.type_fields()}
+    schema = kind.schema if kind.custom else _with_merged_lists(kind)
+    fields = {**schema.get("properties", {}), **metaschemas.type_fields()}
     return {
-        **kind.schema,
+        **schema,
         "properties": fields | {"metadata": metadata},
         _GROUP_VERSION_KIND: [kind_triple(kind)],
         **_selectable(kind),

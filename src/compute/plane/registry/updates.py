@@ -133,7 +133,7 @@ def _fault(change: Change, error: BadRequest) -> ApiError:
     """A document that nobody can read is a bad request; one that a patch made is a bad patch."""
     if not change.by_patch:
         return error
-    fault = fields.FieldError("patch", fields.Problem.FORBIDDEN, error.message)
+    fault = fields.FieldError("patch", fields.Problem.INVALID, error.message)
     return errors.invalid(change.target.kind.resource, change.target.name, [fault])
 
 

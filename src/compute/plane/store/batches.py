@@ -6,6 +6,7 @@ callbacks of the loop the state is always that of one revision.
 """
 
 import asyncio
+import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
@@ -20,6 +21,8 @@ from compute.plane.store.ring import undisturbed
 from compute.plane.store.state import State
 from compute.plane.store.times import milliseconds
 from compute.plane.store.writer import Writer
+
+_log = logging.getLogger(__name__)
 
 Heard = Callable[[str, Event], None]
 
@@ -56,6 +59,7 @@ class Batches:
         self._hearing: dict[str, tuple[Heard, ...]] = {}  # those who want to hear of a resource
         self.published: Callable[[], None] = _nothing
         self.busy = False
+        self._told_failure = ""
         self._closed: WritesStopped | None = None
         self._log = log
         self._state = state
@@ -138,6 +142,9 @@ class Batches:
         if isinstance(outcome, BaseException):
             self._fail(batch, outcome)
             return
+        if self._told_failure:
+            self._told_failure = ""
+            _log.warning("writing goes on")
         refused, unfolded = outcome
         self._count(len(batch) - len(refused), self._loop.time() - begun)
         kept = [write for write in batch if write.record.revision not in refused]
@@ -177,6 +184,9 @@ class Batches:
         return hearing
 
     def _fail(self, batch: list[_Write], error: BaseException) -> None:
+        if str(error) != self._told_failure:  # once, not for each batch
+            self._told_failure = str(error)
+            _log.error("nothing can be written", extra={"why": str(error)})
         for write in batch:
             if not write.future.done():
                 again = error.again() if isinstance(error, WritesStopped) else error

@@ -405,7 +405,7 @@ SCRIPT = [
     (
         b"GET /api/v1/namespaces HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %b\r\n\r\n"
         % PLANTED.encode(),
-        ("", None, 401),
+        ("get", None, 401),
     ),
     (request("GET", SECRETS), None),
     (request("GET", f"{CONFIG_MAPS}/none"), None),

