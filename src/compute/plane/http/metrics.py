@@ -7,7 +7,7 @@ made for one show the other. The text is made only when somebody asks for it.
 from bisect import bisect_left
 from collections.abc import Iterator
 from itertools import accumulate
-from typing import Final, NamedTuple
+from typing import Final
 from weakref import WeakKeyDictionary
 
 from prometheus_client import CollectorRegistry, ProcessCollector, generate_latest
@@ -35,12 +35,8 @@ _VERBS: Final = {"create": "POST", "update": "PUT"}  # the others are called ali
 _REQUEST: Final = ("verb", "group", "version", "resource", "subresource")
 
 
-class _Route(NamedTuple):
-    verb: str
-    group: str
-    version: str
-    resource: str
-    subresource: str
+_Route = tuple[str, str, str, str, str]
+"""The values of these labels."""
 
 
 class _Meter:
@@ -69,6 +65,8 @@ class Metrics:
         self._audit = audit
         self._strangers: dict[_Route, _Meter] = {}
         self._of_planes: WeakKeyDictionary[Registry, dict[_Route, _Meter]] = WeakKeyDictionary()
+        # The meters of the plane that was asked last, which is most likely asked next.
+        self._latest: tuple[Registry | None, dict[_Route, _Meter]] = (None, self._strangers)
         self._process = CollectorRegistry()
         ProcessCollector(registry=self._process)
 
@@ -76,14 +74,14 @@ class Metrics:
         self, registry: Registry | None, attributes: Attributes, status: int, seconds: float
     ) -> None:
         """Count one request. Paths that are no resource count together: anybody can make up more."""
-        route = _Route(
+        route = (
             attributes.verb,
             attributes.group,
             attributes.version,
             attributes.resource,
             attributes.subresource,
         )
-        meters = self._meters(registry)
+        meters = self._latest[1] if registry is self._latest[0] else self._meters(registry)
         meter = meters.get(route)
         if meter is None:
             meter = meters[route] = _Meter()
@@ -107,6 +105,7 @@ class Metrics:
         meters = self._of_planes.get(registry)
         if meters is None:
             meters = self._of_planes[registry] = {}
+        self._latest = (registry, meters)
         return meters
 
     def _requests(self, registry: Registry) -> Iterator[Metric]:
@@ -119,7 +118,8 @@ class Metrics:
             labels=_REQUEST,
         )
         for route, meter in (*self._meters(registry).items(), *self._strangers.items()):
-            labels = route._replace(verb=_VERBS.get(route.verb, route.verb.upper()))
+            verb, *rest = route
+            labels = (_VERBS.get(verb, verb.upper()), *rest)
             for code, number in meter.codes.items():
                 count.add_metric((*labels, str(code)), number)
             duration.add_metric(labels, meter.buckets(), meter.seconds)
