@@ -105,7 +105,7 @@ class _Apply:
         contested = [
             (entry, both)
             for entry in others
-            if (both := intersection(fields_of(entry), gained or {}))
+            if (both := _contested(fields_of(entry), gained or {}))
         ]
         if not force and (refused := self._at_odds(contested)):
             raise conflicts.refusal(refused)
@@ -186,6 +186,21 @@ class _Apply:
             if not served or entry["apiVersion"] in served
             if (fields := fitted(self._shape.whole, fields_of(entry)))
         ]
+
+
+def _contested(fields: FieldSet, gained: FieldSet) -> FieldSet:
+    """What somebody owns and another gains, or replaces by a value of another shape."""
+    return union(intersection(fields, gained), _replaced(fields, gained))
+
+
+def _replaced(fields: FieldSet, gained: FieldSet) -> FieldSet:
+    """What lies below fields that are gained as one value: an object becomes a number, say."""
+    found: FieldSet = {}
+    for step in fields.keys() & gained.keys():
+        inner, other = fields[step], gained[step]
+        if below := (_replaced(inner, other) if other else inner):
+            found[step] = below
+    return found
 
 
 def _entries(live: Document | None) -> list[Entry]:

@@ -266,3 +266,12 @@ def test_the_laws_hold_where_nothing_is_known(spec):
     story = Story(shape).apply("m", spec).apply("m", None)
 
     assert story.live == thing()
+
+
+def test_a_value_of_another_shape_is_a_conflict():
+    """Where the schema leaves the shape open, a number does not silently replace an object."""
+    free = {"type": "object", "properties": {"spec": FREE[0]}}
+    story = Story(Shape.of(free))
+    story.apply("m1", {"a": {"b": 1}})
+    with pytest.raises(Conflict, match=r"\.spec\.a\.b"):
+        story.apply("m2", {"a": 1})
