@@ -15,6 +15,15 @@ from tests.plane_process import running
 NUMBERS = itertools.count(1)
 
 
+def needs_kubectl() -> None:
+    """Skip the module that calls it, in one line, where nobody has installed kubectl.
+
+    With REQUIRE_PEERS its tests run, and fail for want of it.
+    """
+    if shutil.which("kubectl") is None and not os.environ.get("REQUIRE_PEERS"):
+        pytest.skip("there is no kubectl on the PATH", allow_module_level=True)
+
+
 class Kubectl:
     """The real kubectl, in one namespace of one server."""
 

@@ -1,21 +1,19 @@
 """Real kubectl against a plane, through the kubeconfig that the command wrote."""
 
 import json
-import os
 import re
-import shutil
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.e2e.conftest import needs_kubectl
 from tests.kites import config_map, event, kite
 
 ROOT = Path(__file__).parents[2]
 READY = '{"status":{"conditions":[{"type":"Ready","status":"True","reason":"Up"}]}}'
 
-if shutil.which("kubectl") is None and not os.environ.get("REQUIRE_PEERS"):
-    pytest.skip("there is no kubectl on the PATH", allow_module_level=True)
+needs_kubectl()
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 

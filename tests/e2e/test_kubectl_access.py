@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from random import SystemRandom
@@ -13,11 +12,11 @@ import yaml
 from compute.app.environment import system
 from compute.plane.http.authentication import Tokens
 from compute.plane.users import AUTHENTICATED, User
+from tests.e2e.conftest import needs_kubectl
 from tests.kites import config_map
 from tests.plane_process import running
 
-if shutil.which("kubectl") is None and not os.environ.get("REQUIRE_PEERS"):
-    pytest.skip("there is no kubectl on the PATH", allow_module_level=True)
+needs_kubectl()
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 

@@ -2,16 +2,14 @@
 
 import json
 import os
-import shutil
 
 import pytest
 import yaml
 
-from tests.e2e.conftest import Kubectl
+from tests.e2e.conftest import Kubectl, needs_kubectl
 from tests.kites import config_map, kite
 
-if shutil.which("kubectl") is None and not os.environ.get("REQUIRE_PEERS"):
-    pytest.skip("there is no kubectl on the PATH", allow_module_level=True)
+needs_kubectl()
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 

@@ -6,7 +6,6 @@ every feature that a schema can have.
 
 import json
 import os
-import shutil
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.e2e.conftest import Kubectl
+from tests.e2e.conftest import Kubectl, needs_kubectl
 from tests.kites import namespace_manifest
 
 FOLDER = Path(__file__).parent / "definitions"
@@ -22,8 +21,7 @@ FILES = sorted(FOLDER.glob("*.yaml"))
 GROUP = "definitions.example.test"
 PATIENCE = "--timeout=30s"
 
-if shutil.which("kubectl") is None and not os.environ.get("REQUIRE_PEERS"):
-    pytest.skip("there is no kubectl on the PATH", allow_module_level=True)
+needs_kubectl()
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
