@@ -6,7 +6,7 @@ that a watch goes on while something else is asked.
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterator
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -107,8 +107,9 @@ class Kubernetes:
 
     async def watch(self, since: str) -> AsyncGenerator[tuple[str, Document], None]:
         events = self._of.watch(resource_version=since, timeout=_SECONDS, **self._in)
-        async for event in _each(events):
-            yield event["type"], event["raw_object"]
+        async with aclosing(_each(events)) as each:
+            async for event in each:
+                yield event["type"], event["raw_object"]
 
     async def _ask(self, method: Callable[..., Any], **said: Any) -> Document:
         try:
@@ -161,8 +162,9 @@ class Lightkube:
 
     async def watch(self, since: str) -> AsyncGenerator[tuple[str, Document], None]:
         events = self._client.watch(self._kind, resource_version=since, server_timeout=_SECONDS)
-        async for event, changed in _each(events):
-            yield event, changed.to_dict()
+        async with aclosing(_each(events)) as each:
+            async for event, changed in each:
+                yield event, changed.to_dict()
 
     async def _ask(self, method: Callable[..., Any], *about: Any, **said: Any) -> Document:
         try:
@@ -214,8 +216,9 @@ class Kr8s:
 
     async def watch(self, since: str) -> AsyncGenerator[tuple[str, Document], None]:
         events = self._api.watch(self._kind, namespace=self._namespace, since=since)
-        async for event, changed in _each(events):
-            yield event, changed.raw.to_dict()
+        async with aclosing(_each(events)) as each:
+            async for event, changed in each:
+                yield event, changed.raw.to_dict()
 
     async def _ask(self, about: Any, method: str, *args: Any, **said: Any) -> Document:
         with _told_by_kr8s():
@@ -310,10 +313,12 @@ async def _called(method: Callable[..., Any], *args: Any, blocks: bool, **said: 
     return await method(*args, **said)
 
 
-async def _each(found: Any) -> AsyncIterator[Any]:
+async def _each(found: Any) -> AsyncGenerator[Any, None]:
     if hasattr(found, "__aiter__"):
-        async for one in found:
-            yield one
+        # A generator that nobody closes would be closed by the collector, after its loop is gone.
+        async with aclosing(aiter(found)) as each:
+            async for one in each:
+                yield one
         return
     rest: Iterator[Any] = iter(found)
     while (one := await asyncio.to_thread(next, rest, _END)) is not _END:
