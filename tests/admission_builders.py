@@ -21,8 +21,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from compute.client.options import PLAIN_DELETE, PLAIN_WRITE
+from compute.environment import Environment
 from compute.plane.admission.webhooks import Surroundings, Webhooks
-from compute.plane.environment import Environment
 from compute.plane.registry import builtins, crds
 from compute.plane.registry.admission import Attempt
 from compute.plane.registry.kinds import Kinds

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import uvloop
 
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.http.authentication import Tokens
 from compute.plane.http.certificates import Certificates
 from compute.plane.http.limits import Limits

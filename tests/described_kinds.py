@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from compute.api.resource import Resource, Scale
 from compute.api.structural_nodes import Schema
+from compute.environment import Environment
 from compute.plane.access.authorizer import Authorizer
-from compute.plane.environment import Environment
 from compute.plane.http.messages import Request
 from compute.plane.registry.kinds import Kind, Kinds, head_of
 from compute.plane.registry.registry import Registry

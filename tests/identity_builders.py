@@ -18,7 +18,7 @@ import msgspec
 
 from compute.api.errors import Forbidden
 from compute.client.options import PLAIN_WRITE
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.http.authentication import Tokens
 from compute.plane.http.certificates import Certificates, ClientPair
 from compute.plane.http.limits import Limits

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.plane import Plane
 from compute.plane.registry import builtins
 from tests.builders import NOW

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from compute.client.options import EVERYTHING, PLAIN_WRITE, DeleteOptions, PatchType, Propagation
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.plane import Plane
 from compute.plane.registry import builtins
 from compute.plane.registry.kinds import Kind, Kinds

@@ -22,7 +22,7 @@ from compute.client.options import (
     WatchOptions,
     WriteOptions,
 )
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.registry import builtins, crds
 from compute.plane.registry.kinds import Kind, Kinds
 from compute.plane.registry.outcomes import Deleted, Page, Written

@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.store.records import ChangeType, Draft, Event, Record
 from compute.plane.store.store import Settings, Store
 

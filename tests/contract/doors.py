@@ -27,7 +27,7 @@ from compute.api.errors import NotFound, TooManyRequests
 from compute.api.resource import Resource
 from compute.client.options import EVERYTHING, PLAIN_WRITE
 from compute.client.transport import Document, Place, Transport
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.http.authentication import Tokens
 from compute.plane.http.certificates import Certificates
 from compute.plane.http.server import Server

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.http.authentication import Tokens
 from compute.plane.http.server import Server
 from compute.plane.plane import Plane

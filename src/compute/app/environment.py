@@ -4,7 +4,7 @@ import os
 from datetime import UTC, datetime
 from random import Random
 
-from compute.plane.environment import Environment
+from compute.environment import Environment
 
 
 def system() -> Environment:

@@ -8,11 +8,11 @@ from typing import Final
 from compute.api.errors import ApiError
 from compute.api.structural_nodes import Document
 from compute.client.options import PLAIN_WRITE
+from compute.environment import Environment
 from compute.plane.access.authorizer import Authorizer
 from compute.plane.access.keeper import AccessKeeper
 from compute.plane.admission.quota import Quota, Usage
 from compute.plane.admission.webhooks import Webhooks
-from compute.plane.environment import Environment
 from compute.plane.identity.answers import answer_alone
 from compute.plane.identity.defaultaccounts import DefaultAccounts
 from compute.plane.registry.collector import Collector

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from compute.api import scheme
 from compute.api.admission import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
 from compute.api.errors import Timeout
+from compute.environment import Environment
 from compute.plane.admission import addresses
 from compute.plane.admission.destinations import Resolve, no_services
 from compute.plane.admission.failures import CallFailed, denied, failed, no_dry_run
@@ -20,7 +21,6 @@ from compute.plane.admission.hooks import Configuration, Hook, hooks_of
 from compute.plane.admission.matching import Asked, Matches
 from compute.plane.admission.patching import patched
 from compute.plane.admission.reviews import Verdict, request_of, review_of, verdict_of
-from compute.plane.environment import Environment
 from compute.plane.registry.admission import Admission, Admit, Attempt
 from compute.plane.registry.registry import Registry
 from compute.plane.store.records import ChangeType, Event, Record

@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.http.authenticator import Authenticator
 from compute.plane.identity import answers
 from compute.plane.identity.accounts import ServiceAccounts, issuer_of

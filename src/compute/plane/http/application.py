@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 from compute.api import fieldselectors
 from compute.api.errors import ApiError, InternalError
 from compute.api.labelrequirement import SelectorError
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.http import eager, impersonation
 from compute.plane.http.authenticator import Authenticator
 from compute.plane.http.exchanges import Exchange

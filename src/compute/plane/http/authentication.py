@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.privatefiles import open_to_others, write_private
 from compute.plane.users import User
 

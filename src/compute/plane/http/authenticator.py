@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.http.authentication import Tokens, bearer
 from compute.plane.http.certificates import Certificates
 from compute.plane.http.messages import Caller, Request

@@ -4,8 +4,8 @@ from typing import Final
 
 from msgspec.structs import replace
 
+from compute.environment import Environment
 from compute.plane.access.attributes import Attributes
-from compute.plane.environment import Environment
 from compute.plane.http.audit import HEADER, Audit, Entry, is_due
 from compute.plane.http.auditlines import LONGEST_AGENT, shortened
 from compute.plane.http.messages import Request, Response

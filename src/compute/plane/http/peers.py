@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC
 from typing import Final, Protocol
 
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.http.limits import Limits
 from compute.plane.http.messages import Caller
 

@@ -12,7 +12,7 @@ import errno
 from ipaddress import ip_address
 from typing import Final
 
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.http import answering
 from compute.plane.http.application import Application
 from compute.plane.http.authentication import Tokens

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.identity.accountnames import AccountName
 from compute.plane.identity.identities import CREDENTIAL
 from compute.plane.identity.reviews import Spoken

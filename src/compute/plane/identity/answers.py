@@ -1,6 +1,6 @@
 """The answers of a plane to questions about who somebody is."""
 
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.identity.accounts import ACCOUNTS, ServiceAccounts, issuer_of
 from compute.plane.identity.reviews import (
     REVIEWS_OF_ONESELF,

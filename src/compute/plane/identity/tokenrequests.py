@@ -9,7 +9,7 @@ from compute.api.core import Secret, ServiceAccount
 from compute.api.errors import ApiError, BadRequest, Conflict
 from compute.api.status import StatusDetails
 from compute.client.transport import Document
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.identity.accounts import ACCOUNTS, SECRETS, Binding, Named, ServiceAccounts
 from compute.plane.identity.webtokens import LONGEST as LONGEST_TOKEN
 from compute.plane.registry.ownership import meta_of

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from compute.api import times
 from compute.api.errors import Timeout, TooLarge, Unavailable
 from compute.client.transport import Document
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.registry.admission import Admission
 from compute.plane.registry.encoding import decode, tail_of
 from compute.plane.registry.kinds import Kind, Kinds

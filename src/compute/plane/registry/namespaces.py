@@ -14,7 +14,7 @@ import msgspec
 
 from compute.api import times
 from compute.client.options import PLAIN_WRITE
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.registry.builtinrules import NAMESPACE_FINALIZER
 from compute.plane.registry.chores import Chores
 from compute.plane.registry.emptying import empty

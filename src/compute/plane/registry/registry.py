@@ -17,7 +17,7 @@ from compute.client.options import (
     WriteOptions,
 )
 from compute.client.transport import Document
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.registry import versions
 from compute.plane.registry.admission import Admission
 from compute.plane.registry.applies import Applies, MayCreate, nothing_against_it

@@ -12,7 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.store.batches import Batches, Figures, Heard
 from compute.plane.store.collection import Collection
 from compute.plane.store.compaction import Compaction

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.http.authentication import Grant, Tokens, TokensRefused
 from compute.plane.users import User
 

@@ -7,7 +7,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.http import authenticator as subject
 from compute.plane.http.authentication import Tokens
 from compute.plane.http.authenticator import Authenticator

@@ -3,7 +3,7 @@ from random import Random
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.http.metrics import Metrics
 from compute.plane.http.seams import Attributes
 from compute.plane.registry.registry import Registry

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import assume, given
 
 from compute.client.options import PLAIN_WRITE
+from compute.environment import Environment
 from compute.plane.access.door import Rbac
-from compute.plane.environment import Environment
 from compute.plane.http.operations import paths_of
 from compute.plane.http.pages import Pages
 from compute.plane.identity.accounts import issuer_of

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from compute.client.options import PLAIN_WRITE, DeleteOptions
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.identity.accounts import issuer_of
 from compute.plane.identity.webtokens import SigningKey
 from compute.plane.plane import Plane

@@ -19,7 +19,7 @@ from compute.api.finalizers import CLEANUP
 from compute.api.status import StatusDetails
 from compute.api.structural_nodes import Document
 from compute.client.options import PatchType, WriteOptions
-from compute.plane.environment import Environment
+from compute.environment import Environment
 from compute.plane.registry import crds
 from compute.plane.registry.chores import Chores
 from compute.plane.registry.definitions import birth, naming, statuses

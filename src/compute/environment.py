@@ -1,4 +1,4 @@
-"""Time and chance, handed in, so that a plane also runs on a virtual clock with a fixed seed."""
+"""Time and chance, handed in, so that everything also runs on a virtual clock with a fixed seed."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ _RANDOM_BITS: Final = ~(0xF << 76 | 0x3 << 62)
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What a plane may not find out by itself."""
+    """What no part may find out by itself."""
 
     now: Callable[[], datetime]
     chance: Random

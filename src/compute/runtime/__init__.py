@@ -1,0 +1,1 @@
+"""Running controllers over many clusters: watch, cache, queue, reconcile, write."""
