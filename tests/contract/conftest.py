@@ -1,9 +1,12 @@
 """Each test runs once through each door, in a namespace of its own, on the door's own loop.
 
 A test is a coroutine function; it gets collections, and cannot tell which server holds them.
+Where CONTRACT_DISPOSABLE is set, the server goes after the run and namespaces are left to it: a real
+one takes seconds for each, and those that a test deletes and waits for would stand behind the rest.
 """
 
 import asyncio
+import fcntl
 import inspect
 import os
 from collections.abc import Callable, Coroutine, Iterator
@@ -21,13 +24,24 @@ from tests.contract.doors import Door, Forget
 T = TypeVar("T")
 Run = Callable[[Coroutine[Any, Any, T]], T]
 
-NAMED = "CONTRACT_SERVER" in os.environ
-DOORS = {"server": doors.named_server} if NAMED else {"local": doors.local, "http": doors.http}
+NAMED = {"server": doors.named_server}
+OURS = {"local": doors.local, "http": doors.http}
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    # Asked when tests are collected: this file may be read before a server is started and named.
+    if "opened" in metafunc.fixturenames:
+        named = "CONTRACT_SERVER" in os.environ
+        metafunc.parametrize("opened", NAMED if named else OURS, indirect=True, scope="session")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     # What the server cannot do for want of a neighbour is left out, unless neighbours are required.
-    if not NAMED or "CONTRACT_CONTROLLERS" in os.environ or "REQUIRE_PEERS" in os.environ:
+    if (
+        "CONTRACT_SERVER" not in os.environ
+        or "CONTRACT_CONTROLLERS" in os.environ
+        or "REQUIRE_PEERS" in os.environ
+    ):
         return
     for item in items:
         if item.get_closest_marker("controllers"):
@@ -46,13 +60,13 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
     return True
 
 
-@pytest.fixture(scope="session", params=DOORS)
+@pytest.fixture(scope="session")
 def opened(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[asyncio.Runner, Door]]:
     directory = tmp_path_factory.mktemp(request.param)
     with asyncio.Runner() as runner:
-        entrance = DOORS[request.param](directory)
+        entrance = (NAMED | OURS)[request.param](directory)
         door = runner.run(entrance.__aenter__())
         yield runner, door
         runner.run(entrance.__aexit__(None, None, None))
@@ -66,6 +80,20 @@ def run(opened: tuple[asyncio.Runner, Door]) -> Run[Any]:
 @pytest.fixture
 def door(opened: tuple[asyncio.Runner, Door]) -> Door:
     return opened[1]
+
+
+@pytest.fixture(autouse=True)
+def _undisturbed(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """Lets a test that makes the server forget be alone on it, where processes share the server."""
+    if not {"CONTRACT_SERVER", "PYTEST_XDIST_WORKER"} <= os.environ.keys():
+        yield
+        return
+    common = tmp_path_factory.getbasetemp().parent  # of the folders of all processes of a run
+    with (common / "contract.lock").open("a") as file:
+        fcntl.flock(file, fcntl.LOCK_EX if "forget" in request.fixturenames else fcntl.LOCK_SH)
+        yield
 
 
 @pytest.fixture
@@ -93,8 +121,9 @@ def space(run: Run[Any], namespaces: Collection) -> Iterator[str]:
     made = run(namespaces.make(metadata={"generateName": "contract-"}))
     name = made["metadata"]["name"]
     yield name
-    with suppress(NotFound, Conflict):  # a test may have deleted it
-        run(namespaces.delete(name))
+    if "CONTRACT_DISPOSABLE" not in os.environ:
+        with suppress(NotFound, Conflict):  # a test may have deleted it
+            run(namespaces.delete(name))
 
 
 @pytest.fixture

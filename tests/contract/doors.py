@@ -11,15 +11,11 @@ CONTRACT_CONTROLLERS  set if garbage collector and namespace controller run besi
 import asyncio
 import hashlib
 import os
-import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from random import Random
 
-import aiohttp
 import yaml
 
 from compute.api.apiextensions import CustomResourceDefinition
@@ -27,7 +23,6 @@ from compute.api.errors import NotFound, TooManyRequests
 from compute.api.resource import Resource
 from compute.client.options import EVERYTHING, PLAIN_WRITE
 from compute.client.transport import Document, Place, Transport
-from compute.environment import Environment
 from compute.plane.http.authentication import Tokens
 from compute.plane.http.certificates import Certificates
 from compute.plane.http.server import Server
@@ -37,7 +32,7 @@ from compute.plane.registry import builtins
 from compute.plane.registry.crds import kinds_of
 from compute.plane.users import User
 from tests.contract import kinds
-from tests.contract.http_transport import Address, HttpTransport, session
+from tests.contract.http_transport import Address, HttpTransport, environment, named
 
 _ROOT = Path(__file__).parents[2]
 _CRD = CustomResourceDefinition.RESOURCE
@@ -70,18 +65,18 @@ async def local(directory: Path) -> AsyncIterator[Door]:
 @asynccontextmanager
 async def http(directory: Path) -> AsyncIterator[Door]:
     """The door through TLS, on a loopback port."""
-    environment = _environment()
-    certificates = Certificates(directory / "pki", environment.now())
-    tokens = Tokens(None, environment)
+    around = environment()
+    certificates = Certificates(directory / "pki", around.now())
+    tokens = Tokens(None, around)
     token = tokens.issue(User("contract", ("system:masters",)))
-    server = Server(("127.0.0.1", 0), certificates, tokens, environment)
-    trust = ssl.create_default_context(cafile=str(certificates.authority))
-    async with _plane(directory) as plane, session() as connections:
+    server = Server(("127.0.0.1", 0), certificates, tokens, around)
+    async with _plane(directory) as plane:
         server.mount("/", plane)
         await server.start()
+        address = Address(server.url, certificates.authority, token)
         try:
-            transport = HttpTransport(connections, Address(server.url, trust, token))
-            yield Door(transport, _forgetting(plane), plane.registry.bookmark)
+            async with HttpTransport(address) as transport:
+                yield Door(transport, _forgetting(plane), plane.registry.bookmark)
         finally:
             await server.close()
 
@@ -90,17 +85,12 @@ async def http(directory: Path) -> AsyncIterator[Door]:
 async def _plane(directory: Path) -> AsyncIterator[Plane]:
     own = (kind for crd in (kinds.widget_crd(), kinds.gadget_crd()) for kind in kinds_of(crd))
     plane = await Plane.open(
-        directory / "data", builtins.everything().with_kinds(own), _environment()
+        directory / "data", builtins.everything().with_kinds(own), environment()
     )
     try:
         yield plane
     finally:
         await plane.close()
-
-
-def _environment() -> Environment:
-    # TLS compares certificates with the machine's clock.
-    return Environment(lambda: datetime.now(UTC), Random(4))  # noqa: TID251 - for that reason
 
 
 def _forgetting(plane: Plane) -> Callable[[str], Awaitable[None]]:
@@ -113,29 +103,21 @@ def _forgetting(plane: Plane) -> Callable[[str], Awaitable[None]]:
 @asynccontextmanager
 async def named_server(_directory: Path) -> AsyncIterator[Door]:
     """The door to the server that the environment names, with our CRDs applied to it."""
-    environment = os.environ
-    address = Address(
-        environment["CONTRACT_SERVER"], _tls(environment), environment.get("CONTRACT_TOKEN", "")
-    )
-    async with session() as connections:
-        transport = HttpTransport(connections, address)
+    async with HttpTransport(named(os.environ)) as transport:
         for crd in (kinds.widget_crd(), kinds.gadget_crd(), *our_crds()):
             await _apply(transport, crd)
-        etcd = environment.get("CONTRACT_ETCD")
-        yield Door(transport, _compaction(connections, etcd) if etcd else None)
+        etcd = os.environ.get("CONTRACT_ETCD")
+        if not etcd:
+            yield Door(transport, None)
+            return
+        async with HttpTransport(Address(etcd)) as store:
+            yield Door(transport, _compaction(store))
 
 
 def our_crds() -> list[Document]:
     """The CRDs that we publish."""
     files = sorted(_ROOT.glob("config/*/crd/*_*.yaml"))
     return [yaml.safe_load(file.read_text(encoding="utf-8")) for file in files]
-
-
-def _tls(environment: Mapping[str, str]) -> ssl.SSLContext:
-    context = ssl.create_default_context(cafile=environment.get("CONTRACT_CA"))
-    if "CONTRACT_CERT" in environment:
-        context.load_cert_chain(environment["CONTRACT_CERT"], environment["CONTRACT_KEY"])
-    return context
 
 
 async def _apply(transport: Transport, crd: Document) -> None:
@@ -189,10 +171,9 @@ async def _served(transport: Transport, crd: Document) -> None:
     raise AssertionError(f"{resource.plural} are not served")
 
 
-def _compaction(connections: aiohttp.ClientSession, etcd: str) -> Callable[[str], Awaitable[None]]:
+def _compaction(etcd: HttpTransport) -> Callable[[str], Awaitable[None]]:
     async def forget(version: str) -> None:
-        body = {"revision": version, "physical": True}
-        async with connections.post(f"{etcd}/v3/kv/compaction", json=body) as response:
-            assert response.status == 200, await response.text()
+        body = etcd.encoded({"revision": version, "physical": True})
+        await etcd.call("POST", "/v3/kv/compaction", body=body)
 
     return forget

@@ -8,17 +8,17 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-import aiohttp
 import msgspec
 import pytest
 
 from compute.api.core import ConfigMap
+from compute.api.errors import Timeout, Unavailable
 from compute.client.options import PLAIN_WRITE, WatchOptions
 from compute.client.transport import Document, Place, Transport
 from compute.plane.plane import DATABASE
 from compute.plane.store.records import Event
 from compute.plane.store.store import Store
-from tests.contract.http_transport import Address, HttpTransport, session
+from tests.contract.http_transport import Address, HttpTransport
 from tests.durability.mortal_server import TOKEN, MortalServer
 from tests.plane_worlds import environment
 
@@ -29,7 +29,7 @@ LIVES: Final = 110
 WRITERS: Final = 8
 WATCHERS: Final = 4
 COLLECTION: Final = Place(ConfigMap.RESOURCE, "default")
-LOST: Final = (aiohttp.ClientError, ConnectionError, asyncio.IncompleteReadError)
+LOST: Final = (Unavailable, Timeout)
 
 
 @dataclass
@@ -79,8 +79,8 @@ async def _lived_through(directory: Path) -> tuple[World, list[list[Told]]]:
     world = World(MortalServer(directory), Random(7))
     logs: list[list[Told]] = [[] for _ in range(WATCHERS)]
     await world.live()
-    async with session() as connections, asyncio.TaskGroup() as watchers:
-        door = HttpTransport(connections, Address(world.server.url, token=TOKEN))
+    address = Address(world.server.url, token=TOKEN)
+    async with HttpTransport(address) as door, asyncio.TaskGroup() as watchers:
         for log in logs:
             watchers.create_task(_watch(world, door, log))
         async with asyncio.TaskGroup() as writers:

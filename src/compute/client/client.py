@@ -6,15 +6,17 @@ version that was read, and send nothing when nothing differs. A list in a docume
 a merge patch, so a list that differs is sent whole.
 """
 
+import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
-from typing import Final, Generic, Literal, TypeVar
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
+from itertools import chain
+from typing import Final, Literal, overload
 
 import msgspec
 
 from compute.api import scheme
-from compute.api.errors import NotFound
+from compute.api.errors import Expired, NotFound
 from compute.api.meta import ListMeta, Object
 from compute.client.options import (
     EVERYTHING,
@@ -27,30 +29,14 @@ from compute.client.options import (
     WatchOptions,
     WriteOptions,
 )
-from compute.client.transport import Change, Document, Place, Transport, WatchEvent
+from compute.client.reading import K, Listing, Seen, Unreadable, read_event, read_listing
+from compute.client.transport import Document, Place, Transport
 
-K = TypeVar("K", bound=Object)
+__all__ = ["Client", "K", "Listing", "Part", "Seen", "Unreadable", "difference", "next_page"]
+
 Part = Literal["", "status"]
 
 _STATUS: Final = frozenset({"status"})
-
-
-@dataclass(frozen=True, slots=True)
-class Listing(Generic[K]):
-    """One page of a collection. An empty ``continue_`` means that nothing is left."""
-
-    items: tuple[K, ...]
-    resource_version: str
-    continue_: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Seen(Generic[K]):
-    """One change of a watch. A bookmark has no object, only how far the watch has come."""
-
-    type: Change
-    object: K | None
-    resource_version: str
 
 
 class Client:
@@ -58,6 +44,9 @@ class Client:
 
     def __init__(self, raw: Transport) -> None:
         self.raw = raw
+
+    async def close(self) -> None:
+        """Let go of what the door holds open. A door without a connection holds nothing."""
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
         return _read(kind, await self.raw.get(Place(kind.RESOURCE, namespace, name)))
@@ -72,10 +61,40 @@ class Client:
     async def list(
         self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
     ) -> Listing[K]:
+        """One page. Objects that the class cannot read are named in it, not raised."""
         document = await self.raw.list(Place(kind.RESOURCE, namespace), options)
         meta = msgspec.convert(document["metadata"], ListMeta)
-        items = tuple(_read(kind, item) for item in document["items"] or ())
-        return Listing(items, meta.resource_version, meta.continue_)
+        items = document["items"] or ()
+        return read_listing(kind, items, meta.resource_version, meta.continue_)
+
+    async def every(
+        self,
+        kind: type[K],
+        namespace: str = "",
+        options: ListOptions = EVERYTHING,
+        page: int = 500,
+    ) -> Listing[K]:
+        """The whole collection, of one version, asked for in pages; others run between them.
+
+        A version that is forgotten on the way is given up once for a newer one, from the start.
+        """
+        options = replace(options, limit=page)
+        pages: list[Listing[K]] = []
+        restarts = 0
+        wanted = options
+        while not pages or pages[-1].continue_:
+            try:
+                pages.append(await self.list(kind, namespace, wanted))
+            except Expired:
+                if not pages or restarts:
+                    raise
+                wanted, pages, restarts = options, [], restarts + 1
+            else:
+                wanted = next_page(options, pages[-1].continue_)
+            await asyncio.sleep(0)
+        items = tuple(chain.from_iterable(found.items for found in pages))
+        unreadable = tuple(chain.from_iterable(found.unreadable for found in pages))
+        return Listing(items, pages[-1].resource_version, unreadable=unreadable)
 
     @asynccontextmanager
     async def watch(
@@ -83,7 +102,9 @@ class Client:
     ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
         """The changes. The stream is open once the context is entered; leaving it closes it."""
         async with self.raw.watch(Place(kind.RESOURCE, namespace), options) as events:
-            yield (_seen(kind, event) async for event in events)
+            seen = (read_event(kind, event.type, event.object) async for event in events)
+            async with aclosing(seen):
+                yield seen
 
     async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
         document = _document(obj)
@@ -101,6 +122,26 @@ class Client:
         patch = difference(existing, desired, part="status")
         return await self._write(existing, patch, "status", options)
 
+    @overload
+    async def apply(self, obj: K, manager: str, *, force: bool = False) -> K: ...
+
+    @overload
+    async def apply(self, obj: Document, manager: str, *, force: bool = False) -> Document: ...
+
+    async def apply(self, obj: K | Document, manager: str, *, force: bool = False) -> K | Document:
+        """The object once it has what is said here, which belongs to ``manager`` from now on.
+
+        What he said before and says no more goes away. A `Conflict` names who else owns a field;
+        ``force`` takes it from him. What a typed object does not say is not applied, and its status
+        is not either. A document must be of a kind that has a class; ``raw`` takes the others.
+        """
+        options = WriteOptions(field_manager=manager, force=force)
+        if isinstance(obj, Object):
+            place, document = _place_of(obj), _applied(obj)
+            written = await self.raw.patch(place, PatchType.APPLY, document, options)
+            return _read(type(obj), written)
+        return await self.raw.patch(_place_in(obj), PatchType.APPLY, obj, options)
+
     async def delete(self, obj: K, options: DeleteOptions = PLAIN_DELETE) -> None:
         """Remove this very object, and no later one of its name.
 
@@ -116,6 +157,11 @@ class Client:
         patch = patch | {"metadata": patch.get("metadata", {}) | bound}
         written = await self.raw.patch(place, PatchType.MERGE, patch, options)
         return _read(type(existing), written)
+
+
+def next_page(options: ListOptions, continue_: str) -> ListOptions:
+    """What asks for the page after one of ``options``. The token knows the version by itself."""
+    return replace(options, continue_=continue_, resource_version="", resource_version_match="")
 
 
 def difference(existing: K, desired: K, *, part: Part = "") -> Document:
@@ -166,11 +212,13 @@ def _read(kind: type[K], document: Document) -> K:
     return scheme.decode_as(kind, document)
 
 
-def _seen(kind: type[K], event: WatchEvent) -> Seen[K]:
-    version = event.object["metadata"]["resourceVersion"]
-    # A bookmark's object has no spec, which a class may require.
-    obj = None if event.type == "BOOKMARK" else _read(kind, event.object)
-    return Seen(event.type, obj, version)
+def _applied(obj: Object) -> Document:
+    document = _document(obj)
+    # Who owns what is the server's to say, and the status has its own path where there is one.
+    document["metadata"].pop("managedFields", None)
+    if obj.RESOURCE.status:
+        document.pop("status", None)
+    return document
 
 
 def _collection_of(obj: Object) -> Place:
@@ -179,3 +227,12 @@ def _collection_of(obj: Object) -> Place:
 
 def _place_of(obj: Object) -> Place:
     return Place(obj.RESOURCE, obj.metadata.namespace, obj.metadata.name)
+
+
+def _place_in(document: Document) -> Place:
+    # Not as its class: what is applied need not be whole.
+    head = msgspec.convert(document, Object)
+    kind = scheme.lookup(head.api_version, head.kind)
+    if kind is None:
+        raise scheme.UnknownKind(head.api_version, head.kind)
+    return Place(kind.RESOURCE, head.metadata.namespace, head.metadata.name)

@@ -7,8 +7,8 @@ through HTTP gets in, and no dict is ever shared between a caller and the plane.
 
 import asyncio
 import math
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from typing import Final
 
@@ -17,9 +17,10 @@ import msgspec
 from compute.api import errors, scheme
 from compute.api.errors import BadRequest, MethodNotAllowed, NotFound, TooLarge
 from compute.api.status import Status, StatusDetails
-from compute.client.client import Client, K, Listing
+from compute.client.client import Client
 from compute.client.options import (
     EVERYTHING,
+    PLAIN_WATCH,
     PLAIN_WRITE,
     DeleteOptions,
     ListOptions,
@@ -27,7 +28,8 @@ from compute.client.options import (
     WatchOptions,
     WriteOptions,
 )
-from compute.client.transport import Document, Place, WatchEvent
+from compute.client.reading import K, Listing, Seen, read_event, read_listing
+from compute.client.transport import Change, Document, Place, WatchEvent
 from compute.plane.plane import Plane
 from compute.plane.registry import intake
 from compute.plane.registry.kinds import Kind
@@ -66,12 +68,10 @@ class LocalTransport:
     async def watch(
         self, place: Place, options: WatchOptions
     ) -> AsyncIterator[AsyncIterator[WatchEvent]]:
-        kind = self._kind(place)
-        watch = await self._registry.watch(kind, place.namespace, options, place.name)
-        try:
-            yield _events(watch)
-        finally:
-            watch.close()
+        async with self.notices(place, options) as notices:
+            events = (_event(notice) async for notice in notices)
+            async with aclosing(events):
+                yield events
 
     async def create(self, place: Place, document: Document, options: WriteOptions) -> Document:
         if place.subresource or self._found(place).virtual:
@@ -149,6 +149,18 @@ class LocalTransport:
     async def page(self, place: Place, options: ListOptions) -> Page:
         return await self._registry.list(self._kind(place), place.namespace, options)
 
+    @asynccontextmanager
+    async def notices(
+        self, place: Place, options: WatchOptions
+    ) -> AsyncIterator[AsyncIterator[Notice]]:
+        kind = self._kind(place)
+        watch = await self._registry.watch(kind, place.namespace, options, place.name)
+        try:
+            async with aclosing(_notices(watch)) as notices:
+                yield notices
+        finally:
+            watch.close()
+
     async def create_encoded(self, place: Place, body: bytes, options: WriteOptions) -> Record:
         kind = self._collection_kind(place)
         document = _object_in(body)
@@ -208,8 +220,17 @@ class LocalClient(Client):
         self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
     ) -> Listing[K]:
         page = await self._door.page(Place(kind.RESOURCE, namespace), options)
-        items = tuple(scheme.decode_as(kind, record.data) for record in page.records)
-        return Listing(items, str(page.revision), page.continue_)
+        documents = (record.data for record in page.records)
+        return read_listing(kind, documents, str(page.revision), page.continue_)
+
+    @asynccontextmanager
+    async def watch(
+        self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
+    ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
+        async with self._door.notices(Place(kind.RESOURCE, namespace), options) as notices:
+            seen = (read_event(kind, _change(notice), notice.data) async for notice in notices)
+            async with aclosing(seen):
+                yield seen
 
     async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
         place = Place(obj.RESOURCE, obj.metadata.namespace)
@@ -221,14 +242,14 @@ def _not_allowed() -> MethodNotAllowed:
     return MethodNotAllowed("the server does not allow this method on the requested resource")
 
 
-async def _events(watch: Watch) -> AsyncIterator[WatchEvent]:
+async def _notices(watch: Watch) -> AsyncGenerator[Notice, None]:
     """The changes as they come. Nothing is taken from the plane before the reader asks for it."""
     wake = asyncio.Event()
     watch.ready = wake.set
     while True:
         wake.clear()
         for notice in (notices := watch.take()):
-            yield _event(notice)
+            yield notice
         if notices:
             continue
         if watch.ended:
@@ -237,9 +258,14 @@ async def _events(watch: Watch) -> AsyncIterator[WatchEvent]:
 
 
 def _event(notice: Notice) -> WatchEvent:
+    return WatchEvent(_change(notice), msgspec.json.decode(notice.data))
+
+
+def _change(notice: Notice) -> Change:
+    """What happened. The refusal that ends a stream is raised."""
     if notice.type == "ERROR":
         raise errors.from_status(scheme.decode_as(Status, notice.data))
-    return WatchEvent(notice.type, msgspec.json.decode(notice.data))
+    return notice.type
 
 
 def _document(record: Record) -> Document:

@@ -8,26 +8,42 @@ import msgspec
 import pytest
 
 from compute.api import scheme
-from compute.api.compute import Workload
+from compute.api.compute import Instance, Workload
 from compute.api.core import ConfigMap
-from compute.api.errors import Conflict, NotFound
+from compute.api.errors import Conflict, Expired, NotFound
 from compute.api.meta import Object, ObjectMeta
 from compute.client.client import Client, difference
-from compute.client.options import DeleteOptions, ListOptions, WatchOptions
-from compute.plane.local import LocalClient
+from compute.client.options import PLAIN_WRITE, DeleteOptions, ListOptions, WatchOptions
+from compute.client.reading import read_event, read_listing
+from compute.client.transport import Document, Place
+from compute.plane.local import LocalClient, LocalTransport
+from compute.plane.plane import Plane
 from tests import builders
+from tests.following_builders import Answer, faulty
 from tests.plane_builders import open_plane
 
 Story = Callable[[Client], Awaitable[None]]
 
 
+DOORS: dict[str, Callable[[Plane], Client]] = {
+    "bytes": LocalClient,
+    "documents": lambda plane: Client(LocalTransport(plane)),
+}
+
+
+@pytest.fixture(params=DOORS)
+def door(request: pytest.FixtureRequest) -> Callable[[Plane], Client]:
+    """The client straight on a plane, and the one over documents, as over any other door."""
+    return DOORS[request.param]
+
+
 @pytest.fixture
-def told(tmp_path: Path) -> Callable[[Story], None]:
+def told(tmp_path: Path, door: Callable[[Plane], Client]) -> Callable[[Story], None]:
     """Run a story on a client of a fresh plane."""
 
     async def run(story: Story) -> None:
         async with open_plane(tmp_path) as plane:
-            await story(LocalClient(plane))
+            await story(door(plane))
 
     return lambda story: asyncio.run(run(story))
 
@@ -74,6 +90,172 @@ def test_a_list_comes_in_pages(told):
         rest = await client.list(ConfigMap, "default", ListOptions(continue_=first.continue_))
         assert [o.metadata.name for o in (*first.items, *rest.items)] == ["a", "b", "c"]
         assert (rest.continue_, rest.resource_version) == ("", first.resource_version)
+
+    told(story)
+
+
+def test_a_whole_collection_is_asked_for_in_pages(told):
+    """One listing has everything of one version, whatever the size of a page."""
+
+    async def story(client: Client) -> None:
+        for name in "abcde":
+            await client.create(config(name))
+        listing = await client.every(ConfigMap, "default", page=2)
+        assert [o.metadata.name for o in listing.items] == ["a", "b", "c", "d", "e"]
+        assert listing == await client.list(ConfigMap, "default")
+        exact = ListOptions(
+            resource_version=listing.resource_version, resource_version_match="Exact"
+        )
+        assert await client.every(ConfigMap, "default", exact, page=2) == listing
+
+    told(story)
+
+
+def forgetful(plane: Plane, times: int) -> Client:
+    """A client whose pages outlive their version, some times over."""
+    client, door = faulty(plane)
+    door.lists.extend([Answer(), Answer(refusal=Expired("forgotten"))] * times)
+    return client
+
+
+def test_a_forgotten_version_is_given_up_once(tmp_path: Path):
+    """A whole collection starts over from the beginning, but not for ever."""
+
+    async def story() -> None:
+        async with open_plane(tmp_path) as plane:
+            for name in "abc":
+                await LocalClient(plane).create(config(name))
+            listing = await forgetful(plane, 1).every(ConfigMap, "default", page=2)
+            assert [o.metadata.name for o in listing.items] == ["a", "b", "c"]
+            with pytest.raises(Expired):
+                await forgetful(plane, 2).every(ConfigMap, "default", page=2)
+
+    asyncio.run(story())
+
+
+def test_a_version_that_was_forgotten_before_is_not_given_up(tmp_path: Path):
+    """Who asks for one version gets no other."""
+
+    async def story() -> None:
+        async with open_plane(tmp_path) as plane:
+            client, door = faulty(plane)
+            door.lists.append(Answer(refusal=Expired("forgotten")))
+            with pytest.raises(Expired):
+                await client.every(ConfigMap, "default")
+            assert len(door.listed) == 1
+
+    asyncio.run(story())
+
+
+def test_one_bad_object_does_not_hide_the_others(told):
+    """It is named, with what is wrong; by the list, by the whole, and by the watch."""
+
+    async def story(client: Client) -> None:
+        place = Place(Instance.RESOURCE, "default")
+        bad = await client.raw.create(place, bad_instance(), PLAIN_WRITE)
+        good = await client.create(good_instance())
+        listing = await client.list(Instance, "default")
+        (named,) = listing.unreadable
+        assert (listing.items, named.namespace, named.name) == ((good,), "default", "bad")
+        assert (named.uid, "spec: it is required" in named.why) == (bad["metadata"]["uid"], True)
+        assert await client.every(Instance, page=1) == listing
+        async with client.watch(Instance, "default") as changes:
+            seen = [await anext(changes), await anext(changes)]
+        assert [(s.name, s.object, s.unreadable) for s in seen] == [
+            ("bad", None, named.why),
+            ("good", good, None),
+        ]
+        assert seen[0].resource_version == bad["metadata"]["resourceVersion"]
+
+    told(story)
+
+
+def bad_instance() -> Document:
+    """One that the schema takes and the class does not: it has no spec."""
+    resource = Instance.RESOURCE
+    return {
+        "apiVersion": resource.api_version,
+        "kind": resource.kind,
+        "metadata": {"name": "bad"},
+    }
+
+
+def good_instance() -> Instance:
+    metadata = ObjectMeta(name="good", namespace="default")
+    return Instance(metadata=metadata, spec=builders.instance_spec())
+
+
+@pytest.mark.parametrize("document", [b"[]", b"nonsense", {"metadata": {"name": 7}}], ids=str)
+def test_a_thing_that_is_no_object_is_nameless(document: bytes | Document):
+    """There is nothing to call it by."""
+    assert read_event(ConfigMap, "ADDED", document).unreadable
+    (nameless,) = read_listing(ConfigMap, [document], "7").unreadable
+    assert (nameless.namespace, nameless.name, nameless.uid) == ("", "", "")
+
+
+def test_an_apply_owns_what_it_says(told):
+    """What a manager said before and says no more goes away; what others said stays."""
+
+    async def story(client: Client) -> None:
+        await client.create(config("one", theirs="1"))
+        both = await client.apply(config("one", a="1", b="2"), "me")
+        assert both.data == {"theirs": "1", "a": "1", "b": "2"}
+        less = await client.apply(config("one", a="1"), "me")
+        assert less.data == {"theirs": "1", "a": "1"}
+
+    told(story)
+
+
+def test_an_apply_takes_from_others_only_by_force(told):
+    """A conflict names the other; force wins."""
+
+    async def story(client: Client) -> None:
+        await client.apply(config("one", a="1"), "them")
+        with pytest.raises(Conflict, match="them"):
+            await client.apply(config("one", a="2"), "me")
+        forced = await client.apply(config("one", a="2"), "me", force=True)
+        assert forced.data == {"a": "2"}
+
+    told(story)
+
+
+def test_what_was_read_can_be_applied(told):
+    """Neither who owns it nor its status goes along."""
+
+    async def story(client: Client) -> None:
+        made = await client.create(workload())
+        assert made.metadata.managed_fields
+        applied = await client.apply(made, "me", force=True)
+        assert applied.spec == made.spec
+        assert {entry.manager for entry in applied.metadata.managed_fields} >= {"me"}
+
+    told(story)
+
+
+def test_a_document_is_applied_as_a_document(told):
+    """It need not be whole, only of a kind that has a class."""
+
+    async def story(client: Client) -> None:
+        await client.create(workload())
+        labelled = {
+            "apiVersion": Workload.RESOURCE.api_version,
+            "kind": "Workload",
+            "metadata": {"name": "web", "namespace": "default", "labels": {"a": "b"}},
+        }
+        applied = await client.apply(labelled, "me")
+        assert applied["metadata"]["labels"] == {"a": "b"}
+        with pytest.raises(scheme.UnknownKind):
+            await client.apply(labelled | {"kind": "Wrokload"}, "me")
+
+    told(story)
+
+
+def test_a_client_can_always_be_closed(told):
+    """One that holds nothing open has nothing to do for it."""
+
+    async def story(client: Client) -> None:
+        await client.close()
+        assert await client.find(ConfigMap, "nobody", "default") is None
 
     told(story)
 

@@ -20,7 +20,7 @@ from compute.client.options import (
     WatchOptions,
 )
 from compute.client.transport import Document, Place
-from compute.plane.local import LocalTransport
+from compute.plane.local import LocalClient, LocalTransport
 from tests.plane_builders import open_plane
 
 Story = Callable[[LocalTransport], Awaitable[None]]
@@ -233,5 +233,28 @@ def test_a_watch_that_the_plane_ends_is_over(tmp_path: Path):
                 await asyncio.sleep(0)
                 plane.registry.close()
                 assert await waiting is None
+
+    asyncio.run(story())
+
+
+def test_a_typed_watch_ends_like_the_one_below_it(tmp_path: Path):
+    """A forgotten version is raised, the end of the plane is the end, and nothing stays open."""
+
+    async def story() -> None:
+        async with open_plane(tmp_path) as plane:
+            client, before = LocalClient(plane), plane.registry.watching
+            made = await client.raw.create(HOME, config(), PLAIN_WRITE)
+            await client.raw.patch(ONE, PatchType.MERGE, {"data": {"a": "1"}}, PLAIN_WRITE)
+            async with client.watch(ConfigMap, "default") as changes:
+                assert (await anext(changes)).name == "one"
+                assert plane.registry.watching == before + 1
+            assert plane.registry.watching == before
+            await plane.store.compact(int(made["metadata"]["resourceVersion"]))
+            with pytest.raises(Expired):
+                async with client.watch(
+                    ConfigMap, "default", WatchOptions(resource_version="1")
+                ) as changes:
+                    await anext(changes)
+            assert plane.registry.watching == before
 
     asyncio.run(story())

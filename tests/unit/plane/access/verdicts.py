@@ -8,7 +8,6 @@ and some questions that are about the words of those rules. Everything made is d
 import asyncio
 import json
 import os
-import ssl
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -20,7 +19,7 @@ from compute.api.rbac import ClusterRole, ClusterRoleBinding, Role, RoleBinding
 from compute.api.resource import Resource
 from compute.client.options import PLAIN_DELETE, PLAIN_WRITE
 from compute.client.transport import Document, Place
-from tests.contract.http_transport import Address, HttpTransport, session
+from tests.contract.http_transport import HttpTransport, named
 
 TABLE = Path(__file__).with_name("verdicts.json")
 SEED, CASES, QUESTIONS = 20, 60, 10
@@ -166,13 +165,8 @@ def _place(document: Document, *, named: bool = False) -> Place:
 
 async def _asked() -> list[Document]:
     found = cases(Random(SEED))
-    environment = os.environ
-    tls = ssl.create_default_context(cafile=environment.get("CONTRACT_CA"))
-    if "CONTRACT_CERT" in environment:
-        tls.load_cert_chain(environment["CONTRACT_CERT"], environment["CONTRACT_KEY"])
-    address = Address(environment["CONTRACT_SERVER"], tls, environment.get("CONTRACT_TOKEN", ""))
-    async with session() as connections:
-        server = _Server(HttpTransport(connections, address))
+    async with HttpTransport(named(os.environ)) as transport:
+        server = _Server(transport)
         try:
             for case in found:
                 await server.make(case)

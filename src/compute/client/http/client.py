@@ -1,0 +1,155 @@
+"""The typed client over HTTP. What is asked for most never becomes a dict on its way.
+
+An object that its class cannot read takes the slower way of `client.reading`, which names it.
+"""
+
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from functools import cache
+from types import TracebackType
+from typing import Any, Final, Self
+
+import msgspec
+
+from compute.api import scheme
+from compute.api.meta import ListMeta
+from compute.client.client import Client, Part
+from compute.client.connection import Connection
+from compute.client.http.bodies import UNREADABLE
+from compute.client.http.settings import HttpSettings
+from compute.client.http.streams import Stream, split
+from compute.client.http.transport import DEFAULT, HttpTransport
+from compute.client.options import (
+    EVERYTHING,
+    PLAIN_WATCH,
+    PLAIN_WRITE,
+    ListOptions,
+    PatchType,
+    WatchOptions,
+    WriteOptions,
+)
+from compute.client.reading import K, Listing, Seen, read_event, read_listing
+from compute.client.transport import Document, Place
+from compute.environment import Environment
+
+_OBJECTS: Final = ("ADDED", "MODIFIED", "DELETED")
+
+
+class HttpClient(Client):
+    """An API server, in our classes. Made on a running loop; `close` it, or use it as a context."""
+
+    def __init__(
+        self, connection: Connection, environment: Environment, settings: HttpSettings = DEFAULT
+    ) -> None:
+        self._door = HttpTransport(connection, environment, settings)
+        super().__init__(self._door)
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """End all connections, also those in use."""
+        await self._door.close()
+
+    async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
+        body = await self._door.get_encoded(Place(kind.RESOURCE, namespace, name))
+        return scheme.decode_as(kind, body)
+
+    async def list(
+        self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
+    ) -> Listing[K]:
+        place = Place(kind.RESOURCE, namespace)
+        body = await self._door.list_encoded(place, options)
+        try:
+            return _page(kind, body)
+        except UNREADABLE as error:
+            raise self._door.nonsense(place, "its answer is no list") from error
+
+    @asynccontextmanager
+    async def watch(
+        self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
+    ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
+        place = Place(kind.RESOURCE, namespace)
+        async with (
+            self._door.lines(place, options) as stream,
+            aclosing(_changes(kind, stream)) as changes,
+        ):
+            yield changes
+
+    async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
+        place = Place(obj.RESOURCE, obj.metadata.namespace)
+        body = await self._door.create_encoded(place, scheme.encode(obj), options)
+        return scheme.decode_as(type(obj), body)
+
+    async def _write(self, existing: K, patch: Document, part: Part, options: WriteOptions) -> K:
+        if not patch:
+            return existing
+        own = existing.metadata
+        place = Place(existing.RESOURCE, own.namespace, own.name, part)
+        bound = patch.get("metadata", {}) | {"resourceVersion": own.resource_version}
+        body = self._door.encoded(patch | {"metadata": bound})
+        written = await self._door.patch_encoded(place, PatchType.MERGE, body, options)
+        return scheme.decode_as(type(existing), written)
+
+
+class _RawPage(msgspec.Struct, frozen=True):
+    metadata: ListMeta
+    items: tuple[msgspec.Raw, ...] | None = None
+
+
+_RAW_PAGES: Final = msgspec.json.Decoder(_RawPage)
+
+
+@cache
+def _pages(kind: type[K]) -> "msgspec.json.Decoder[Any]":
+    """What reads a whole page of a kind at once."""
+    items: Any = tuple[kind, ...] | None  # type: ignore[valid-type]  # made at run time
+    page = msgspec.defstruct("Page", (("metadata", ListMeta), ("items", items)), frozen=True)
+    return msgspec.json.Decoder(page)
+
+
+@cache
+def _events(kind: type[K]) -> "msgspec.json.Decoder[Any]":
+    """What reads a whole event of a kind at once."""
+    fields = [("type", str), ("object", kind)]
+    return msgspec.json.Decoder(msgspec.defstruct("Event", fields, frozen=True))
+
+
+def _page(kind: type[K], body: bytes) -> Listing[K]:
+    try:
+        page = _pages(kind).decode(body)
+    except UNREADABLE:
+        raw = _RAW_PAGES.decode(body)
+        documents = (bytes(item) for item in raw.items or ())
+        meta = raw.metadata
+        return read_listing(kind, documents, meta.resource_version, meta.continue_)
+    return Listing(page.items or (), page.metadata.resource_version, page.metadata.continue_)
+
+
+async def _changes(kind: type[K], stream: Stream) -> AsyncGenerator[Seen[K], None]:
+    decode = _events(kind).decode
+    async for line in stream:
+        try:
+            event = decode(line)
+        except UNREADABLE:
+            yield _slowly(kind, line, stream)
+            continue
+        own = event.object.metadata
+        if event.type in _OBJECTS:
+            yield Seen(event.type, event.object, own.resource_version, own.namespace, own.name)
+        else:
+            yield _slowly(kind, line, stream)
+
+
+def _slowly(kind: type[K], line: memoryview, stream: Stream) -> Seen[K]:
+    """A bookmark, or an object that its class cannot read as it stands."""
+    change = split(line, stream)
+    return read_event(kind, change.type, bytes(change.object))

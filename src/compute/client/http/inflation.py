@@ -1,0 +1,29 @@
+"""Bodies that come compressed, taken apart as they come and never beyond a limit."""
+
+import zlib
+from typing import Final
+
+_EITHER: Final = 32 + 15  # of gzip and zlib, whichever the beginning shows
+
+
+class Inflation:
+    """One compressed body. What is given out at once is bounded, however small it was packed."""
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._inflate = zlib.decompressobj(wbits=_EITHER)
+
+    @property
+    def is_whole(self) -> bool:
+        return self._inflate.eof
+
+    def feed(self, piece: bytes) -> bytes:
+        """What the piece holds. It raises `ValueError` if it is damaged or too much."""
+        try:
+            made = self._inflate.decompress(piece, self._most + 1)
+        except zlib.error as error:
+            raise ValueError("its compression is damaged") from error
+        if len(made) > self._most or self._inflate.unconsumed_tail:
+            raise ValueError(f"it has more than {self._most} bytes")
+        self._most -= len(made)
+        return made

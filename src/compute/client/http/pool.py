@@ -1,0 +1,97 @@
+"""Connections that are used again, and never more than so many at once."""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from compute.client.http.failures import NotSent
+from compute.client.http.wires import Wire
+
+_GOODBYE: Final = 1.0  # seconds that connections have to close properly
+
+
+class Pool:
+    """Wires to one server. Who takes one gives it back, in whatever state it is."""
+
+    def __init__(self, dial: Callable[[], Awaitable[Wire]], most: int, kept: float) -> None:
+        self._dial = dial
+        self._most = most
+        self._kept = kept
+        self._places = asyncio.Semaphore(most)
+        self._idle: deque[Wire] = deque()
+        self._all: dict[Wire, None] = {}  # until they are gone
+        self._is_closed = False
+
+    async def take(self, until: float) -> Wire:
+        """A wire that can be used; a new one if none is idle. It raises `NotSent`."""
+        await self._place(until)
+        try:
+            return self._found() or await self._new()
+        except BaseException:
+            self._places.release()
+            raise
+
+    def give(self, wire: Wire) -> None:
+        self._places.release()
+        if wire.is_idle and not self._is_closed:
+            wire.idle_since = asyncio.get_running_loop().time()
+            self._idle.append(wire)
+        else:
+            wire.abort()
+
+    def drop_idle(self) -> None:
+        """Let the next requests have new connections."""
+        while self._idle:
+            self._idle.pop().close()
+
+    async def close(self) -> None:
+        """Close all, also those in use, and wait until they are."""
+        self._is_closed = True
+        idle = dict.fromkeys(self._idle)
+        self.drop_idle()
+        for wire in list(self._all):
+            if wire not in idle:
+                wire.abort()
+        await self._gone(_GOODBYE)
+        for wire in list(self._all):
+            wire.abort()
+        await self._gone()
+
+    async def _gone(self, seconds: float | None = None) -> None:
+        if self._all:
+            await asyncio.wait([wire.gone for wire in self._all], timeout=seconds)
+
+    async def _new(self) -> Wire:
+        wire = await self._dial()
+        self._all[wire] = None
+        wire.gone.add_done_callback(lambda _: self._all.pop(wire))
+        if self._is_closed:
+            wire.abort()
+        return wire
+
+    async def _place(self, until: float) -> None:
+        if self._is_closed:
+            raise NotSent("the client was closed", hopeless=True)
+        if not self._places.locked():
+            await self._places.acquire()
+            return
+        try:
+            async with asyncio.timeout_at(until):
+                await self._places.acquire()
+        except TimeoutError:
+            why = f"all {self._most} connections were in use all the time"
+            advice = "allow more connections, or ask less at once"
+            raise NotSent(why, advice, hopeless=True) from None
+
+    def _found(self) -> Wire | None:
+        """The wire that was used last. Those that nobody needed for long are closed."""
+        expired = asyncio.get_running_loop().time() - self._kept
+        while self._idle and self._idle[0].idle_since < expired:
+            self._idle.popleft().close()
+        while self._idle:
+            wire = self._idle.pop()
+            if wire.is_usable:
+                return wire
+            wire.abort()
+        return None

@@ -1,0 +1,84 @@
+"""How long to wait: between two tries, and for an answer."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable
+from random import Random
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+
+_TOO_LONG: Final = "the stream outlived its time and was given up as half open"
+
+
+class Pace:
+    """Waits that double from the first to the most, each shortened by up to a half by chance."""
+
+    def __init__(self, chance: Random, first: float, most: float) -> None:
+        self._chance = chance
+        self._first = self._next = first
+        self._most = most
+
+    @property
+    def rested(self) -> bool:
+        """Whether nothing was waited for since the start, or since the last `rest`."""
+        return self._next == self._first
+
+    def wait(self) -> float:
+        """The seconds to wait this time."""
+        wait, self._next = self._next, min(self._next * 2, self._most)
+        return wait * self._chance.uniform(0.5, 1)
+
+    def rest(self) -> None:
+        """Begin again with the first."""
+        self._next = self._first
+
+
+class Patience:
+    """A stream that is read by one task, up to a time of the loop's clock.
+
+    One timer serves all reads: `asyncio.timeout_at` sets one for each, which for a stream of changes
+    costs as much as reading them.
+    """
+
+    def __init__(self, deadline: float) -> None:
+        self._timer = asyncio.get_running_loop().call_at(deadline, self._end)
+        self._over = False
+        self._struck = False  # the time was over in the middle of a read
+        self._waiting: asyncio.Task[object] | None = None
+
+    async def next(self, stream: AsyncIterator[T]) -> T | None:
+        """What comes next, None at the end of the stream; `TimeoutError` once the time is over."""
+        if self._over:
+            raise TimeoutError(_TOO_LONG)
+        task = asyncio.current_task()
+        assert task is not None
+        before = task.cancelling()
+        self._waiting = task
+        try:
+            return await anext(stream, None)
+        except asyncio.CancelledError:
+            # Whoever else cancels the task at this very moment means it.
+            if self._struck and task.uncancel() <= before:
+                raise TimeoutError(_TOO_LONG) from None
+            raise
+        finally:
+            self._waiting = None
+
+    def close(self) -> None:
+        """Let the timer go."""
+        self._timer.cancel()
+
+    def _end(self) -> None:
+        self._over = True
+        if self._waiting is not None:
+            self._struck = True
+            self._waiting.cancel()
+
+
+async def in_time(answer: Awaitable[T], deadline: float) -> T:
+    """The answer, or `TimeoutError` at this time of the loop's clock."""
+    try:
+        async with asyncio.timeout_at(deadline):
+            return await answer
+    except TimeoutError as error:
+        raise TimeoutError("the server did not answer in time") from error
