@@ -9,7 +9,7 @@ ifneq ($(shell .venv/bin/python -c '' 2>/dev/null && cat .venv/.home 2>/dev/null
 $(READY): remake
 endif
 
-.PHONY: remake help setup demo test check format generate bench clean
+.PHONY: remake help setup demo test check format generate bench peers peer real sim clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -22,6 +22,13 @@ demo: $(READY) ## show the plan of a Workload in three cities
 test: $(READY) ## run the tests; api/ and decide/ must be covered to the last branch
 	@$(BIN)/pytest -q -n auto --cov=compute.api --cov=compute.decide --cov-branch \
 		--cov-report=term:skip-covered --cov-fail-under=100
+
+real: $(READY) ## run the tests that need real peers; REQUIRE_PEERS=1 fails where there are none
+	@$(BIN)/pytest -q -n 2 --peers tests/contract
+	@$(BIN)/pytest -q -n 2 --peers -m peer tests/e2e tests/peers $(wildcard tests/differential)
+
+sim: $(READY) ## replay a seed of the simulation, line by line: make sim SEED=7
+	@$(BIN)/python -m tests.sim.replay $(SEED)
 
 check: $(READY) ## format, lint, types, imports, generated files, docs
 	@$(BIN)/ruff format --check .
@@ -41,6 +48,13 @@ generate: $(READY) ## write the CRDs and the tables of the docs from the types
 bench: $(READY) ## measure decisions and, briefly, the plane; bench/plane.py --help has more
 	@$(BIN)/python bench/decide.py
 	@$(BIN)/python bench/plane.py --quick
+
+# Nothing of the environment is needed to build them, so nothing of it is waited for.
+peers: ## build etcd, Kubernetes, Karmada and kwok for the tests; NAMES="kubernetes" for fewer
+	@python=$$(tools/python) && "$$python" -m tools.peers $(NAMES)
+
+peer: $(READY) ## run a real kube-apiserver with our kinds until Ctrl-C
+	@$(BIN)/python -m tests.peers
 
 clean: ## remove the private environment and every cache
 	@rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage dist

@@ -27,8 +27,11 @@ def needs_kubectl() -> None:
 class Kubectl:
     """The real kubectl, in one namespace of one server."""
 
-    def __init__(self, kubeconfig: Path, home: Path, namespace: str) -> None:
+    def __init__(
+        self, kubeconfig: Path, home: Path, namespace: str, program: str = "kubectl"
+    ) -> None:
         self.namespace = namespace
+        self._program = program
         self._environment = os.environ | {
             "KUBECONFIG": str(kubeconfig),
             "KUBECACHEDIR": str(home),
@@ -61,7 +64,7 @@ class Kubectl:
         )
 
     def _command(self, arguments: tuple[str, ...]) -> list[str]:
-        return ["kubectl", "--namespace", self.namespace, *arguments]
+        return [self._program, "--namespace", self.namespace, *arguments]
 
 
 @pytest.fixture(scope="session")

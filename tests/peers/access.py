@@ -1,0 +1,31 @@
+"""What a program needs to talk to a server."""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """Where a server is, and the files that let a program in."""
+
+    url: str
+    authority: Path
+    certificate: Path
+    key: Path
+
+    def write(self, path: Path) -> Path:
+        """A kubeconfig. JSON is YAML as well."""
+        cluster = {"server": self.url, "certificate-authority": str(self.authority)}
+        user = {"client-certificate": str(self.certificate), "client-key": str(self.key)}
+        document = {
+            "apiVersion": "v1",
+            "kind": "Config",
+            "clusters": [{"name": "peer", "cluster": cluster}],
+            "users": [{"name": "peer", "user": user}],
+            "contexts": [{"name": "peer", "context": {"cluster": "peer", "user": "peer"}}],
+            "current-context": "peer",
+        }
+        path.write_text(json.dumps(document, indent=1), encoding="utf-8")
+        path.chmod(0o600)
+        return path

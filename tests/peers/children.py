@@ -1,0 +1,62 @@
+"""Programs that run beside the tests: each with a log, all of them ended by their own ids."""
+
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+_TAIL = 20  # lines of a log
+_PAUSE = 0.1  # seconds between two looks
+_GRACE = 5.0  # seconds for a program that was asked to end
+
+
+class Ended(Exception):
+    """A program that should go on has ended, or is not ready in time. Says how its log ends."""
+
+
+class Child:
+    """One program. It has a session of its own, so that Ctrl-C of ours is not its as well."""
+
+    def __init__(self, words: Sequence[str], logs: Path) -> None:
+        self.name = Path(words[0]).name
+        self._log = logs / f"{self.name}.log"
+        with self._log.open("ab") as log:
+            self._process = subprocess.Popen(
+                words,
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=logs,
+                start_new_session=True,
+            )
+
+    def check(self) -> None:
+        """Nothing, or the complaint that it has ended."""
+        if self._process.poll() is not None:
+            raise Ended(f"{self.name} ended with {self._process.returncode}; {self._last_words()}")
+
+    def until(self, ready: Callable[[], bool], limit: float) -> None:
+        """Wait until it is ready; one that ends meanwhile is told of at once."""
+        start = time.monotonic()
+        while not ready():
+            try:
+                self._process.wait(_PAUSE)
+            except subprocess.TimeoutExpired:
+                if time.monotonic() - start > limit:
+                    raise Ended(f"{self.name} is not ready: {self._last_words()}") from None
+            self.check()
+
+    def stop(self, how: signal.Signals) -> None:
+        """End it. Signals go to the id that the system still holds for us, never to a name."""
+        if self._process.poll() is None:
+            self._process.send_signal(how)
+        try:
+            self._process.wait(_GRACE)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+
+    def _last_words(self) -> str:
+        lines = self._log.read_text(encoding="utf-8", errors="replace").splitlines()[-_TAIL:]
+        return "its log ends\n" + "\n".join(f"  {line}" for line in lines)

@@ -1,0 +1,45 @@
+"""Programs beside the tests."""
+
+import signal
+
+import pytest
+
+from tests.peers import pki
+from tests.peers.children import Child, Ended
+
+
+def test_one_that_ends_is_told_of_at_once(tmp_path):
+    """Nobody waits out the limit for a program that is gone; the end of its log says why."""
+    child = Child(["sh", "-c", "echo no such flag; exit 3"], tmp_path)
+
+    with pytest.raises(Ended, match="sh ended with 3; its log ends\n  no such flag"):
+        child.until(lambda: False, limit=60)
+
+
+def test_one_that_is_not_ready_in_time(tmp_path):
+    """The wait has a limit."""
+    child = Child(["tail", "-f", "/dev/null"], tmp_path)
+    try:
+        with pytest.raises(Ended, match="tail is not ready"):
+            child.until(lambda: False, limit=0.2)
+    finally:
+        child.stop(signal.SIGKILL)
+
+
+def test_one_that_is_stopped(tmp_path):
+    """It is gone when the call returns, and stopping it again does nothing."""
+    child = Child(["tail", "-f", "/dev/null"], tmp_path)
+    child.check()
+    for _ in range(2):
+        child.stop(signal.SIGTERM)
+
+    with pytest.raises(Ended, match="tail ended with -15"):
+        child.check()
+
+
+def test_keys_are_the_users_alone(tmp_path):
+    """Nobody else can read a file of the certificates, nor enter their folder."""
+    pki.make(tmp_path / "pki")
+
+    assert (tmp_path / "pki").stat().st_mode & 0o777 == 0o700
+    assert {file.stat().st_mode & 0o777 for file in (tmp_path / "pki").iterdir()} == {0o600}

@@ -1,0 +1,92 @@
+"""Long commands: what is said while they run, and what is tried again."""
+
+import os
+
+import pytest
+
+from tools.peers.commands import Command, Failed, Patience, Runner
+
+BUSY = "echo 'reading https://proxy.test/x: 429 Too Many Requests' >&2; exit 1"
+
+
+@pytest.fixture
+def said():
+    return []
+
+
+def running(said, tmp_path, script, **patience):
+    """The answer of a shell script under a runner that does not wait long."""
+    runner = Runner(said.append, os.environ, Patience(**{"pauses": (0.01, 0.01), **patience}))
+    words = ["sh", "-c", script]
+    return runner.output(Command("it", words, tmp_path, tmp_path / "it.log", "{lines} lines"))
+
+
+def test_what_it_prints(said, tmp_path):
+    """Stdout is the answer, stderr is in the log under the command, and nothing is said."""
+    assert running(said, tmp_path, "echo yes; echo hm >&2") == "yes\n"
+    assert (tmp_path / "it.log").read_text() == "$ sh -c echo yes; echo hm >&2\nhm\n"
+    assert said == []
+
+
+def test_what_passes_is_tried_again(said, tmp_path):
+    """A proxy that is busy is asked again, and each time that is said with its reason."""
+    script = f"[ -e once ] && echo done && exit 0; touch once; {BUSY}"
+
+    assert running(said, tmp_path, script) == "done\n"
+    assert said == [
+        "it: reading https://proxy.test/x: 429 Too Many Requests; trying again in 0.01 s"
+    ]
+
+
+def test_what_does_not_pass_in_time_fails(said, tmp_path):
+    """After the last pause the failure stands, with the end of the log."""
+    with pytest.raises(Failed, match=r"it: see .*it\.log, which ends\n  reading .* 429"):
+        running(said, tmp_path, BUSY)
+    assert len(said) == 2
+
+
+def test_what_does_not_pass_is_not_tried_again(said, tmp_path):
+    """A fault in the code is there the next time as well."""
+    with pytest.raises(Failed, match="undefined: x"):
+        running(said, tmp_path, "echo 'main.go:1: undefined: x' >&2; exit 1")
+    assert said == []
+
+
+def test_what_an_earlier_try_said_does_not_count(said, tmp_path):
+    """A log that was busy yesterday excuses nothing today."""
+    (tmp_path / "it.log").write_text("429 Too Many Requests\n")
+    with pytest.raises(Failed):
+        running(said, tmp_path, "exit 3")
+    assert said == []
+
+
+def test_a_full_disk_is_named(said, tmp_path):
+    """It is what the user can do something about."""
+    with pytest.raises(Failed, match="the disk is full"):
+        running(said, tmp_path, "echo 'write x: no space left on device (timeout)' >&2; exit 1")
+    assert said == []
+
+
+def test_one_who_waits_is_told_how_far_it_is(tmp_path):
+    """From time to time a line tells how many the command has written."""
+    os.mkfifo(tmp_path / "gate")
+    said = []
+
+    def hear(line):
+        said.append(line)
+        if len(said) == 2:
+            (tmp_path / "gate").write_text("go on\n")
+
+    runner = Runner(hear, os.environ, Patience(remind=0.2))
+    words = ["sh", "-c", "echo a >&2; echo b >&2; read word < gate"]
+    runner.output(Command("it", words, tmp_path, tmp_path / "it.log", "{lines} lines"))
+
+    assert said[1] == "it: 2 lines"
+
+
+def test_one_that_hangs_is_ended_and_tried_again(said, tmp_path):
+    """A command has a limit; then it is ended, and a second try may do better."""
+    script = "[ -e once ] && echo done && exit 0; touch once; exec tail -f /dev/null"
+
+    assert running(said, tmp_path, script, remind=0.1, limit=0.2) == "done\n"
+    assert said[-1] == "it: took longer than 0.2 s; trying again in 0.01 s"

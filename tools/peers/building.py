@@ -1,0 +1,162 @@
+"""From a module proxy to a binary: wrap, download, build, ask it for its version, rename."""
+
+import json
+import os
+import re
+import shutil
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+from tools.peers import wrappers
+from tools.peers.catalog import Binary, Source
+from tools.peers.commands import Command, Failed, Runner, Say
+from tools.peers.wrappers import Wrapper
+
+# Flags of the caller would change what is built; a workspace of his would take our modules in.
+SETTINGS = {"GOFLAGS": "-mod=mod -buildvcs=false", "CGO_ENABLED": "0", "GOWORK": "off"}
+_GIGA = 1 << 30
+_MEGA = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Go:
+    """The Go that is on the PATH."""
+
+    path: str
+    version: tuple[int, ...]
+    fetches: bool
+    """Whether it may get a newer one of itself where a module asks for it."""
+    caches: tuple[Path, ...]
+
+
+class Builder:
+    """Builds binaries into one folder."""
+
+    def __init__(self, folder: Path, runner: Runner, go: Go, say: Say) -> None:
+        self._folder = folder
+        self._runner = runner
+        self._go = go
+        self._say = say
+
+    def build(self, binaries: Sequence[Binary], tell: Say) -> None:
+        """Make them one after the other; each is kept as soon as it is whole."""
+        for name in ("bin", "log", "work"):
+            (self._folder / name).mkdir(parents=True, exist_ok=True)
+        for source, group in groupby(binaries, key=lambda binary: binary.source):
+            several = list(group)
+            tell(source.name)
+            self._download(source, several)
+            for binary in several:
+                tell(binary.name)
+                self._make(binary)
+
+    def _download(self, source: Source, binaries: Sequence[Binary]) -> None:
+        start = time.monotonic()
+        work = self._work(source)
+        self._wrap(source, work)
+        packages = [binary.package for binary in binaries]
+        listed = self._run(source.name, "downloading", work, ["list", "-deps", *packages])
+        count = len(listed.splitlines())
+        self._say(f"{source.name} {source.version}: {count} packages there after {_since(start)}")
+
+    def _wrap(self, source: Source, work: Path) -> None:
+        """Write the wrapper anew: what an interrupted try has left may be half of one."""
+        shutil.rmtree(work, ignore_errors=True)
+        work.mkdir()
+        wrapper = wrappers.plain(source)
+        if source.copied:
+            wrapper = wrappers.copied(source, self._original(source, work))
+        (work / "go.mod").write_text(wrapper.go_mod, encoding="utf-8")
+        (work / "go.sum").write_text(wrapper.go_sum, encoding="utf-8")
+
+    def _original(self, source: Source, work: Path) -> Wrapper:
+        """The files of the module itself."""
+        words = ["mod", "download", "-json", f"{source.module}@{source.version}"]
+        found = Path(json.loads(self._run(source.name, "downloading", work, words))["Dir"])
+        files = [found / name for name in ("go.mod", "go.sum")]
+        return Wrapper(*(file.read_text(encoding="utf-8") for file in files))
+
+    def _make(self, binary: Binary) -> None:
+        start = time.monotonic()
+        unready = self._folder / "work" / f"{binary.name}.unready"
+        unready.unlink(missing_ok=True)  # go writes over no file that is not whole
+        stamps = " ".join(["-s", "-w", *(f"-X {stamp}" for stamp in binary.source.stamps)])
+        words = ["build", "-v", "-ldflags", stamps, "-o", str(unready), binary.package]
+        self._run(binary.name, "building", self._work(binary.source), words)
+        self._prove(binary, unready)
+        size = unready.stat().st_size / _MEGA
+        unready.rename(self._folder / "bin" / binary.name)
+        self._say(f"{binary.name}: built in {_since(start)}, {size:.0f} MB")
+
+    def _prove(self, binary: Binary, path: Path) -> None:
+        """See that it runs, and that it is what it is meant to be."""
+        command = Command(
+            binary.name, [str(path), *binary.ask], self._folder, self._log(binary.name)
+        )
+        said = self._runner.output(command)
+        if binary.source.version.removeprefix("v") not in said:
+            raise Failed(f"{binary.name} says that it is {said.strip()[:200]}")
+
+    def _run(self, name: str, doing: str, cwd: Path, words: Sequence[str]) -> str:
+        progress = {
+            "downloading": "downloading, {seconds} s, {lines} modules",
+            "building": "building, {seconds} s, {lines} packages compiled",
+        }[doing]
+        command = Command(name, [self._go.path, *words], cwd, self._log(name), progress)
+        return self._runner.output(command)
+
+    def _work(self, source: Source) -> Path:
+        return self._folder / "work" / source.name
+
+    def _log(self, name: str) -> Path:
+        return self._folder / "log" / f"{name}.log"
+
+
+def find_go(runner: Runner, folder: Path, environment: Mapping[str, str]) -> Go | None:
+    """The Go of the PATH, if there is one."""
+    path = shutil.which("go", path=environment.get("PATH"))
+    if path is None:
+        return None
+    (folder / "log").mkdir(parents=True, exist_ok=True)
+    names = ("GOVERSION", "GOTOOLCHAIN", "GOMODCACHE", "GOCACHE")
+    words = [path, "env", "-json", *names]
+    told = json.loads(runner.output(Command("go env", words, folder, folder / "log" / "go.log")))
+    return Go(
+        path,
+        _version(told["GOVERSION"]),
+        fetches=told["GOTOOLCHAIN"] not in {"local", "path"},
+        caches=(Path(told["GOMODCACHE"]), Path(told["GOCACHE"])),
+    )
+
+
+def _version(words: str) -> tuple[int, ...]:
+    """The numbers of ``go1.24.10``. One that was built by hand has none, and counts as new."""
+    numbers = re.match(r"go(\d+)\.(\d+)(?:\.(\d+))?", words)
+    return tuple(int(number or 0) for number in numbers.groups()) if numbers else (sys.maxsize,)
+
+
+def shortage(go: Go, folder: Path, binaries: Sequence[Binary]) -> str:
+    """A warning if a disk may be too small for what an empty cache would take; else nothing."""
+    needed = sum({binary.source: binary.source.gigabytes for binary in binaries}.values())
+    for place in (folder, *go.caches):
+        free = shutil.disk_usage(_existing(place)).free / _GIGA
+        if free < needed:
+            return f"{free:.1f} GB are free for {place}; {needed:.1f} may be needed"
+    return ""
+
+
+def _existing(place: Path) -> Path:
+    return next(folder for folder in (place, *place.parents) if folder.exists())
+
+
+def _since(start: float) -> str:
+    return f"{time.monotonic() - start:.0f} s"
+
+
+def environment(given: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """The caller's environment with what decides over a build set by us."""
+    return {**given, **SETTINGS}
