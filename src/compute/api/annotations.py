@@ -12,6 +12,7 @@ REFERENCED_DATA_ERROR: Final = "compute.datumapis.com/referenced-data-error"
 FEDERATION_NAMESPACE: Final = "compute.datumapis.com/federation-namespace"
 CURRENT_REVISION: Final = "compute.datumapis.com/current-revision"  # on the history ConfigMap
 UNUSED: Final = "compute.datumapis.com/unused"  # on a policy that is about to go
+TRACEPARENT: Final = "compute.datumapis.com/traceparent"  # W3C; which trace it is part of
 LAST_REPORT: Final = "compute.datumapis.com/last-report"  # when the cell was last heard of
 
 # Set by users or by us in the project, obeyed in the cell: absence travels too, since a stale copy

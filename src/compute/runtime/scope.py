@@ -5,6 +5,7 @@ repeated exactly; a task group would end them in no order at all.
 """
 
 import asyncio
+import contextvars
 import logging
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
@@ -18,12 +19,19 @@ class Scope:
     """Tasks that are begun one by one and end together.
 
     A task that fails does not end the others: ``failed`` is told its name and why, and decides. By
-    default it is logged.
+    default it is logged. The tasks see the context that the scope was made in, or the one it was
+    given, whoever begins them.
     """
 
-    def __init__(self, name: str, failed: Failed | None = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        failed: Failed | None = None,
+        context: contextvars.Context | None = None,
+    ) -> None:
         self.name = name
         self.closed = False
+        self._context = contextvars.copy_context() if context is None else context
         self._failed = failed or self._tell
         self._tasks: dict[asyncio.Task[Any], None] = {}  # in the order of their beginning
 
@@ -32,7 +40,9 @@ class Scope:
         if self.closed:
             work.close()
             raise RuntimeError(f"{self.name} has ended, so {name} cannot begin")
-        task = asyncio.get_running_loop().create_task(work, name=f"{self.name}/{name}")
+        loop = asyncio.get_running_loop()
+        context = self._context.copy()
+        task = loop.create_task(work, name=f"{self.name}/{name}", context=context)
         self._tasks[task] = None
         task.add_done_callback(self._ended)
         return task

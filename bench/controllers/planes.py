@@ -1,0 +1,82 @@
+"""Many planes behind one listener, each with parents that wait.
+
+python bench/controllers/planes.py FOLDER PLANES PARENTS    says ``ready``, and serves until it is told to stop
+"""
+
+import asyncio
+import signal
+import sys
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+
+import uvloop
+import yaml
+
+from bench.controllers.parents import Parent, definition, parent
+from compute.app import memory
+from compute.app.environment import system
+from compute.app.kubeconfig import kubeconfig
+from compute.client.options import PLAIN_WRITE
+from compute.client.transport import Place
+from compute.plane.http.authentication import Tokens
+from compute.plane.http.certificates import Certificates
+from compute.plane.http.pages import Pages
+from compute.plane.http.seams import Seams
+from compute.plane.http.server import Server
+from compute.plane.local import LocalTransport
+from compute.plane.plane import Plane
+from compute.plane.registry import builtins
+from compute.plane.users import MASTERS, User
+
+
+async def main(folder: Path, planes: int, parents: int) -> None:
+    environment = system()
+    certificates = Certificates(folder / "pki", environment.now())
+    tokens = Tokens(None, environment)
+    token = tokens.issue(User("bench", (MASTERS,)))
+    server = Server(("127.0.0.1", 0), certificates, tokens, environment, Seams(site=Pages()))
+    async with AsyncExitStack() as stack:
+        for number in range(planes):
+            plane = await Plane.open(
+                folder / f"p{number}", builtins.native(), environment, definitions=[definition()]
+            )
+            stack.push_async_callback(plane.close)
+            await _fill(plane, parents)
+            server.mount(f"/clusters/p{number}", plane)
+        await server.start()
+        stack.push_async_callback(server.close)
+        config = kubeconfig(server.url, certificates.authority.read_bytes(), token)
+        (folder / "kubeconfig").write_text(_contexts(yaml.safe_load(config), planes))
+        memory.settle()
+        stopped = asyncio.Event()
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
+        print("ready", flush=True)
+        await stopped.wait()
+
+
+async def _fill(plane: Plane, parents: int) -> None:
+    door, place = LocalTransport(plane), Place(Parent.RESOURCE, "default")
+    await asyncio.gather(
+        *(door.create(place, parent("default", f"x{n}"), PLAIN_WRITE) for n in range(parents))
+    )
+
+
+def _contexts(config: dict[str, Any], planes: int) -> str:
+    """The same kubeconfig with a cluster and a context for each plane."""
+    [cluster], [user] = config["clusters"], config["users"]
+    names = [f"p{number}" for number in range(planes)]
+    server = cluster["cluster"]["server"]
+    config["clusters"] = [
+        {"name": name, "cluster": cluster["cluster"] | {"server": f"{server}/clusters/{name}"}}
+        for name in names
+    ]
+    config["contexts"] = [
+        {"name": name, "context": {"cluster": name, "user": user["name"]}} for name in names
+    ]
+    config["current-context"] = names[0]
+    return yaml.safe_dump(config)
+
+
+if __name__ == "__main__":
+    uvloop.run(main(Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])))

@@ -1,0 +1,56 @@
+"""All informers of one cluster: one for each kind that anybody asks for, shared by all who do."""
+
+from collections.abc import Iterator
+from typing import Any, TypeVar, cast
+
+from compute.api.meta import Object
+from compute.client.client import Client
+from compute.environment import Environment
+from compute.runtime.informer import Informer
+from compute.runtime.requests import ClusterName
+from compute.runtime.scope import Scope
+
+K = TypeVar("K", bound=Object)
+
+
+class Informers:
+    """The informers of a cluster. They run in the cluster's scope and end with it."""
+
+    def __init__(
+        self, cluster: ClusterName, client: Client, environment: Environment, scope: Scope
+    ) -> None:
+        self._cluster = cluster
+        self._client = client
+        self._environment = environment
+        self._scope = scope
+        self._of: dict[type[Object], Informer[Any]] = {}
+
+    def __iter__(self) -> Iterator[Informer[Any]]:
+        return iter(tuple(self._of.values()))
+
+    def of(self, kind: type[K]) -> Informer[K]:
+        """The informer of a kind, begun when it is first asked for."""
+        informer = self._of.get(kind)
+        if informer is None:
+            informer = Informer(self._cluster, self._client, kind, self._environment)
+            self._scope.spawn(informer.run(), f"informer of {kind.RESOURCE.kind}")
+            self._of[kind] = informer
+        return cast("Informer[K]", informer)
+
+    @property
+    def synced(self) -> bool:
+        """Whether every kind is here, but for those that the server does not serve."""
+        return all(informer.ready for informer in self)
+
+    async def wait_synced(self) -> None:
+        """Wait until nothing has to be waited for, of the kinds asked for so far."""
+        for informer in self:
+            await informer.wait_ready()
+
+    def problems(self) -> list[str]:
+        """What keeps the caches from being complete."""
+        return [
+            f"{informer.kind.RESOURCE.kind}: {informer.trouble or 'not listed yet'}"
+            for informer in self
+            if not informer.ready
+        ]

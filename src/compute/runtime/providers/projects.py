@@ -1,0 +1,90 @@
+"""Clusters by `Project` objects: each project that is ready has a plane of its own.
+
+A project stays engaged until its object has gone. While it is being deleted its plane must still be
+emptied, and a plane that is not ready for a while is no reason to forget what is in it.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from compute.api.meta import Condition
+from compute.api.resourcemanager import GROUP, VERSION, Project
+from compute.client.client import Client
+from compute.client.connection import Connection
+from compute.environment import Environment
+from compute.runtime.clusters import Clusters
+from compute.runtime.controller import Controller, ControllerSettings
+from compute.runtime.metrics import Metrics
+from compute.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
+from compute.runtime.sources import own
+
+Connect = Callable[[Project], Client]
+
+_READY: Final = "Ready"
+
+
+class Projects:
+    """Keeps the engaged clusters in step with the projects that are there.
+
+    It is a reconciler like any other, but one that runs in every process: whoever answers an
+    admission review must know the project's plane, whether or not he leads.
+    """
+
+    def __init__(self, homes: Clusters, projects: Clusters, connect: Connect) -> None:
+        self._homes = homes
+        self._projects = projects
+        self._connect = connect
+        self._uids: dict[ClusterName, str] = {}  # of the projects that are engaged
+
+    async def reconcile(self, request: Request) -> Result:
+        home = self._homes.get(request.cluster)
+        name = cluster_name(request.name)
+        project = await home.client.find(Project, request.name)
+        uid = project.metadata.uid if project else ""
+        if project is None or self._uids.get(name, uid) != uid:  # or another of its name is there
+            await self._projects.disengage(name)
+            self._uids.pop(name, None)
+        if project is not None and self._projects.find(name) is None and _is_ready(project):
+            await self._projects.engage(name, self._connect(project))
+            self._uids[name] = uid
+        return DONE
+
+    def problems(self) -> list[str]:
+        """The projects that are ready and not engaged yet."""
+        return [
+            f"project {project.metadata.name} is ready but not engaged yet"
+            for home in self._homes
+            for project in home.informers.of(Project).cache.list()
+            if _is_ready(project)
+            and self._projects.find(cluster_name(project.metadata.name)) is None
+        ]
+
+
+def projects_controller(
+    projects: Projects, homes: Clusters, environment: Environment, metrics: Metrics
+) -> Controller:
+    """The controller that runs the provider. It belongs on every replica."""
+    return Controller(
+        "projects",
+        projects,
+        homes,
+        [own(Project, homes)],
+        environment,
+        metrics,
+        ControllerSettings(workers=1),
+    )
+
+
+def project_connection(home: Connection, project: str) -> Connection:
+    """The way to a project's plane: below the path of the server that keeps the projects."""
+    path = f"/apis/{GROUP}/{VERSION}/projects/{project}/control-plane"
+    return replace(home, server=home.server + path)
+
+
+def _is_ready(project: Project) -> bool:
+    return any(_is_true(condition) for condition in project.status.conditions)
+
+
+def _is_true(condition: Condition) -> bool:
+    return condition.type == _READY and condition.status == "True"

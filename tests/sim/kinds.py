@@ -1,0 +1,98 @@
+"""Two kinds of the simulation's own: a parent that wants copies, and what is made for it."""
+
+from functools import cache
+from typing import ClassVar, Literal
+
+import msgspec
+
+from compute.api.crds import crd
+from compute.api.meta import Object
+from compute.api.resource import Resource
+from compute.api.wire import Wire, always
+from compute.plane.registry import builtins
+from compute.plane.registry.crds import kinds_of
+from compute.plane.registry.kinds import Kinds
+
+GROUP = "sim.test"
+NAMESPACE = "default"
+
+
+class ParentSpec(Wire, frozen=True, kw_only=True):
+    """What is wanted."""
+
+    content: str = ""
+    """What each copy says."""
+    copies: int = 1
+    """How many children there are to be."""
+
+
+class ParentStatus(Wire, frozen=True, kw_only=True):
+    """What is there."""
+
+    children: int = 0
+    """How many children there are."""
+    looks: int = 0
+    """How often somebody looked, for who cannot keep it to himself."""
+
+
+class Parent(Object, frozen=True, kw_only=True):
+    """Wants as many children as it says, and a mirror in the hub."""
+
+    RESOURCE: ClassVar[Resource] = Resource(
+        group=GROUP, version="v1", kind="Parent", plural="parents", status=True
+    )
+
+    api_version: Literal["sim.test/v1"] = always("sim.test/v1")
+    kind: Literal["Parent"] = always("Parent")
+    spec: ParentSpec = msgspec.field(default_factory=ParentSpec)
+    status: ParentStatus = msgspec.field(default_factory=ParentStatus)
+
+
+class CopySpec(Wire, frozen=True, kw_only=True):
+    """Whose it is, and what it says."""
+
+    cluster: str = ""
+    """The cluster of the parent, for a mirror."""
+    parent: str = ""
+    """The name of the parent."""
+    parent_uid: str = ""
+    """The very parent it was made for."""
+    number: int = 0
+    """Which of the children it is."""
+    content: str = ""
+    """What the parent said."""
+
+
+class Child(Object, frozen=True, kw_only=True):
+    """One of the copies that a parent wants, beside it."""
+
+    RESOURCE: ClassVar[Resource] = Resource(
+        group=GROUP, version="v1", kind="Child", plural="children"
+    )
+
+    api_version: Literal["sim.test/v1"] = always("sim.test/v1")
+    kind: Literal["Child"] = always("Child")
+    spec: CopySpec = msgspec.field(default_factory=CopySpec)
+
+
+class Mirror(Object, frozen=True, kw_only=True):
+    """A parent as the hub knows it."""
+
+    RESOURCE: ClassVar[Resource] = Resource(
+        group=GROUP, version="v1", kind="Mirror", plural="mirrors"
+    )
+
+    api_version: Literal["sim.test/v1"] = always("sim.test/v1")
+    kind: Literal["Mirror"] = always("Mirror")
+    spec: CopySpec = msgspec.field(default_factory=CopySpec)
+
+
+@cache
+def served() -> Kinds:
+    """What a simulated plane serves. Made once: a schema takes longer to read than a run to begin."""
+    own = [kind for cls in (Parent, Child, Mirror) for kind in kinds_of(crd(cls, _undescribed))]
+    return Kinds((*builtins.core(), *own))
+
+
+def _undescribed(_: type) -> dict[str, str]:
+    return {}

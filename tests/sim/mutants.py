@@ -1,0 +1,174 @@
+"""Mistakes that people make, planted on purpose: a harness that does not find them is worth nothing."""
+
+import dataclasses
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from compute.api.errors import NotFound
+from compute.client.client import Client
+from compute.client.options import PLAIN_DELETE, PLAIN_WATCH, WatchOptions
+from compute.client.reading import K, Seen
+from compute.client.transport import Place
+from compute.runtime.commit import release
+from compute.runtime.endings import Ending
+from compute.runtime.freshness import Freshness
+from compute.runtime.manager import Program
+from compute.runtime.requests import Request
+from compute.runtime.sources import Source, own
+from tests.sim.controllers import FINALIZER, Counter, Family, Mirrors, Plan
+from tests.sim.kinds import NAMESPACE, Child, Mirror, Parent, ParentStatus
+from tests.sim.network import Link
+from tests.sim.process import LinkClient, Team
+
+
+class DeletesByName(Family):
+    """Deletes whatever has the name, be it another's by now."""
+
+    async def delete(self, client: Client, child: Child) -> None:
+        place = Place(Child.RESOURCE, child.metadata.namespace, child.metadata.name)
+        with suppress(NotFound):
+            await client.raw.delete(place, PLAIN_DELETE)
+
+
+class GeneratesNames(Family):
+    """Lets the server find a name for each child, and counts on its cache to find it again."""
+
+    def planned(self, parent: Parent | None, children: Any) -> Plan:
+        wanted = {child.spec.number: child for child in self.wanted(parent).values()}
+        kept: dict[int, Child] = {}
+        for child in children:
+            mine = parent is not None and child.spec.parent_uid == parent.metadata.uid
+            if mine and child.spec.number in wanted and child.spec.number not in kept:
+                kept[child.spec.number] = child
+        return Plan(
+            tuple(_unnamed(child) for number, child in wanted.items() if number not in kept),
+            tuple(
+                (child, replace(child, spec=wanted[number].spec)) for number, child in kept.items()
+            ),
+            tuple(child for child in children if child not in kept.values()),
+        )
+
+
+def _unnamed(child: Child) -> Child:
+    named = replace(child.metadata, name="", generate_name=f"{child.metadata.name}-")
+    return replace(child, metadata=named)
+
+
+class TrustsItsCache(Family):
+    """Creates and deletes by what it was told last, without looking."""
+
+    async def parent(
+        self, client: Client, request: Request, cached: Parent | None
+    ) -> Parent | None:
+        return cached
+
+
+class ForgetsChildren(Family):
+    """Does not listen to children: what happens to them is never mended."""
+
+    def sources(self) -> list[Source[Any]]:
+        return [own(Parent, self._projects)]
+
+
+class ReleasesFirst(Mirrors):
+    """Lets the parent go, and then removes the mirror."""
+
+    async def let_go(
+        self, client: Client, hub: Client, parent: Parent, present: Mirror | None
+    ) -> None:
+        await release(client, parent, FINALIZER)
+        if present is not None:
+            await self.delete(hub, present)
+
+
+class MirrorsUnheld(Mirrors):
+    """Mirrors a parent before it holds it."""
+
+    async def keep(
+        self, client: Client, hub: Client, parent: Parent, fresh: Mirror, present: Mirror | None
+    ) -> None:
+        if present is None:
+            await hub.create(fresh)
+        await super().keep(
+            client, hub, parent, fresh, await hub.find(Mirror, fresh.metadata.name, NAMESPACE)
+        )
+
+
+class MissesMirrors(Mirrors):
+    """Does not listen to the hub."""
+
+    def sources(self) -> list[Source[Any]]:
+        return [own(Parent, self._projects)]
+
+
+class AlwaysWrites(Counter):
+    """Writes when it looked last, each time it looks."""
+
+    def status(self, parent: Parent, children: int) -> ParentStatus:
+        return ParentStatus(children=children, looks=parent.status.looks + 1)
+
+
+class DeafClient(LinkClient):
+    """Does not hear that something was deleted."""
+
+    @asynccontextmanager
+    async def watch(
+        self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
+    ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
+        async with super().watch(kind, namespace, options) as changes:
+            yield (change async for change in changes if change.type != "DELETED")
+
+
+class Deaf(Team):
+    """Informers that ignore deletes."""
+
+    def client(self, link: Link) -> Client:
+        return DeafClient(link)
+
+
+class Hasty(Team):
+    """Controllers that do not wait for their own writes."""
+
+    def wired(self, program: Program) -> None:
+        for controller in program.leading:
+            controller._ledger.freshness = Freshness(patience=-1.0)
+
+
+class Discouraged(Team):
+    """Controllers that do not try again after an error."""
+
+    def wired(self, program: Program) -> None:
+        for controller in program.leading:
+            endings = controller._endings
+            judged = endings.badly
+
+            def badly(request: Request, error: BaseException, judged: Any = judged) -> Ending:
+                ending: Ending = judged(request, error)
+                return dataclasses.replace(ending, again=None)
+
+            endings.badly = badly  # type: ignore[method-assign] # the planted bug
+
+
+def _team(**members: Any) -> Team:
+    team = Team()
+    for name, member in members.items():
+        setattr(team, name, member)
+    return team
+
+
+MUTANTS: Final[dict[str, Team]] = {
+    "deletes by name": _team(family=DeletesByName),
+    "generates names": _team(family=GeneratesNames),
+    "trusts its cache": _team(family=TrustsItsCache),
+    "forgets children": _team(family=ForgetsChildren),
+    "releases first": _team(mirrors=ReleasesFirst),
+    "mirrors unheld": _team(mirrors=MirrorsUnheld),
+    "misses mirrors": _team(mirrors=MissesMirrors),
+    "always writes": _team(counter=AlwaysWrites),
+    "ignores deletes": Deaf(),
+    "does not wait for its own writes": Hasty(),
+    "does not try again": Discouraged(),
+}

@@ -1,0 +1,111 @@
+"""One seed, one run: what came of it, and for a run that failed how to see it again.
+
+`python -m tests.sim.replay 7` plays seed 7 line by line; with ``--digest`` it only tells what two runs
+of the same seed must have in common.
+"""
+
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from tests.sim.ledger import Violation
+from tests.sim.loop import SimLoop, run
+from tests.sim.process import Team
+from tests.sim.trace import Trace
+from tests.sim.world import World, options
+
+SHOWN: Final = 60  # lines of the trace of a failed run
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a seed. Two runs of the same one are equal in all of it."""
+
+    seed: int
+    digest: str
+    steps: int
+    settled: float
+    writes: int
+    passes: int
+    violation: str = ""
+
+
+def play(seed: int, team: Team | None = None, *, told: bool = False) -> Outcome:
+    """The run of a seed. One that fails raises, and says all that is needed to find out why."""
+    trace = Trace(told=told)
+    loop = SimLoop(seed)
+    worlds: list[World] = []
+
+    async def main() -> None:
+        worlds.append(World(seed, team or Team(), trace))
+        await worlds[0].play()
+
+    try:
+        with _logs_in(trace):
+            run(main(), loop)
+    except Exception as error:
+        raise AssertionError(_explained(seed, trace, error)) from error
+    ledger = worlds[0].ledger
+    digest = f"{loop.picks} {trace.digest}"
+    return Outcome(seed, digest, loop.steps, worlds[0].settled, ledger.writes, ledger.passes)
+
+
+def _explained(seed: int, trace: Trace, error: Exception) -> str:
+    what = str(error) if isinstance(error, Violation) else repr(error)
+    lines = "\n".join(list(trace.lines)[-SHOWN:])
+    return (
+        f"seed {seed}: {what}\n  {options(seed).told()}\n"
+        f"the last of {trace.count} lines:\n{lines}\n"
+        f"seed {seed}: {what}\nsee all of it: make sim SEED={seed}"
+    )
+
+
+class _Tracing(logging.Handler):
+    """What is logged, as lines of the trace."""
+
+    def __init__(self, trace: Trace) -> None:
+        super().__init__(logging.WARNING)
+        self._trace = trace
+
+    def emit(self, record: logging.LogRecord) -> None:
+        about = record.__dict__
+        subject = str(about.get("request") or about.get("cluster") or "")
+        why = about.get("error") or about.get("trouble") or about.get("why") or ""
+        who = record.name.removeprefix("compute.runtime.")
+        self._trace.say(f"log:{who}", record.levelname.lower(), subject, f"{record.msg} {why}")
+
+
+@contextmanager
+def _logs_in(trace: Trace) -> Iterator[None]:
+    """Have the runtime's warnings in the trace, and nowhere else."""
+    logger = logging.getLogger("compute.runtime")
+    handler = _Tracing(trace)
+    before = logger.propagate
+    logger.addHandler(handler)
+    logger.propagate = False
+    try:
+        yield
+    finally:
+        logger.propagate = before
+        logger.removeHandler(handler)
+
+
+def main(arguments: list[str]) -> int:
+    """Play the seeds that are named."""
+    quiet = "--digest" in arguments
+    for seed in (int(argument) for argument in arguments if argument.isdecimal()):
+        if not quiet:
+            print(f"seed {seed}\n  {options(seed).told()}")  # noqa: T201 -- what was asked for
+        try:
+            print(play(seed, told=not quiet))  # noqa: T201 -- what was asked for
+        except AssertionError as error:
+            print(str(error).splitlines()[0])  # noqa: T201 -- what was asked for
+            return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
