@@ -11,8 +11,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from random import Random
 
+import msgspec
+
+from compute.api.errors import ApiError
+from compute.api.status import Status
 from compute.client.connection import ClientCertificate, Connection
-from compute.client.http.transport import HttpTransport as ProductTransport
+from compute.client.http.calling import Caller
+from compute.client.http.exchanges import Answer
+from compute.client.http.requests import Request
+from compute.client.http.transport import DEFAULT, HttpTransport as ProductTransport
 from compute.environment import Environment
 
 
@@ -27,16 +34,30 @@ class Address:
 
 
 class HttpTransport(ProductTransport):
-    """A door through a socket, which also sends what the product would refuse to send."""
+    """A door through a socket, which also sends what the product would refuse to send.
+
+    A refusal in JSON must be a whole Status; some answer a path that leads nowhere with a line of
+    text.
+    """
 
     def __init__(self, address: Address) -> None:
         authority = address.authority.read_bytes() if address.authority else None
         shown = _Shown(address.token, address.certificate)
         connection = Connection(server=address.url, authority=authority, credentials=shown)
         super().__init__(connection, environment())
+        self._caller = _Strict(connection, environment(), DEFAULT)
 
     def encoded(self, value: object) -> bytes:
         return json.dumps(value).encode()
+
+
+class _Strict(Caller):
+    def refusal(self, answer: Answer, request: Request) -> ApiError:
+        if answer.header(b"content-type").startswith(b"application/json"):
+            status = msgspec.json.decode(answer.body, type=Status)
+            assert (status.status, status.code) == ("Failure", answer.status)
+            assert status.message
+        return super().refusal(answer, request)
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,8 +155,12 @@ class Client:
         place = replace(_place_of(existing), subresource=part)
         bound = {"resourceVersion": existing.metadata.resource_version}
         patch = patch | {"metadata": patch.get("metadata", {}) | bound}
-        written = await self.raw.patch(place, PatchType.MERGE, patch, options)
-        return _read(type(existing), written)
+        return await self._patched(type(existing), place, patch, options)
+
+    async def _patched(
+        self, kind: type[K], place: Place, patch: Document, options: WriteOptions
+    ) -> K:
+        return _read(kind, await self.raw.patch(place, PatchType.MERGE, patch, options))
 
 
 def next_page(options: ListOptions, continue_: str) -> ListOptions:

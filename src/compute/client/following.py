@@ -41,6 +41,7 @@ _GRACE: Final = 30.0  # seconds after its time when a watch must have ended
 _PROVEN: Final = 1.0  # seconds; a watch that ends before that has ended at once
 _BURST: Final = 100  # changes told before others get their turn
 _PAUSES: Final = (0.8, 30.0)  # seconds after trouble: the first, and the most
+_MOST_ASKED: Final = 300.0  # seconds that a server can ask to be left alone for
 _ABSENCE_PAUSES: Final = (1.0, 10.0)  # the same for a kind that is not served
 # What says nothing of the version: the watch goes on from where it was.
 _PASSING: Final = (TooManyRequests, Unavailable)
@@ -228,9 +229,9 @@ class _Follower(Generic[K]):
 
 
 def _asked_for(trouble: Exception) -> float:
-    """How many seconds the server wants to be left alone."""
+    """How many seconds to leave the server alone, as it wants, but not for good."""
     details = trouble.details if isinstance(trouble, ApiError) else None
-    return details.retry_after_seconds if details is not None else 0
+    return min(details.retry_after_seconds, _MOST_ASKED) if details is not None else 0
 
 
 def _number(version: str) -> int | None:

@@ -6,7 +6,6 @@ through HTTP gets in, and no dict is ever shared between a caller and the plane.
 """
 
 import asyncio
-import math
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
@@ -17,6 +16,7 @@ import msgspec
 from compute.api import errors, scheme
 from compute.api.errors import BadRequest, MethodNotAllowed, NotFound, TooLarge
 from compute.api.status import Status, StatusDetails
+from compute.client import writing
 from compute.client.client import Client
 from compute.client.options import (
     EVERYTHING,
@@ -317,27 +317,7 @@ def _object_in(body: bytes) -> Document:
 
 
 def _encoded(value: object) -> bytes:
-    try:
-        body = msgspec.json.encode(value)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise BadRequest(f"the document cannot be written as JSON: {error}") from error
+    body = writing.encoded(value)
     if len(body) > _LONGEST:
         raise TooLarge(f"the document has {len(body)} bytes, at most {_LONGEST} are taken")
-    # The encoder writes null for NaN and the infinities.
-    if b"null" in body:
-        _refuse_unreal(value)
     return body
-
-
-def _refuse_unreal(value: object) -> None:
-    match value:
-        case float() if not math.isfinite(value):
-            raise BadRequest(f"the document cannot be written as JSON: {value} is not a number")
-        case dict():
-            for item in value.values():
-                _refuse_unreal(item)
-        case list() | tuple():
-            for item in value:
-                _refuse_unreal(item)
-        case _:
-            return

@@ -163,6 +163,20 @@ def test_a_server_that_wants_to_be_left_alone_is(told):
     told(story)
 
 
+def test_a_server_that_wants_to_be_left_alone_for_good_is_not(told):
+    """Five minutes are the most; else one odd answer would end a follower."""
+
+    async def story(world: World) -> None:
+        busy = TooManyRequests("busy", StatusDetails(retry_after_seconds=10**9))
+        world.door.lists.append(Answer(refusal=busy))
+        async with world.following() as picture:
+            await asyncio.sleep(400)
+        assert gaps(world.door.listed) == [300]
+        assert picture.words == ["list"]
+
+    told(story)
+
+
 def test_a_server_that_lost_its_past_is_listed_anew(told):
     """A version that it has not reached means another history, after a restore for example."""
 

@@ -11,6 +11,7 @@ from compute.api import errors
 from compute.api.errors import ApiError, Unauthorized
 from compute.api.excerpt import excerpt
 from compute.api.status import Status
+from compute.client.http.bodies import UNREADABLE
 from compute.client.http.exchanges import Answer
 from compute.client.http.requests import Request
 
@@ -18,7 +19,6 @@ _REDIRECTS: Final = range(300, 400)
 _WARNING: Final = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 _ESCAPE: Final = re.compile(r"\\(.)")
 _REMEMBERED: Final = 1000
-_UNREADABLE: Final = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
 _BY_CODE: Final = {
     401: "check the token, certificate or exec plugin of the user in the kubeconfig",
     404: "does the server's address lead to an API server, and does that serve this kind?",
@@ -70,7 +70,7 @@ def _status(answer: Answer) -> Status | None:
     """The Status in the answer, if it is one that says something."""
     try:
         status = msgspec.json.decode(answer.body, type=Status)
-    except _UNREADABLE:
+    except UNREADABLE:
         return None
     if not (status.message or status.reason):
         return None

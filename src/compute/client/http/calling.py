@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Final
 
+from compute.api.errors import ApiError
 from compute.client.connection import (
     ClientCertificate,
     Connection,
@@ -77,6 +78,10 @@ class Caller:
         await self._pool.close()
         await self._streams.close()
 
+    def refusal(self, answer: Answer, request: Request) -> ApiError:
+        """What a caller is told of an answer that refuses."""
+        return answers.refusal(answer, request, self.server)
+
     async def _tried(self, request: Request, attempt: Callable[[], Awaitable[Answer]]) -> Answer:
         """The first answer that is none to ask again after."""
         retries = Retries(self._settings, self._environment)
@@ -97,7 +102,9 @@ class Caller:
         self._note(request, 0)
         wait = retries.after_failure(failure, request)
         if isinstance(failure, Lost):
-            self._drop_idle()  # what happened to one connection has often happened to all
+            # What happened to one connection has often happened to all.
+            self._pool.drop_idle()
+            self._streams.drop_idle()
         if wait is None:
             raise failures.told(failure, request, self.server) from failure
         self._log_again(request, failure.why, wait)
@@ -109,7 +116,7 @@ class Caller:
         after = answer.header(b"retry-after").decode("latin-1")
         wait = retries.after_refusal(answer.status, after, request)
         if wait is None:
-            raise answers.refusal(answer, request, self.server)
+            raise self.refusal(answer, request)
         self._log_again(request, f"it answered {answer.status}", wait)
         return wait
 
@@ -157,7 +164,8 @@ class Caller:
         if self._context is not None and _stamp(client) == _stamp(self._client):
             return
         self._context, self._client = tls_context(self._connection), client
-        self._drop_idle()
+        self._pool.renew()
+        self._streams.renew()
 
     async def _dial(self) -> Wire:
         return await dial(self._route, self._context, self._connection.server_name, self._settings)
@@ -188,10 +196,6 @@ class Caller:
     def _compression(self) -> str:
         # A watch must not be compressed: what is packed comes late.
         return "Accept-Encoding: gzip\r\n" if self._connection.compression else ""
-
-    def _drop_idle(self) -> None:
-        self._pool.drop_idle()
-        self._streams.drop_idle()
 
     def _pass_warnings(self, answer: Answer) -> None:
         for text in answers.warnings(answer.headers):

@@ -13,7 +13,7 @@ import msgspec
 
 from compute.api import scheme
 from compute.api.meta import ListMeta
-from compute.client.client import Client, Part
+from compute.client.client import Client
 from compute.client.connection import Connection
 from compute.client.http.bodies import UNREADABLE
 from compute.client.http.settings import HttpSettings
@@ -89,15 +89,12 @@ class HttpClient(Client):
         body = await self._door.create_encoded(place, scheme.encode(obj), options)
         return scheme.decode_as(type(obj), body)
 
-    async def _write(self, existing: K, patch: Document, part: Part, options: WriteOptions) -> K:
-        if not patch:
-            return existing
-        own = existing.metadata
-        place = Place(existing.RESOURCE, own.namespace, own.name, part)
-        bound = patch.get("metadata", {}) | {"resourceVersion": own.resource_version}
-        body = self._door.encoded(patch | {"metadata": bound})
+    async def _patched(
+        self, kind: type[K], place: Place, patch: Document, options: WriteOptions
+    ) -> K:
+        body = self._door.encoded(patch)
         written = await self._door.patch_encoded(place, PatchType.MERGE, body, options)
-        return scheme.decode_as(type(existing), written)
+        return scheme.decode_as(kind, written)
 
 
 class _RawPage(msgspec.Struct, frozen=True):

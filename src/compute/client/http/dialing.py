@@ -47,9 +47,10 @@ class _Dialling:
         self.stage = f"no connection to {(route.proxy or route.server).shown}"
 
     async def wire(self, until: float, settings: HttpSettings) -> Wire:
-        route, wire = self._route, Wire()
-        first = Tunnel() if route.proxy else wire
-        transport = await _connected(route.proxy or route.server, first, until)
+        route = self._route
+        first: type[Tunnel | Wire] = Tunnel if route.proxy else Wire
+        transport, made = await _connected(route.proxy or route.server, first, until)
+        wire = made if isinstance(made, Wire) else Wire()
         try:
             _keep_alive(transport, settings)
             if route.proxy:
@@ -64,7 +65,9 @@ class _Dialling:
         return wire
 
 
-async def _connected(host: Host, protocol: asyncio.Protocol, until: float) -> asyncio.Transport:
+async def _connected(
+    host: Host, protocol: type[Tunnel | Wire], until: float
+) -> tuple[asyncio.Transport, Tunnel | Wire]:
     """A connection to the first address of a host that takes one. Each has its share of the time."""
     loop = asyncio.get_running_loop()
     addresses = await _addresses(host)
@@ -73,8 +76,7 @@ async def _connected(host: Host, protocol: asyncio.Protocol, until: float) -> as
         share = loop.time() + (until - loop.time()) / left
         try:
             async with asyncio.timeout_at(share):
-                made, _ = await loop.create_connection(lambda: protocol, address, host.port)
-                return made
+                return await loop.create_connection(protocol, address, host.port)
         except TimeoutError:
             last = TimeoutError("it does not answer")
         except OSError as error:
@@ -108,6 +110,8 @@ async def _through(
         transport = await _secured(transport, tunnel, context, proxy.name)
     if route.has_tunnel:
         await tunnel.open(transport, route.server.address, route.pass_, proxy.shown)
+    if transport.is_closing():
+        raise NotSent(f"the proxy {proxy.shown} closed the connection", _REACH_PROXY)
     transport.set_protocol(wire)
     wire.connection_made(transport)
     return transport
@@ -126,7 +130,8 @@ async def _secured(
         raise NotSent(why, advice, hopeless=not isinstance(error, ssl.SSLEOFError)) from error
     except OSError as error:
         raise NotSent(f"TLS broke off: {_reason(error)}", _REACH) from error
-    assert made is not None, "start_tls gives a transport"
+    if made is None or made.is_closing():
+        raise NotSent("it ended TLS as soon as that had begun", _REACH)
     protocol.connection_made(made)
     return made
 

@@ -20,7 +20,9 @@ class Pool:
         self._kept = kept
         self._places = asyncio.Semaphore(most)
         self._idle: deque[Wire] = deque()
-        self._all: dict[Wire, None] = {}  # until they are gone
+        self._all: dict[Wire, int] = {}  # until they are gone, each with its edition
+        self._edition = 0
+        self._sweeping: asyncio.TimerHandle | None = None
         self._is_closed = False
 
     async def take(self, until: float) -> Wire:
@@ -34,11 +36,15 @@ class Pool:
 
     def give(self, wire: Wire) -> None:
         self._places.release()
-        if wire.is_idle and not self._is_closed:
-            wire.idle_since = asyncio.get_running_loop().time()
-            self._idle.append(wire)
+        if wire.is_idle and not self._is_closed and self._all.get(wire) == self._edition:
+            self._keep(wire)
         else:
             wire.abort()
+
+    def renew(self) -> None:
+        """Let all requests from now on have new connections; those in use are not kept."""
+        self._edition += 1
+        self.drop_idle()
 
     def drop_idle(self) -> None:
         """Let the next requests have new connections."""
@@ -48,6 +54,8 @@ class Pool:
     async def close(self) -> None:
         """Close all, also those in use, and wait until they are."""
         self._is_closed = True
+        if self._sweeping:
+            self._sweeping.cancel()
         idle = dict.fromkeys(self._idle)
         self.drop_idle()
         for wire in list(self._all):
@@ -63,8 +71,9 @@ class Pool:
             await asyncio.wait([wire.gone for wire in self._all], timeout=seconds)
 
     async def _new(self) -> Wire:
+        edition = self._edition  # of what is dialled with now
         wire = await self._dial()
-        self._all[wire] = None
+        self._all[wire] = edition
         wire.gone.add_done_callback(lambda _: self._all.pop(wire))
         if self._is_closed:
             wire.abort()
@@ -84,11 +93,24 @@ class Pool:
             advice = "allow more connections, or ask less at once"
             raise NotSent(why, advice, hopeless=True) from None
 
-    def _found(self) -> Wire | None:
-        """The wire that was used last. Those that nobody needed for long are closed."""
-        expired = asyncio.get_running_loop().time() - self._kept
-        while self._idle and self._idle[0].idle_since < expired:
+    def _keep(self, wire: Wire) -> None:
+        loop = asyncio.get_running_loop()
+        wire.idle_since = loop.time()
+        self._idle.append(wire)
+        if self._sweeping is None:
+            self._sweeping = loop.call_later(self._kept, self._sweep)
+
+    def _sweep(self) -> None:
+        """Close what nobody needed for long, and look again when the next is due."""
+        loop = asyncio.get_running_loop()
+        expired = loop.time() - self._kept
+        while self._idle and self._idle[0].idle_since <= expired:
             self._idle.popleft().close()
+        due = self._idle[0].idle_since + self._kept if self._idle else None
+        self._sweeping = None if due is None else loop.call_at(due, self._sweep)
+
+    def _found(self) -> Wire | None:
+        """The wire that was used last, if it still can be."""
         while self._idle:
             wire = self._idle.pop()
             if wire.is_usable:

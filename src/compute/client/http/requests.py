@@ -10,6 +10,8 @@ import msgspec
 
 from compute.api.errors import BadRequest
 from compute.api.excerpt import excerpt
+from compute.api.fieldselectors import FieldRequirement
+from compute.client.credentials import sendable
 from compute.client.options import DeleteOptions, ListOptions, WatchOptions, WriteOptions
 from compute.client.transport import Document, Place
 
@@ -17,7 +19,9 @@ JSON: Final = "application/json"
 Query = dict[str, str]
 
 _PLAIN: Final = re.compile(r"(?!\.{1,2}\Z)[A-Za-z0-9._:~-]*\Z")
-_UNSENDABLE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
+_METHOD: Final = re.compile("[A-Z]+")
+_PATH: Final = re.compile("/[!-~]*")
+_MEDIA: Final = re.compile("[ -~]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,10 +57,26 @@ def header_lines(headers: Iterable[tuple[str, str]]) -> str:
     """Headers as they are sent. The `ValueError` for one that cannot be names it, not its value."""
     lines = []
     for name, value in headers:
-        if _UNSENDABLE.search(f"{name}{value}"):
+        if not sendable(f"{name}{value}"):
             raise ValueError(f"the header {name!r} would hold a line break or a control character")
         lines.append(f"{name}: {value}\r\n")
     return "".join(lines)
+
+
+def anywhere(
+    method: str, path: str, query: Mapping[str, str], body: bytes | None, media: str
+) -> Request:
+    """A request to any path. `BadRequest` for what would be sent as something else.
+
+    The answer to a HEAD has the headers of one with a body, and is not understood here.
+    """
+    if not _METHOD.fullmatch(method) or method == "HEAD":
+        raise BadRequest(f"the method {excerpt(method)} cannot be sent")
+    if not _PATH.fullmatch(path):
+        raise BadRequest(f"the path {excerpt(path)} must begin with / and be written in ASCII")
+    if not _MEDIA.fullmatch(media):
+        raise BadRequest(f"the media type {excerpt(media)} cannot be sent")
+    return Request(method, target(path, query), path, body, media)
 
 
 def target(path: str, query: Mapping[str, str]) -> str:
@@ -72,10 +92,15 @@ def path(place: Place) -> str:
     resource = place.resource
     root = f"/apis/{_segment(resource.group)}" if resource.group else "/api"
     inside = f"/namespaces/{_segment(place.namespace)}" if place.namespace else ""
-    found = f"{root}/{resource.version}{inside}/{_segment(resource.plural)}"
-    if place.name:
-        found = f"{found}/{_segment(place.name)}"
-    return f"{found}/{place.subresource}" if place.subresource else found
+    found = f"{root}/{_segment(resource.version)}{inside}/{_segment(resource.plural)}"
+    rest = (_segment(part) for part in (place.name, place.subresource) if part)
+    return "/".join((found, *rest))
+
+
+def named(name: str, selector: str) -> str:
+    """The field selector for the one object of a name, of those that another selects."""
+    this = FieldRequirement("metadata.name", "=", name)
+    return ",".join(filter(None, (str(this), selector)))
 
 
 def words(place: Place) -> str:

@@ -7,13 +7,13 @@ from typing import Final, Literal
 import msgspec
 
 from compute.api import errors
-from compute.api.errors import ApiError
+from compute.api.errors import ApiError, InternalError
 from compute.api.status import Status
 from compute.client.http import failures
 from compute.client.http.bodies import UNREADABLE
 from compute.client.http.exchanges import Answer
 from compute.client.http.failures import Failure, Lost
-from compute.client.http.lines import Lines
+from compute.client.http.lines import Lines, LineTooLong
 from compute.client.http.requests import Request
 from compute.client.transport import Change, Document, WatchEvent
 
@@ -41,7 +41,11 @@ _REFUSALS: Final = msgspec.json.Decoder(_Refusal)
 
 
 class Stream:
-    """The lines of one watch, as they come."""
+    """The lines of one watch, as they come.
+
+    A line that makes no sense would come again in the next watch from the same version. So it is an
+    `InternalError`, after which a follower makes a new list, and not one of the troubles that pass.
+    """
 
     def __init__(self, request: Request, server: str, answer: Answer, longest: int) -> None:
         self._request = request
@@ -66,7 +70,8 @@ class Stream:
 
     def nonsense(self) -> ApiError:
         """What a line is that says nothing."""
-        return failures.garbled(self._request, self._server, "a line of the watch is no change")
+        why = "a line of the watch is no change"
+        return InternalError(failures.garbled(self._request, self._server, why).message)
 
     def _end(self) -> None:
         if self._lines.is_within:
@@ -74,7 +79,8 @@ class Stream:
         raise StopAsyncIteration
 
     def _told(self, failure: Failure) -> ApiError:
-        return failures.told(failure, self._request, self._server)
+        error = failures.told(failure, self._request, self._server)
+        return InternalError(error.message) if isinstance(failure, LineTooLong) else error
 
 
 class Events:

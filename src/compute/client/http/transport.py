@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Final, Self
 
 from compute.api.errors import ApiError
+from compute.client import writing
 from compute.client.connection import Connection
 from compute.client.http import bodies, failures, requests
 from compute.client.http.calling import Caller
@@ -102,12 +103,12 @@ class HttpTransport:
         media: str = JSON,
     ) -> bytes:
         """The answer to a request at any path, such as ``/version``."""
-        request = Request(method, requests.target(path, query), path, body, media)
+        request = requests.anywhere(method, path, query, body, media)
         return await self._caller.whole(request, self._settings.request)
 
     def encoded(self, value: object) -> bytes:
         """A document as it is sent."""
-        return bodies.encoded(value)
+        return writing.encoded(value)
 
     def nonsense(self, place: Place, why: str) -> ApiError:
         """What is raised for an answer to a read that makes no sense."""
@@ -135,8 +136,7 @@ class HttpTransport:
         """The lines of a watch, unread."""
         query = requests.watching(options)
         if place.name:
-            named = f"metadata.name={place.name}"
-            query["fieldSelector"] = ",".join(filter(None, (named, options.field_selector)))
+            query["fieldSelector"] = requests.named(place.name, options.field_selector)
             place = Place(place.resource, place.namespace)
         request = Request("GET", requests.target(requests.path(place), query), place)
         async with self._caller.stream(request) as answer:

@@ -21,7 +21,7 @@ from compute.client.http.tls import refused_by_peer
 REFUSALS: Final = 300  # the first code that is none of success
 _FIRST_FINAL: Final = 200
 _NO_CONTENT: Final = (204, 304)
-_MOST_HEADERS: Final = 256 * 1024  # bytes
+_MOST_AROUND: Final = 256 * 1024  # bytes of headers, trailers and the like
 _HIGH: Final = 1024 * 1024  # bytes of a stream that wait to be taken
 _LOW: Final = 256 * 1024
 _COMPRESSED: Final = (b"gzip", b"x-gzip", b"deflate")
@@ -41,7 +41,7 @@ class Wire(asyncio.Protocol):
         self._limits = _NO_LIMITS
         self._timer: asyncio.TimerHandle | None = None
         self._inflation: Inflation | None = None
-        self._header_size = 0
+        self._around = 0  # bytes since the last that were of a body
         self._heard_at = 0.0
         self._has_head = False
         self._is_whole = True
@@ -72,9 +72,12 @@ class Wire(asyncio.Protocol):
         transport = self._transport
         if transport is None or transport.is_closing():
             raise NotSent("the connection was closed before it was used")
+        if limits.until <= self._loop.time():
+            raise NotSent(f"no time was left of {limits.seconds:g} s")
         self._answer, self._limits, self._is_whole = Answer(self._taken), limits, whole
         self._begin_message(self._answer)
         self._heard_at = 0.0
+        self._around = 0
         self._asked = self._loop.create_future()
         self._timer = self._loop.call_at(limits.until, self._expire)
         transport.write(data)
@@ -94,6 +97,8 @@ class Wire(asyncio.Protocol):
     # Called by the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        if self.gone.done():
+            return  # it was lost before we heard that TLS had begun
         self._transport = cast("asyncio.Transport", transport)
         self._poll.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
 
@@ -103,10 +108,16 @@ class Wire(asyncio.Protocol):
             self.close()
             return
         self._heard_at = self._loop.time()
+        self._around += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
             self._fail(Lost(f"it does not answer in HTTP ({error})", heard=True))
+        except httptools.HttpParserUpgrade:
+            self._fail(Lost("it does not answer in HTTP/1.1, but in what nobody asked", heard=True))
+        if self._around > _MOST_AROUND:
+            # The parser keeps a header until it is whole.
+            self._fail(Lost(f"it sent more than {_MOST_AROUND} bytes that are no body", heard=True))
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
@@ -124,10 +135,7 @@ class Wire(asyncio.Protocol):
             self._keeps = False  # a second answer to one request
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        self._header_size += len(name) + len(value)
-        if self._header_size > _MOST_HEADERS:
-            self._fail(Lost(f"its headers have more than {_MOST_HEADERS} bytes", heard=True))
-        elif self._answer:
+        if self._answer and not self._has_head:  # a trailer comes later
             self._answer.headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
@@ -149,6 +157,7 @@ class Wire(asyncio.Protocol):
         answer = self._answer
         if answer is None:
             return
+        self._around = 0
         try:
             piece = self._inflation.feed(piece) if self._inflation else piece
         except ValueError as error:
@@ -168,7 +177,7 @@ class Wire(asyncio.Protocol):
         if self._inflation and not self._inflation.is_whole:
             self._fail(Lost("the compressed answer ended too early", heard=True))
             return
-        self._keeps = self._transport is not None and self._parser.should_keep_alive()
+        self._keeps = self._is_clean()
         self._answer = None
         self._stop_timer()
         answer.end()
@@ -177,8 +186,13 @@ class Wire(asyncio.Protocol):
     def _begin_message(self, answer: Answer) -> None:
         answer.headers.clear()
         self._inflation = None
-        self._header_size = 0
         self._has_head = False
+
+    def _is_clean(self) -> bool:
+        """Whether nothing is left of the exchange, on either side."""
+        if self._transport is None or self._transport.get_write_buffer_size():
+            return False  # it answered before it had the whole request, and may not read the rest
+        return self._parser.should_keep_alive()
 
     def _bound(self, answer: Answer) -> None:
         """Take no more than is allowed, and of a stream no more than is wanted."""
@@ -203,7 +217,8 @@ class Wire(asyncio.Protocol):
         return not (answer.header(b"content-length") or answer.header(b"transfer-encoding"))
 
     def _loss(self, error: Exception | None) -> Failure:
-        if isinstance(error, ssl.SSLError) and (refusal := refused_by_peer(error)):
+        is_new = not (self._heard_at or self.idle_since)
+        if is_new and isinstance(error, ssl.SSLError) and (refusal := refused_by_peer(error)):
             return NotSent(*refusal, hopeless=True)
         when = "in the middle of its answer" if self._heard_at else "before it answered"
         return Lost(f"{_ending(error)} {when}", heard=bool(self._heard_at))

@@ -10,7 +10,7 @@ import pytest
 
 from compute.api.compute import Workload
 from compute.api.core import ConfigMap
-from compute.api.errors import Conflict, Expired, NotFound, Unavailable
+from compute.api.errors import Conflict, Expired, InternalError, NotFound, Unavailable
 from compute.api.meta import ObjectMeta
 from compute.api.scheme import DecodeError
 from compute.client.connection import Connection
@@ -198,9 +198,9 @@ def test_an_event_with_nulls_is_read():
     ("text", "kind"),
     [
         (line("ERROR", msgspec.json.decode(status(410, "Expired"))), Expired),
-        (line("ERROR", 7), Unavailable),
-        (line("ODD", encoded("one")), Unavailable),
-        (b"nonsense\n", Unavailable),
+        (line("ERROR", 7), InternalError),
+        (line("ODD", encoded("one")), InternalError),
+        (b"nonsense\n", InternalError),
     ],
     ids=["410", "no status", "odd", "nonsense"],
 )

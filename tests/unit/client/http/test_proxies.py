@@ -126,6 +126,29 @@ def test_a_proxy_may_speak_tls_itself(tmp_path, monkeypatch, runner):
     assert runner(asked()) == DOCUMENT
 
 
+def test_a_proxy_that_connects_and_hangs_up(tmp_path, monkeypatch):
+    """What it said last comes with the end of its TLS; nobody waits for a server behind it."""
+    authority = tmp_path / "ca.pem"
+    authority.write_bytes(OURS.pem)
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority))
+
+    async def asked():
+        tls = OURS.server(tmp_path)
+        async with (
+            proxying(b"HTTP/1.1 200 Connected\r\n\r\n", tls=tls) as proxy,
+            opened(
+                "https://127.0.0.1:1",
+                HttpSettings(attempts=1, connect=5),
+                authority=OURS.pem,
+                proxy=proxy.url,
+            ) as transport,
+        ):
+            await transport.get(ONE)
+
+    with pytest.raises(Unavailable, match=r"nothing was sent: the proxy .* closed the connection"):
+        run(asked())
+
+
 def test_a_proxy_that_is_not_trusted(tmp_path):
     """The certificate of a proxy is checked too."""
 

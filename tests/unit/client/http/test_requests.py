@@ -1,6 +1,9 @@
 """Requests in the words of the API."""
 
+import re
+
 import pytest
+from hypothesis import given, strategies as st
 
 from compute.api.core import ConfigMap, Namespace
 from compute.api.errors import BadRequest
@@ -47,6 +50,42 @@ def test_paths(place, path):
 def test_nothing_in_a_name_leads_elsewhere(name, shown):
     """A name is one part of the path, whatever it holds."""
     assert requests.path(Place(MAP, "", name)) == f"/api/v1/configmaps/{shown}"
+
+
+words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1) | st.sampled_from(
+    ["..", ".", "a/b", "%2F", "a b", "a\r\nX: y", "?watch=1", "#x"]
+)
+
+
+places = st.builds(
+    Place,
+    st.builds(Resource, group=words, version=words, kind=st.just("K"), plural=words),
+    words,
+    words,
+    words,
+)
+
+
+@given(places)
+def test_every_part_of_a_path_is_one_part(place):
+    """Whatever a place is made of, its path has as many parts, of letters that mean nothing else."""
+    parts = requests.path(place).split("/")
+    assert len(parts) == 9
+    assert all(re.fullmatch(r"[A-Za-z0-9._:~%-]+", each) for each in parts[1:])
+    assert not {".", ".."} & set(parts)
+
+
+@pytest.mark.parametrize(
+    ("name", "selector"),
+    [
+        ("one", "metadata.name=one,a=b"),
+        ("a,metadata.namespace=b", r"metadata.name=a\,metadata.namespace\=b,a=b"),
+        ("a\\b", r"metadata.name=a\\b,a=b"),
+    ],
+)
+def test_a_name_in_a_selector_is_one_value(name, selector):
+    """What divides a selector is escaped in a name, as Kubernetes reads it."""
+    assert requests.named(name, "a=b") == selector
 
 
 def test_half_a_character_is_refused():

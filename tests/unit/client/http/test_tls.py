@@ -3,6 +3,7 @@
 import asyncio
 import socket
 import ssl
+from contextlib import suppress
 from datetime import timedelta
 
 import pytest
@@ -231,3 +232,43 @@ def test_a_server_that_breaks_off_the_handshake():
         return count
 
     assert run(asked()) == 2
+
+
+def test_a_server_that_ends_tls_as_soon_as_it_has_begun(tmp_path):
+    """The end comes with the last of the handshake: nothing was sent, and it is tried again."""
+    rules = OURS.server(tmp_path)
+    rules.maximum_version = ssl.TLSVersion.TLSv1_2  # where the server has the last word
+
+    async def asked():
+        count = 0
+
+        async def curt(reader, writer):
+            nonlocal count
+            count += 1
+            ends = ssl.MemoryBIO(), ssl.MemoryBIO()
+            inside = rules.wrap_bio(*ends, server_side=True)
+            while not _shaken(inside):
+                writer.write(ends[1].read())
+                ends[0].write(await reader.read(65536))
+            with suppress(ssl.SSLWantReadError):
+                inside.unwrap()
+            writer.write(ends[1].read())
+
+        settings = HttpSettings(attempts=2)
+        async with (
+            listening(curt) as port,
+            opened(f"https://127.0.0.1:{port}", settings, authority=OURS.pem) as transport,
+        ):
+            with pytest.raises(Unavailable, match="nothing was sent: it ended TLS as soon"):
+                await transport.create(MAPS, DOCUMENT, PLAIN_WRITE)
+        return count
+
+    assert run(asked()) == 2
+
+
+def _shaken(inside: ssl.SSLObject) -> bool:
+    try:
+        inside.do_handshake()
+    except ssl.SSLWantReadError:
+        return False
+    return True

@@ -209,11 +209,11 @@ def test_headers_beyond_the_limit_are_an_error():
     """No server can fill the memory with headers either."""
 
     async def asked():
-        headers = tuple((f"X-{number}", "x" * 1000) for number in range(300))
+        headers = tuple((f"X-{number}", "x" * 1000) for number in range(1000))
         async with serving(reply(headers=headers)) as server, opened(server) as transport:
             await transport.get(ONE)
 
-    with pytest.raises(Unavailable, match="headers have more than"):
+    with pytest.raises(Unavailable, match="bytes that are no body"):
         run(asked())
 
 
