@@ -45,9 +45,11 @@ format: $(READY) ## format the code and mend what the linter can
 generate: $(READY) ## write the CRDs and the tables of the docs from the types
 	@$(BIN)/python tools/generate.py
 
-bench: $(READY) ## measure decisions and, briefly, the plane; bench/plane.py --help has more
+bench: $(READY) ## measure decisions and, briefly, plane, clients and runtime; each has a --help
 	@$(BIN)/python bench/decide.py
 	@$(BIN)/python bench/plane.py --quick
+	@$(BIN)/python bench/clients.py --rounds 1 --seconds 0.5
+	@$(BIN)/python bench/runtime.py --quick
 
 # Nothing of the environment is needed to build them, so nothing of it is waited for.
 peers: ## build etcd, Kubernetes, Karmada and kwok for the tests; NAMES="kubernetes" for fewer

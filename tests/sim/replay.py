@@ -4,7 +4,9 @@
 of the same seed must have in common.
 """
 
+import argparse
 import logging
+import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -93,14 +95,18 @@ def _logs_in(trace: Trace) -> Iterator[None]:
         logger.removeHandler(handler)
 
 
-def main(arguments: list[str]) -> int:
-    """Play the seeds that are named."""
-    quiet = "--digest" in arguments
-    for seed in (int(argument) for argument in arguments if argument.isdecimal()):
-        if not quiet:
+def main() -> int:
+    """Play the seeds that are named. 1 if one of them fails."""
+    parser = argparse.ArgumentParser("make sim", usage="make sim SEED=n", description=__doc__)
+    parser.add_argument("seeds", nargs="+", type=int, metavar="SEED", help="a number")
+    parser.add_argument("--digest", action="store_true", help="say how it ended, and no more")
+    asked = parser.parse_args()
+    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # for whoever reads only the beginning
+    for seed in asked.seeds:
+        if not asked.digest:
             print(f"seed {seed}\n  {options(seed).told()}")  # noqa: T201 -- what was asked for
         try:
-            print(play(seed, told=not quiet))  # noqa: T201 -- what was asked for
+            print(play(seed, told=not asked.digest))  # noqa: T201 -- what was asked for
         except AssertionError as error:
             print(str(error).splitlines()[0])  # noqa: T201 -- what was asked for
             return 1
@@ -108,4 +114,4 @@ def main(arguments: list[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main())

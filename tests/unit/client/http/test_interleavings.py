@@ -123,6 +123,8 @@ async def _spoil(writer: asyncio.StreamWriter, text: bytes, fault: Fault) -> Non
             await resetting(writer)
         case "cut" | "goodbye" | "unannounced":
             writer.close()
+        case _:
+            return
 
 
 async def _ask(transport: HttpTransport, verb: str, number: str) -> list[Document]:
