@@ -122,12 +122,14 @@ def body_of_a_delete(data: bytes) -> object:
 
 def packed_body(data: bytes) -> object:
     headers = {"content-type": "application/merge-patch+json", "content-encoding": "gzip"}
-    return bodies.patch(Request("PATCH", "/", headers=headers, body=data), 1 << 16)
+    request = Request("PATCH", "/", headers=headers, body=data)
+    return bodies.patch(request, bodies.patch_type(request), 1 << 16)
 
 
 def applied_body(data: bytes) -> object:
     headers = {"content-type": "application/apply-patch+yaml"}
-    return bodies.patch(Request("PATCH", "/", headers=headers, body=data), 1 << 20)
+    request = Request("PATCH", "/", headers=headers, body=data)
+    return bodies.patch(request, bodies.patch_type(request), 1 << 20)
 
 
 def place(data: bytes) -> object:

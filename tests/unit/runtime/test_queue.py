@@ -159,6 +159,22 @@ def test_a_noisy_cluster_does_not_starve_a_quiet_one():
     assert run(story()) == expected
 
 
+def test_a_cluster_keeps_its_place_while_it_adds():
+    """Events that keep coming do not put a cluster behind others again and again."""
+
+    async def story():
+        queue = WorkQueue()
+        for number in range(5):
+            queue.add(key(str(number), WEST))
+        served = []
+        for number in range(4):
+            queue.add(key(str(number)))
+            served.append((await queue.take()).cluster)
+        return served
+
+    assert run(story()) == [WEST, EAST, WEST, EAST]
+
+
 def test_a_cluster_that_hangs_leaves_workers_to_others():
     """With a limit for each cluster, its keys stay ready while that many are in hand."""
 

@@ -77,8 +77,13 @@ _BLANKS: Final[Mapping[tuple[str, str], Document]] = {
         "spec": {"names": {}},
         "status": {"acceptedNames": {}, "conditions": None, "storedVersions": None},
     },
+    (_RBAC, "Role"): {"rules": None},
+    (_RBAC, "ClusterRole"): {"rules": None},
     (_ADMISSION, "ValidatingAdmissionPolicy"): {"spec": {}, "status": {}},
     (_ADMISSION, "ValidatingAdmissionPolicyBinding"): {"spec": {}},
+}
+_NEWBORN: Final[Mapping[tuple[str, str], Document]] = {
+    ("", "Namespace"): {"spec": {"finalizers": ["kubernetes"]}, "status": {}},
 }
 _NONE: Final[_Types] = {}
 
@@ -92,6 +97,11 @@ def annotated(resource: Resource, schema: Schema) -> Schema:
 def blank(resource: Resource) -> Document:
     """A document of the kind before anybody wrote anything."""
     return _BLANKS.get((resource.group, resource.kind), {})
+
+
+def newborn(resource: Resource) -> Document:
+    """A document of the kind with what the server adds to a new one, which is then nobody's."""
+    return _NEWBORN.get((resource.group, resource.kind), {})
 
 
 def _annotated(schema: Schema, path: str, types: _Types) -> Schema:

@@ -25,11 +25,12 @@ from compute.plane.apply.entries import (
     is_reset,
     sent,
 )
-from compute.plane.apply.fieldsets import FieldSet, difference, union
+from compute.plane.apply.fieldsets import FieldSet, difference, intersection, union
 from compute.plane.apply.nodes import Untrackable
 from compute.plane.apply.shapes import Shape
 
 _BEFORE: Final = "before-first-apply"
+_SCALE: Final = "scale"
 _FEW: Final = 10  # entries among which there cannot be too many updaters
 
 
@@ -37,7 +38,7 @@ def created(shape: Shape, document: Document, author: Author, said: object = Non
     """The managed fields of a new document. ``said`` is what its creator sent as such."""
     base = _said(shape, said, [])
     try:
-        gained = _all_of(shape, document, author)
+        gained = _all_of(shape, shape.newborn, document, author)
     except (Untrackable, RecursionError):
         return base
     if not gained:
@@ -66,7 +67,14 @@ def updated(
         return base
     if gained is None and lost is None and not shape.served:
         return base
+    if author.subresource == _SCALE and not _is_owned(base, gained or {}):
+        return base
     return rewritten(shape, base, author, gained or {}, lost or {})
+
+
+def _is_owned(entries: list[Entry], fields: FieldSet) -> bool:
+    """Whether somebody owns one of the fields: who scales takes over, and does not begin."""
+    return any(intersection(fields_of(entry), fields) for entry in entries)
 
 
 def rewritten(
@@ -93,14 +101,19 @@ def rewritten(
 
 def first_applied_to(shape: Shape, live: Document, author: Author) -> list[Entry]:
     """The entry that stands for all who wrote an object before anybody kept count."""
-    return created(shape, live, author._replace(manager=_BEFORE))
+    before = author._replace(manager=_BEFORE)
+    try:
+        owned = _all_of(shape, shape.blank, live, before)
+    except (Untrackable, RecursionError):
+        return []
+    return [entry_of(before, UPDATE, owned)] if owned else []
 
 
-def _all_of(shape: Shape, document: Document, author: Author) -> FieldSet:
+def _all_of(shape: Shape, blank: Document, document: Document, author: Author) -> FieldSet:
     part = shape.part(author.subresource)
-    if not shape.blank:
+    if not blank:
         return part.there(document)
-    return part.compared(shape.blank, document)[0] or {}
+    return part.compared(blank, document)[0] or {}
 
 
 def _said(shape: Shape, said: object, live: list[Entry]) -> list[Entry]:

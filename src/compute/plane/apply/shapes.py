@@ -114,7 +114,7 @@ class Shape:
     count; none named means that all do.
     """
 
-    __slots__ = ("_main", "_status", "blank", "custom", "served", "whole")
+    __slots__ = ("_main", "_status", "blank", "custom", "newborn", "served", "whole")
 
     def __init__(
         self,
@@ -128,6 +128,7 @@ class Shape:
         self.whole = whole
         self.custom = custom
         self.blank: Document = blank or {}
+        self.newborn = self.blank
         self.served = frozenset(served)
         untracked = dict.fromkeys(_TYPE, None)
         known = {name: _remembering(node) for name, node in whole.fields.items()}
@@ -154,13 +155,15 @@ def shape_of(
     """The shape of a kind that is served, with all that is known of built-in ones."""
     if custom:
         return Shape(_document(schema), status=resource.status, served=served)
-    return Shape(
+    shape = Shape(
         _document(builtins.annotated(resource, schema)),
         custom=False,
         status=resource.status,
         blank=builtins.blank(resource),
         served=served,
     )
+    shape.newborn = builtins.newborn(resource) or shape.blank
+    return shape
 
 
 def _remembering(node: Node | None) -> Node | None:

@@ -105,7 +105,7 @@ class Application:
             if verb == "watch":
                 mount.lane.check_watches(len(mount.watches))
             return cast("Response | Coroutine[Any, Any, Response]", ACTS[verb](call))
-        if verb == "patch":
+        if verb in ("patch", "update"):
             call.may_create = partial(self._check_create, mount.plane, request, attributes)
         return mount.lane.run(cast("Coroutine[Any, Any, Response]", ACTS[verb](call)))
 

@@ -47,17 +47,18 @@ def document(request: Request, kind: Kind, limit: int) -> Document:
     return value
 
 
-def patch(request: Request, limit: int) -> tuple[PatchType, object]:
-    """The patch in the body, and how it is written."""
-    media_type = _media_type(request)
+def patch_type(request: Request) -> PatchType:
+    """How the patch in the body is written."""
     try:
-        kind = PatchType(media_type)
+        return PatchType(_media_type(request))
     except ValueError as problem:
         raise UnsupportedMediaType(f"{_UNKNOWN_FORMAT}{_PATCHES}") from problem
+
+
+def patch(request: Request, written: PatchType, limit: int) -> object:
+    """The patch in the body."""
     body = _unpacked(request, limit)
-    if kind is PatchType.APPLY:
-        return kind, _read_config(body)
-    return kind, read_json(body)
+    return _read_config(body) if written is PatchType.APPLY else read_json(body)
 
 
 def _read_config(body: bytes) -> object:

@@ -54,9 +54,9 @@ class Parameters:
     def number(self, name: str) -> int | None:
         """A whole number of 64 bits; None where nothing is said."""
         text = self.text(name)
-        if not text:
+        if name not in self:
             return None
-        sign = text[0] in "+-"
+        sign = text[:1] in ("+", "-")
         if not digits.only(text[sign:]) or len(text) > _MOST_DIGITS + sign:
             raise errors.BadRequest(f"query parameter {name}: {_cut(text)} is not a whole number")
         value = int(text)
@@ -101,6 +101,9 @@ def list_options(parameters: Parameters) -> ListOptions:
 
 def watch_options(parameters: Parameters) -> WatchOptions:
     parameters.number("limit")
+    if parameters.text("continue"):
+        why = "resourceVersionMatch is forbidden when continue is provided"
+        raise wrong("ListOptions", [fields.forbidden("resourceVersionMatch", why)])
     seconds = parameters.number("timeoutSeconds")
     initial = parameters.flag("sendInitialEvents") if "sendInitialEvents" in parameters else None
     return WatchOptions(

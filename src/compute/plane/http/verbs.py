@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from compute.api.errors import BadRequest
 from compute.client.options import PatchType
 from compute.plane.http import answers, bodies
 from compute.plane.http.forms import PLAIN, Form, form_for
@@ -21,6 +22,7 @@ from compute.plane.http.refusals import no_such_method
 from compute.plane.http.routes import FINALIZE, Route
 from compute.plane.http.seams import Verb
 from compute.plane.http.streams import Watches, WatchStream
+from compute.plane.registry import patches
 from compute.plane.registry.applies import MayCreate, nothing_against_it
 from compute.plane.registry.encoding import encode
 from compute.plane.registry.kinds import Kind
@@ -159,6 +161,7 @@ async def update(call: Call) -> Response:
         options,
         route.subresource,
         user=call.request.user,
+        may_create=call.may_create or nothing_against_it,
     )
     return _written(call, form, written, 200)
 
@@ -166,7 +169,16 @@ async def update(call: Call) -> Response:
 async def patch(call: Call) -> Response:
     route, desk = call.route, call.desk
     form = call.form()
-    kind, change = bodies.patch(call.request, desk.body_limit)
+    kind = bodies.patch_type(call.request)
+    if kind is not PatchType.APPLY:
+        patches.check_type(route.kind, kind)
+    try:
+        change = bodies.patch(call.request, kind, desk.body_limit)
+    except BadRequest:
+        # What is to be changed is looked for first; what is applied need not be there.
+        if kind is not PatchType.APPLY:
+            desk.registry.get(route.kind, route.namespace, route.name)
+        raise
     # Who applies has to name himself: his program may be that of many.
     agent = "" if kind is PatchType.APPLY else call.agent
     options = write_options(call.parameters, "PatchOptions", agent)

@@ -1,5 +1,7 @@
 """Whether a document is what its request says it is: version, kind, namespace, name."""
 
+import dataclasses
+
 from compute.api import errors, fields
 from compute.api.errors import ApiError, BadRequest
 from compute.api.excerpt import excerpt
@@ -31,13 +33,13 @@ def check_type(kind: Kind, document: object) -> Document:
             "Object 'Kind' is missing"
         )
     if name != resource.kind:
-        raise _wrong_kind(kind, name)
+        raise _wrong_kind(kind, name, document)
     return document
 
 
 def check_namespace(kind: Kind, namespace: str, given: Metadata) -> None:
     said = given.get("namespace")
-    if said and said != (namespace if kind.resource.namespaced else ""):
+    if kind.resource.namespaced and said and said != namespace:
         raise BadRequest(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
@@ -55,13 +57,23 @@ def check_name(name: str, given: Metadata) -> None:
         )
 
 
-def _wrong_kind(kind: Kind, said: object) -> ApiError:
+def _wrong_kind(kind: Kind, said: object, document: Document) -> ApiError:
     resource = kind.resource
+    if not isinstance(said, str):
+        return BadRequest(
+            f"the object provided is unrecognized (must be of type {resource.kind}): "
+            "its kind must be text"
+        )
     if not kind.custom:
         return BadRequest(
             f'{_said(said)} in version "{resource.version}" cannot be handled as a {resource.kind}'
         )
-    return errors.invalid(resource, "", [fields.invalid("kind", said, f"must be {resource.kind}")])
+    metadata = document.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else ""
+    wrong = fields.invalid("kind", said, f"must be {resource.kind}")
+    return errors.invalid(
+        dataclasses.replace(resource, kind=said), name if isinstance(name, str) else "", [wrong]
+    )
 
 
 def _said(value: object) -> str:

@@ -12,12 +12,13 @@ from compute.plane.registry.addressing import check_name, check_type
 from compute.plane.registry.context import Context
 from compute.plane.registry.creates import Creates
 from compute.plane.registry.encoding import Metadata
+from compute.plane.registry.kinds import Kind
 from compute.plane.registry.metaintake import receive
 from compute.plane.registry.optionrules import check_apply
 from compute.plane.registry.outcomes import Written
 from compute.plane.registry.subresources import check_subresource
 from compute.plane.registry.targets import Target
-from compute.plane.registry.updates import Change, Updates
+from compute.plane.registry.updates import Change, Updates, unborn
 
 MayCreate = Callable[[], None]
 """Asked before an apply makes an object that is not there; raises to refuse."""
@@ -45,7 +46,7 @@ class Applies:
         if subresource == "scale":
             taken = ", ".join(type_ for type_ in PatchType if type_ is not PatchType.APPLY)
             raise UnsupportedMediaType(f"a Scale cannot be applied; send one of {taken}")
-        document = check_type(kind, config)
+        document = _of_kind(kind, config)
         given = receive(kind, document).given
         if given.get("name"):
             check_name(target.name, given)
@@ -63,8 +64,10 @@ class Applies:
             may_create()
             _check_whole_name(target, given)
             made = self._applied(target, None, document, "")
+            _check_no_uid(target, given)
+            new = unborn(target, made.document)
             try:
-                return await self._creates.create(target, made.document, made.managed_fields)
+                return await self._creates.create(target, new, made.managed_fields)
             except AlreadyExists:
                 # Somebody was quicker, and it is there to be changed; or this is a webhook's no.
                 if self._context.store.find(kind.storage, target.key) is None:
@@ -78,6 +81,22 @@ class Applies:
             options.field_manager, kind.resource.api_version, self._context.stamp(), subresource
         )
         return applied(kind.shape, live, config, author, force=options.force)
+
+
+def _of_kind(kind: Kind, config: object) -> Document:
+    """The configuration, which has to say what it is."""
+    if isinstance(config, dict):
+        said = (config.get("apiVersion") or "", config.get("kind") or "")
+        if said != (kind.resource.api_version, kind.resource.kind):
+            raise BadRequest(f"invalid object type: {said[0]}, Kind={said[1]}")
+    return check_type(kind, config)
+
+
+def _check_no_uid(target: Target, given: Metadata) -> None:
+    """Refuse to make what was meant for an object that had a uid."""
+    if uid := given.get("uid"):
+        why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        raise errors.conflict(target.kind.resource, target.name, why)
 
 
 def _check_whole_name(target: Target, given: Metadata) -> None:

@@ -70,8 +70,8 @@ def _created(document: Document, _: datetime) -> object:
 
 
 def _role(document: Document, _: datetime) -> object:
-    ref = document["roleRef"]
-    return f"{ref['kind']}/{ref['name']}"
+    ref = document.get("roleRef", {})  # a bookmark has none
+    return f"{ref.get('kind', '')}/{ref.get('name', '')}"
 
 
 def _subjects(kind: str) -> Cell:

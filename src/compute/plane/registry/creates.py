@@ -2,8 +2,11 @@
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from compute.api import errors
-from compute.api.errors import BadRequest
+from compute.api.errors import AlreadyExists, BadRequest
+from compute.api.status import StatusDetails
 from compute.client.transport import Document
 from compute.plane.apply.entries import Entry
 from compute.plane.registry.addressing import check_namespace, check_type
@@ -17,6 +20,7 @@ from compute.plane.registry.namespacegate import NamespaceGate
 from compute.plane.registry.objectnames import generated
 from compute.plane.registry.optionrules import check_write
 from compute.plane.registry.outcomes import Written
+from compute.plane.registry.ownership import is_deleting
 from compute.plane.registry.preparing import Preparation, Proposal
 from compute.plane.registry.targets import Target
 from compute.plane.store.records import ChangeType, Record
@@ -53,7 +57,20 @@ class Creates:
             if record is not None:
                 return Written(record, created=True, warnings=prepared.warnings)
             taken = prepared.document["metadata"]["name"]
-        raise errors.already_exists(kind.resource, taken)
+        raise self._taken(target, taken, by_prefix=bool(received.given.get("generateName")))
+
+    def _taken(self, target: Target, name: str, *, by_prefix: bool) -> AlreadyExists:
+        """The refusal of a name that another has. It may help to know that he is about to go."""
+        kind = target.kind
+        refusal = errors.already_exists(kind.resource, name)
+        if by_prefix:
+            words = "the server was not able to generate a unique name for the object"
+            details = replace(refusal.details or StatusDetails(), retry_after_seconds=1)
+            refusal = AlreadyExists(f"{refusal.message}, {words}", details)
+        record = self._context.store.find(kind.storage, kind.key(target.namespace, name))
+        if record is None or not is_deleting(record):
+            return refusal
+        return AlreadyExists(f"object is being deleted: {refusal.message}", refusal.details)
 
     def _proposal(self, target: Target, document: Document, received: Received) -> Proposal:
         kind, given = target.kind, received.given

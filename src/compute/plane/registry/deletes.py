@@ -6,6 +6,7 @@ a finalizer too, for the collector to act on.
 """
 
 import asyncio
+import dataclasses
 from contextlib import suppress
 from typing import Final
 
@@ -36,6 +37,7 @@ from compute.plane.store.store import Moved
 from compute.plane.users import User
 
 _AT_ONCE: Final = 256
+_SHOWN: Final = frozenset({"/serviceaccounts"})  # once they are gone, as on a Kubernetes server
 _BY_POLICY: Final[dict[Propagation, str]] = {
     "Orphan": ORPHAN,
     "Foreground": finalizers.FOREGROUND,
@@ -112,12 +114,13 @@ class Deletes:
         gone = may_go(kind, new)
         if not gone and new == old:
             return Deleted(view_of(kind, record), gone=False)
-        if options.dry_run:
-            return Deleted(record_of(kind, key, record.revision, new), gone)
-        change = ChangeType.DELETED if gone else ChangeType.MODIFIED
         document = old if gone else new
+        told = gone and kind.storage not in _SHOWN
+        if options.dry_run:
+            return Deleted(record_of(kind, key, record.revision, document), told)
+        change = ChangeType.DELETED if gone else ChangeType.MODIFIED
         draft = self._context.draft(kind, key, record.revision, change, document)
-        return Deleted(view_of(kind, await self._context.commit(draft)), gone)
+        return Deleted(view_of(kind, await self._context.commit(draft)), told)
 
     async def _admit(self, doomed: Doomed, old: Document) -> None:
         admission = self._context.admission
@@ -134,7 +137,8 @@ class Deletes:
             metadata["finalizers"] = held
         if "deletionTimestamp" not in metadata:
             metadata["deletionTimestamp"] = self._context.stamp()
-            metadata["deletionGracePeriodSeconds"] = 0
+            if kind.storage != NAMESPACES:  # which take as long as they take
+                metadata["deletionGracePeriodSeconds"] = 0
             if "generation" in metadata:
                 metadata["generation"] += 1
         new = {**old, "metadata": metadata}
@@ -165,22 +169,24 @@ def _finalizers(present: list[str], policy: Propagation) -> list[str]:
 
 
 def _check_preconditions(kind: Kind, metadata: Metadata, options: DeleteOptions) -> None:
-    name, uid, version = metadata["name"], metadata["uid"], metadata["resourceVersion"]
-    if options.uid and options.uid != uid:
-        raise _precondition(
-            kind,
-            name,
-            f"the UID in the precondition ({options.uid}) does not match the UID in record "
-            f"({uid}). The object might have been deleted and then recreated",
-        )
-    if options.resource_version and options.resource_version != version:
-        raise _precondition(
-            kind,
-            name,
-            f"the ResourceVersion in the precondition ({options.resource_version}) does not match "
-            f"the ResourceVersion in record ({version}). The object might have been modified",
-        )
+    for word, wanted, present, why in (
+        ("UID", options.uid, metadata["uid"], "deleted and then recreated"),
+        ("ResourceVersion", options.resource_version, metadata["resourceVersion"], "modified"),
+    ):
+        if wanted and wanted != present:
+            raise _precondition(kind, metadata["name"], word, (wanted, present, why))
 
 
-def _precondition(kind: Kind, name: str, why: str) -> Conflict:
-    return errors.conflict(kind.resource, name, why)
+def _precondition(kind: Kind, name: str, word: str, told: tuple[str, str, str]) -> Conflict:
+    """The refusal, in the words that a Kubernetes server has for namespaces and for all others."""
+    wanted, present, why = told
+    if kind.storage == NAMESPACES:
+        found = f"{word} in precondition: {wanted}, {word} in object meta: {present}"
+        return errors.conflict(kind.resource, name, f"Precondition failed: {found}")
+    named = dataclasses.replace(kind.resource, plural=kind.resource.kind)
+    return errors.conflict(
+        named,
+        name,
+        f"the {word} in the precondition ({wanted}) does not match the {word} in record "
+        f"({present}). The object might have been {why}",
+    )

@@ -2,7 +2,7 @@
 
 from compute.api import errors
 from compute.api.errors import BadRequest
-from compute.api.fields import FieldError
+from compute.api.fields import FieldError, Problem
 from compute.client.options import FieldValidation
 from compute.client.transport import Document
 from compute.plane import cel
@@ -12,8 +12,14 @@ from compute.plane.registry.kinds import Kind
 from compute.plane.registry.metaintake import Received
 
 
-class StrictlyUnreadable(BadRequest):
-    """A document with fields that nobody knows, from a client that wants to be told."""
+class Unreadable(BadRequest):
+    """A document that is none of its kind: a value of another type, or a field nobody knows."""
+
+    @classmethod
+    def of(cls, kind: Kind, why: str) -> "Unreadable":
+        name = kind.resource.kind
+        version = kind.resource.version
+        return cls(f'{name} in version "{version}" cannot be handled as a {name}: {why}')
 
 
 def typed(kind: Kind, document: Document, metadata: Metadata, old: Document | None) -> Document:
@@ -45,11 +51,14 @@ def warnings_of(
     told = [f'unknown field "{path}"' for path in unknown]
     if mode != "Strict":
         return told
-    name = kind.resource.kind
-    raise StrictlyUnreadable(
-        f'{name} in version "{kind.resource.version}" cannot be handled as a {name}: '
-        f"strict decoding error: {', '.join(told)}"
-    )
+    raise Unreadable.of(kind, f"strict decoding error: {', '.join(told)}")
+
+
+def check_types(kind: Kind, conformed: Conformed) -> None:
+    """Refuse a document that is no document of its kind at all, whatever else is wrong with it."""
+    _check_readable(kind, conformed)
+    if kind.prepare is not None and not kind.custom and not conformed.errors:
+        _check_own_types(kind, kind.prepare(conformed.document, None))
 
 
 def checked(
@@ -60,12 +69,7 @@ def checked(
     All that is wrong is told at once; the kind's own rules see only what the schema lets pass.
     """
     document = conformed.document
-    if conformed.unreadable:
-        name = kind.resource.kind
-        raise BadRequest(
-            f'{name} in version "{kind.resource.version}" cannot be handled as a {name}: '
-            f"{conformed.unreadable}"
-        )
+    _check_readable(kind, conformed)
     problems = found + conformed.errors
     rules = kind.rules
     if rules is not None:
@@ -73,6 +77,19 @@ def checked(
         problems += rules.errors(document, old) if unasked is None else [unasked]
     if kind.prepare is not None and not problems:
         problems = kind.prepare(document, old)
+        _check_own_types(kind, problems)
     if problems:
         raise errors.invalid(kind.resource, document["metadata"]["name"], problems)
     return document
+
+
+def _check_readable(kind: Kind, conformed: Conformed) -> None:
+    if conformed.unreadable:
+        raise Unreadable.of(kind, conformed.unreadable)
+
+
+def _check_own_types(kind: Kind, problems: list[FieldError]) -> None:
+    """Some types of built-in kinds, such as base64, only the kind's own rules can tell."""
+    for problem in problems:
+        if not kind.custom and problem.problem is Problem.TYPE_INVALID:
+            raise Unreadable.of(kind, str(problem))

@@ -79,6 +79,9 @@ def change_errors(kind: Kind, old: Metadata, given: Metadata) -> list[FieldError
         for name in fixed
         if given.get(name) not in (None, "", old.get(name))
     ]
+    prefix = given.get("generateName")
+    if prefix and not kind.custom and (fault := prefix_fault(kind, prefix)):
+        found.append(fields.invalid("metadata.generateName", prefix, fault))
     if ending:
         found += _late_finalizers(old, given)
     return found + metarules.errors(kind, _owned({}, given))

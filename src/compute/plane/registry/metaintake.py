@@ -63,7 +63,7 @@ class _Plain(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=Fals
     annotations: dict[str, str] = {}
     finalizers: list[str] = []
     owner_references: list[_Owner] = []
-    managed_fields: list[Any] = []
+    managed_fields: list[dict[str, Any]] = []
 
 
 class _Reader:
@@ -118,8 +118,11 @@ class _Reader:
         items = self._expect(path, value, list, "a list of owner references")
         return [self._object(f"{path}[{at}]", item, _OWNER) for at, item in enumerate(items)]
 
-    def anything(self, path: str, value: object) -> object:
-        return value
+    def entries(self, path: str, value: object) -> list[object]:
+        items = self._expect(path, value, list, "a list of objects")
+        for at, item in enumerate(items):
+            self._expect(f"{path}[{at}]", item, dict, "an object")
+        return items
 
     def _expect(self, path: str, value: object, wanted: type[_T], words: str) -> _T:
         if not isinstance(value, wanted):
@@ -150,7 +153,7 @@ _FIELDS: Final[Mapping[str, _Read]] = {
     "annotations": _Reader.strings,
     "finalizers": _Reader.names,
     "ownerReferences": _Reader.owners,
-    "managedFields": _Reader.anything,
+    "managedFields": _Reader.entries,
 }
 _OWNER: Final[Mapping[str, _Read]] = {
     "apiVersion": _Reader.string,

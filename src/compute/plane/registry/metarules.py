@@ -55,15 +55,17 @@ def errors(kind: Kind, metadata: Metadata) -> list[FieldError]:
     return found
 
 
-def warnings(kind: Kind, metadata: Metadata) -> list[str]:
-    """What is allowed and still unwise."""
+def warnings(kind: Kind, metadata: Metadata, old: Metadata) -> list[str]:
+    """What is allowed and still unwise, as far as it is new."""
     if not kind.custom or "finalizers" not in metadata:
         return []
+    present = old.get("finalizers", ())
     unwise = (
-        f'{_FINALIZERS}: "{name}": prefer a domain-qualified finalizer name including a path (/) '
+        f'{_FINALIZERS}: "{name}": prefer a domain-qualified finalizer name'
+        f"{' including a path (/)' if '.' in name else ''} "
         "to avoid accidental conflicts with other finalizer writers"
         for name in metadata.get("finalizers", ())
-        if "/" not in name and name not in _STANDARD
+        if "/" not in name and name not in _STANDARD and name not in present
     )
     return list(islice(unwise, MOST_ERRORS))
 

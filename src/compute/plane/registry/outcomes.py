@@ -14,7 +14,10 @@ class Written(msgspec.Struct, frozen=True):
 
 
 class Deleted(msgspec.Struct, frozen=True):
-    """An object after a delete: ``gone``, or still held by a finalizer."""
+    """An object after a delete: ``gone``, so that only its name is told, or to be shown.
+
+    Shown is what a finalizer still holds, and also what is gone of a few kinds.
+    """
 
     record: Record
     gone: bool

@@ -79,7 +79,8 @@ class Preparation:
             attempt.document = stored
             await admission.validate(attempt)
             warnings += attempt.warnings
-        warnings += metarules.warnings(kind, stored["metadata"])
+        before = {} if old is None else old["metadata"]
+        warnings += metarules.warnings(kind, stored["metadata"], before)
         return Prepared(stored, tuple(warnings))
 
     def _track(self, proposal: Proposal, document: Document) -> None:

@@ -74,6 +74,7 @@ def _read(question: Question) -> Document:
     received = receive(form, document)
     check_namespace(form, question.namespace, received.given)
     metadata = dict(received.given)
+    metadata.pop("namespace", None)
     if resource.namespaced:
         metadata["namespace"] = question.namespace
     head = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}

@@ -55,7 +55,7 @@ class Registry:
         self._watches = Watches(self._context)
         self._creates = Creates(self._context, gate, preparation)
         updates = Updates(self._context, preparation)
-        self._writes = Writes(updates)
+        self._writes = Writes(self._context, updates, self._creates)
         self._applies = Applies(self._context, self._creates, updates)
         self._deletes = Deletes(self._context, gate)
         self._questions = Questions()
@@ -146,10 +146,11 @@ class Registry:
         options: WriteOptions,
         subresource: str = "",
         user: User = ITSELF,
+        may_create: MayCreate = nothing_against_it,
     ) -> Written:
-        """The object, replaced. It creates nothing."""
+        """The object, replaced. A few kinds are made by it, unless ``may_create`` raises."""
         target = Target(kind, namespace, name, options, user)
-        return await self._writes.update(target, document, subresource)
+        return await self._writes.update(target, document, subresource, may_create)
 
     async def patch(  # noqa: PLR0913, PLR0917 -- the parts of a request
         self,

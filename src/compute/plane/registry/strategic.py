@@ -36,7 +36,7 @@ _EVERY_KIND: Final = {"metadata.finalizers": SET, "metadata.ownerReferences": "u
 _WEBHOOKS: Final = {"webhooks": "name", "webhooks.matchConditions": "name"}
 _BY_KIND: Final[Mapping[tuple[str, str], Lists]] = {
     ("", "Namespace"): {"status.conditions": "type"},
-    ("", "ServiceAccount"): {"secrets": "name", "imagePullSecrets": "name"},
+    ("", "ServiceAccount"): {"secrets": "name"},
     (admission.GROUP, "MutatingWebhookConfiguration"): _WEBHOOKS,
     (admission.GROUP, "ValidatingWebhookConfiguration"): _WEBHOOKS,
 }
@@ -188,6 +188,8 @@ def _entries(old: list[Any], change: list[Any], beside: _Directives) -> list[Any
     directives = [_directive(entry, place) for entry in _objects(change, place)]
     if "replace" in directives:
         return [_copy(entry) for entry in change if _PATCH not in entry]
+    if not old and not any(directives) and beside.order is None:
+        return [_copy(entry) for entry in change]  # there is nothing to tell them apart from
     keys = [_key(entry, place) for entry in change]
     paired = list(zip(keys, directives, change, strict=True))
     gone = {key for key, directive, _ in paired if directive}

@@ -36,9 +36,16 @@ def kept_back(kind: Kind, wanted: Document, old: Document) -> Document:
 
     The finalizers in a namespace's spec hold it until it is empty; only ``finalize`` removes them.
     """
-    if kind.storage == NAMESPACES:
+    if kind.storage == NAMESPACES and _is_readable(wanted.get("spec")):
         return {**wanted, "spec": _with_finalizers(wanted, old)}
     return wanted
+
+
+def _is_readable(spec: object) -> bool:
+    """Whether a spec is of the right type, or the schema should see it and refuse it."""
+    if not isinstance(spec, dict):
+        return spec is None
+    return isinstance(spec.get("finalizers"), list | None)
 
 
 def _with_finalizers(document: Document, source: Document) -> Document:

@@ -5,13 +5,14 @@ change came first, until the store takes it or the client's own version no longe
 patch, and an update that names no version, never fail because somebody else was quicker.
 """
 
+import dataclasses
 from collections.abc import Callable
 from typing import Final
 
 import msgspec
 
 from compute.api import errors, fields
-from compute.api.errors import ApiError, BadRequest
+from compute.api.errors import ApiError, BadRequest, Conflict, Invalid
 from compute.client.transport import Document
 from compute.plane.apply.merge import Applied
 from compute.plane.registry import versions
@@ -24,7 +25,7 @@ from compute.plane.registry.encoding import (
     same,
     view_of,
 )
-from compute.plane.registry.judging import StrictlyUnreadable, typed
+from compute.plane.registry.judging import Unreadable, check_types, typed, warnings_of
 from compute.plane.registry.kinds import Kind
 from compute.plane.registry.metadata import carried
 from compute.plane.registry.metaintake import Received, receive
@@ -73,6 +74,7 @@ class Updates:
         while True:
             record = self._context.store.find(kind.storage, key)
             if record is None:
+                _check_missing(change)
                 raise errors.not_found(kind.resource, target.name)
             old = document_of(kind, record)
             prepared = await self._worked_out(change, record, old)
@@ -81,12 +83,18 @@ class Updates:
                 return Written(view_of(kind, record), warnings=warnings)
             if target.options.dry_run:
                 return Written(record_of(kind, key, record.revision, new), warnings=warnings)
-            step = ChangeType.DELETED if may_go(kind, new) else ChangeType.MODIFIED
-            draft = self._context.draft(kind, key, record.revision, step, new)
+            gone = may_go(kind, new)
+            step = ChangeType.DELETED if gone else ChangeType.MODIFIED
+            # What lets an object go is not stored: who watches sees it go as it was.
+            draft = self._context.draft(kind, key, record.revision, step, old if gone else new)
             try:
-                return Written(view_of(kind, await self._context.commit(draft)), warnings=warnings)
+                stored = view_of(kind, await self._context.commit(draft))
             except Moved:
                 race.lost(kind, key)
+                continue
+            if gone:
+                stored = record_of(kind, key, record.revision, new)
+            return Written(stored, warnings=warnings)
 
     async def _worked_out(self, change: Change, record: Record, old: Document) -> Prepared:
         """The object as the change wants it."""
@@ -95,8 +103,18 @@ class Updates:
         managed = None
         if isinstance(made, Applied):
             made, managed = made
-        wanted, received = _read(change, made)
-        _check_subject(change, record, old["metadata"], received.given)
+        try:
+            wanted, received = _read(change, made)
+        except Invalid:  # it says that it is of another kind: whose it is comes first
+            if isinstance(made, dict) and not change.by_patch:
+                _check_subject(change, record, old["metadata"], receive(kind, made).given)
+            raise
+        try:
+            _check_subject(change, record, old["metadata"], received.given)
+        except (BadRequest, Conflict, Invalid):
+            if managed is None:  # an apply has other things to tell first
+                _check_readable(change, wanted, received)
+            raise
         if change.part:
             before = old["metadata"].items()
             metadata = {name: value for name, value in before if name != "resourceVersion"}
@@ -116,7 +134,7 @@ class Updates:
                     managed=managed,
                 )
             )
-        except StrictlyUnreadable as error:
+        except Unreadable as error:
             raise _fault(change, error) from error
 
 
@@ -126,6 +144,32 @@ def _read(change: Change, made: object) -> tuple[Document, Received]:
         wanted = check_type(change.target.kind, made)
         return wanted, receive(change.target.kind, wanted)
     except BadRequest as error:
+        raise _fault(change, error) from error
+
+
+def _check_missing(change: Change) -> None:
+    """Refuse an update that cannot be read: it is read before it is known what it is about."""
+    if change.by_patch or change.door:
+        return
+    target = change.target
+    try:
+        wanted, received = _read(change, change.wanted({}))
+    except Invalid:  # it says that it is of another kind, which is not the first thing to tell
+        return
+    check_namespace(target.kind, target.namespace, received.given)
+    check_name(target.name, received.given)
+    _check_readable(change, wanted, received)
+
+
+def _check_readable(change: Change, wanted: Document, received: Received) -> None:
+    """Refuse what cannot be read, before anything else that is wrong with it."""
+    target = change.target
+    kind = target.kind
+    conformed = kind.conform(typed(kind, wanted, {"name": target.name}, None))
+    try:
+        warnings_of(kind, target.options.field_validation, received, conformed)
+        check_types(kind, conformed)
+    except Unreadable as error:
         raise _fault(change, error) from error
 
 
@@ -142,16 +186,33 @@ def _check_subject(change: Change, record: Record, old: Metadata, given: Metadat
     kind, name = change.target.kind, change.target.name
     check_namespace(kind, change.target.namespace, given)
     check_name(name, given)
+    uid = given.get("uid")
+    if uid and not change.by_patch:
+        check_uid(kind, name, uid, old["uid"])
     version = versions.parse(given.get("resourceVersion", ""))
     if not version and (kind.custom or kind.storage in _VERSIONED):
         missing = fields.invalid("metadata.resourceVersion", 0, "must be specified for an update")
-        raise errors.invalid(kind.resource, name, [missing])
-    uid = given.get("uid")
-    if uid and uid != old["uid"] and not change.by_patch:
-        why = f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old['uid']}"
-        raise errors.conflict(kind.resource, name, why)
+        # Here alone a refusal names the plural, not the kind, as a Kubernetes server does.
+        named = dataclasses.replace(kind.resource, kind=kind.resource.plural)
+        raise errors.invalid(named, name, [missing])
     if version and version != record.revision:
         raise errors.conflict(kind.resource, name, _MODIFIED)
+
+
+def check_uid(kind: Kind, name: str, wanted: str, present: str) -> None:
+    """Refuse a document that is about another object of the same name."""
+    if wanted != present:
+        why = f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {present}"
+        raise errors.conflict(kind.resource, name, why)
+
+
+def unborn(target: Target, document: Document) -> Document:
+    """A document that was meant for an object which is not there, as one for a new object."""
+    metadata = {**document["metadata"]}
+    if uid := metadata.pop("uid", None):
+        check_uid(target.kind, target.name, uid, "")
+    versions.parse(metadata.pop("resourceVersion", None) or "")
+    return {**document, "metadata": metadata}
 
 
 def _is_unchanged(old: Document, new: Document) -> bool:

@@ -1,32 +1,66 @@
 """The verbs update and patch: which change of which object a request stands for."""
 
 from collections.abc import Callable
+from typing import Final
 
 from msgspec.structs import replace
 
-from compute.api.errors import NotFound
+from compute.api.errors import AlreadyExists, NotFound
 from compute.client.options import PatchType
 from compute.client.transport import Document
 from compute.plane.registry import jsonpath, patches, scales
+from compute.plane.registry.applies import MayCreate
+from compute.plane.registry.context import Context
+from compute.plane.registry.creates import Creates
 from compute.plane.registry.encoding import decode, encode
 from compute.plane.registry.kinds import Kind
 from compute.plane.registry.optionrules import check_plain_patch, check_write
 from compute.plane.registry.outcomes import Written
 from compute.plane.registry.subresources import check_subresource
 from compute.plane.registry.targets import Target
-from compute.plane.registry.updates import Change, Updates
+from compute.plane.registry.updates import Change, Updates, unborn
 from compute.plane.store.records import Record
+
+# What an update makes where it is not there, as on a Kubernetes server.
+_MADE: Final = frozenset(
+    {
+        "coordination.k8s.io/leases",
+        "rbac.authorization.k8s.io/clusterrolebindings",
+        "rbac.authorization.k8s.io/clusterroles",
+        "rbac.authorization.k8s.io/rolebindings",
+        "rbac.authorization.k8s.io/roles",
+    }
+)
 
 
 class Writes:
     """Update and patch of one plane, on objects and on their subresources."""
 
-    def __init__(self, updates: Updates) -> None:
+    def __init__(self, context: Context, updates: Updates, creates: Creates) -> None:
+        self._context = context
         self._updates = updates
+        self._creates = creates
 
-    async def update(self, target: Target, document: Document, subresource: str) -> Written:
-        """The object, replaced by the document as far as the subresource reaches."""
-        return await self._write(target, subresource, lambda _: document, by_patch=False)
+    async def update(
+        self, target: Target, document: Document, subresource: str, may_create: MayCreate
+    ) -> Written:
+        """The object, replaced by the document as far as the subresource reaches.
+
+        Some kinds are made by an update where they are not there, unless ``may_create`` raises.
+        """
+        while True:
+            try:
+                return await self._write(target, subresource, lambda _: document, by_patch=False)
+            except NotFound:
+                if subresource or target.kind.storage not in _MADE or self._is_there(target):
+                    raise
+            may_create()
+            try:
+                return await self._creates.create(target, unborn(target, document))
+            except AlreadyExists:
+                # Somebody was quicker, and it is there to be changed; or this is a webhook's no.
+                if not self._is_there(target):
+                    raise
 
     async def patch(
         self, target: Target, patch_type: PatchType, patch: object, subresource: str
@@ -41,6 +75,9 @@ class Writes:
             lambda old: patches.patched(kind, patch_type, old, patch),
             by_patch=True,
         )
+
+    def _is_there(self, target: Target) -> bool:
+        return self._context.store.find(target.kind.storage, target.key) is not None
 
     async def _write(
         self,

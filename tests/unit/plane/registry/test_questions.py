@@ -54,8 +54,12 @@ def test_a_question_must_fit_its_schema():
         asked(echo, document={"spec": {"text": 1}})
     with pytest.raises(BadRequest, match="API version"):
         asked(echo, document={"apiVersion": "ask.io/v2"})
-    with pytest.raises(BadRequest, match="namespace of the provided object"):
-        asked(echo, document={"metadata": {"namespace": "x"}})
+
+
+def test_a_question_that_has_no_namespace_keeps_none():
+    """As with what is stored, one that is given is left out."""
+    answer, _ = asked(echo, document={"metadata": {"namespace": "x"}})
+    assert "namespace" not in answer["metadata"]
 
 
 def test_unknown_fields_are_dropped_and_told_or_refused():

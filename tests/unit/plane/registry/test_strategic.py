@@ -217,7 +217,7 @@ def test_long_names_take_no_longer_than_a_moment():
     [
         (Secret.RESOURCE, {}),
         (Namespace.RESOURCE, {"status.conditions": "type"}),
-        (ServiceAccount.RESOURCE, {"secrets": "name", "imagePullSecrets": "name"}),
+        (ServiceAccount.RESOURCE, {"secrets": "name"}),
     ],
     ids=lambda value: getattr(value, "kind", ""),
 )

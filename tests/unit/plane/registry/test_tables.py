@@ -9,7 +9,7 @@ from compute.api.coordination import Lease
 from compute.api.core import ConfigMap, Namespace, Secret, ServiceAccount
 from compute.api.events import CoreEvent, Event
 from compute.api.resource import AGE, Column, Resource
-from compute.plane.registry import scales, tables
+from compute.plane.registry import builtins, scales, tables
 
 NOW = datetime(2026, 5, 1, 12, 0, 0, tzinfo=UTC)
 AN_HOUR_AGO = "2026-05-01T11:00:00Z"
@@ -121,6 +121,14 @@ def test_a_bookmark_is_a_row_without_a_name():
     (row,) = got["rows"]
     assert row["cells"] == ["", 0, "<unknown>"]
     assert row["object"]["metadata"] == {"resourceVersion": "9"}
+
+
+@pytest.mark.parametrize("kind", list(builtins.everything()), ids=lambda kind: kind.storage)
+def test_a_bookmark_is_a_row_of_every_kind(kind):
+    """Though it has none of the fields that an object of the kind always has."""
+    bookmark = {"metadata": {"resourceVersion": "7"}}
+    got = json.loads(tables.row(kind.resource, served(bookmark), NAMES_ONLY, NOW, first=False))
+    assert len(got["rows"]) == 1
 
 
 def test_an_object_is_reduced_to_its_metadata():
