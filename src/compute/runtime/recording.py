@@ -41,7 +41,7 @@ Managed = list[dict[str, Any]]
 class Written(NamedTuple):
     """What a write left behind, and a number for what it said.
 
-    ``held``: finalizers keep it although it is to go.
+    ``held``: finalizers keep it, should it be to go. ``gone``: it was to go, and nothing kept it.
     """
 
     name: str
@@ -49,6 +49,7 @@ class Written(NamedTuple):
     uid: str
     version: str = ""
     held: bool = False
+    gone: bool = False
     content: int = 0
 
 
@@ -154,13 +155,13 @@ class RecordingTransport:
             return await self._door.delete(place, options)
         await self.before(made, place, fieldpaths.DELETION, made.ledger.sign(PLAIN_WRITE))
         answer = await self._door.delete(place, options)
+        deleted = _metadata(answer)
         if answer.get("kind") == "Status":
             uid = options.uid or answer.get("details", {}).get("uid", "")
-            gone = Written(place.name, place.namespace, uid)
-            target = self._count(made, place, fieldpaths.DELETION, gone)
-            made.ledger.freshness.removed(made.request, self, target, uid)
-        else:
-            self._changed(made, place, fieldpaths.DELETION, _metadata(answer))
+            deleted = Written(place.name, place.namespace, uid, gone=True)
+        elif "deletionTimestamp" not in answer["metadata"]:  # some kinds are shown when gone
+            deleted = deleted._replace(gone=True)
+        self._changed(made, place, fieldpaths.DELETION, deleted)
         return answer
 
     async def delete_collection(
@@ -203,17 +204,16 @@ class RecordingTransport:
 
     def _changed(self, made: Pass, place: Place, fields: Fields, written: Written) -> None:
         target = self._count(made, place, fields, written)
-        made.ledger.freshness.wrote(made.request, self, target, written.version)
+        freshness = made.ledger.freshness
+        if written.gone:
+            freshness.removed(made.request, self, target, written.uid)
+        else:
+            freshness.wrote(made.request, self, target, written.version)
 
     def _deleted(self, made: Pass, place: Place, deleted: Written) -> None:
         """Note one of many: somebody holds it still, or it is gone."""
         one = replace(place, namespace=deleted.namespace)
-        target = self._count(made, one, fieldpaths.DELETION, deleted)
-        freshness = made.ledger.freshness
-        if deleted.held:
-            freshness.wrote(made.request, self, target, deleted.version)
-        else:
-            freshness.removed(made.request, self, target, deleted.uid)
+        self._changed(made, one, fieldpaths.DELETION, deleted._replace(gone=not deleted.held))
 
     def _count(self, made: Pass, place: Place, fields: Fields, written: Written) -> Target:
         made.writes += 1
@@ -265,8 +265,15 @@ def _metadata(document: Document, said: object = None) -> Written:
         metadata.get("uid") or "",
         metadata.get("resourceVersion") or "",
         held=bool(metadata.get("finalizers")),
+        gone=_is_gone(metadata),
         content=fieldpaths.content(said),
     )
+
+
+def _is_gone(metadata: Document) -> bool:
+    """Whether an object was to go and nothing keeps it: no finalizer, and no time to end in."""
+    kept = metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds")
+    return "deletionTimestamp" in metadata and not kept
 
 
 def _of_object(obj: Object) -> Written:
