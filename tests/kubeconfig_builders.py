@@ -110,8 +110,10 @@ def pair_data(pair: ClientCertificate) -> dict[str, str]:
 
 def plugin(folder: Path, body: str, name: str = "plugin") -> Path:
     """A credential plugin: Python that counts its runs and may ``answer(token=...)``."""
-    path = folder / name
-    path.write_text(f"#!{sys.executable} -IS\n{_PLUGIN}{body}\n")
+    path, code = folder / name, folder / f"{name}.py"
+    code.write_text(f"{_PLUGIN}{body}\n")
+    # By a shell: the path of the interpreter may hold a blank, which a first line cannot.
+    path.write_text(f'#!/bin/sh\nexec "{sys.executable}" -IS "{code}" "$@"\n')
     path.chmod(0o755)
     return path
 

@@ -102,7 +102,7 @@ def within(story: Callable[[Library], Awaitable[None]], opening: Any) -> None:
 
 async def _swept() -> None:
     """Let the generators that a library dropped be closed while their loop is still there."""
-    gc.collect()
+    gc.collect(1)  # the young ones: a worker that has run for long holds millions of old ones
     await asyncio.sleep(0)  # not to wait: what the collector asked for becomes a task only then
     await asyncio.gather(*asyncio.all_tasks() - {asyncio.current_task()})
 

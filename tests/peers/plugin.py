@@ -127,6 +127,8 @@ def pytest_terminal_summary(
     """Stop the server. Where something failed, its logs may say why."""
     keeper = config.stash.get(_KEEPER, None)
     if keeper is None:
+        if config.getoption("--peers") and (lacking := _lacking()):
+            terminalreporter.write_line(f"nothing ran on a real server, for want of {lacking}")
         return
     failed = exitstatus not in {pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED}
     keeper.stop(keep=failed)

@@ -61,7 +61,13 @@ def begin(fake, *names, **changes):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
+        preexec_fn=_interruptible,  # noqa: PLW1509 - nothing but one system call
     )
+
+
+def _interruptible():
+    """Whoever runs the tests in the background has Ctrl-C ignored, by all that is started."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def peers(fake, *names, **changes):

@@ -65,6 +65,7 @@ def test_without_binaries_a_test_is_skipped_in_one_line(suite, options):
 
     assert (code, said.count(ABSENT)) == (0, 1)
     assert "1 passed, 1 skipped" in said
+    assert ("nothing ran on a real server, for want of" in said) == ("--peers" in options)
 
 
 def test_without_binaries_a_required_test_fails(suite):

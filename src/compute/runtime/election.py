@@ -199,6 +199,8 @@ class Elector:
     def _note(self, error: Exception) -> None:
         """Log what is wrong when it begins and when it changes, not at each attempt."""
         trouble = f"{type(error).__name__}: {error}"
+        if isinstance(error, TimeoutError):
+            trouble = f"no answer within {self._patience:g} s"
         if trouble != self._trouble:
             self._trouble = trouble
             _log.warning("no answer about the lease", extra=self._told() | {"error": trouble})

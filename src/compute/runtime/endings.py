@@ -61,6 +61,8 @@ class Endings:
 
     def well(self, request: Request, result: Result) -> Ending:
         """The end of a pass that came to it."""
+        if not isinstance(result, Result):  # what a type checker would have told
+            raise TypeError(f"reconcile answered {result!r}; return DONE or a Result")
         after = result.look_again_after
         self._forget(request)
         if after is None:

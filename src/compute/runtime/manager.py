@@ -69,6 +69,7 @@ class Manager:
         metrics: Metrics | None = None,
         grace: float = 30.0,
     ) -> None:
+        _check(program)
         self.health = Health()
         self.metrics = metrics or Metrics()
         self._program = program
@@ -181,3 +182,15 @@ class Manager:
 
     def _unfound(self) -> list[str]:
         return [problem for provider in self._program.providers for problem in provider.problems()]
+
+
+def _check(program: Program) -> None:
+    """Refuse a program in which a controller would wait for ever, and look as if all were well."""
+    for controller in (*program.always, *program.leading):
+        roles = (controller.clusters, *(source.clusters for source in controller.sources))
+        for clusters in roles:
+            if clusters not in program.clusters:
+                raise ValueError(
+                    f"the controller {controller.name} works on the role {clusters.role}, "
+                    "which is not in Program.clusters"
+                )

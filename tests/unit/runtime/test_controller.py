@@ -3,15 +3,19 @@
 import asyncio
 import logging
 from datetime import timedelta
+from random import Random
+from typing import Any
 
 import pytest
 from opentelemetry.trace import get_current_span
 
 from compute.api.annotations import TRACEPARENT
 from compute.api.errors import AlreadyExists, Conflict, Unavailable
+from compute.runtime.backoff import Backoff
 from compute.runtime.controller import ControllerSettings
+from compute.runtime.endings import Endings
 from compute.runtime.fights import Fight
-from compute.runtime.figures import PassResult
+from compute.runtime.figures import ControllerFigures, PassResult
 from compute.runtime.requests import DONE, NotEngaged, Request, Result, Terminal
 from compute.runtime.tracing import Tracing
 from tests.runtime_builders import A, B, Reconciling, RuntimeWorld, annotated, config, told
@@ -312,3 +316,12 @@ def test_a_pass_is_part_of_the_trace_that_its_object_carries(tmp_path, tracing, 
 
     told(tmp_path, story)
     assert traces == [expected]
+
+
+def test_a_reconciler_that_answers_nothing_is_told_what_to_return():
+    """The return at its end was forgotten: the error says what belongs there."""
+    nothing: Any = None
+    endings = Endings(Backoff(Random(1)), Random(1), ControllerFigures())
+
+    with pytest.raises(TypeError, match="reconcile answered None; return DONE or a Result"):
+        endings.well(Request(A, "default", "one"), nothing)

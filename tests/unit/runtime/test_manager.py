@@ -240,6 +240,25 @@ def test_readiness_tells_what_is_missing(tmp_path):
     on_a_plane(tmp_path, story)
 
 
+def test_a_role_that_was_forgotten_is_named(tmp_path):
+    """A controller on clusters that nobody looks after would do nothing, and seem to be well."""
+
+    async def story(_plane, _scope):
+        clusters = Clusters("cell", environment())
+        controller = Controller(
+            "looking",
+            Looking(),
+            clusters,
+            [own(ConfigMap, clusters)],
+            environment(),
+            Metrics(CollectorRegistry()),
+        )
+        with pytest.raises(ValueError, match="looking works on the role cell, which is not in"):
+            Manager(Program(leading=[controller]))
+
+    on_a_plane(tmp_path, story)
+
+
 def test_a_request_is_made_for_each_object(tmp_path):
     """The request that arrives names the cluster that the object is in."""
     seen = []

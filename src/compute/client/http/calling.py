@@ -121,8 +121,8 @@ class Caller:
         return wait
 
     def _log_again(self, request: Request, why: str, wait: float) -> None:
-        about = {"server": self.server, "request": str(request), "why": why, "wait": wait}
-        _log.info("request is sent again", extra=about)
+        about = {"server": self.server, "request": str(request), "why": why, "wait": round(wait, 3)}
+        _log.debug("request is sent again", extra=about)
 
     async def _renew(self) -> bool:
         return await self._connection.credentials.renew()
