@@ -67,12 +67,13 @@ def _pairs(record: logging.LogRecord) -> Iterator[tuple[str, str]]:
     yield "level", record.levelname.lower()
     yield "logger", record.name
     yield "msg", _cut(_message(record))
-    for name, value in vars(record).items():
-        if name not in _OWN:
-            yield name, _HIDDEN if _SECRET_NAME.search(name) else _cut(_text(value))
+    told = {name: value for name, value in vars(record).items() if name not in _OWN}
+    for name, value in told.items():
+        yield name, _HIDDEN if _SECRET_NAME.search(name) else _cut(_text(value))
     if record.exc_info and record.exc_info[1] is not None:
         error = record.exc_info[1]
-        yield "error", _cut(f"{type(error).__name__}: {_text(error)}")
+        if "error" not in told:
+            yield "error", _cut(f"{type(error).__name__}: {_text(error)}")
         yield "trace", "".join(traceback.format_tb(error.__traceback__))[-_TRACE:]
 
 

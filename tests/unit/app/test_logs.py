@@ -99,6 +99,15 @@ def test_l1_a_traceback_is_part_of_its_line():
     assert len(got.splitlines()) == 1
 
 
+def test_l1_an_error_that_was_told_is_not_told_twice():
+    """Whoever names the error himself has the last word: a field is there once."""
+    with pytest.raises(ValueError, match="bad") as caught:
+        int("bad")
+    failure = (caught.type, caught.value, caught.tb)
+
+    assert line_of("a pass failed", exc_info=failure, error="KeyError: 'x'").count("error=") == 1
+
+
 def test_l1_a_message_that_is_put_together_wrongly_is_told():
     """Nobody loses an event, or gets a traceback, for a wrong number of arguments."""
 

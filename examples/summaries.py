@@ -1,0 +1,120 @@
+"""A small controller: beside each Workload it keeps a ConfigMap that lists the cities it asks for.
+
+    .venv/bin/python examples/summaries.py KUBECONFIG [PORT]
+
+It runs against any Kubernetes API that has our CRDs. Started twice, one copy works and the other
+takes over when the first ends. /readyz, /healthz and /metrics are at PORT on the loopback.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+from pathlib import Path
+
+import msgspec
+
+from compute.api.compute import Workload
+from compute.api.core import ConfigMap
+from compute.api.meta import ObjectMeta
+from compute.app import logs
+from compute.app.environment import system
+from compute.client.http.client import HttpClient
+from compute.client.kubeconfig import load
+from compute.runtime.clusters import Clusters
+from compute.runtime.controller import Controller
+from compute.runtime.election import ElectionSettings, Elector
+from compute.runtime.events import Recorder
+from compute.runtime.manager import Duty, Manager, Program
+from compute.runtime.metrics import Metrics
+from compute.runtime.probes import Probes, ProbeSettings
+from compute.runtime.providers.fixed import Fixed
+from compute.runtime.requests import DONE, Request, Result, cluster_name
+from compute.runtime.sources import own, owned
+
+NAME = "example.com/summaries"
+
+
+class Summaries:
+    """Keeps one summary for each Workload."""
+
+    def __init__(self, clusters: Clusters, recorder: Recorder) -> None:
+        self._clusters = clusters
+        self._recorder = recorder
+
+    async def reconcile(self, request: Request) -> Result:
+        """Read the cache, decide, and write what differs. It is asked again at every change."""
+        cluster = self._clusters.get(request.cluster)
+        workload = cluster.informers.of(Workload).cache.get(request.namespace, request.name)
+        if workload is None or workload.deleting:
+            return DONE  # what it owns goes with it
+        name = f"{request.name}-summary"
+        summary = cluster.informers.of(ConfigMap).cache.get(request.namespace, name)
+        if summary is not None:
+            wanted = msgspec.structs.replace(summary, data=_cities(workload))
+            await cluster.client.patch(summary, wanted)  # sends nothing where nothing differs
+            return DONE
+        # A cache may be behind: before something is made, its owner is read live.
+        live = await cluster.client.find(Workload, request.name, request.namespace)
+        if live is not None and not live.deleting:
+            await cluster.client.create(_summary(live, name))
+            note = f"the summary is in the ConfigMap {name}"
+            self._recorder.event(cluster.client, live, "Normal", "Summarised", note, "Summarise")
+        return DONE
+
+
+def _cities(workload: Workload) -> dict[str, str]:
+    return {
+        placement.name: ",".join(placement.city_codes) for placement in workload.spec.placements
+    }
+
+
+def _summary(workload: Workload, name: str) -> ConfigMap:
+    metadata = ObjectMeta(
+        name=name,
+        namespace=workload.metadata.namespace,
+        owner_references=(workload.reference(controller=True),),
+    )
+    return ConfigMap(metadata=metadata, data=_cities(workload))
+
+
+async def main(kubeconfig: Path, port: int) -> None:
+    """Put the parts together, and run until told to stop."""
+    environment, metrics = system(), Metrics()
+    connection = load(environment, [kubeconfig])
+    identity = f"summaries-{os.getpid()}"
+    clusters = Clusters("project", environment)
+    recorder = Recorder(NAME, identity, environment)
+    sources = [own(Workload, clusters), owned(ConfigMap, clusters, Workload)]
+    controller = Controller(
+        "summaries",
+        Summaries(clusters, recorder),
+        clusters,
+        sources,
+        environment,
+        metrics,
+        recorder=recorder,
+    )
+    program = Program(
+        clusters=[clusters],
+        providers=[Fixed(clusters, cluster_name("home"), HttpClient(connection, environment))],
+        leading=[controller],
+        duties=[Duty("events", recorder.run, recorder.drain)],
+    )
+    async with HttpClient(connection, environment) as client:
+        settings = ElectionSettings(name="summaries", namespace="default")
+        manager = Manager(program, Elector(client, identity, environment, settings), metrics)
+        probes = Probes(manager.health, metrics.text, ProbeSettings(port=port))
+        host, bound = await probes.start()
+        print(f"http://{host}:{bound}/readyz", flush=True)
+        for number in (signal.SIGINT, signal.SIGTERM):
+            asyncio.get_running_loop().add_signal_handler(number, manager.stop)
+        try:
+            await manager.run()
+        finally:
+            await probes.close()
+
+
+if __name__ == "__main__":
+    with logs.shown("info"):
+        asyncio.run(main(Path(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0))  # noqa: PLR2004
