@@ -11,6 +11,7 @@ from bench.controllers.parents import GROUP, PLURAL, VERSION
 from bench.load.connection import Target, trusting
 
 _DONE: Final = b'"status":{"child":"'
+_REVISION: Final = b'"resourceVersion":"'
 
 
 class Statuses:
@@ -19,8 +20,9 @@ class Statuses:
     def __init__(self, target: Target, namespace: str, version: str, prefix: str = "") -> None:
         self.seen: dict[bytes, int] = {}
         self._news = threading.Condition()
-        path = f"{prefix}/apis/{GROUP}/{VERSION}/namespaces/{namespace}/{PLURAL}"
-        self._stream = _opened(target, f"{path}?watch=true&resourceVersion={version}")
+        self._target = target
+        self._path = f"{prefix}/apis/{GROUP}/{VERSION}/namespaces/{namespace}/{PLURAL}"
+        self._version = version.encode()
         self._thread = threading.Thread(target=self._read, daemon=True)
         self._thread.start()
 
@@ -30,8 +32,15 @@ class Statuses:
             return self._news.wait_for(lambda: len(self.seen) >= count, seconds)
 
     def _read(self) -> None:
-        for line in self._stream:
+        """Read for ever: a watch may be cut off, and goes on from the last version seen."""
+        while True:
+            query = f"?watch=true&resourceVersion={self._version.decode()}"
+            self._note(_opened(self._target, self._path + query))
+
+    def _note(self, stream: http.client.HTTPResponse) -> None:
+        for line in stream:
             at = time.perf_counter_ns()
+            self._version = line.partition(_REVISION)[2].partition(b'"')[0] or self._version
             _, found, rest = line.partition(_DONE)
             if found:
                 with self._news:
