@@ -20,6 +20,7 @@ from compute.api.meta import ObjectMeta
 from compute.app import logs
 from compute.app.environment import system
 from compute.client.http.client import HttpClient
+from compute.client.http.settings import HttpSettings
 from compute.client.kubeconfig import load
 from compute.runtime.clusters import Clusters
 from compute.runtime.controller import Controller
@@ -81,7 +82,7 @@ def _summary(workload: Workload, name: str) -> ConfigMap:
 async def main(kubeconfig: Path, port: int) -> None:
     """Put the parts together, and run until told to stop."""
     environment, metrics = system(), Metrics()
-    connection = load(environment, [kubeconfig])
+    connection, settings = load(environment, [kubeconfig]), HttpSettings(told=metrics.requested)
     identity = f"summaries-{os.getpid()}"
     clusters = Clusters("project", environment)
     recorder = Recorder(NAME, identity, environment)
@@ -97,13 +98,15 @@ async def main(kubeconfig: Path, port: int) -> None:
     )
     program = Program(
         clusters=[clusters],
-        providers=[Fixed(clusters, cluster_name("home"), HttpClient(connection, environment))],
+        providers=[
+            Fixed(clusters, cluster_name("home"), HttpClient(connection, environment, settings))
+        ],
         leading=[controller],
         duties=[Duty("events", recorder.run, recorder.drain)],
     )
-    async with HttpClient(connection, environment) as client:
-        settings = ElectionSettings(name="summaries", namespace="default")
-        manager = Manager(program, Elector(client, identity, environment, settings), metrics)
+    async with HttpClient(connection, environment, settings) as client:
+        lease = ElectionSettings(name="summaries", namespace="default")
+        manager = Manager(program, Elector(client, identity, environment, lease), metrics)
         probes = Probes(manager.health, metrics.text, ProbeSettings(port=port))
         host, bound = await probes.start()
         print(f"http://{host}:{bound}/readyz", flush=True)

@@ -61,6 +61,7 @@ def test_it_works_says_that_it_is_ready_and_ends_well(kubeconfig: Path) -> None:
     assert made == {"americas": "DFW,DLS", "europe": "LHR"}
     assert ready == "ok"
     assert 'controller_runtime_reconcile_total{controller="summaries",result="success"}' in figures
+    assert 'rest_client_requests_total{code="201"' in figures
     assert process.returncode == 0, log
     assert "msg=leading " in log
 

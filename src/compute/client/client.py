@@ -11,7 +11,8 @@ from collections.abc import AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from itertools import chain
-from typing import Final, Literal, overload
+from types import TracebackType
+from typing import Final, Literal, Self, overload
 
 import msgspec
 
@@ -44,6 +45,17 @@ class Client:
 
     def __init__(self, raw: Transport) -> None:
         self.raw = raw
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
 
     async def close(self) -> None:
         """Let go of what the door holds open. A door without a connection holds nothing."""

@@ -56,9 +56,9 @@ class Metrics(Collector):
         """Note whether this process holds a lease."""
         self._leading[name] = holds
 
-    def requested(self, code: str, method: str, host: str) -> None:
-        """Count one request to a server. Without an answer the code is ``<error>``."""
-        key = (code, method, host)
+    def requested(self, method: str, code: int, host: str) -> None:
+        """Count one request to a server; what `HttpSettings.told` is for. Code 0: no answer."""
+        key = (str(code or "<error>"), method, host)
         self._requests[key] = self._requests.get(key, 0) + 1
 
     def text(self) -> bytes:

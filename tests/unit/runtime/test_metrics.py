@@ -136,8 +136,8 @@ def test_leases_and_requests_are_told():
     metrics = Metrics()
     metrics.leading("workloads", holds=True)
     metrics.leading("cells", holds=False)
-    for code in ("200", "200", "<error>"):
-        metrics.requested(code, "GET", "hub:443")
+    for code in (200, 200, 0):
+        metrics.requested("GET", code, "hub:443")
     got = samples(run(_text(metrics)))
     assert got["leader_election_master_status", "workloads"] == 1
     assert got["leader_election_master_status", "cells"] == 0

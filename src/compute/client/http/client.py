@@ -6,8 +6,7 @@ An object that its class cannot read takes the slower way of `client.reading`, w
 from collections.abc import AsyncGenerator, AsyncIterator
 from contextlib import aclosing, asynccontextmanager
 from functools import cache
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import msgspec
 
@@ -43,17 +42,6 @@ class HttpClient(Client):
     ) -> None:
         self._door = HttpTransport(connection, environment, settings)
         super().__init__(self._door)
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        await self.close()
 
     async def close(self) -> None:
         """End all connections, also those in use."""
