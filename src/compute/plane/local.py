@@ -138,7 +138,7 @@ class LocalTransport:
             raise NotFound(_NOTHING_HERE)
         return await self._registry.ask(question)
 
-    # For `LocalClient`, which makes its objects out of the bytes themselves
+    # For `DoorClient`, which makes its objects out of the bytes themselves
 
     def record(self, place: Place, resource_version: str = "") -> Record:
         kind = self._object_kind(place)
@@ -153,13 +153,16 @@ class LocalTransport:
     async def notices(
         self, place: Place, options: WatchOptions
     ) -> AsyncIterator[AsyncIterator[Notice]]:
-        kind = self._kind(place)
-        watch = await self._registry.watch(kind, place.namespace, options, place.name)
+        watch = await self.open_watch(place, options)
         try:
             async with aclosing(_notices(watch)) as notices:
                 yield notices
         finally:
             watch.close()
+
+    async def open_watch(self, place: Place, options: WatchOptions) -> Watch:
+        kind = self._kind(place)
+        return await self._registry.watch(kind, place.namespace, options, place.name)
 
     async def create_encoded(self, place: Place, body: bytes, options: WriteOptions) -> Record:
         kind = self._collection_kind(place)
@@ -205,12 +208,12 @@ class LocalTransport:
         return kind
 
 
-class LocalClient(Client):
+class DoorClient(Client):
     """Our classes, straight on a plane. What is asked for most never becomes a dict on its way."""
 
-    def __init__(self, plane: Plane, user: User = ITSELF, manager: str = "compute") -> None:
-        self._door = LocalTransport(plane, user, manager)
-        super().__init__(self._door)
+    def __init__(self, door: LocalTransport) -> None:
+        self._door = door
+        super().__init__(door)
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
         record = self._door.record(Place(kind.RESOURCE, namespace, name))
@@ -236,6 +239,13 @@ class LocalClient(Client):
         place = Place(obj.RESOURCE, obj.metadata.namespace)
         record = await self._door.create_encoded(place, scheme.encode(obj), options)
         return scheme.decode_as(type(obj), record.data)
+
+
+class LocalClient(DoorClient):
+    """The client of a plane in the same process."""
+
+    def __init__(self, plane: Plane, user: User = ITSELF, manager: str = "compute") -> None:
+        super().__init__(LocalTransport(plane, user, manager))
 
 
 def _not_allowed() -> MethodNotAllowed:

@@ -12,7 +12,7 @@ from typing import Final, Protocol
 
 from compute.client.client import Client
 from compute.environment import Environment
-from compute.runtime.informers import Informers
+from compute.runtime.informers import WHOLE, Informers, Parts
 from compute.runtime.recording import RecordingClient
 from compute.runtime.requests import ClusterName, NotEngaged
 from compute.runtime.scope import Scope
@@ -33,13 +33,14 @@ class Cluster:
         client: Client,
         environment: Environment,
         context: Context | None = None,
+        parts: Parts = WHOLE,
     ) -> None:
         self.name = name
         self.connection = client
         self.client = RecordingClient(name, client)
         self.broken: list[str] = []
         self.scope = Scope(name, self._failed, context)
-        self.informers = Informers(name, client, environment, self.scope)
+        self.informers = Informers(name, client, environment, self.scope, parts)
 
     def _failed(self, task: str, why: BaseException) -> None:
         _log.error("task failed", exc_info=why, extra={"task": task})
@@ -55,11 +56,16 @@ class Aware(Protocol):
 
 
 class Clusters:
-    """The clusters of one role, by name, in the order of their coming."""
+    """The clusters of one role, by name, in the order of their coming.
 
-    def __init__(self, role: str, environment: Environment) -> None:
+    ``parts`` are selectors of kinds of which this role needs only a part: a cell has no use for the
+    copies that other cells keep on the hub. What is written must be of that part too.
+    """
+
+    def __init__(self, role: str, environment: Environment, parts: Parts = WHOLE) -> None:
         self.role = role
         self._environment = environment
+        self._parts = parts
         # Of the process, not of the pass that may engage a cluster: the cluster outlives it.
         self._context = copy_context()
         self._engaged: dict[ClusterName, Cluster] = {}
@@ -82,6 +88,12 @@ class Clusters:
             raise NotEngaged(name)
         return cluster
 
+    def sole(self) -> Cluster:
+        """The cluster of a role that has one, such as the hub. A pass without it ends, quietly."""
+        for cluster in self._engaged.values():
+            return cluster
+        raise NotEngaged(ClusterName(self.role))
+
     def join(self, aware: Aware) -> None:
         """Tell somebody of every cluster that is here, and of each that comes or goes."""
         self._aware.append(aware)
@@ -98,7 +110,7 @@ class Clusters:
             if present.connection is client:
                 return present
             await self.disengage(name)
-        cluster = Cluster(name, client, self._environment, self._context)
+        cluster = Cluster(name, client, self._environment, self._context, self._parts)
         self._engaged[name] = cluster
         _log.info("cluster engaged", extra={"role": self.role, "cluster": name})
         for aware in self._aware:

@@ -14,7 +14,7 @@ from typing import Final, Generic, TypeVar
 from compute.api.meta import Object
 from compute.client.client import Client
 from compute.client.following import Listed, NotServed, follow
-from compute.client.options import EVERYTHING
+from compute.client.options import EVERYTHING, ListOptions
 from compute.client.reading import Seen, Unreadable
 from compute.environment import Environment
 from compute.runtime.cache import Cache, identity
@@ -36,11 +36,16 @@ class Informer(Generic[K]):
     ``served`` is None until the server has said whether it has the kind; ``trouble`` says why the
     cache may be behind, and is empty while all is well. ``unreadable`` says of objects that the
     class cannot read why; what was known of them before is kept. ``relists`` counts the lists
-    after the first.
+    after the first. ``part`` says which objects of the kind are looked at.
     """
 
     def __init__(
-        self, cluster: ClusterName, client: Client, kind: type[K], environment: Environment
+        self,
+        cluster: ClusterName,
+        client: Client,
+        kind: type[K],
+        environment: Environment,
+        part: ListOptions = EVERYTHING,
     ) -> None:
         self.cluster = cluster
         self.kind = kind
@@ -51,6 +56,7 @@ class Informer(Generic[K]):
         self.relists = 0
         self._client = client
         self._environment = environment
+        self._part = part
         self._listeners: dict[int, Heard[K]] = {}  # in the order of their coming
         self._numbered = 0
         self._present: dict[Key, None] = {}  # what the list that is under way has shown so far
@@ -89,7 +95,7 @@ class Informer(Generic[K]):
     async def run(self) -> None:
         """Follow the cluster. It ends only by being cancelled."""
         steps = follow(
-            self._client, self.kind, "", EVERYTHING, self._environment, self._report_trouble
+            self._client, self.kind, "", self._part, self._environment, self._report_trouble
         )
         async with aclosing(steps):
             async for step in steps:

@@ -1,28 +1,40 @@
 """All informers of one cluster: one for each kind that anybody asks for, shared by all who do."""
 
-from collections.abc import Iterator
-from typing import Any, TypeVar, cast
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Final, TypeVar, cast
 
 from compute.api.meta import Object
 from compute.client.client import Client
+from compute.client.options import EVERYTHING, ListOptions
 from compute.environment import Environment
 from compute.runtime.informer import Informer
 from compute.runtime.requests import ClusterName
 from compute.runtime.scope import Scope
 
 K = TypeVar("K", bound=Object)
+Parts = Mapping[type[Object], str]
+"""Label selectors of the kinds of which only a part concerns us; of all others, everything does."""
+
+WHOLE: Final[Parts] = MappingProxyType({})
 
 
 class Informers:
     """The informers of a cluster. They run in the cluster's scope and end with it."""
 
     def __init__(
-        self, cluster: ClusterName, client: Client, environment: Environment, scope: Scope
+        self,
+        cluster: ClusterName,
+        client: Client,
+        environment: Environment,
+        scope: Scope,
+        parts: Parts = WHOLE,
     ) -> None:
         self._cluster = cluster
         self._client = client
         self._environment = environment
         self._scope = scope
+        self._parts = parts
         self._of: dict[type[Object], Informer[Any]] = {}
 
     def __iter__(self) -> Iterator[Informer[Any]]:
@@ -32,7 +44,8 @@ class Informers:
         """The informer of a kind, begun when it is first asked for."""
         informer = self._of.get(kind)
         if informer is None:
-            informer = Informer(self._cluster, self._client, kind, self._environment)
+            part = self._part(kind)
+            informer = Informer(self._cluster, self._client, kind, self._environment, part)
             self._scope.spawn(informer.run(), f"informer of {kind.RESOURCE.kind}")
             self._of[kind] = informer
         return cast("Informer[K]", informer)
@@ -54,3 +67,7 @@ class Informers:
             for informer in self
             if not informer.ready
         ]
+
+    def _part(self, kind: type[Object]) -> ListOptions:
+        selector = self._parts.get(kind)
+        return ListOptions(label_selector=selector) if selector else EVERYTHING

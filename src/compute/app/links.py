@@ -1,0 +1,100 @@
+"""The ways between a cell and everything else, which can be cut to see how the system copes."""
+
+from typing import Final
+
+from compute.api.errors import Unavailable
+from compute.client.client import Client
+from compute.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
+from compute.client.transport import Document, Place
+from compute.plane.local import DoorClient, LocalTransport
+from compute.plane.plane import Plane
+from compute.plane.registry.outcomes import Page
+from compute.plane.registry.watches import Watch
+from compute.plane.store.records import Record
+from compute.plane.users import ITSELF
+
+_MANAGER: Final = "compute"
+
+
+class Link:
+    """The ways into and out of one cell. All of them are cut at once, and healed at once.
+
+    A watch that is open when the link is cut ends there, and none can be opened until it is healed.
+    """
+
+    def __init__(self, cell: str) -> None:
+        self.cell = cell
+        self.is_cut = False
+        self._watches: list[Watch] = []
+
+    def cut(self) -> None:
+        self.is_cut = True
+        watches, self._watches = self._watches, []
+        for watch in watches:
+            watch.end()
+
+    def heal(self) -> None:
+        self.is_cut = False
+
+    def check(self) -> None:
+        if self.is_cut:
+            raise Unavailable(f"the cell {self.cell} is cut off")
+
+    def keep(self, watch: Watch) -> None:
+        """End this watch when the link is cut."""
+        self._watches = [open_ for open_ in self._watches if not open_.ended]
+        self._watches.append(watch)
+
+    def client(self, plane: Plane, manager: str = _MANAGER) -> Client:
+        """A client of a plane at the other end."""
+        return DoorClient(_Door(plane, manager, self))
+
+
+class _Door(LocalTransport):
+    """A door to a plane that is behind a link."""
+
+    def __init__(self, plane: Plane, manager: str, link: Link) -> None:
+        super().__init__(plane, ITSELF, manager)
+        self._link = link
+
+    def record(self, place: Place, resource_version: str = "") -> Record:
+        self._link.check()
+        return super().record(place, resource_version)
+
+    async def page(self, place: Place, options: ListOptions) -> Page:
+        self._link.check()
+        return await super().page(place, options)
+
+    async def open_watch(self, place: Place, options: WatchOptions) -> Watch:
+        self._link.check()
+        watch = await super().open_watch(place, options)
+        self._link.keep(watch)
+        return watch
+
+    async def create_encoded(self, place: Place, body: bytes, options: WriteOptions) -> Record:
+        self._link.check()
+        return await super().create_encoded(place, body, options)
+
+    async def create(self, place: Place, document: Document, options: WriteOptions) -> Document:
+        self._link.check()
+        return await super().create(place, document, options)
+
+    async def update(self, place: Place, document: Document, options: WriteOptions) -> Document:
+        self._link.check()
+        return await super().update(place, document, options)
+
+    async def patch(
+        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
+    ) -> Document:
+        self._link.check()
+        return await super().patch(place, kind, patch, options)
+
+    async def delete(self, place: Place, options: DeleteOptions) -> Document:
+        self._link.check()
+        return await super().delete(place, options)
+
+    async def delete_collection(
+        self, place: Place, which: ListOptions, options: DeleteOptions
+    ) -> Document:
+        self._link.check()
+        return await super().delete_collection(place, which, options)

@@ -1,0 +1,72 @@
+"""Links that can be cut."""
+
+import pytest
+
+from compute.api.core import ConfigMap
+from compute.api.errors import Unavailable
+from compute.api.meta import ObjectMeta
+from compute.app.links import Link
+from compute.client.client import Client
+from compute.client.options import DeleteOptions, ListOptions, WatchOptions
+from compute.client.transport import Place
+from compute.runtime.requests import cluster_name
+from tests.stage import Stage, staged
+
+CONFIG = ConfigMap(metadata=ObjectMeta(name="a", namespace="default"))
+HERE = Place(ConfigMap.RESOURCE, "default")
+NEW = {"metadata": {"name": "b"}, "data": {}}
+
+
+async def _watch(client: Client) -> None:
+    async with client.watch(ConfigMap, "default", WatchOptions()):
+        pass
+
+
+VERBS = {
+    "get": lambda client: client.get(ConfigMap, "a", "default"),
+    "find": lambda client: client.find(ConfigMap, "a", "default"),
+    "list": lambda client: client.list(ConfigMap, "default"),
+    "watch": _watch,
+    "create": lambda client: client.create(CONFIG),
+    "create raw": lambda client: client.raw.create(HERE, NEW, None),
+    "update": lambda client: client.raw.update(HERE, NEW, None),
+    "apply": lambda client: client.apply(CONFIG, "me"),
+    "delete": lambda client: client.delete(CONFIG),
+    "delete all": lambda client: client.raw.delete_collection(HERE, ListOptions(), DeleteOptions()),
+}
+
+
+@pytest.mark.parametrize("verb", VERBS.values(), ids=VERBS.keys())
+def test_nothing_goes_through_a_link_that_is_cut(tmp_path, verb):
+    """Every verb says that the cell is cut off, and does nothing."""
+
+    async def story(stage: Stage) -> None:
+        link = Link("dfw")
+        client = link.client(await stage.plane("dfw"))
+        link.cut()
+        before = len(stage.writes)
+        with pytest.raises(Unavailable, match="dfw is cut off"):
+            await verb(client)
+        assert len(stage.writes) == before
+
+    staged(tmp_path, story)
+
+
+def test_an_informer_goes_on_after_the_link_is_healed(tmp_path):
+    """While it is cut the cache stays as it was; afterwards it has what it missed."""
+
+    async def story(stage: Stage) -> None:
+        link, cells = Link("dfw"), stage.role("cell")
+        plane = await stage.plane("dfw")
+        cluster = await cells.engage(cluster_name("dfw"), link.client(plane))
+        informer = cluster.informers.of(ConfigMap)
+        await informer.wait_synced()
+        link.cut()
+        await stage.client("dfw").create(CONFIG)
+        await stage.rest()
+        assert informer.cache.list() == []
+        link.heal()
+        await stage.rest()
+        assert [each.metadata.name for each in informer.cache.list()] == ["a"]
+
+    staged(tmp_path, story)
