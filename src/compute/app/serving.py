@@ -12,22 +12,14 @@ from typing import Final
 from compute.api.structural_nodes import Document
 from compute.app import memory
 from compute.app.environment import system
+from compute.app.front import Front
 from compute.app.kubeconfig import kubeconfig
-from compute.plane.access.door import Rbac
-from compute.plane.http.audit import Audit, AuditFile
-from compute.plane.http.authentication import Tokens, write_private
-from compute.plane.http.certificates import Certificates
-from compute.plane.http.hostnames import names_for
-from compute.plane.http.pages import Pages
-from compute.plane.http.seams import Seams
+from compute.plane.http.authentication import write_private
 from compute.plane.http.server import Server
-from compute.plane.identity.webtokens import SigningKey
 from compute.plane.plane import Plane
 from compute.plane.registry.kinds import Kinds
 from compute.plane.store.store import KeysRefused, Store, Unreadable, WritesStopped
-from compute.plane.users import User
 
-_ADMIN: Final = User("admin", ("system:masters",))
 _log: Final = logging.getLogger(__name__)
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
 
@@ -55,26 +47,19 @@ async def serving(
     """
     environment = system()
     plane = await Plane.open(data, kinds, environment, definitions=definitions)
-    audit: Audit | None = None
+    front: Front | None = None
     try:
-        tokens = Tokens(data / "tokens.json", environment)
-        certificates = Certificates(data / "pki", environment.now(), names_for(address[0]))
-        signing = SigningKey.at(data / "accounts.key")
-        audit = Audit(AuditFile(data / "audit.log"), asyncio.get_running_loop())
-        seams = Seams(site=Pages(audit, signing), access=Rbac(), signing=signing, audit=audit)
-        server = Server(address, certificates, tokens, environment, seams)
-        server.mount("/", plane)
-        await server.start()
-        try:
-            _let_in(data, server, certificates, _token(data, tokens))
+        front = Front(data, address, environment)
+        front.server.mount("/", plane)
+        async with front.listening():
+            pass_ = kubeconfig(front.server.url, front.authority, front.token)
+            write_private(data / "kubeconfig", pass_)
             memory.settle()
-            yield Serving(plane, server)
-        finally:
-            await server.close()
+            yield Serving(plane, front.server)
     finally:
         await plane.close()
-        if audit is not None:  # the last: it has a line for all that was stored
-            await audit.close()
+        if front is not None:  # the last: it has a line for all that was stored
+            await front.close()
 
 
 async def told_to_stop() -> signal.Signals:
@@ -115,19 +100,3 @@ async def _reseal(store: Store, told: asyncio.Event) -> None:
 def _tell(told: "asyncio.Future[signal.Signals]", number: signal.Signals) -> None:
     if not told.done():
         told.set_result(number)
-
-
-def _token(data: Path, tokens: Tokens) -> str:
-    """The token in the folder. Where that is gone, or is not known any more, a new one replaces it."""
-    file = data / "token"
-    token = file.read_text(errors="replace").strip() if file.exists() else ""
-    if not tokens.user_of(f"Bearer {token}"):
-        tokens.revoke(_ADMIN.name)
-        token = tokens.issue(_ADMIN)
-    write_private(file, f"{token}\n".encode())
-    return token
-
-
-def _let_in(data: Path, server: Server, certificates: Certificates, token: str) -> None:
-    authority = certificates.authority.read_bytes()
-    write_private(data / "kubeconfig", kubeconfig(server.url, authority, token))

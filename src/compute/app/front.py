@@ -1,0 +1,63 @@
+"""The front of a server: its address, its certificates, who is let in, and who wrote what."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from compute.environment import Environment
+from compute.plane.access.door import Rbac
+from compute.plane.http.audit import Audit, AuditFile
+from compute.plane.http.authentication import Tokens, write_private
+from compute.plane.http.certificates import Certificates
+from compute.plane.http.hostnames import names_for
+from compute.plane.http.pages import Pages
+from compute.plane.http.seams import Seams
+from compute.plane.http.server import Server
+from compute.plane.identity.webtokens import SigningKey
+from compute.plane.users import User
+
+_ADMIN: Final = User("admin", ("system:masters",))
+
+
+class Front:
+    """A server out of a folder, for whoever mounts planes on it.
+
+    ``token`` is that of the one who may do everything, ``authority`` what clients trust.
+    """
+
+    def __init__(self, data: Path, address: tuple[str, int], environment: Environment) -> None:
+        tokens = Tokens(data / "tokens.json", environment)
+        certificates = Certificates(data / "pki", environment.now(), names_for(address[0]))
+        signing = SigningKey.at(data / "accounts.key")
+        self.token = _token(data, tokens)
+        self.authority = certificates.authority.read_bytes()
+        self._audit = Audit(AuditFile(data / "audit.log"), asyncio.get_running_loop())
+        site = Pages(self._audit, signing)
+        seams = Seams(site=site, access=Rbac(), signing=signing, audit=self._audit)
+        self.server = Server(address, certificates, tokens, environment, seams)
+
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[None]:
+        """Requests are answered until this ends."""
+        await self.server.start()
+        try:
+            yield
+        finally:
+            await self.server.close()
+
+    async def close(self) -> None:
+        """Write the last lines of who did what: after this nothing may be stored any more."""
+        await self._audit.close()
+
+
+def _token(data: Path, tokens: Tokens) -> str:
+    """The token in the folder. Where that is gone, or is not known any more, a new one replaces it."""
+    file = data / "token"
+    token = file.read_text(errors="replace").strip() if file.exists() else ""
+    if not tokens.user_of(f"Bearer {token}"):
+        tokens.revoke(_ADMIN.name)
+        token = tokens.issue(_ADMIN)
+    write_private(file, f"{token}\n".encode())
+    return token
