@@ -49,51 +49,20 @@ def every_kind() -> Kinds:
 
 
 @dataclass
-class Stage:
-    """Planes by name, roles by name, and a kit to make controllers with."""
+class Observer:
+    """Somebody who looks at planes, and waits for what is to happen there."""
 
-    environment: Environment
-    directory: Path
-    kit: Kit
-    scope: Scope
     planes: dict[str, Plane] = field(default_factory=dict)
-    roles: dict[str, Clusters] = field(default_factory=dict)
     writes: list[Write] = field(default_factory=list)  # in order
-    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
-    def role(self, name: str, parts: Parts = WHOLE) -> Clusters:
-        """The clusters of a role, empty at first."""
-        if name not in self.roles:
-            self.roles[name] = Clusters(name, self.environment, parts)
-        return self.roles[name]
-
-    async def plane(self, name: str) -> Plane:
-        """A plane of this name, opened when it is first asked for."""
-        if name not in self.planes:
-            path = self.directory / f"{name}.db"
-            store = await Store.open(path, self.environment, _SETTINGS, threaded=False, vfs="memdb")
-            plane = await Plane.on(store, every_kind(), self.environment)
-            self._stack.push_async_callback(plane.close)
-            plane.store.listen(lambda kind, event: self._heard(name, kind, event))
-            self.planes[name] = plane
-        return self.planes[name]
-
-    async def engage(self, role: str, name: str, manager: str = "compute") -> None:
-        """Let the clusters of a role have this plane, under its own name."""
-        client = LocalClient(await self.plane(name), manager=manager)
-        await self.role(role).engage(cluster_name(name), client)
+    def observe(self, name: str, plane: Plane) -> None:
+        """Look at a plane from now on, under this name."""
+        plane.store.listen(lambda kind, event: self._heard(name, kind, event))
+        self.planes[name] = plane
 
     def client(self, name: str, manager: str = "kubectl") -> Client:
         """A user's own client to a plane, which nobody records."""
         return LocalClient(self.planes[name], manager=manager)
-
-    def start(self, *controllers: Controller) -> None:
-        """Let controllers listen and work; and their events be written."""
-        for controller in controllers:
-            controller.join()
-            self.scope.spawn(controller.run(None), controller.name)
-        for duty in self.kit.duties():
-            self.scope.spawn(duty.run(), duty.name)
 
     async def until(
         self, true: Callable[[], Awaitable[T | None]], seconds: float = 60.0, told: str = ""
@@ -151,11 +120,9 @@ class Stage:
         await self.until(look, seconds, f"{plane}: {kind.__name__} {namespace}/{name} to be gone")
 
     async def rest(self, seconds: float = 30.0) -> None:
-        """Let everything come to its end: nobody writes for so long."""
-        seen = -1
-        while seen != len(self.writes):
-            seen = len(self.writes)
-            await asyncio.sleep(seconds)
+        """Let everything come to its end: nobody writes for so long, leases aside."""
+        while await self.quiet(seconds):
+            continue
 
     async def quiet(self, seconds: float = 900.0) -> list[Write]:
         """What is written in the next so many seconds; leases aside."""
@@ -167,11 +134,53 @@ class Stage:
         self.writes.append((plane, kind, event.record.key))
 
 
+@dataclass
+class Stage(Observer):
+    """Planes by name, roles by name, and a kit to make controllers with."""
+
+    environment: Environment = field(kw_only=True)
+    directory: Path = field(kw_only=True)
+    kit: Kit = field(kw_only=True)
+    scope: Scope = field(kw_only=True)
+    roles: dict[str, Clusters] = field(default_factory=dict)
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+
+    def role(self, name: str, parts: Parts = WHOLE) -> Clusters:
+        """The clusters of a role, empty at first."""
+        if name not in self.roles:
+            self.roles[name] = Clusters(name, self.environment, parts)
+        return self.roles[name]
+
+    async def plane(self, name: str) -> Plane:
+        """A plane of this name, opened when it is first asked for."""
+        if name not in self.planes:
+            path = self.directory / f"{name}.db"
+            store = await Store.open(path, self.environment, _SETTINGS, threaded=False, vfs="memdb")
+            plane = await Plane.on(store, every_kind(), self.environment)
+            self._stack.push_async_callback(plane.close)
+            self.observe(name, plane)
+        return self.planes[name]
+
+    async def engage(self, role: str, name: str, manager: str = "compute") -> None:
+        """Let the clusters of a role have this plane, under its own name."""
+        client = LocalClient(await self.plane(name), manager=manager)
+        await self.role(role).engage(cluster_name(name), client)
+
+    def start(self, *controllers: Controller) -> None:
+        """Let controllers listen and work; and their events be written."""
+        for controller in controllers:
+            controller.join()
+            self.scope.spawn(controller.run(None), controller.name)
+        for duty in self.kit.duties():
+            self.scope.spawn(duty.run(), duty.name)
+
+
 @asynccontextmanager
 async def staging(directory: Path, planes: Iterable[tuple[str, str]] = ()) -> AsyncIterator[Stage]:
     """A stage; ``planes`` are pairs of a role and the name of a plane that is engaged in it."""
     around = environment()
-    stage = Stage(around, directory, Kit(around, Metrics(), "test"), Scope("test"))
+    kit = Kit(around, Metrics(), "test")
+    stage = Stage(environment=around, directory=directory, kit=kit, scope=Scope("test"))
     try:
         for role, name in planes:
             await stage.engage(role, name)

@@ -65,6 +65,10 @@ class Cache(Generic[K]):
         found = (self.get(*key) for key in self._indexes[index][1][value])
         return [obj for obj in found if obj is not None]
 
+    def count(self, index: str, value: str) -> int:
+        """How many objects the index says this value of. None of them is read."""
+        return self._indexes[index][1].count(value)
+
     def keys(self, namespace: str = "") -> _Keys:
         return [key for key, _ in self.kept(namespace)]
 

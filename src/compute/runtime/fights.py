@@ -4,7 +4,8 @@ Two controllers that undo each other's writes never fail, so no error tells of t
 the number of writes of one object that say what was said before. Past a limit the controller leaves
 that object alone for a while, and says which fields it kept writing and who, by managedFields,
 writes them too. Writes that each say something new, as a status does while instances come up, are
-progress; only very many of them are too many.
+progress; only very many of them are too many. And a status follows what it tells of: it says the same
+again whenever that comes back, as it does at every step of a rollout.
 """
 
 from collections import Counter, OrderedDict
@@ -18,8 +19,10 @@ from compute.runtime.writers import Writer, others
 
 _MOST: Final = 8192  # objects that are counted at once; a fight keeps itself among the newest
 _NEWS: Final = 20  # times the limit is too many, though each write says something new
+_FOLLOWED: Final = 100  # times the limit is too many for a status that nobody else writes
 _SUSPECT: Final = 5  # so many repetitions before the limit, one looks who wrote last
 _LISTED: Final = 3
+_STATUS: Final = ("status",)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +62,20 @@ class _Bout:
         """How many of the writes said what another of them says too; at most all of them."""
         said = Counter((fields, content) for _, fields, content in self.writes)
         return sum(times for times in said.values() if times > 1)
+
+    @property
+    def follows(self) -> bool:
+        """Whether only a status was written, of which no field is anybody else's."""
+        alone = not any(writer.owner for writer in self.others.values())
+        return alone and all(_is_of_status(fields) for _, fields, _ in self.writes)
+
+    def is_fight(self, limit: int) -> bool:
+        count = len(self.writes)
+        if count <= limit:
+            return False
+        if self.follows:
+            return count > _FOLLOWED * limit
+        return self.repeated > limit or count > _NEWS * limit
 
 
 @dataclass(slots=True)
@@ -128,8 +145,7 @@ class Fights:
         while writes[0][0] <= now - self._settings.window:
             del writes[0]
         self._forget(now)
-        limit = self._settings.limit
-        if len(writes) <= limit or (bout.repeated <= limit and len(writes) <= _NEWS * limit):
+        if not bout.is_fight(self._settings.limit):
             return None
         return self._trip(target, self._bouts.pop(target), now)
 
@@ -163,6 +179,10 @@ class Fights:
             f"{target}: {self._writer} wrote it {times} times within {window:.0f} s"
             f"{_often(paths, times)}; {_accused(bout.others.values())}"
         )
+
+
+def _is_of_status(fields: Fields) -> bool:
+    return bool(fields) and all(path[:1] == _STATUS for path in fields)
 
 
 def _often(paths: Counter[FieldPath], times: int) -> str:

@@ -25,6 +25,11 @@ class Index:
         found = self._keys.get(value, ())
         return sorted(found) if isinstance(found, dict) else [found] if found else []
 
+    def count(self, value: str) -> int:
+        """How many keys have this value."""
+        found = self._keys.get(value, ())
+        return len(found) if isinstance(found, dict) else bool(found)
+
     def put(self, key: Key, values: Iterable[str]) -> None:
         """From now on the key has these values, and no others."""
         wanted = tuple(dict.fromkeys(map(intern, values)))

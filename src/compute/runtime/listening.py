@@ -35,7 +35,8 @@ class Listening:
 
     def engage(self, cluster: Cluster) -> None:
         """Listen to a cluster."""
-        self._ledger.freshness.follow(cluster.client.raw, cluster.informers)
+        if any(source.awaited for source in self._sources):
+            self._ledger.freshness.follow(cluster.client.raw, cluster.informers)
         informers = [cluster.informers.of(source.kind) for source in self._sources]
         self._informers[cluster.name] = informers
         self._ends[cluster.name] = [

@@ -25,12 +25,15 @@ To = Callable[[ClusterName, K], Iterable[Request]]
 class Source(Generic[K]):
     """A kind that is listened to in every cluster of a role, and what a change of it asks for.
 
-    Without ``to`` a change asks for a look at the object itself.
+    Without ``to`` a change asks for a look at the object itself. Without ``awaited`` no pass waits
+    until it sees its own writes there: that is for what is read live wherever it counts, in planes
+    whose watches may stand still for long.
     """
 
     kind: type[K]
     clusters: Clusters
     to: To[K] | None = None
+    awaited: bool = True
 
     def requests(self, changed: Changed[K]) -> Iterable[Request]:
         """What is to be looked at: for what the object was, and for what it is.
@@ -75,9 +78,9 @@ def owned(kind: type[K], clusters: Clusters, owner: type[Object]) -> Source[Any]
     return Source(kind, clusters, to)
 
 
-def mapped(kind: type[K], clusters: Clusters, to: To[K]) -> Source[Any]:
+def mapped(kind: type[K], clusters: Clusters, to: To[K], *, awaited: bool = True) -> Source[Any]:
     """Each object of the kind asks for what ``to`` says, in the clusters that ``to`` names."""
-    return Source(kind, clusters, to)
+    return Source(kind, clusters, to, awaited)
 
 
 def _names(reference: OwnerReference, owner: type[Object]) -> bool:

@@ -7,6 +7,11 @@ from typing import Any
 
 import pytest
 
+from compute.api.authorization import (
+    ResourceAttributes,
+    SubjectAccessReview,
+    SubjectAccessReviewSpec,
+)
 from compute.api.core import ConfigMap, Namespace
 from compute.api.errors import BadRequest, Expired, MethodNotAllowed, NotFound, TooLarge
 from compute.api.resource import Resource
@@ -258,3 +263,17 @@ def test_a_typed_watch_ends_like_the_one_below_it(tmp_path: Path):
             assert plane.registry.watching == before
 
     asyncio.run(story())
+
+
+def test_a_typed_question_is_answered(tmp_path: Path):
+    """What is only asked is not kept, by whichever method of the client it is made."""
+
+    async def story() -> SubjectAccessReview:
+        async with open_plane(tmp_path) as plane:
+            attributes = ResourceAttributes(verb="get", resource="configmaps")
+            spec = SubjectAccessReviewSpec(
+                user="root", groups=("system:masters",), resource_attributes=attributes
+            )
+            return await LocalClient(plane).create(SubjectAccessReview(spec=spec))
+
+    assert asyncio.run(story()).status.allowed

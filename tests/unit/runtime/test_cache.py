@@ -86,6 +86,20 @@ def test_an_index_finds_what_was_there_before_and_after():
     assert names(cache.by("app", "db")) == ["default/new", "default/other"]
 
 
+def test_an_index_counts_without_reading():
+    """None, one or many; what is dropped counts no more."""
+    cache = Cache(ConfigMap)
+    cache.add_index("color", lambda obj: obj.data.values())
+    assert cache.count("color", "red") == 0
+    cache.put(config("one", a="red"))
+    assert cache.count("color", "red") == 1
+    cache.put(config("two", a="red"))
+    assert cache.count("color", "red") == 2
+    cache.drop("default", "one")
+    cache.drop("default", "two")
+    assert cache.count("color", "red") == 0
+
+
 def test_an_index_that_is_there_stays():
     """Two who need the same index may both ask for it."""
     cache = Cache(ConfigMap)

@@ -4,10 +4,14 @@ import asyncio
 from contextlib import asynccontextmanager
 from datetime import timedelta
 
+import pytest
+
 from compute.api.core import ConfigMap
 from compute.client.options import PLAIN_WATCH
 from compute.plane.local import LocalClient
-from compute.runtime.requests import Request, Result
+from compute.runtime.clusters import Clusters
+from compute.runtime.requests import DONE, Request, Result
+from compute.runtime.sources import mapped, own
 from compute.runtime.targets import Target
 from tests.runtime_builders import A, B, Reconciling, config, told
 from tests.unit.runtime.test_freshness import CHILD, DOOR, ONE, TWO, following, informer
@@ -74,5 +78,33 @@ def test_an_unseen_write_is_looked_after_soon_though_the_pass_asked_for_later(tm
         await asyncio.sleep(35)
         assert len(passes) == 2
         assert await user.find(ConfigMap, "child", "default")
+
+    told(tmp_path, story)
+
+
+@pytest.mark.parametrize(("awaited", "passes"), [(True, 1), (False, 3)])
+def test_writes_are_waited_for_only_where_a_source_says_so(tmp_path, awaited, passes):
+    """A watch of another plane that stands still holds up nobody who reads live there."""
+    seen = []
+
+    async def story(world):
+        client = GappyClient(world.planes[B])
+        client.gap = True
+        others = Clusters("others", world.environment)
+        await others.engage(B, client)
+
+        async def reconcile(request: Request):
+            seen.append(request)
+            if len(seen) == 1:
+                await others.get(B).client.create(config("far"))
+            return Result(timedelta(seconds=1)) if len(seen) < passes else DONE
+
+        far = mapped(ConfigMap, others, lambda *_: (), awaited=awaited)
+        sources = [own(ConfigMap, world.projects), far]
+        world.start(world.controller(Reconciling(reconcile), sources))
+        await world.write("one")
+        await asyncio.sleep(20)
+        await others.close()
+        assert len(seen) == passes
 
     told(tmp_path, story)

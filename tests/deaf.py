@@ -1,0 +1,56 @@
+"""A client that can be made deaf: it hears of no change, though whoever asks it is answered."""
+
+import asyncio
+from collections.abc import Callable
+
+from compute.api.errors import Unavailable
+from compute.client.options import ListOptions, PatchType, WatchOptions, WriteOptions
+from compute.client.transport import Document, Place
+from compute.plane.local import DoorClient, LocalTransport
+from compute.plane.plane import Plane
+from compute.plane.registry.outcomes import Page
+from compute.plane.registry.watches import Watch
+from compute.plane.users import ITSELF
+
+
+class Ear(LocalTransport):
+    """A door whose watches end, and whose lists fail, for as long as it is deaf.
+
+    A patch takes as many seconds on its way as ``lag`` says.
+    """
+
+    def __init__(self, plane: Plane, lag: Callable[[], float] | None = None) -> None:
+        super().__init__(plane, ITSELF, "compute")
+        self.deaf = False
+        self._lag = lag
+        self._open: list[Watch] = []
+
+    def stop(self) -> None:
+        self.deaf = True
+        for watch in self._open:
+            watch.end()
+
+    async def page(self, place: Place, options: ListOptions) -> Page:
+        if self.deaf:
+            raise Unavailable("deaf")
+        return await super().page(place, options)
+
+    async def open_watch(self, place: Place, options: WatchOptions) -> Watch:
+        if self.deaf:
+            raise Unavailable("deaf")
+        watch = await super().open_watch(place, options)
+        self._open.append(watch)
+        return watch
+
+    async def patch(
+        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
+    ) -> Document:
+        if self._lag is not None:
+            await asyncio.sleep(self._lag())
+        return await super().patch(place, kind, patch, options)
+
+
+def listener(plane: Plane, lag: Callable[[], float] | None = None) -> tuple[Ear, DoorClient]:
+    """An ear, and the client that has it."""
+    ear = Ear(plane, lag)
+    return ear, DoorClient(ear)
