@@ -29,7 +29,9 @@ def with_meta(of: K, **changes: Any) -> K:
 def with_status(
     of: WorkloadDeployment, *conditions: Condition, **counts: int
 ) -> WorkloadDeployment:
-    status = msgspec.structs.replace(of.status, conditions=conditions, **counts)
+    """A deployment with this status, which is of its present generation unless that is told."""
+    known = {"observed_generation": of.metadata.generation} | counts
+    status = msgspec.structs.replace(of.status, conditions=conditions, **known)
     return msgspec.structs.replace(of, status=status)
 
 
@@ -48,7 +50,7 @@ def on_hub(of: WorkloadDeployment | None = None, **meta: Any) -> WorkloadDeploym
     """The hub's copy of a deployment, as the server keeps it."""
     made = hub_deployment(of or original(), PROJECT, HUB_NAMESPACE)
     assert not isinstance(made, Refused)
-    return with_meta(made, **({"uid": f"hub-{made.metadata.name}"} | meta))
+    return with_meta(made, **({"uid": f"hub-{made.metadata.name}", "generation": 1} | meta))
 
 
 def cell_instance(ordinal: int = 0, name: str = "web-home-dfw", **changes: Any) -> Instance:

@@ -10,9 +10,14 @@ SUSPENDED: Final = "compute.datumapis.com/suspended"
 EXPECTED_REFERENCED_DATA: Final = "compute.datumapis.com/expected-referenced-data"
 REFERENCED_DATA_ERROR: Final = "compute.datumapis.com/referenced-data-error"
 FEDERATION_NAMESPACE: Final = "compute.datumapis.com/federation-namespace"
+WAITING_SINCE: Final = "compute.datumapis.com/waiting-since"  # on a claim: when its Instance was made
 CURRENT_REVISION: Final = "compute.datumapis.com/current-revision"  # on the history ConfigMap
 UNUSED: Final = "compute.datumapis.com/unused"  # on a policy that is about to go
 TRACEPARENT: Final = "compute.datumapis.com/traceparent"  # W3C; which trace it is part of
+CUT: Final = "compute.datumapis.com/cut"  # "true" on a hub's Cluster: nothing goes in or out
+APPROVAL: Final = "services.miloapis.com/approval"  # Approved or Denied, on a ServiceEntitlement
+APPROVAL_MESSAGE: Final = "services.miloapis.com/approval-message"  # why, for whoever asked
+DEFAULT_NETWORK: Final = "networking.datumapis.com/default-network"  # on a Namespace: it had one
 LAST_REPORT: Final = "compute.datumapis.com/last-report"  # when the cell was last heard of
 
 # Set by users or by us in the project, obeyed in the cell: absence travels too, since a stale copy

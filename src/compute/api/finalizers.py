@@ -10,8 +10,10 @@ INSTANCE: Final = (
     "compute.datumapis.com/instance-controller"  # written by the original, never by us
 )
 CLAIM: Final = "quota.compute.datumapis.com/claim-cleanup"  # cell Instance: until its claim is gone
+PROJECT: Final = "resourcemanager.miloapis.com/plane"  # Project: until its plane is empty and gone
 NETWORK: Final = "networking.datumapis.com/network-controller"  # Network: until nobody uses it
 REFERENCED_DATA: Final = "compute.datumapis.com/referenced-data-controller"  # later releases' own
 UNIKRAFT: Final = "unikraft.datumapis.com/finalizer"  # a provider's: until the machine has stopped
+SIMULATED: Final = "simulated.compute.datumapis.com/machine"  # the same, of the simulated one
 FOREGROUND: Final = "foregroundDeletion"  # Kubernetes' own: until what it owns is gone
 CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"  # a CRD: until its objects are gone

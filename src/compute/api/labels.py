@@ -13,6 +13,9 @@ INSTANCE_INDEX: Final = "compute.datumapis.com/instance-index"
 
 # On hub WorkloadDeployments, Karmada Clusters and Locations: the city as written, case and all.
 TOPOLOGY_CITY_CODE: Final = "topology.datum.net/city-code"
+TOPOLOGY_COUNTRY: Final = "topology.datum.net/country"
+TOPOLOGY_LATITUDE: Final = "topology.datum.net/latitude"  # degrees, as a decimal number
+TOPOLOGY_LONGITUDE: Final = "topology.datum.net/longitude"
 TOPOLOGY_REGION: Final = "topology.datum.net/region"
 
 # On hub namespaces, and on hub copies: where in which project the original lives.

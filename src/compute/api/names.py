@@ -125,6 +125,14 @@ def policy_city(name: str) -> str | None:
     return None if city is None or "--" in name else city.upper()
 
 
+def location(city: str) -> str:
+    """The Location of a city in its cells, and its LocationBinding in projects: ``dfw``."""
+    plain = city.lower()
+    if _is_city_word(city) and len(plain) <= LABEL_LIMIT:
+        return plain
+    return _hashed(_POLICY_PREFIX + plain, (city,), LABEL_LIMIT)
+
+
 def network_binding(deployment_name: str, interface: int) -> str:
     """The NetworkBinding of one interface of a deployment."""
     return f"{deployment_name}{_NETWORK_BINDING_INFIX}{interface}"
@@ -157,6 +165,11 @@ def resource_binding_parts(name: str) -> tuple[str, str] | None:
     """The object's name and its kind in lower case; None when it is no binding's name."""
     owner, _, kind = name.rpartition("-")
     return (owner, kind) if owner and kind else None
+
+
+def work(namespace: str, name: str, kind: str) -> str:
+    """The Work of an object, in each cluster's namespace of Works, where all namespaces meet."""
+    return _hashed(name, (namespace, name, kind), LABEL_LIMIT)
 
 
 def execution_namespace(cluster_name: str) -> str:

@@ -84,6 +84,13 @@ class NeighbourReason(KnownReason):
         "Wait; if it lasts for minutes, run `compute doctor`.",
     )
 
+    # Settings in ConfigMaps, of the services of a world on one machine.
+    SETTINGS_INVALID = platform(
+        "SettingsInvalid",
+        "A setting in a ConfigMap cannot be read; the last good one stays in force.",
+        "Correct the key of the ConfigMap that the event names.",
+    )
+
     # Karmada: ResourceBinding, Work, Cluster.
     APPLIED_FAILED = platform(
         "AppliedFailed",
@@ -164,7 +171,7 @@ class NeighbourReason(KnownReason):
     PROJECT_ACTIVE = healthy("ProjectActive", "The project is not suspended.")
     PROJECT_NAME_CONFLICT = user(
         "ProjectNameConflict",
-        "Another project has that name.",
+        "Another project has that name, or no plane can have it.",
         "Create the project under another name, and choose it with `compute config use-project`.",
     )
     PROJECT_SUSPENDED = user(

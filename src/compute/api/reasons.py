@@ -156,6 +156,9 @@ class Reason(KnownReason):
         "The claim of a removed instance could not be found again and may still count.",
         "Ask those who run the quota service to delete the ResourceClaim that the event names.",
     )
+    QUOTA_CLAIM_RELEASED = healthy(
+        "QuotaClaimReleased", "A claim that no instance needs any more was given back."
+    )
     QUOTA_DISABLED = healthy("QuotaDisabled", "Quota is not enforced here.")
     QUOTA_EXCEEDED = user(
         "QuotaExceeded",

@@ -6,7 +6,7 @@ a user who asked for five cities and got four must be told which one is missing.
 """
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -18,12 +18,14 @@ from compute.api.compute import (
     WorkloadDeploymentSpec,
     WorkloadRef,
 )
-from compute.api.meta import ObjectMeta
+from compute.api.meta import ObjectMeta, OwnerReference
 from compute.decide import joins
 from compute.decide.writes import Update, change
 
 # What a user sets on the Workload for its deployments to obey. Absence is copied too.
 _HANDED_DOWN = (annotations.PAUSED, annotations.MAX_UNAVAILABLE)
+
+Owners = tuple[OwnerReference, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,22 @@ def split(
     )
 
 
+def withheld(split: Split) -> Split:
+    """The split while a network that the template names is missing: nothing that needs it is begun.
+
+    What runs keeps the template it has, since an Instance of the new one could not start. Numbers
+    change and deployments go as ever.
+    """
+    changes = [(u, change(u.existing, _held_back(u.desired, u.existing))) for u in split.update]
+    still = tuple(update.existing for update, left in changes if left is None)
+    return replace(
+        split,
+        create=(),
+        update=tuple(left for _, left in changes if left),
+        keep=tuple(sorted((*split.keep, *still), key=lambda d: d.metadata.name)),
+    )
+
+
 def is_paused(workload: Workload) -> bool:
     """Whether template changes are held back. Scaling and healing go on."""
     return workload.metadata.annotations.get(annotations.PAUSED) == "true"
@@ -107,7 +125,7 @@ def _merged(existing: WorkloadDeployment, desired: WorkloadDeployment) -> Worklo
     """The existing deployment with what we say of it, and all that others say of it.
 
     The federator's finalizer and note above all: without them a later removal would leave what runs
-    in the cell behind.
+    in the cell behind. Without its owner it would outlive the Workload.
     """
     meta = existing.metadata
     others = {k: v for k, v in meta.annotations.items() if k not in _HANDED_DOWN}
@@ -115,8 +133,17 @@ def _merged(existing: WorkloadDeployment, desired: WorkloadDeployment) -> Worklo
         meta,
         labels=meta.labels | desired.metadata.labels,
         annotations=others | desired.metadata.annotations,
+        owner_references=_owned(meta.owner_references, desired.metadata.owner_references),
     )
     return msgspec.structs.replace(existing, metadata=metadata, spec=desired.spec)
+
+
+def _owned(present: Owners, wanted: Owners) -> Owners:
+    """The owners with the Workload among them; only one of them can be in control."""
+    if all(owner in present for owner in wanted):
+        return present
+    ours = {owner.uid for owner in wanted}
+    return (*(o for o in present if o.uid not in ours and not o.controller), *wanted)
 
 
 def _deployment(

@@ -52,8 +52,11 @@ def deployment_status(
     instances: Sequence[Instance],
     network: NetworkVerdict | None,
     now: datetime,
+    refused: Candidate | None = None,
 ) -> WorkloadDeploymentStatus:
     """The status that follows from the Instances; ``network`` is None where nobody manages any.
+
+    ``refused`` says why an Instance that is wanted cannot be made.
 
     An Instance being deleted is counted for as long as it exists, but it is not ready: what it
     still serves is about to end, and a roll must not look finished because of it.
@@ -62,8 +65,9 @@ def deployment_status(
     newest = template_hash(deployment.spec.template)
     updated = [i for i in instances if _runs(i, newest)]
     ready = sum(map(slots.is_ready, instances))
+    blockers = [*_blockers(deployment, instances, network), *((refused,) if refused else ())]
     verdicts = {
-        ConditionType.AVAILABLE: _available(deployment, instances, network, ready),
+        ConditionType.AVAILABLE: _available(deployment, instances, blockers, ready),
         ConditionType.REPLICAS_READY: _replicas_ready(instances),
     }
     news = [verdict.condition(kind, generation, now) for kind, verdict in verdicts.items()]
@@ -105,12 +109,12 @@ def _is_programmed(instance: Instance) -> bool:
 def _available(
     deployment: WorkloadDeployment,
     instances: Sequence[Instance],
-    network: NetworkVerdict | None,
+    blockers: Iterable[Candidate],
     ready: int,
 ) -> Candidate:
     desired = slots.desired(deployment)
     count = progress(ready, desired)
-    cause = worst(_blockers(deployment, instances, network))
+    cause = worst(blockers)
     text = f"{count}; {cause.told}" if cause and ready < desired else count
     if ready:
         return Candidate("", Reason.STABLE_INSTANCE_FOUND, text, "True")

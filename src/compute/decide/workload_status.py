@@ -23,6 +23,7 @@ from compute.api.conditions import ConditionType
 from compute.api.meta import Condition
 from compute.api.reasons import Reason
 from compute.decide.conditions import find, is_true, put
+from compute.decide.generations import is_reported
 from compute.decide.placement import Split, Unmatched, is_paused
 from compute.decide.ranking import Candidate, ranked, worst
 from compute.decide.rollup import progress
@@ -118,8 +119,16 @@ def _placement_status(
     return PlacementStatus(
         name=part.name,
         conditions=put(said, (news,), now),
-        **_sums([deployment.status for deployment in part.deployments]),
+        **_sums([_counts(deployment) for deployment in part.deployments]),
     )
+
+
+def _counts(deployment: WorkloadDeployment) -> ReplicaCounts:
+    """What a deployment counts. What it said of its last template says nothing of a newer one."""
+    status = deployment.status
+    if is_reported(deployment):
+        return status
+    return msgspec.structs.replace(status, updated_replicas=0, current_replicas=0)
 
 
 def _sums(counted: Sequence[ReplicaCounts]) -> dict[str, int]:

@@ -10,6 +10,7 @@ from compute.api.compute import InstanceStatus, WorkloadDeploymentStatus
 from compute.api.instancespec import LocationRef
 from compute.api.reasons import Reason
 from compute.decide.conditions import find
+from compute.decide.ranking import Candidate
 from compute.decide.rollup import NetworkVerdict, deployment_status, progress, same
 from tests.builders import NOW, condition, deployment, instance
 from tests.status_builders import PROGRAMMED, READY, SOMEWHERE, refused, running, stuck
@@ -393,4 +394,16 @@ def test_who_serves_is_not_told_as_the_cause():
 
     assert verdict(deployment(2), [running(0), waiting])[2] == (
         "1 of 2 instances ready; web-home-dfw-1: Waiting for Network"
+    )
+
+
+def test_what_cannot_be_made_is_told():
+    """An Instance that is refused explains a deployment better than those on their way."""
+    why = Candidate("web-home-dfw-1", Reason.CONFIGURATION_ERROR, "it cannot be made")
+    got = deployment_status(deployment(2), [stuck(0, "Provisioning")], None, NOW, why)
+    said = find(got.conditions, "Available")
+    assert said is not None
+    assert (said.reason, said.message) == (
+        "ConfigurationError",
+        "0 of 2 instances ready; web-home-dfw-1: it cannot be made",
     )

@@ -376,3 +376,20 @@ def test_same_looks_into_placements():
 
     assert same(WorkloadStatus(placements=(one,)), WorkloadStatus(placements=(other,)))
     assert not same(WorkloadStatus(placements=(one,)), WorkloadStatus(placements=(more,)))
+
+
+def test_what_was_counted_of_an_older_template_is_not_counted_as_updated():
+    """Until the cell has seen the newest spec nobody knows how many are of it; they still serve."""
+    seen = located("dfw", ready=1, generation=2)
+    counted = msgspec.structs.replace(
+        seen.status, updated_replicas=1, current_replicas=1, observed_generation=1
+    )
+    behind = msgspec.structs.replace(seen, status=counted)
+    caught_up = msgspec.structs.replace(
+        seen, status=msgspec.structs.replace(counted, observed_generation=2)
+    )
+    sums = [
+        (status.updated_replicas, status.current_replicas, status.ready_replicas)
+        for status in (workload_status(workload(), [of], now=NOW) for of in (behind, caught_up))
+    ]
+    assert sums == [(0, 0, 1), (1, 1, 1)]

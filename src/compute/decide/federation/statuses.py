@@ -12,6 +12,7 @@ from compute.api.conditions import ConditionType
 from compute.api.meta import Condition
 from compute.api.reasons import Reason
 from compute.decide.conditions import find, is_true, put
+from compute.decide.generations import is_reported, translated
 from compute.decide.ranking import Candidate
 from compute.decide.rollup import same
 
@@ -52,14 +53,16 @@ def project_status(
     """
     if hub is None:
         return None
+    current = is_reported(hub) and hub.spec == deployment.spec
+    report = translated(hub.status, deployment, current=current)
     own = find(deployment.status.conditions, ConditionType.REFERENCED_DATA_READY)
-    told = [c for c in hub.status.conditions if c.type != ConditionType.REFERENCED_DATA_READY]
+    told = [c for c in report.conditions if c.type != ConditionType.REFERENCED_DATA_READY]
     if own:
         told.append(own)
     overlay = _overlay(deployment, told, trouble)
     if overlay:
         told = _overlaid(deployment, told, overlay, now)
-    status = msgspec.structs.replace(hub.status, conditions=tuple(told))
+    status = msgspec.structs.replace(report, conditions=tuple(told))
     return None if same(deployment.status, status) else status
 
 

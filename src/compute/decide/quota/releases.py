@@ -1,11 +1,13 @@
 """The end of a claim: not before the machine has stopped, and not if its slot lives on.
 
 Claims are found to be forgotten by comparing them with what is wanted, so one that nobody gave
-back, for whatever reason, does not hold quota for ever.
+back, for whatever reason, does not hold quota for ever. That is also why a quota service that stays
+away does not keep an Instance for ever: its claim is found again when the service answers.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final, assert_never
 
 from compute.api import finalizers, labels, names
@@ -56,16 +58,29 @@ _LET_GO: Final = {
     Reason.QUOTA_PROJECT_NOT_FOUND: LetGo(),
     Reason.QUOTA_PROJECT_ID_UNRESOLVABLE: LetGo(Reason.QUOTA_CLAIM_ORPHANED),
 }
+# After its deletion was asked for, an Instance whose machine has stopped waits so long for a quota
+# service that does not answer. A restart of that takes less, and nothing but a name is held up.
+_UNANSWERED: Final = timedelta(seconds=30)
 
 
-def release(instance: Instance, outcome: Outcome, *, slot_stays: bool) -> Ending:
+def release(instance: Instance, outcome: Outcome, now: datetime, *, slot_stays: bool) -> Ending:
     """The next step in giving back the quota of an Instance that is being deleted."""
     if not instance.deleting:
         return Hold("the instance is not being deleted")
-    others = sorted(set(instance.metadata.finalizers) - _OURS)
+    others = holders(instance)
     if others:
         return Hold(f"the machine may still run: {', '.join(others)} holds the instance")
-    return LetGo() if slot_stays else _ending(outcome)
+    return LetGo() if slot_stays else _ending(instance, outcome, now)
+
+
+def holders(instance: Instance) -> tuple[str, ...]:
+    """The finalizers of others. While there is one, the machine may still run."""
+    return tuple(sorted(set(instance.metadata.finalizers) - _OURS))
+
+
+def released(instance: Instance) -> tuple[str, ...]:
+    """The finalizers that are left once ours are off."""
+    return tuple(f for f in instance.metadata.finalizers if f not in _OURS)
 
 
 def slot_stays(instance: Instance, deployment: WorkloadDeployment | None) -> bool:
@@ -100,17 +115,23 @@ def leaked(
     )
 
 
-def _ending(outcome: Outcome) -> Ending:
+def _ending(instance: Instance, outcome: Outcome, now: datetime) -> Ending:
     match outcome:
         case Found(claim, wanted):
             return _of_claim(claim, wanted)
         case Absent() | Disabled():
             return LetGo()
         case Failed(reason, message):
-            return _LET_GO.get(reason, Hold(message))
+            return _LET_GO.get(reason) or _unanswered(instance, message, now)
         case Raced():
             return Hold("the claim has just been made; it is looked for again")
     assert_never(outcome)
+
+
+def _unanswered(instance: Instance, message: str, now: datetime) -> Ending:
+    """Wait for the quota service, but not for ever: a cell must be able to end what it began."""
+    asked = instance.metadata.deletion_timestamp or now
+    return LetGo(Reason.QUOTA_CLAIM_ORPHANED) if now - asked >= _UNANSWERED else Hold(message)
 
 
 def _of_claim(claim: ResourceClaim, wanted: ResourceClaim) -> Ending:

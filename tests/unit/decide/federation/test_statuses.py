@@ -11,10 +11,12 @@ from tests.builders import NOW, condition
 from tests.federation_builders import on_hub, original, with_status
 
 AVAILABLE = condition(
-    ConditionType.AVAILABLE, "True", Reason.STABLE_INSTANCE_FOUND, since=NOW, generation=3
+    ConditionType.AVAILABLE, "True", Reason.STABLE_INSTANCE_FOUND, since=NOW, generation=1
 )
-BLOCKED = condition(ConditionType.AVAILABLE, "False", Reason.INSTANCES_PROVISIONING, since=NOW)
-REPLICAS = condition(ConditionType.REPLICAS_READY, "True", Reason.REPLICAS_AVAILABLE)
+BLOCKED = condition(
+    ConditionType.AVAILABLE, "False", Reason.INSTANCES_PROVISIONING, since=NOW, generation=1
+)
+REPLICAS = condition(ConditionType.REPLICAS_READY, "True", Reason.REPLICAS_AVAILABLE, generation=1)
 DATA = condition(ConditionType.REFERENCED_DATA_READY, "False", Reason.SOURCE_NOT_FOUND)
 LATER = NOW + timedelta(hours=2)
 SILENT = Silent("cell-dfw", NOW)
@@ -66,7 +68,7 @@ def test_a_silent_cell_makes_availability_unknown():
             "Cell cell-dfw has not reported since 2026-06-01T12:00:00Z; "
             "what runs there goes on unseen",
             since=LATER,
-            generation=3,
+            generation=1,
         ),
     )
 
@@ -115,3 +117,13 @@ def test_what_serves_is_not_called_unplaced():
     hub = with_status(on_hub(), AVAILABLE)
 
     assert project_status(original(), hub, Unplaced("x"), LATER) == hub.status
+
+
+def test_trap_9_a_report_is_of_the_projects_generation_only_if_it_is_of_its_spec():
+    """Whoever waits for his change to be seen is not told so before the cell has seen it."""
+    here = original(generation=5)
+    seen = with_status(on_hub(generation=2), AVAILABLE)
+    behind = with_status(on_hub(generation=2), AVAILABLE, observed_generation=1)
+    other = with_status(on_hub(original(city="LHR"), generation=2), AVAILABLE)
+    got = [project_status(here, hub, None, LATER) for hub in (seen, behind, other)]
+    assert [status.observed_generation for status in got if status] == [5, 0, 0]

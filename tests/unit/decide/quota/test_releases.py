@@ -1,5 +1,7 @@
 """When a claim is given back, and which were forgotten."""
 
+from datetime import timedelta
+
 import msgspec
 import pytest
 from hypothesis import given, strategies as st
@@ -15,8 +17,10 @@ from compute.decide.quota import (
     LetGo,
     Raced,
     Release,
+    holders,
     leaked,
     release,
+    released,
     slot_stays,
 )
 from tests.builders import NOW, deployment, instance, instance_spec
@@ -40,7 +44,7 @@ def claim_of(name: str, namespace: str = "ns-1", cell: str = CELL, **meta):
 def test_w17_a_claim_is_kept_while_the_machine_may_run():
     """As long as the provider holds the Instance, its quota is in use."""
     held = going(finalizers.CLAIM, "unikraft.datumapis.com/finalizer")
-    got = release(held, found(stored()), slot_stays=False)
+    got = release(held, found(stored()), NOW, slot_stays=False)
 
     assert got == Hold(
         "the machine may still run: unikraft.datumapis.com/finalizer holds the instance"
@@ -49,18 +53,18 @@ def test_w17_a_claim_is_kept_while_the_machine_may_run():
 
 def test_a_claim_is_kept_while_nobody_asked_for_the_end():
     """An Instance that is not being deleted keeps its claim."""
-    assert isinstance(release(instance(), found(stored()), slot_stays=False), Hold)
+    assert isinstance(release(instance(), found(stored()), NOW, slot_stays=False), Hold)
 
 
 @pytest.mark.parametrize("held", [OURS, OURS[:1], ()])
 def test_w17_a_claim_is_given_back_once_the_machine_has_stopped(held):
     """With only our own finalizers left, the claim goes, by its uid."""
-    assert release(going(*held), found(stored()), slot_stays=False) == Release("uid-claim")
+    assert release(going(*held), found(stored()), NOW, slot_stays=False) == Release("uid-claim")
 
 
 def test_w65_a_claim_stays_for_the_next_instance_of_its_slot():
     """A slot that is to be filled again with the same size keeps its place in the project."""
-    assert release(going(*OURS), found(stored()), slot_stays=True) == LetGo()
+    assert release(going(*OURS), found(stored()), NOW, slot_stays=True) == LetGo()
 
 
 @pytest.mark.parametrize(
@@ -92,7 +96,29 @@ def test_w65_a_claim_stays_for_the_next_instance_of_its_slot():
 )
 def test_the_finalizer_stays_until_the_claim_is_dealt_with(outcome, expected):
     """Trouble that passes is waited for; a claim that is lost is announced."""
-    assert release(going(*OURS), outcome, slot_stays=False) == expected
+    assert release(going(*OURS), outcome, NOW, slot_stays=False) == expected
+
+
+@pytest.mark.parametrize(
+    ("waited", "expected"),
+    [
+        pytest.param(29, Hold("no answer"), id="a restart of the service"),
+        pytest.param(30, LetGo(Reason.QUOTA_CLAIM_ORPHANED), id="it stays away"),
+    ],
+)
+def test_a_quota_service_that_stays_away_does_not_keep_an_instance(waited, expected):
+    """The cell ends what it began; the claim is found again as forgotten, and given back then."""
+    outage = Failed(Reason.QUOTA_BACKEND_UNAVAILABLE, "no answer")
+    later = NOW + timedelta(seconds=waited)
+
+    assert release(going(*OURS), outage, later, slot_stays=False) == expected
+
+
+def test_our_finalizers_come_off_and_no_others():
+    """What others hold an Instance for is theirs to end."""
+    held = going(finalizers.CLAIM, finalizers.FOREGROUND, finalizers.INSTANCE)
+
+    assert (holders(held), released(held)) == (("foregroundDeletion",), ("foregroundDeletion",))
 
 
 def resized(cpu: str):

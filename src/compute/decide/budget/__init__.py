@@ -1,0 +1,45 @@
+"""Budgets: what a consumer may use, who gets it, and how a claim is told.
+
+`limits` adds up what is granted, `choose` says whose turn it is, `faults` which claims may not be
+made at all, and `granted`, `denied` and `refused` are the answers. A `Ledger` is the promise that
+makes two who decide at once agree.
+"""
+
+from compute.decide.budget.answers import denied, granted, refused, reopened
+from compute.decide.budget.ledger import Ledger, Reservation
+from compute.decide.budget.lines import (
+    CONSUMER,
+    Line,
+    Need,
+    Place,
+    choose,
+    fits,
+    left,
+    limits,
+    need_of,
+    shares,
+)
+from compute.decide.budget.rules import active, faults, grant_faults, registration_faults
+
+__all__ = [
+    "CONSUMER",
+    "Ledger",
+    "Line",
+    "Need",
+    "Place",
+    "Reservation",
+    "active",
+    "choose",
+    "denied",
+    "faults",
+    "fits",
+    "grant_faults",
+    "granted",
+    "left",
+    "limits",
+    "need_of",
+    "refused",
+    "registration_faults",
+    "reopened",
+    "shares",
+]

@@ -1,0 +1,108 @@
+"""How a claim is told what became of it.
+
+One status carries both the answer to each request and the answer to the whole. A denied claim is
+told the numbers of the moment once, and is left alone until the answer is another.
+"""
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from compute.api import names
+from compute.api.conditions import NeighbourCondition
+from compute.api.fields import FieldError
+from compute.api.quota import (
+    RequestAllocation,
+    ResourceClaim,
+    ResourceClaimStatus,
+    ResourceRequest,
+)
+from compute.api.reasons import Reason
+from compute.decide.budget.lines import CONSUMER
+from compute.decide.conditions import put
+from compute.decide.ranking import Candidate
+
+_ALL_OR_NOTHING: Final = "It is there, but is given only together with the rest"
+
+
+def granted(claim: ResourceClaim, project: str, now: datetime) -> ResourceClaimStatus:
+    """Everything that was asked for is the claim's."""
+    allocations = [
+        msgspec.structs.replace(
+            _answer(request, now, "Granted", Reason.QUOTA_AVAILABLE),
+            allocated_amount=request.amount,
+            allocating_bucket=names.bucket(request.resource_type, CONSUMER, project),
+        )
+        for request in claim.spec.requests
+    ]
+    said = Candidate("", Reason.QUOTA_AVAILABLE, "Everything asked for is set aside", "True")
+    return _status(claim, allocations, said, now)
+
+
+def denied(
+    claim: ResourceClaim, limit: Mapping[str, int], left: Mapping[str, int], now: datetime
+) -> ResourceClaimStatus:
+    """Nothing is the claim's, since not all of it is there. It is asked again when there is more."""
+    allocations, lacking = [], []
+    for request in claim.spec.requests:
+        kind = request.resource_type
+        if request.amount <= left.get(kind, 0):
+            allocations.append(
+                _answer(request, now, "Pending", Reason.PENDING_EVALUATION, _ALL_OR_NOTHING)
+            )
+            continue
+        short = kind.rpartition("/")[2]
+        told = (
+            f"{short}: {request.amount} asked for, {left.get(kind, 0)} of {limit.get(kind, 0)} left"
+        )
+        lacking.append(told)
+        allocations.append(_answer(request, now, "Denied", Reason.QUOTA_EXCEEDED, told))
+    message = f"{'; '.join(lacking)}. Free some, or ask for more quota"
+    return _status(claim, allocations, Candidate("", Reason.QUOTA_EXCEEDED, message), now)
+
+
+def refused(
+    claim: ResourceClaim, faults: Iterable[FieldError], now: datetime
+) -> ResourceClaimStatus:
+    """The claim could never be granted as it is."""
+    message = "; ".join(map(str, faults))
+    allocations = [
+        _answer(request, now, "Denied", Reason.VALIDATION_FAILED, message)
+        for request in claim.spec.requests
+    ]
+    return _status(claim, allocations, Candidate("", Reason.VALIDATION_FAILED, message), now)
+
+
+def reopened(claim: ResourceClaim, now: datetime) -> ResourceClaimStatus:
+    """The claim is to be looked at anew: the rules by which it was refused have changed."""
+    message = "The rules have changed; waiting to be looked at again"
+    return _status(claim, (), Candidate("", Reason.PENDING_EVALUATION, message), now)
+
+
+def _answer(
+    request: ResourceRequest, now: datetime, status: str, reason: Reason, message: str = ""
+) -> RequestAllocation:
+    return RequestAllocation(
+        resource_type=request.resource_type,
+        status=status,
+        reason=reason,
+        message=message,
+        last_transition_time=now.replace(microsecond=0),
+    )
+
+
+def _status(
+    claim: ResourceClaim, allocations: Iterable[RequestAllocation], said: Candidate, now: datetime
+) -> ResourceClaimStatus:
+    generation = claim.metadata.generation
+    condition = said.condition(NeighbourCondition.GRANTED, generation, now)
+    # A type that is asked for twice can be answered once: the list is a map by type.
+    by_type = {each.resource_type: each for each in allocations}
+    return msgspec.structs.replace(
+        claim.status,
+        allocations=tuple(by_type.values()),
+        conditions=put(claim.status.conditions, [condition], now),
+        observed_generation=generation,
+    )

@@ -1,0 +1,141 @@
+"""Whether a project may use a service: by itself, after a while, or by somebody's word."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from compute.api import annotations, labels
+from compute.api.conditions import ConditionType, NeighbourCondition
+from compute.api.reasons import NeighbourReason
+from compute.api.services import ServiceEntitlement, ServiceEntitlementStatus
+from compute.decide.conditions import put
+from compute.decide.ranking import Candidate
+
+_APPROVAL: Final = "approval"
+_DELAY: Final = "delaySeconds"
+_SERVICES: Final = "services"
+KEYS: Final = (_APPROVAL, _DELAY, _SERVICES)
+_KNOWN: Final = ", ".join(KEYS)
+_APPROVALS: Final = ("Automatic", "Manual")
+_LONGEST_DELAY: Final = 30 * 24 * 3600.0  # seconds
+_PENDING: Final = "PendingApproval"
+_ACTIVE: Final = "Active"
+_REJECTED: Final = "Rejected"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How entitlements are answered. ``services`` are those that there are."""
+
+    automatic: bool = True
+    delay: timedelta = timedelta()
+    services: tuple[str, ...] = (labels.COMPUTE_SERVICE,)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The status of an entitlement, and when it may become another by itself."""
+
+    status: ServiceEntitlementStatus
+    look_again_after: timedelta | None = None
+
+
+def read_settings(data: Mapping[str, str], known: Settings) -> tuple[Settings, list[str]]:
+    """The settings that a ConfigMap says, and what is wrong with it, key by key.
+
+    What cannot be read stays as it was known; what is not said is as it is without a ConfigMap.
+    """
+    unknown = sorted(key for key in data if key not in KEYS)
+    settings, faults = Settings(), [f"{key}: no such key; there are {_KNOWN}" for key in unknown]
+    if (approval := data.get(_APPROVAL)) in _APPROVALS:
+        settings = replace(settings, automatic=approval == "Automatic")
+    elif approval is not None:
+        settings = replace(settings, automatic=known.automatic)
+        faults.append(f'approval: "{approval}" is neither Automatic nor Manual')
+    if (delay := data.get(_DELAY)) is not None:
+        seconds = _seconds(delay)
+        settings = replace(settings, delay=known.delay if seconds is None else seconds)
+        if seconds is None:
+            faults.append(f'delaySeconds: "{delay}" is no number of seconds from 0 to 30 days')
+    if (services := data.get(_SERVICES)) is not None:
+        named = tuple(filter(None, (name.strip() for name in services.split(","))))
+        settings = replace(settings, services=named)
+    return settings, faults
+
+
+def answer(
+    entitlement: ServiceEntitlement, settings: Settings, now: datetime, *, suspended: bool
+) -> Answer:
+    """What becomes of an entitlement now."""
+    phase, said, again = _verdict(entitlement, settings, now)
+    earlier, generation = entitlement.status, entitlement.metadata.generation
+    news = [
+        said.condition(ConditionType.READY, generation, now),
+        _suspension(suspended=suspended).condition(NeighbourCondition.SUSPENDED, generation, now),
+    ]
+    since = earlier.entitled_at or now.replace(microsecond=0)
+    status = msgspec.structs.replace(
+        earlier,
+        phase=phase,
+        origin=earlier.origin or "Direct",
+        service_name=entitlement.spec.service_ref.name,
+        entitled_at=since if phase == _ACTIVE else None,
+        conditions=put(earlier.conditions, news, now),
+        observed_generation=generation,
+    )
+    return Answer(status, again)
+
+
+_Verdict = tuple[str, Candidate, timedelta | None]
+
+
+def _verdict(entitlement: ServiceEntitlement, settings: Settings, now: datetime) -> _Verdict:
+    service = entitlement.spec.service_ref.name
+    if service not in settings.services:
+        message = f"There is no service {service} here; there is: {', '.join(settings.services)}"
+        return _PENDING, Candidate("", NeighbourReason.SERVICE_NOT_PUBLISHED, message), None
+    word = entitlement.metadata.annotations.get(annotations.APPROVAL)
+    if word == "Denied":
+        return _REJECTED, _rejected(entitlement), None
+    # What was given stays given, whatever is decided for those who ask later.
+    if word != "Approved" and entitlement.status.phase != _ACTIVE:
+        waiting = _waiting(entitlement, settings, now)
+        if waiting is not None:
+            return waiting
+    message = f"The project may use {service}"
+    return _ACTIVE, Candidate("", NeighbourReason.ENTITLEMENT_ACTIVE, message, "True"), None
+
+
+def _waiting(entitlement: ServiceEntitlement, settings: Settings, now: datetime) -> _Verdict | None:
+    """What an entitlement waits for that nobody has spoken of; None when for nothing any more."""
+    reason = NeighbourReason.ENTITLEMENT_PENDING_APPROVAL
+    if not settings.automatic:
+        return _PENDING, Candidate("", reason, "Somebody has to approve it"), None
+    made = entitlement.metadata.creation_timestamp or now
+    wait = made + settings.delay - now
+    if wait <= timedelta():
+        return None
+    return _PENDING, Candidate("", reason, "It is approved by itself after a while"), wait
+
+
+def _rejected(entitlement: ServiceEntitlement) -> Candidate:
+    why = entitlement.metadata.annotations.get(annotations.APPROVAL_MESSAGE)
+    return Candidate("", NeighbourReason.ENTITLEMENT_REJECTED, why or "It was denied")
+
+
+def _suspension(*, suspended: bool) -> Candidate:
+    if suspended:
+        message = "The project is suspended"
+        return Candidate("", NeighbourReason.PROJECT_SUSPENDED, message, "True")
+    return Candidate("", NeighbourReason.PROJECT_ACTIVE, "The project is not suspended")
+
+
+def _seconds(text: str) -> timedelta | None:
+    try:
+        seconds = float(text)
+    except ValueError:
+        return None
+    return timedelta(seconds=seconds) if 0 <= seconds <= _LONGEST_DELAY else None

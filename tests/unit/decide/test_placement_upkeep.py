@@ -1,0 +1,61 @@
+"""What becomes of deployments that somebody changed, or that cannot have what is asked for."""
+
+import msgspec
+
+from compute.api.compute import WorkloadDeployment
+from compute.api.meta import OwnerReference
+from compute.decide import placement as subject
+from compute.decide.placement import Split
+from tests.builders import placement, template, workload
+from tests.federation_builders import with_meta
+
+WEB = workload("web", placement("a", "DFW", "LHR"))
+OFFERED = {"DFW", "LHR", "NRT"}
+NEWER = template("registry.test/web:2")
+STRANGER = OwnerReference(api_version="v1", kind="ConfigMap", name="x", uid="x")
+
+
+def made() -> tuple[WorkloadDeployment, ...]:
+    return subject.split(WEB, (), OFFERED).create
+
+
+def resplit(*there: WorkloadDeployment, **spec: object) -> Split:
+    """The split of the Workload, its spec changed, with these deployments there."""
+    changed = msgspec.structs.replace(WEB, spec=msgspec.structs.replace(WEB.spec, **spec))
+    return subject.split(changed, there, OFFERED)
+
+
+def test_an_owner_that_was_taken_off_comes_back():
+    """Without it the deployment would outlive its Workload. Other owners stay."""
+    first, second = made()
+    ours = first.metadata.owner_references
+    (update,) = resplit(with_meta(first, owner_references=(STRANGER,)), second).update
+    assert update.desired.metadata.owner_references == (STRANGER, *ours)
+
+
+def test_only_the_workload_is_in_control():
+    """An object has one controller at most, so another's claim makes way."""
+    first, second = made()
+    usurper = msgspec.structs.replace(STRANGER, controller=True)
+    weak = msgspec.structs.replace(first.metadata.owner_references[0], controller=None)
+    (update,) = resplit(with_meta(first, owner_references=(usurper, weak)), second).update
+    assert update.desired.metadata.owner_references == first.metadata.owner_references
+
+
+def test_while_a_network_is_missing_nothing_is_begun():
+    """No deployment is made, and those that are there keep their template."""
+    more = (placement("a", "DFW", "LHR", "NRT"),)
+    got = subject.withheld(resplit(*made(), template=NEWER, placements=more))
+    assert got.create == ()
+    assert got.update == ()
+    assert got.keep == made()
+
+
+def test_while_a_network_is_missing_numbers_change_and_places_are_cleared():
+    """Neither needs the network."""
+    more = (placement("a", "DFW", replicas=7),)
+    got = subject.withheld(resplit(*made(), template=NEWER, placements=more))
+    (update,) = got.update
+    assert update.desired.spec.scale_settings.min_replicas == 7
+    assert update.desired.spec.template == WEB.spec.template
+    assert [d.metadata.name for d in got.delete] == ["web-a-lhr"]
