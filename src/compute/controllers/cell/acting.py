@@ -1,0 +1,125 @@
+"""Carrying out an agenda on Instances, and knowing afterwards how they stand.
+
+Names and uids make every step safe to repeat: an Instance that was made already cannot be made twice,
+and one that went already is not mistaken for the next of its name.
+"""
+
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from compute.api.compute import Instance
+from compute.api.errors import (
+    AlreadyExists,
+    ApiError,
+    BadRequest,
+    Conflict,
+    Forbidden,
+    Invalid,
+    NotFound,
+    TooLarge,
+)
+from compute.api.reasons import Reason
+from compute.client.client import Client
+from compute.controllers.cell.agenda import Agenda, tended
+from compute.controllers.cell.members import is_member
+from compute.decide.ranking import Candidate
+
+_log: Final = logging.getLogger(__name__)
+
+_REFUSALS: Final = (BadRequest, Forbidden, Invalid, TooLarge)
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The Instances after the work, as far as it can be known.
+
+    ``refused`` is why an Instance could not be made, in words for the user; ``error`` is what to end
+    the pass with once those words are written.
+    """
+
+    instances: list[Instance]
+    refused: Candidate | None = None
+    error: ApiError | None = None
+
+
+class Acting:
+    """The work of one pass. The deployment was read live before."""
+
+    def __init__(self, client: Client, work: Agenda) -> None:
+        self._client = client
+        self._work = work
+        self._there = {instance.metadata.uid: instance for instance in work.instances}
+
+    async def run(self, make: Callable[[int], Instance], now: datetime) -> Done:
+        """Do it all: first what others wait for, then what is new, then what has to go."""
+        for instance, labels in self._work.changes:
+            await self._change(instance, labels)
+        refused, error = await self._create(make)
+        for instance in self._work.deletes:
+            await self._delete(instance, now)
+        return Done(list(self._there.values()), refused, error)
+
+    async def _create(
+        self, make: Callable[[int], Instance]
+    ) -> tuple[Candidate | None, ApiError | None]:
+        """Fill the slots. The first refusal ends it, for the others are of the same template."""
+        taken: Candidate | None = None
+        for step in self._work.creates:
+            wanted = make(step.ordinal)
+            try:
+                self._put(await self._client.create(wanted))
+            except AlreadyExists:
+                taken = await self._taken(wanted) or taken
+            except _REFUSALS as error:
+                return _refusal(wanted, error), error
+        return taken, None
+
+    async def _taken(self, wanted: Instance) -> Candidate | None:
+        """Why a slot's name is taken; None when the cache had merely not shown our own Instance."""
+        name, namespace = wanted.metadata.name, wanted.metadata.namespace
+        present = await self._client.find(Instance, name, namespace)
+        if present is None:
+            return None  # it went meanwhile, and its going asks for another look
+        if is_member(present, self._work.deployment):
+            self._put(present)
+            return None
+        extra = {"object": f"{namespace}/{name}", "uid": present.metadata.uid}
+        _log.warning("the name of a slot is taken by an Instance that is not ours", extra=extra)
+        message = "an Instance of another deployment still has its name"
+        return Candidate(name, Reason.INSTANCES_PROVISIONING, message)
+
+    async def _change(self, instance: Instance, labels: Mapping[str, str]) -> None:
+        """Change an Instance. Others write it all the time, so once it is read anew and tried again."""
+        meta, network = instance.metadata, self._work.network
+        try:
+            self._put(await self._client.patch(instance, tended(instance, labels, network)))
+        except NotFound:
+            self._there.pop(meta.uid, None)
+        except Conflict:
+            fresh = await self._client.find(Instance, meta.name, meta.namespace)
+            if fresh is not None and fresh.metadata.uid == meta.uid and not fresh.deleting:
+                self._put(await self._client.patch(fresh, tended(fresh, labels, network)))
+
+    async def _delete(self, instance: Instance, now: datetime) -> None:
+        try:
+            await self._client.delete(instance)
+        except (NotFound, Conflict):  # gone already, and perhaps another has its name
+            self._there.pop(instance.metadata.uid, None)
+            return
+        meta = msgspec.structs.replace(instance.metadata, deletion_timestamp=now)
+        self._put(msgspec.structs.replace(instance, metadata=meta))
+
+    def _put(self, instance: Instance) -> None:
+        self._there[instance.metadata.uid] = instance
+
+
+def _refusal(wanted: Instance, error: ApiError) -> Candidate:
+    """Why an Instance cannot be made. What is said to be invalid is for the user to correct."""
+    invalid = isinstance(error, Invalid)
+    reason = Reason.CONFIGURATION_ERROR if invalid else Reason.INSTANCES_PROVISIONING
+    return Candidate(wanted.metadata.name, reason, f"it cannot be made: {error}")

@@ -1,0 +1,138 @@
+"""From a deployment to its Instances, in the cell.
+
+    caches -> agenda -> live read of the deployment -> Instances, bindings, claims -> status
+
+Every pass looks at everything and does the next step, so a restart, a lost event or a second
+controller changes nothing. Before anything is made, removed or let through a gate the deployment is
+read live: what a cache shows may have been deleted, or stand for another of the same name.
+"""
+
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+import msgspec
+
+from compute.api import finalizers
+from compute.api.compute import MOST_REPLICAS, Instance, WorkloadDeployment
+from compute.api.errors import ApiError
+from compute.controllers.cell.acting import Acting, Done
+from compute.controllers.cell.agenda import Agenda, agenda, new_instance
+from compute.controllers.cell.members import are_left, concerned, members
+from compute.controllers.cell.network_gate import NetworkGate
+from compute.controllers.cell.pace import Pace
+from compute.controllers.cell.planes import CellPlanes, CellSettings
+from compute.decide.rollup import deployment_status, same
+from compute.environment import Environment
+from compute.runtime.clusters import Cluster
+from compute.runtime.commit import hold, release
+from compute.runtime.controller import Controller, ControllerSettings
+from compute.runtime.kit import Kit
+from compute.runtime.requests import DONE, Request, Result
+from compute.runtime.sources import mapped, own
+
+NAME: Final = "deployment"
+# Each Instance changes some ten times on its way up, and all may be on their way at once.
+_SETTINGS: Final = ControllerSettings(storm=10 * MOST_REPLICAS)
+
+
+def controllers(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Controller]:
+    """The controller of a cell's deployments."""
+    gate = NetworkGate(planes.cell) if settings.networking else None
+    reconciler = Deployments(planes, settings, gate, kit.environment)
+    sources = [
+        own(WorkloadDeployment, planes.cell),
+        mapped(Instance, planes.cell, concerned),
+        *(gate.sources() if gate else ()),
+    ]
+    return [kit.controller(NAME, reconciler, planes.cell, sources, _SETTINGS)]
+
+
+class Deployments:
+    """Brings the Instances of each deployment to where its template says, one step at a time.
+
+    ``gate`` is None where nobody manages networks.
+    """
+
+    def __init__(
+        self,
+        planes: CellPlanes,
+        settings: CellSettings,
+        gate: NetworkGate | None,
+        environment: Environment,
+    ) -> None:
+        self._cell = planes.cell
+        self._settings = settings
+        self._gate = gate
+        self._environment = environment
+        self._pace = Pace()
+
+    async def reconcile(self, request: Request) -> Result:
+        early = self._pace.early(request)
+        if early is not None:
+            return Result(look_again_after=early)
+        cluster = self._cell.get(request.cluster)
+        cache = cluster.informers.of(WorkloadDeployment).cache
+        deployment = cache.get(request.namespace, request.name)
+        if deployment is None:
+            self._pace.forget(request)
+            return DONE
+        self._pace.looked(request, await self._look(cluster, deployment))
+        return DONE
+
+    async def _look(self, cluster: Cluster, deployment: WorkloadDeployment) -> int:
+        """One pass; the number of Instances it went through."""
+        if not deployment.deleting:
+            deployment = await hold(cluster.client, deployment, finalizers.WORKLOAD)
+        found = self._agenda(cluster, deployment)
+        work = await self._current(cluster, found) if found.due else found
+        if work is None:
+            return 0  # what became of it asks for a look of its own
+        done = await self._act(cluster, work)
+        if await self._is_over(cluster, work, done):
+            await release(cluster.client, work.deployment, finalizers.WORKLOAD)
+        else:
+            await self._report(cluster, work, done)
+        if done.error is not None:
+            raise done.error
+        return len(done.instances)
+
+    def _agenda(self, cluster: Cluster, deployment: WorkloadDeployment) -> Agenda:
+        instances = members(cluster, deployment)
+        network = self._gate.plan(cluster, deployment, instances) if self._gate else None
+        return agenda(deployment, instances, network)
+
+    async def _current(self, cluster: Cluster, work: Agenda) -> Agenda | None:
+        """The agenda for the deployment as it is now; None when it is there no more."""
+        meta = work.deployment.metadata
+        live = await cluster.client.find(WorkloadDeployment, meta.name, meta.namespace)
+        if live is None or live.metadata.uid != meta.uid:
+            return None
+        unchanged = live.metadata.resource_version == meta.resource_version
+        return work if unchanged else self._agenda(cluster, live)
+
+    async def _act(self, cluster: Cluster, work: Agenda) -> Done:
+        """Do what is on the agenda. Trouble with networks must not keep Instances from being made."""
+        make = partial(new_instance, work, settings=self._settings)
+        done = await Acting(cluster.client, work).run(make, self._environment.now())
+        if self._gate is None or work.network is None or not work.asks_for_networks:
+            return done
+        try:
+            await self._gate.advance(cluster.client, work.network)
+        except ApiError as error:
+            return replace(done, error=done.error or error)
+        return done
+
+    async def _is_over(self, cluster: Cluster, work: Agenda, done: Done) -> bool:
+        """Whether a deployment that is being deleted has no Instances left, read live."""
+        if not work.deployment.deleting or done.instances:
+            return False
+        return not await are_left(cluster.client, work.deployment)
+
+    async def _report(self, cluster: Cluster, work: Agenda, done: Done) -> None:
+        """Write the status if it says anything new."""
+        deployment, now = work.deployment, self._environment.now()
+        status = deployment_status(deployment, done.instances, work.verdict, now, done.refused)
+        if not same(deployment.status, status):
+            wanted = msgspec.structs.replace(deployment, status=status)
+            await cluster.client.patch_status(deployment, wanted)

@@ -1,0 +1,205 @@
+"""Instances of a cell: their quota, and whether they are Ready.
+
+The status is written before the gate opens, and in the same pass, so that whoever starts an Instance
+can see on it that its quota was granted. While quota is pending nothing here ends in an error: an
+error would be tried again later each time, and a grant would be missed by as much.
+"""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Final
+
+from msgspec.structs import replace
+
+from compute.api import finalizers, gates, labels, names
+from compute.api.compute import Instance
+from compute.api.conditions import ConditionType
+from compute.api.core import Namespace
+from compute.api.errors import AlreadyExists, Conflict, NotFound
+from compute.api.meta import Condition
+from compute.api.networking import NetworkBinding
+from compute.api.quota import ResourceClaim
+from compute.api.reasons import Reason
+from compute.controllers.cell import binding_failures, claims, identities, quota_figures
+from compute.controllers.cell.planes import CellPlanes, CellSettings
+from compute.controllers.cell.quota_figures import QuotaFigures
+from compute.controllers.cell.quota_gate import QuotaGate, waits
+from compute.decide import quota, readiness, settling
+from compute.decide.conditions import find, put
+from compute.decide.quota import LetGo, Verdict
+from compute.decide.rollup import same
+from compute.environment import Environment
+from compute.runtime import commit
+from compute.runtime.clusters import Cluster, Clusters
+from compute.runtime.controller import Controller, ControllerSettings
+from compute.runtime.events import Recorder
+from compute.runtime.kit import Kit
+from compute.runtime.requests import DONE, ClusterName, Request, Result
+from compute.runtime.sources import To, mapped, own
+
+NAME: Final = "instance-controller"
+
+_SOON: Final = timedelta(seconds=1)
+# What the cell itself could not take is tried again soon after it can: no event tells of that.
+_SETTINGS: Final = ControllerSettings(longest_backoff=30.0)
+# What its user is told of when it comes to explain why an Instance is not Ready.
+_TOLD: Final = frozenset(
+    {
+        Reason.CONFIGURATION_ERROR,
+        Reason.IMAGE_UNAVAILABLE,
+        Reason.INSTANCE_CRASHING,
+        Reason.NETWORK_FAILED_TO_CREATE,
+    }
+)
+
+
+def controllers(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Controller]:
+    """What looks after the Instances of a cell, and after the claims made for them."""
+    figures = quota_figures.figures(kit.metrics.registry)
+    figures.enabled = figures.enabled or settings.quota
+    reconciler = InstanceReconciler(planes, settings, kit, figures)
+    sources = [
+        own(Instance, planes.cell),
+        mapped(Namespace, planes.cell, identities.residents(planes.cell)),
+    ]
+    if settings.quota:
+        asked = _claimed(planes.cell, settings.name)
+        # Not awaited: a watch of a project that stands still must not keep an Instance waiting.
+        sources.append(mapped(ResourceClaim, planes.projects, asked, awaited=False))
+    if settings.networking:
+        sources.append(mapped(NetworkBinding, planes.cell, binding_failures.attached(planes.cell)))
+    made = kit.controller(NAME, reconciler, planes.cell, sources, _SETTINGS)
+    return [made, *claims.controllers(planes, settings, kit)] if settings.quota else [made]
+
+
+class InstanceReconciler:
+    """Brings one Instance through its quota gate, tells whether it is Ready, and lets it go."""
+
+    def __init__(
+        self, planes: CellPlanes, settings: CellSettings, kit: Kit, figures: QuotaFigures
+    ) -> None:
+        self._cell = planes.cell
+        self._settings = settings
+        self._environment: Environment = kit.environment
+        self._recorder: Recorder = kit.recorder(NAME)
+        self._figures = figures
+        self._gate = QuotaGate(planes, settings, kit.environment)
+
+    async def reconcile(self, request: Request) -> Result:
+        """One step of an Instance's life."""
+        cell = self._cell.get(request.cluster)
+        instance = cell.informers.of(Instance).cache.get(request.namespace, request.name)
+        if instance is None:
+            return DONE
+        try:
+            if instance.deleting:
+                return await self._ended(cell, instance)
+            return await self._served(cell, instance)
+        except NotFound:  # the Instance itself: that others lack something is never raised
+            return DONE
+        except (AlreadyExists, Conflict):
+            if not waits(instance):
+                raise
+            return Result(look_again_after=_SOON)
+
+    async def _served(self, cell: Cluster, instance: Instance) -> Result:
+        if self._settings.quota:
+            instance = await commit.hold(cell.client, instance, finalizers.CLAIM)
+        verdict = await self._gate.evaluate(cell, instance)
+        conditions, later = self._judged(cell, instance, verdict), verdict.look_again_after
+        if unsaid := settling.may_go_unsaid(instance, conditions, self._environment.now()):
+            return Result(look_again_after=min(unsaid, later or unsaid))
+        told = await self._said(cell, instance, verdict)
+        if waits(told) and quota.gate_opens(told):
+            await cell.client.patch(told, _let_through(told))
+        return Result(look_again_after=later)
+
+    async def _ended(self, cell: Cluster, instance: Instance) -> Result:
+        """Let go of what is to be removed; until then it is Ready for as long as it serves."""
+        left = quota.released(instance)
+        if left == instance.metadata.finalizers:
+            await self._said(cell, instance)
+            return DONE
+        ending = await self._gate.give_back(cell, instance)
+        if isinstance(ending, LetGo):
+            await cell.client.patch(instance, _with_finalizers(instance, left))
+            if ending.event:
+                self._orphaned(cell, instance, ending.event)
+            return DONE
+        await self._said(cell, instance)
+        if left:  # by whoever stops the machine; he tells by letting go
+            return DONE
+        asked, now = instance.metadata.deletion_timestamp, self._environment.now()
+        return Result(look_again_after=quota.look_again_after(asked, now))
+
+    async def _said(
+        self, cell: Cluster, instance: Instance, verdict: Verdict | None = None
+    ) -> Instance:
+        """The Instance once its status says what is so."""
+        told = self._judged(cell, instance, verdict)
+        desired = _with_conditions(instance, told)
+        if same(instance.status, desired.status):
+            return instance
+        written = await cell.client.patch_status(instance, desired)
+        if verdict and verdict.event:
+            self._figures.failed(verdict.event)
+            self._warn(cell, instance, verdict.event, verdict.condition.message, "EvaluateQuota")
+        self._tell_of_trouble(cell, instance, told)
+        return written
+
+    def _judged(
+        self, cell: Cluster, instance: Instance, verdict: Verdict | None
+    ) -> tuple[Condition, ...]:
+        """What is so: all conditions of the Instance, given what its quota came to."""
+        now = self._environment.now()
+        news = (verdict.condition,) if verdict else ()
+        heard = _with_conditions(instance, put(instance.status.conditions, news, now))
+        failure = binding_failures.failure(cell, instance) if self._settings.networking else None
+        return readiness.conditions(heard, network_failure=failure, now=now)
+
+    def _tell_of_trouble(
+        self, cell: Cluster, instance: Instance, told: tuple[Condition, ...]
+    ) -> None:
+        before = find(instance.status.conditions, ConditionType.READY)
+        ready = find(told, ConditionType.READY)
+        if ready and ready.reason in _TOLD and (not before or before.reason != ready.reason):
+            self._warn(cell, instance, ready.reason, ready.message, "Reconcile")
+
+    def _orphaned(self, cell: Cluster, instance: Instance, reason: Reason) -> None:
+        self._figures.orphaned += 1
+        claim = names.claim(instance.metadata.name)
+        note = f"ResourceClaim {claim} could not be given back yet and may still count"
+        self._warn(cell, instance, reason, note, "ReleaseQuota")
+
+    def _warn(self, cell: Cluster, instance: Instance, reason: str, note: str, action: str) -> None:
+        self._recorder.event(cell.client, instance, "Warning", reason, note, action)
+
+
+def _claimed(cell: Clusters, source: str) -> To[ResourceClaim]:
+    """Each claim that this cell made asks for the Instance it was made for."""
+
+    def to(_: ClusterName, claim: ResourceClaim) -> Iterable[Request]:
+        namespace = claim.metadata.labels.get(labels.INSTANCE_NAMESPACE)
+        name = names.claim_instance(claim.metadata.name)
+        if namespace and name and claim.metadata.labels.get(labels.SOURCE_CLUSTER) == source:
+            for cluster in cell:
+                yield Request(cluster.name, namespace, name)
+
+    return to
+
+
+def _let_through(instance: Instance) -> Instance:
+    """The Instance without its Quota gate."""
+    controller = instance.spec.controller
+    assert controller is not None
+    left = tuple(gate for gate in controller.scheduling_gates if gate.name != gates.QUOTA)
+    opened = replace(controller, scheduling_gates=left)
+    return replace(instance, spec=replace(instance.spec, controller=opened))
+
+
+def _with_conditions(instance: Instance, told: tuple[Condition, ...]) -> Instance:
+    return replace(instance, status=replace(instance.status, conditions=told))
+
+
+def _with_finalizers(instance: Instance, left: tuple[str, ...]) -> Instance:
+    return replace(instance, metadata=replace(instance.metadata, finalizers=left))

@@ -1,0 +1,1 @@
+"""What the management plane runs: from Workloads to the hub, and back."""

@@ -1,0 +1,169 @@
+"""What is asked before a Workload is written, by whichever way it came: a webhook, or in process.
+
+The rules are those of `compute.decide.validation`, which the command line asks too. What only the
+project knows is asked here: the cities it is offered, and who may use its networks. It runs in every
+replica, since any of them may be asked.
+"""
+
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Final
+
+from compute.api import errors, scheme
+from compute.api.authentication import UserInfo
+from compute.api.authorization import (
+    ResourceAttributes,
+    SubjectAccessReview,
+    SubjectAccessReviewSpec,
+)
+from compute.api.compute import Workload
+from compute.api.errors import Forbidden, Unavailable
+from compute.api.fields import FieldError, forbidden
+from compute.api.networking import Network
+from compute.client.client import Client
+from compute.controllers.management import offers
+from compute.controllers.management.planes import ManagementPlanes
+from compute.decide import joins, validation
+from compute.decide.validation import NetworkUse
+from compute.runtime.clusters import Cluster
+from compute.runtime.requests import cluster_name
+
+Document = Mapping[str, Any]
+
+PARENT_NAME: Final = "iam.miloapis.com/parent-name"
+_JUDGED: Final = ("create", "update")
+
+
+def project_of(user: UserInfo) -> str:
+    """The project that the one who asks speaks to; empty when he names none."""
+    return next(iter(user.extra.get(PARENT_NAME, ())), "")
+
+
+def completed(document: Document) -> Document:
+    """The document as it is to be stored; the same one where nothing is missing."""
+    given = _read(document)
+    if given is None:
+        return document  # the review says what is wrong with it
+    full = validation.with_defaults(given)
+    if full == given:
+        return document
+    copy = deepcopy(dict(document))
+    for place, known in zip(copy["spec"]["placements"], full.spec.placements, strict=True):
+        policy = known.scale_settings.instance_management_policy
+        place["scaleSettings"]["instanceManagementPolicy"] = policy
+    return copy
+
+
+@dataclass(frozen=True)
+class WorkloadAdmission:
+    """The door that every Workload of every project comes through."""
+
+    planes: ManagementPlanes
+
+    async def review(
+        self, verb: str, new: Document | None, old: Document | None, user: UserInfo, project: str
+    ) -> tuple[str, ...]:
+        """What is worth saying of a Workload that may be written; `Invalid` where it may not.
+
+        ``new`` is what will be, ``old`` what was. A write that leaves spec and annotations alone is
+        never refused, and neither is one of a Workload on its way out: finalizers must go on and
+        come off whatever the rules of the day are.
+        """
+        if verb.lower() not in _JUDGED or new is None:
+            return ()
+        if old is not None and _is_leaving(old):
+            return ()
+        if old is not None and old.get("spec") == new.get("spec"):
+            return _refuse(new, _wrong_settings(new, old))
+        cluster = self._project(project)
+        cities = await offers.asked(cluster.client)
+        before = None if old is None else _read(old)
+        review = validation.review_document(new, cities=cities, old=before)
+        denied = () if review.errors else await _denied(cluster.client, review.networks, user)
+        _refuse(new, review.errors or denied)
+        return review.warnings
+
+    def _project(self, name: str) -> Cluster:
+        """The project of this name. Without one it must be plain which is meant."""
+        projects = self.planes.projects
+        if not name and len(projects) == 1:
+            return projects.sole()
+        if not name:
+            raise Forbidden(f"the request names no project: {PARENT_NAME} is missing")
+        found = projects.find(cluster_name(name.rpartition("/")[2]))
+        if found is None:
+            raise Unavailable(f"the project {name} is not known here yet; try again in a moment")
+        return found
+
+
+def _is_leaving(old: Document) -> bool:
+    return bool(_metadata(old).get("deletionTimestamp"))
+
+
+def _wrong_settings(new: Document, old: Document) -> tuple[FieldError, ...]:
+    """What is wrong with annotations that change while the spec does not."""
+    workload = _read(new)
+    same = _metadata(old).get("annotations") == _metadata(new).get("annotations")
+    if same or workload is None:
+        return ()
+    cities = [city for _, city in joins.expected(workload)]
+    return validation.validate(workload, cities=cities, old=workload).errors
+
+
+async def _denied(
+    client: Client, networks: Iterable[NetworkUse], user: UserInfo
+) -> tuple[FieldError, ...]:
+    """The networks that the user may not use."""
+    return tuple([_refusal(n, user) for n in networks if not await _may_use(client, n, user)])
+
+
+async def _may_use(client: Client, network: NetworkUse, user: UserInfo) -> bool:
+    """Whether the project lets the user use the network. All that is known of him goes along."""
+    resource = Network.RESOURCE
+    question = SubjectAccessReview(
+        spec=SubjectAccessReviewSpec(
+            user=user.username,
+            groups=user.groups,
+            uid=user.uid,
+            extra=user.extra,
+            resource_attributes=ResourceAttributes(
+                verb=network.verb,
+                group=resource.group,
+                version=resource.version,
+                resource=resource.plural,
+                namespace=network.namespace,
+                name=network.name,
+            ),
+        )
+    )
+    return (await client.create(question)).status.allowed
+
+
+def _refusal(network: NetworkUse, user: UserInfo) -> FieldError:
+    return forbidden(
+        network.path,
+        f"{user.username or 'nobody'} may not use the network {network.namespace}/{network.name}; "
+        f'ask for the verb "{network.verb}" on it, or name another',
+    )
+
+
+def _refuse(new: Document, wrong: Iterable[FieldError]) -> tuple[str, ...]:
+    found = tuple(wrong)
+    if found:
+        meta = _metadata(new)
+        name = meta.get("name") or meta.get("generateName") or ""
+        raise errors.invalid(Workload.RESOURCE, str(name), found)
+    return ()
+
+
+def _read(document: Document) -> Workload | None:
+    try:
+        return scheme.decode_as(Workload, document)
+    except scheme.DecodeError:
+        return None
+
+
+def _metadata(document: Document) -> Document:
+    found = document.get("metadata")
+    return found if isinstance(found, Mapping) else {}

@@ -1,0 +1,224 @@
+"""The federator: a project's deployments go to the hub, and what the hub knows of them comes back.
+
+A request names a deployment of a project. Before the first write on the hub the project's
+deployment notes where that is and is held by a finalizer, in one write: whatever happens later, it
+can be found and taken back.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from compute.api import karmada, labels
+from compute.api.compute import WorkloadDeployment
+from compute.api.core import Namespace
+from compute.api.karmada_work import ResourceBinding
+from compute.api.meta import Object
+from compute.api.reasons import Reason
+from compute.controllers.management.carrying import save
+from compute.controllers.management.hub_policies import ensure_policy
+from compute.controllers.management.links import Link
+from compute.controllers.management.origins import engaged_as, from_hub, original_of
+from compute.controllers.management.planes import ACROSS_PLANES, ManagementPlanes
+from compute.controllers.management.reading import known
+from compute.controllers.management.reports import Reports, placement, readiness
+from compute.controllers.management.turning import turning
+from compute.controllers.management.withdrawal import Withdrawal
+from compute.decide.federation import (
+    Refused,
+    deployment_due,
+    hub_deployment,
+    hub_namespace,
+    identity,
+    namespace_due,
+    prepared,
+)
+from compute.decide.writes import Create
+from compute.runtime.clusters import Cluster
+from compute.runtime.controller import Controller
+from compute.runtime.kit import Kit
+from compute.runtime.requests import DONE, Request, Result
+from compute.runtime.sources import Source, mapped, own
+
+NAME: Final = "federator"
+_CELL: Final = "cell"
+
+
+def controllers(planes: ManagementPlanes, kit: Kit) -> list[Controller]:
+    """The controller that joins the projects to the hub."""
+    federator, sources = Federator(planes, kit), _sources(planes)
+    return [kit.controller(NAME, federator, planes.projects, sources, ACROSS_PLANES)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What the hub should hold of a deployment."""
+
+    room: Namespace
+    copy: WorkloadDeployment
+
+
+class Federator:
+    """Keeps one deployment of a project and its copy on the hub in step."""
+
+    def __init__(self, planes: ManagementPlanes, kit: Kit) -> None:
+        self._planes = planes
+        self._recorder = kit.recorder(NAME)
+        self._reports = Reports(kit.environment, self._recorder)
+        self._withdrawal = Withdrawal(self._recorder)
+
+    async def reconcile(self, request: Request) -> Result:
+        """Send it, take it back, or clear up after it."""
+        project = self._planes.projects.get(request.cluster)
+        link = Link(request, project, self._planes.hub.sole())
+        cache = project.informers.of(WorkloadDeployment).cache
+        deployment = cache.get(request.namespace, request.name)
+        if deployment is None:
+            await self._withdrawal.clear(link)
+        elif deployment.deleting:
+            await self._withdrawal.finish(link, deployment)
+        else:
+            namespace = await known(project, Namespace, request.namespace)
+            if namespace is not None:
+                await self._federate(link, deployment, namespace)
+        return DONE
+
+    async def _federate(
+        self, link: Link, deployment: WorkloadDeployment, namespace: Namespace
+    ) -> None:
+        wanted = _wanted(link, deployment, namespace)
+        if isinstance(wanted, Refused):
+            await self._reports.refuse(link, deployment, wanted.why)
+        elif _is_settled(link, deployment, wanted):
+            await self._keep(link, deployment, wanted)
+        else:
+            await self._settle(link)
+
+    async def _settle(self, link: Link) -> None:
+        """Begin, or begin anew: what is made on the hub follows from what the project holds now."""
+        client = link.project.client
+        namespace = await client.find(Namespace, link.namespace)
+        deployment = await client.find(WorkloadDeployment, link.name, link.namespace)
+        if namespace is None or deployment is None or deployment.deleting:
+            return  # the change that says so is on its way
+        wanted = _wanted(link, deployment, namespace)
+        if isinstance(wanted, Refused):
+            return
+        due = prepared(deployment, wanted.room.metadata.name)
+        if due:
+            deployment = await save(client, due)
+        await self._keep(link, deployment, wanted)
+
+    async def _keep(self, link: Link, deployment: WorkloadDeployment, wanted: _Wanted) -> None:
+        await self._withdrawal.clear_elsewhere(link, wanted.room.metadata.name)
+        if not await _is_housed(link, wanted.room):
+            return  # made anew once it is gone
+        copy = await self._sent(link, deployment, wanted.copy)
+        await self._reports.carry(link, deployment, copy)
+
+    async def _sent(
+        self, link: Link, deployment: WorkloadDeployment, wanted: WorkloadDeployment
+    ) -> WorkloadDeployment:
+        """The hub's copy, made or brought up to date."""
+        client, room = link.hub.client, wanted.metadata.namespace
+        existing = link.hub.informers.of(WorkloadDeployment).cache.get(room, link.name)
+        existing = existing or await client.find(WorkloadDeployment, link.name, room)
+        due = deployment_due(existing, wanted)
+        if due is None:
+            return existing or wanted
+        copy = await save(client, due)
+        if existing is None or _city(existing) != _city(copy):
+            await ensure_policy(client, copy)
+        if isinstance(due, Create):
+            note = f"{link.name} is on the hub, to be run in {wanted.spec.city_code}"
+            self._recorder.event(
+                link.project.client, deployment, "Normal", Reason.FEDERATED, note, "Federate"
+            )
+        return copy
+
+
+def _wanted(link: Link, deployment: WorkloadDeployment, namespace: Namespace) -> _Wanted | Refused:
+    try:
+        room = hub_namespace(link.project_name, namespace)
+    except ValueError as error:  # the project's name fits into no label
+        return Refused(str(error))
+    copy = hub_deployment(deployment, link.project_name, room.metadata.name)
+    return copy if isinstance(copy, Refused) else _Wanted(room, copy)
+
+
+def _is_settled(link: Link, deployment: WorkloadDeployment, wanted: _Wanted) -> bool:
+    """Whether nothing has to be made: it is held, noted, and on the hub, as far as we know."""
+    room = wanted.room.metadata.name
+    informers = link.hub.informers
+    return (
+        prepared(deployment, room) is None
+        and ("", room) in informers.of(Namespace).cache
+        and (room, link.name) in informers.of(WorkloadDeployment).cache
+    )
+
+
+async def _is_housed(link: Link, wanted: Namespace) -> bool:
+    """Whether the hub namespace is there to stay, made or mended if need be."""
+    client, name = link.hub.client, wanted.metadata.name
+    room = link.hub.informers.of(Namespace).cache.get("", name)
+    if room is None or namespace_due(room, wanted):
+        room = await client.find(Namespace, name)
+    due = namespace_due(room, wanted)
+    if due:
+        room = await save(client, due)
+    return room is not None and not room.deleting
+
+
+def _city(copy: WorkloadDeployment) -> str | None:
+    return copy.metadata.labels.get(labels.TOPOLOGY_CITY_CODE)
+
+
+def _sources(planes: ManagementPlanes) -> Sequence[Source[Any]]:
+    def room(hub: Cluster, changed: Namespace) -> Iterable[Request]:
+        return _of_room(hub, changed, planes)
+
+    return [
+        own(WorkloadDeployment, planes.projects),
+        mapped(WorkloadDeployment, planes.hub, from_hub(planes.hub, _of_copy)),
+        mapped(Namespace, planes.hub, from_hub(planes.hub, room)),
+        turning(ResourceBinding, planes.hub, from_hub(planes.hub, _of_binding), placement),
+        turning(karmada.Cluster, planes.hub, from_hub(planes.hub, _of_cell), readiness),
+    ]
+
+
+def _of_copy(hub: Cluster, copy: Object) -> Iterable[Request]:
+    original = original_of(hub, copy)
+    return () if original is None else (original,)
+
+
+def _of_room(hub: Cluster, room: Namespace, planes: ManagementPlanes) -> Iterable[Request]:
+    """Everything that is, or should be, in a hub namespace."""
+    told = identity(room)
+    if told is None:
+        return ()
+    project = planes.projects.find(engaged_as(told))
+    sent = hub.informers.of(WorkloadDeployment).cache.keys(room.metadata.name)
+    meant = project.informers.of(WorkloadDeployment).cache.keys(told.namespace) if project else []
+    found = dict.fromkeys(name for _, name in (*sent, *meant))
+    return [Request(engaged_as(told), told.namespace, name) for name in found]
+
+
+def _of_binding(hub: Cluster, binding: ResourceBinding) -> Iterable[Request]:
+    resource = binding.spec.resource
+    if resource.kind != WorkloadDeployment.RESOURCE.kind:
+        return ()
+    cache = hub.informers.of(WorkloadDeployment).cache
+    copy = cache.get(resource.namespace, resource.name)
+    return () if copy is None else _of_copy(hub, copy)
+
+
+def _of_cell(hub: Cluster, cell: karmada.Cluster) -> Iterable[Request]:
+    """The deployments that are bound to a cell."""
+    cache = hub.informers.of(ResourceBinding).cache
+    cache.add_index(_CELL, _cells)
+    for binding in cache.by(_CELL, cell.metadata.name):
+        yield from _of_binding(hub, binding)
+
+
+def _cells(binding: ResourceBinding) -> Iterable[str]:
+    return [cluster.name for cluster in binding.spec.clusters]

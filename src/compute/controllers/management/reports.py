@@ -1,0 +1,119 @@
+"""What the project is told of a deployment: what its cell reports, and what only the hub knows."""
+
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from compute.api import karmada, names, times
+from compute.api.compute import WorkloadDeployment, WorkloadDeploymentStatus
+from compute.api.conditions import ConditionType, NeighbourCondition
+from compute.api.coordination import Lease
+from compute.api.karmada_work import ResourceBinding
+from compute.api.meta import Condition
+from compute.api.neighbour_reasons import NeighbourReason
+from compute.api.reasons import Reason
+from compute.controllers.management.links import Link
+from compute.controllers.management.reading import known
+from compute.decide.conditions import find
+from compute.decide.federation import Silent, Trouble, Unplaced, project_status
+from compute.environment import Environment
+from compute.runtime.clusters import Cluster
+from compute.runtime.events import Recorder
+
+LEASES: Final = "karmada-cluster"  # the hub's namespace of the leases of its clusters
+_WARNINGS: Final = (Reason.NO_CELL_FOR_CITY, Reason.CELL_UNREACHABLE)
+_NOWHERE: Final = (NeighbourReason.NO_CLUSTER_FIT, NeighbourReason.UNSCHEDULABLE)
+
+
+class Reports:
+    """Writes the status of the project's deployments."""
+
+    def __init__(self, environment: Environment, recorder: Recorder) -> None:
+        self._environment = environment
+        self._recorder = recorder
+
+    async def carry(
+        self, link: Link, deployment: WorkloadDeployment, copy: WorkloadDeployment
+    ) -> None:
+        """Bring the project's status to what is known on the hub."""
+        trouble = await trouble_of(link.hub, copy)
+        if isinstance(trouble, Unplaced):
+            # Whoever reported before has it no longer, and nobody is left to correct the counts.
+            copy = msgspec.structs.replace(copy, status=WorkloadDeploymentStatus())
+        await self._write(link, deployment, copy, trouble)
+
+    async def refuse(self, link: Link, deployment: WorkloadDeployment, why: str) -> None:
+        """Say why the deployment cannot go to the hub. What was reported before is kept."""
+        await self._write(link, deployment, deployment, Unplaced(why))
+
+    async def _write(
+        self,
+        link: Link,
+        deployment: WorkloadDeployment,
+        told: WorkloadDeployment,
+        trouble: Trouble | None,
+    ) -> None:
+        status = project_status(deployment, told, trouble, self._environment.now())
+        if status is None:
+            return
+        desired = msgspec.structs.replace(deployment, status=status)
+        written = await link.project.client.patch_status(deployment, desired)
+        before = find(deployment.status.conditions, ConditionType.AVAILABLE)
+        after = find(written.status.conditions, ConditionType.AVAILABLE)
+        if after and after.reason in _WARNINGS and (not before or before.reason != after.reason):
+            self._recorder.event(
+                link.project.client, written, "Warning", after.reason, after.message, "Federate"
+            )
+
+
+async def trouble_of(hub: Cluster, copy: WorkloadDeployment) -> Trouble | None:
+    """What stands between a deployment on the hub and its cell, as far as the hub says."""
+    meta = copy.metadata
+    bound = names.resource_binding(meta.name, copy.kind)
+    binding = await known(hub, ResourceBinding, bound, meta.namespace)
+    if binding is None or binding.spec.resource.uid not in ("", meta.uid):
+        return None
+    if not binding.spec.clusters:
+        return _unplaced(binding)
+    return await _silent(hub, binding.spec.clusters[0].name)
+
+
+def readiness(cluster: karmada.Cluster) -> Condition | None:
+    """What the hub says of how a cell is doing."""
+    return find(cluster.status.conditions, ConditionType.READY)
+
+
+def placement(binding: ResourceBinding) -> tuple[object, ...]:
+    """What a binding says of where its object goes."""
+    return binding.spec.resource, binding.spec.clusters, _unplaced(binding)
+
+
+def _unplaced(binding: ResourceBinding) -> Unplaced | None:
+    scheduled = find(binding.status.conditions, NeighbourCondition.SCHEDULED)
+    if scheduled is None or scheduled.status != "False" or scheduled.reason not in _NOWHERE:
+        return None
+    return Unplaced(scheduled.message)
+
+
+async def _silent(hub: Cluster, cell: str) -> Silent | None:
+    cluster = await known(hub, karmada.Cluster, cell)
+    ready = readiness(cluster) if cluster else None
+    if ready is None or ready.status == "True":
+        return None
+    return Silent(cell, await _last_heard(hub, cell, ready))
+
+
+async def _last_heard(hub: Cluster, cell: str, ready: Condition) -> datetime:
+    """When the cell was last well.
+
+    A lease that is renewed all the same would tell a new time on every pass, so it counts only
+    while it is older than what it led to.
+    """
+    lease = await hub.client.find(Lease, cell, LEASES)
+    try:
+        renewed = times.parse(lease.spec.renew_time or "") if lease else None
+    except times.TimeError:
+        renewed = None
+    since = ready.last_transition_time
+    return min(renewed, since) if renewed else since

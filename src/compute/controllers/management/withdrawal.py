@@ -1,0 +1,111 @@
+"""Taking a deployment off the hub: because its project deletes it, or because it is gone there."""
+
+import logging
+from typing import Final
+
+import msgspec
+
+from compute.api import annotations, finalizers, names
+from compute.api.compute import WorkloadDeployment
+from compute.api.core import Namespace
+from compute.api.errors import NotFound
+from compute.api.reasons import Reason
+from compute.controllers.management.carrying import remove
+from compute.controllers.management.links import Link
+from compute.controllers.management.origins import copies_of, original_of
+from compute.controllers.management.reading import certain, known
+from compute.decide.federation import (
+    DeleteHub,
+    ReleaseFinalizer,
+    finalization,
+    is_copy,
+    orphaned_deployments,
+)
+from compute.decide.writes import Delete
+from compute.runtime.events import Recorder
+
+_log: Final = logging.getLogger(__name__)
+
+
+class Withdrawal:
+    """Removes hub deployments, and lets their originals go afterwards."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    async def finish(self, link: Link, deployment: WorkloadDeployment) -> None:
+        """Bring the removal of a deployment a step on. The hub's copy goes first."""
+        if finalizers.FEDERATOR not in deployment.metadata.finalizers:
+            return
+        rooms = await _rooms(link, deployment)
+        if all([await _is_gone(link, deployment, room) for room in rooms]):
+            await self._release(link, deployment)
+
+    async def clear(self, link: Link) -> None:
+        """Remove what the hub holds of a deployment that its project has no more."""
+        copies = copies_of(link.hub, link.request)
+        if not copies:
+            return
+        if await certain(link.project, WorkloadDeployment, link.name, link.namespace) is None:
+            await _remove(link, copies)
+
+    async def clear_elsewhere(self, link: Link, room: str) -> None:
+        """Remove what an earlier namespace of the same name left on the hub."""
+        strays = [c for c in copies_of(link.hub, link.request) if c.metadata.namespace != room]
+        if not strays:
+            return
+        namespace = await certain(link.project, Namespace, link.namespace)
+        if namespace is not None and names.hub_namespace(namespace.metadata.uid) == room:
+            await _remove(link, strays)
+
+    async def _release(self, link: Link, deployment: WorkloadDeployment) -> None:
+        meta = deployment.metadata
+        left = tuple(held for held in meta.finalizers if held != finalizers.FEDERATOR)
+        released = msgspec.structs.replace(meta, finalizers=left)
+        desired = msgspec.structs.replace(deployment, metadata=released)
+        try:
+            await link.project.client.patch(deployment, desired)
+        except NotFound:  # another has released it
+            return
+        note = f"{meta.name} is off the hub, which takes it from {deployment.spec.city_code}"
+        self._recorder.event(
+            link.project.client, deployment, "Normal", Reason.WITHDRAWN, note, "Withdraw"
+        )
+
+
+async def _rooms(link: Link, deployment: WorkloadDeployment) -> list[str]:
+    """The hub namespaces to look in: the one noted down, and the one that follows from the uid.
+
+    A user can edit what is noted, and the namespace may not be found any more: either can be
+    wrong, hardly both.
+    """
+    noted = deployment.metadata.annotations.get(annotations.FEDERATION_NAMESPACE, "")
+    namespace = await known(link.project, Namespace, link.namespace)
+    derived = names.hub_namespace(namespace.metadata.uid) if namespace else ""
+    return [room for room in dict.fromkeys((noted, derived)) if room]
+
+
+async def _is_gone(link: Link, deployment: WorkloadDeployment, room: str) -> bool:
+    """Whether the hub has nothing of the deployment there, after asking for its removal."""
+    cached = link.hub.informers.of(WorkloadDeployment).cache.get(room, link.name)
+    if cached and cached.deleting and is_copy(cached, deployment, link.project_name):
+        return False  # its going is what brings us back
+    copy = await certain(link.hub, WorkloadDeployment, link.name, room)
+    step = finalization(deployment, copy, link.project_name)
+    if isinstance(step, DeleteHub) and copy is not None:
+        await remove(link.hub.client, Delete(copy))
+        copy = await certain(link.hub, WorkloadDeployment, link.name, room)
+        step = finalization(deployment, copy, link.project_name)
+    return isinstance(step, ReleaseFinalizer)
+
+
+async def _remove(link: Link, copies: list[WorkloadDeployment]) -> None:
+    for copy in copies:
+        meta = copy.metadata
+        live = await link.hub.client.find(WorkloadDeployment, meta.name, meta.namespace)
+        if live is None or original_of(link.hub, live) != link.request:
+            continue
+        for write in orphaned_deployments((live,), ()):
+            about = {"object": f"{meta.namespace}/{meta.name}", "original": str(link.request)}
+            _log.warning("hub deployment without an original removed", extra=about)
+            await remove(link.hub.client, write)

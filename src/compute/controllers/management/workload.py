@@ -1,0 +1,176 @@
+"""Workloads: one deployment for each placement and city, and their health summed up.
+
+    Workload + offered cities --> split --> WorkloadDeployments made, changed, removed
+    WorkloadDeployments' statuses --> the Workload's status
+
+Whatever is made, changed or removed follows from a Workload and from cities that were read live a
+moment before: the caches only say that there is something to do.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+import msgspec
+
+from compute.api import finalizers
+from compute.api.compute import Workload, WorkloadDeployment
+from compute.api.errors import NotFound
+from compute.client.client import Client
+from compute.controllers.management import networks, offers, workload_reads, workload_watches
+from compute.controllers.management.histories import Histories
+from compute.controllers.management.planes import ManagementPlanes
+from compute.controllers.management.refusals import Refusals
+from compute.decide import placement, rollup, serving
+from compute.decide.placement import Split
+from compute.decide.workload_status import workload_status
+from compute.runtime import commit
+from compute.runtime.clusters import Cluster
+from compute.runtime.controller import Controller
+from compute.runtime.kit import Kit
+from compute.runtime.requests import DONE, Request, Result
+
+NAME: Final = "workload"
+_SOON: Final = Result(look_again_after=timedelta(seconds=5))  # for what no change may tell of
+
+
+def controllers(planes: ManagementPlanes, kit: Kit, *, networking: bool = True) -> list[Controller]:
+    """The controller of Workloads, over all projects.
+
+    Without ``networking`` networks are neither watched nor asked for: their kinds may not exist.
+    """
+    histories = Histories(kit.environment)
+    reconciler = WorkloadReconciler(planes, kit, histories, networking=networking)
+    sources = workload_watches.sources(planes.projects, histories, networking=networking)
+    return [kit.controller(NAME, reconciler, planes.projects, sources)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Sight:
+    """A Workload, all deployments it has, and what follows from both."""
+
+    workload: Workload
+    deployments: tuple[WorkloadDeployment, ...]
+    missing_networks: tuple[str, ...]
+    split: Split
+
+    @property
+    def due(self) -> bool:
+        return bool(self.split.create or self.split.update or self.split.delete)
+
+    @property
+    def placed(self) -> bool:
+        """Whether there is a deployment wherever there can be one."""
+        return not (self.due or self.split.taken or self.missing_networks)
+
+
+class WorkloadReconciler:
+    """Looks after one Workload at a time."""
+
+    def __init__(
+        self, planes: ManagementPlanes, kit: Kit, histories: Histories, *, networking: bool
+    ) -> None:
+        self._projects = planes.projects
+        self._environment = kit.environment
+        self._histories = histories
+        self._networking = networking
+
+    async def reconcile(self, request: Request) -> Result:
+        project = self._projects.get(request.cluster)
+        workloads = project.informers.of(Workload).cache
+        workload = workloads.get(request.namespace, request.name)
+        if workload is None:
+            self._histories.forget(project, (request.namespace, request.name))
+            return DONE
+        if workload.deleting:
+            return await self._remove(project, workload)
+        workload = await commit.hold(project.client, workload, finalizers.WORKLOAD)
+        refusals = Refusals()
+        with refusals.noted():
+            await self._histories.keep(project, workload)
+        result = await self._look_after(project, workload, refusals)
+        refusals.tell()
+        return result
+
+    async def _look_after(self, project: Cluster, workload: Workload, refusals: Refusals) -> Result:
+        sight = await self._sight(project, workload, offers.seen(project))
+        if sight.due:
+            live = await workload_reads.live(project, workload)
+            if live is None or live.deleting:
+                return DONE  # that change is on its way to the cache
+            sight = await self._sight(project, live, await offers.asked(project.client))
+            if await _carry_out(project.client, sight.split, refusals) and not refusals:
+                return DONE  # what was written asks for the next look, which tells of it
+        await self._report(project, sight)
+        return await self._prove(project, sight)
+
+    async def _sight(self, project: Cluster, workload: Workload, offered: frozenset[str]) -> _Sight:
+        missing = await networks.missing(project, workload) if self._networking else ()
+        mine = workload_reads.deployments(project, workload)
+        split = placement.split(
+            workload, (*mine, *workload_reads.in_the_way(project, workload)), offered
+        )
+        return _Sight(workload, mine, missing, placement.withheld(split) if missing else split)
+
+    async def _report(self, project: Cluster, sight: _Sight) -> None:
+        """Sum up how the deployments are doing."""
+        workload = sight.workload
+        status = workload_status(
+            workload,
+            sight.deployments,
+            missing_networks=sight.missing_networks,
+            split=sight.split,
+            now=self._environment.now(),
+        )
+        if not rollup.same(workload.status, status):
+            told = msgspec.structs.replace(workload, status=status)
+            await project.client.patch_status(workload, told)
+
+    async def _prove(self, project: Cluster, sight: _Sight) -> Result:
+        """Have the history say of a spec that is served everywhere that it is."""
+        workload = sight.workload
+        kept = self._histories.unproven(project, workload)
+        if kept is None:
+            return DONE
+        kept.waiting = sight.placed and serving.reported(workload, sight.deployments)
+        if not (kept.waiting and workload_reads.proven(project, sight.deployments)):
+            return DONE
+        return DONE if await self._histories.mark_healthy(project, workload, kept) else _SOON
+
+    async def _remove(self, project: Cluster, workload: Workload) -> Result:
+        """Take the deployments away, and let the Workload go after the last of them."""
+        live = await workload_reads.live(project, workload)
+        if live is None or not live.deleting:
+            return DONE
+        left = workload_reads.deployments(project, live)
+        unseen = () if left else await workload_reads.listed(project.client, live)
+        if not (left or unseen):
+            await commit.release(project.client, live, finalizers.WORKLOAD)
+            return DONE
+        refusals = Refusals()
+        split = placement.split(live, left or unseen, frozenset())
+        await _carry_out(project.client, split, refusals)
+        await self._report(project, _Sight(live, left or unseen, (), split))
+        refusals.tell()
+        return _SOON if unseen else DONE  # as each of them goes, this is asked for again
+
+
+async def _carry_out(client: Client, split: Split, refusals: Refusals) -> bool:
+    """Whether anything was to be done. One deployment that is refused must not hold up the others."""
+    for unwanted in split.delete:
+        with refusals.noted():
+            await _delete(client, unwanted)
+    for update in split.update:
+        with refusals.noted():
+            await client.patch(update.existing, update.desired)
+    for wanted in split.create:
+        with refusals.noted():
+            await client.create(wanted)
+    return bool(split.delete or split.update or split.create)
+
+
+async def _delete(client: Client, deployment: WorkloadDeployment) -> None:
+    try:
+        await client.delete(deployment)
+    except NotFound:
+        return

@@ -1,0 +1,49 @@
+"""What many Instances in one deployment cost."""
+
+import asyncio
+from pathlib import Path
+
+from compute.api.compute import WorkloadDeployment
+from tests.builders import deployment
+from tests.cell_neighbours import NAMESPACE, PLANE, Cell, cell
+from tests.stage import Stage, staged
+
+COUNT = 200
+
+
+def _writes(at: Cell, kind: str) -> int:
+    return sum(1 for _, name, _ in at.stage.writes if name.endswith(f"/{kind}"))
+
+
+def test_many_instances_cost_few_looks(tmp_path: Path) -> None:
+    """Changes of Instances are looked at together: the deployment is not written for each."""
+
+    async def story(stage: Stage) -> None:
+        at = await cell(stage)
+        began = asyncio.get_running_loop().time()
+        await at.deploy(deployment(COUNT, policy="Parallel"))
+        await at.ready(COUNT)
+        seconds = asyncio.get_running_loop().time() - began
+        assert seconds < 5
+        assert _writes(at, "workloaddeployments") < 5 * seconds + 10
+        # Made, let through the network's gate, started in two writes.
+        assert _writes(at, "instances") <= 4 * COUNT
+        await stage.rest()
+        assert await stage.quiet() == []
+
+    staged(tmp_path, story)
+
+
+def test_many_instances_go_at_once(tmp_path: Path) -> None:
+    """All Instances of a deployment that is deleted go together, and then it goes."""
+
+    async def story(stage: Stage) -> None:
+        at = await cell(stage)
+        await at.deploy(deployment(COUNT, policy="Parallel"))
+        await at.client.delete(await at.ready(COUNT))
+        before = _writes(at, "workloaddeployments")
+        await stage.gone(PLANE, WorkloadDeployment, "web-home-dfw", NAMESPACE)
+        assert await at.names() == []
+        assert _writes(at, "workloaddeployments") - before < 10
+
+    staged(tmp_path, story)
