@@ -1,0 +1,131 @@
+"""From policies to bindings: each object that a policy claims gets a ResourceBinding beside it.
+
+The binding is owned by the object and goes with it. A policy that goes leaves everything as it is.
+"""
+
+from typing import Any, Generic
+
+import msgspec
+
+from compute.api import names
+from compute.api.karmada import PropagationPolicy
+from compute.api.karmada_work import ResourceBinding, ResourceBindingSpec, TemplateRef
+from compute.api.meta import ObjectMeta
+from compute.client.client import K
+from compute.environment import Environment
+from compute.federation import claims, marks
+from compute.federation.planes import EnginePlanes
+from compute.runtime.clusters import Cluster, Clusters
+from compute.runtime.controller import Controller
+from compute.runtime.kit import Kit
+from compute.runtime.requests import DONE, ClusterName, Request, Result
+from compute.runtime.sources import mapped, own
+
+
+def controller(kind: type[K], planes: EnginePlanes, kit: Kit) -> Controller:
+    """The controller that binds the objects of one kind."""
+    resource = kind.RESOURCE
+
+    def from_binding(cluster: ClusterName, binding: ResourceBinding) -> list[Request]:
+        bound = binding.spec.resource
+        ours = (bound.api_version, bound.kind) == (resource.api_version, resource.kind)
+        return [Request(cluster, bound.namespace, bound.name)] if ours else []
+
+    def from_policy(cluster: ClusterName, policy: PropagationPolicy) -> list[Request]:
+        cache = planes.hub.get(cluster).informers.of(kind).cache
+        return [Request(cluster, *key) for key in cache.keys(policy.metadata.namespace)]
+
+    sources = [
+        own(kind, planes.hub),
+        mapped(PropagationPolicy, planes.hub, from_policy),
+        mapped(ResourceBinding, planes.hub, from_binding),
+    ]
+    binder = Binder(kind, planes.hub, kit.environment)
+    return kit.controller(f"engine-{resource.singular}-binder", binder, planes.hub, sources)
+
+
+class Binder(Generic[K]):
+    """Claims one object for its policy, and keeps its binding in step with both."""
+
+    def __init__(self, kind: type[K], hub: Clusters, environment: Environment) -> None:
+        self._kind = kind
+        self._hub = hub
+        self._environment = environment
+
+    async def reconcile(self, request: Request) -> Result:
+        hub = self._hub.get(request.cluster)
+        template = hub.informers.of(self._kind).cache.get(request.namespace, request.name)
+        if template is None or template.deleting:
+            return DONE  # its binding goes with it
+        policies = hub.informers.of(PropagationPolicy).cache.list(request.namespace)
+        policy = claims.claimant(template, policies)
+        if policy is not None:
+            policy = await self._known(hub, policy)
+            template = await hub.client.patch(template, claims.claimed(template, policy))
+            await self._bind(hub, template, policy)
+        return DONE
+
+    async def _known(self, hub: Cluster, policy: PropagationPolicy) -> PropagationPolicy:
+        """The policy with an id that outlives its uid, should it be restored from a backup."""
+        meta = policy.metadata
+        if marks.POLICY_ID in meta.labels:
+            return policy
+        labels = meta.labels | {marks.POLICY_ID: self._environment.uid()}
+        metadata = msgspec.structs.replace(meta, labels=labels)
+        return await hub.client.patch(policy, msgspec.structs.replace(policy, metadata=metadata))
+
+    async def _bind(self, hub: Cluster, template: K, policy: PropagationPolicy) -> None:
+        name = names.resource_binding(template.metadata.name, template.kind)
+        namespace = template.metadata.namespace
+        present = hub.informers.of(ResourceBinding).cache.get(namespace, name)
+        if present is not None:
+            of_another = present.spec.resource.uid != template.metadata.uid
+            if not present.deleting and not of_another:  # else it is on its way out
+                await hub.client.patch(present, _renewed(present, policy))
+            return
+        live = await hub.client.find(self._kind, template.metadata.name, namespace)
+        if live is not None and not live.deleting and live.metadata.uid == template.metadata.uid:
+            await hub.client.create(_binding(template, name, policy, self._environment.uid()))
+
+
+def _binding(template: K, name: str, policy: PropagationPolicy, binding_id: str) -> ResourceBinding:
+    meta = template.metadata
+    metadata = ObjectMeta(
+        name=name,
+        namespace=meta.namespace,
+        labels=claims.claim_labels(policy) | {marks.BINDING_ID: binding_id},
+        annotations=claims.claim_annotations(policy),
+        finalizers=(marks.BINDING,),
+        owner_references=(template.reference(controller=True, block_owner_deletion=True),),
+    )
+    resource = TemplateRef(
+        api_version=template.api_version,
+        kind=template.kind,
+        namespace=meta.namespace,
+        name=meta.name,
+        uid=meta.uid,
+    )
+    spec = ResourceBindingSpec(resource=resource, **_wished(policy))
+    return ResourceBinding(metadata=metadata, spec=spec)
+
+
+def _renewed(present: ResourceBinding, policy: PropagationPolicy) -> ResourceBinding:
+    """The binding as its policy wants it. Which clusters it is for is not the policy's to say."""
+    meta = present.metadata
+    metadata = msgspec.structs.replace(
+        meta,
+        labels=meta.labels | claims.claim_labels(policy),
+        annotations=meta.annotations | claims.claim_annotations(policy),
+    )
+    spec = msgspec.structs.replace(present.spec, **_wished(policy))
+    return msgspec.structs.replace(present, metadata=metadata, spec=spec)
+
+
+def _wished(policy: PropagationPolicy) -> dict[str, Any]:
+    spec = policy.spec
+    return {
+        "placement": spec.placement,
+        "scheduler_name": spec.scheduler_name,
+        "conflict_resolution": spec.conflict_resolution,
+        "preserve_resources_on_deletion": spec.preserve_resources_on_deletion,
+    }

@@ -1,0 +1,86 @@
+"""Which policy an object on the hub belongs to.
+
+A policy claims an object, and no other takes it over for as long as that one is there. The claim is
+written on the object, so that it does not depend on who came first.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from compute.api import selectors
+from compute.api.karmada import PropagationPolicy, ResourceSelector
+from compute.api.meta import Object
+from compute.client.client import K
+from compute.federation import marks
+
+_NOT = 0  # how exactly a selector means an object
+_ALL = 1
+_LABELLED = 2
+_NAMED = 3
+
+
+def claimant(template: Object, policies: Iterable[PropagationPolicy]) -> PropagationPolicy | None:
+    """The policy that has the object, or the one that is to have it; None when none wants it.
+
+    Of several that want it, the one of the highest priority; then the one that names it most
+    exactly; then the first by name.
+    """
+    policies = list(policies)
+    for policy in policies:
+        if claimed_by(template) == policy.metadata.name:
+            return policy
+    wanting = [policy for policy in policies if _exactness(policy, template)]
+    return min(wanting, key=lambda policy: _rank(policy, template), default=None)
+
+
+def claimed_by(template: Object) -> str:
+    """The name of the policy that claimed the object; empty when none did."""
+    told = template.metadata.annotations
+    ours = told.get(marks.POLICY_NAMESPACE) == template.metadata.namespace
+    return told.get(marks.POLICY_NAME, "") if ours else ""
+
+
+def claimed(template: K, policy: PropagationPolicy) -> K:
+    """The object with the policy's claim on it."""
+    meta = template.metadata
+    metadata = msgspec.structs.replace(
+        meta,
+        labels=meta.labels | claim_labels(policy),
+        annotations=meta.annotations | claim_annotations(policy),
+    )
+    return msgspec.structs.replace(template, metadata=metadata)
+
+
+def claim_labels(policy: PropagationPolicy) -> dict[str, str]:
+    return {marks.POLICY_ID: policy.metadata.labels[marks.POLICY_ID]}
+
+
+def claim_annotations(policy: PropagationPolicy) -> dict[str, str]:
+    meta = policy.metadata
+    return {marks.POLICY_NAME: meta.name, marks.POLICY_NAMESPACE: meta.namespace}
+
+
+def _rank(policy: PropagationPolicy, template: Object) -> tuple[int, int, str]:
+    return -policy.spec.priority, -_exactness(policy, template), policy.metadata.name
+
+
+def _exactness(policy: PropagationPolicy, template: Object) -> int:
+    return max((_meant(one, template) for one in policy.spec.resource_selectors), default=_NOT)
+
+
+def _meant(selector: ResourceSelector, template: Object) -> int:
+    """How exactly a selector means an object. One that cannot be read means nothing."""
+    meta = template.metadata
+    here = selector.namespace in ("", meta.namespace)
+    if (selector.api_version, selector.kind) != (template.api_version, template.kind) or not here:
+        return _NOT
+    if selector.name:
+        return _NAMED if selector.name == meta.name else _NOT
+    if selector.label_selector is None:
+        return _ALL
+    try:
+        matches = selectors.from_typed(selector.label_selector).matches(meta.labels)
+    except selectors.SelectorError:
+        return _NOT
+    return _LABELLED if matches else _NOT

@@ -1,0 +1,89 @@
+"""The copy of an object in a cell: whose it is, and what it should be.
+
+What the cell adds by itself stays: labels, annotations, finalizers, and above all the status, which
+is the cell's alone.
+"""
+
+from typing import Any
+
+import msgspec
+
+from compute.api.core import Namespace
+from compute.api.karmada_work import Work
+from compute.api.meta import Object, ObjectMeta
+from compute.client.client import K
+from compute.federation import marks
+
+_MARKS = (
+    marks.WORK_NAME,
+    marks.WORK_NAMESPACE,
+    marks.WORK_ID,
+    marks.BINDING_NAME,
+    marks.BINDING_NAMESPACE,
+    marks.BINDING_ID,
+    marks.POLICY_NAME,
+    marks.POLICY_NAMESPACE,
+    marks.POLICY_ID,
+    marks.CONFLICTS,
+    marks.TEMPLATE_UID,
+    marks.TEMPLATE_GENERATION,
+    marks.MANAGED,
+    marks.MANAGED_LABELS,
+    marks.MANAGED_ANNOTATIONS,
+)
+
+
+def is_of(copy: Object, work: Work) -> bool:
+    """Whether a cell's object was made from this Work.
+
+    By name, so that a hub which was restored, and has made its Works anew, finds what it had made
+    before.
+    """
+    told, meta = copy.metadata.annotations, work.metadata
+    return (told.get(marks.WORK_NAMESPACE), told.get(marks.WORK_NAME)) == (
+        meta.namespace,
+        meta.name,
+    )
+
+
+def may_take(wanted: Object) -> bool:
+    """Whether an object that somebody else made may become the copy."""
+    return wanted.metadata.annotations.get(marks.CONFLICTS) == "overwrite"
+
+
+def renewed(copy: K, wanted: K) -> K:
+    """The copy as it should be. Nothing of the spec is the cell's to keep, no number of replicas
+    either: what is scaled on the hub must be scaled in the cell.
+    """
+    kept: dict[str, Any] = {"metadata": _merged(copy.metadata, wanted.metadata)}
+    if isinstance(copy, Namespace):
+        kept["spec"] = copy.spec  # who holds it in this plane
+    status = getattr(copy, "status", None)
+    if status is not None:
+        kept["status"] = status
+    return msgspec.structs.replace(wanted, **kept)
+
+
+def let_go(copy: K) -> K:
+    """The copy as an object of the cell's own, without any mark."""
+    meta = copy.metadata
+    metadata = msgspec.structs.replace(
+        meta, labels=_without(meta.labels, _MARKS), annotations=_without(meta.annotations, _MARKS)
+    )
+    return msgspec.structs.replace(copy, metadata=metadata)
+
+
+def _merged(present: ObjectMeta, wanted: ObjectMeta) -> ObjectMeta:
+    labels = _without(present.labels, _listed(present, marks.MANAGED_LABELS))
+    annotations = _without(present.annotations, _listed(present, marks.MANAGED_ANNOTATIONS))
+    return msgspec.structs.replace(
+        present, labels=labels | wanted.labels, annotations=annotations | wanted.annotations
+    )
+
+
+def _listed(present: ObjectMeta, key: str) -> tuple[str, ...]:
+    return tuple(present.annotations.get(key, "").split(","))
+
+
+def _without(told: dict[str, str], keys: tuple[str, ...]) -> dict[str, str]:
+    return {key: value for key, value in told.items() if key not in keys}

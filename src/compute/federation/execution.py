@@ -1,0 +1,212 @@
+"""From Works to cells: each Work is carried out in its cell, and tells how the copy is doing.
+
+    Work there          the copy is made, or brought to what the Work says
+    Work being deleted  the copy is deleted, and the Work goes once the copy is gone
+    no Work             nothing: a hub that lost its Works must not stop what runs
+
+What somebody else made in the cell is never touched, unless the policy says that it may be.
+"""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+import msgspec
+
+from compute.api import names, scheme
+from compute.api.core import Namespace
+from compute.api.errors import BadRequest, Forbidden, Invalid, NotFound, Unavailable
+from compute.api.karmada import Cluster as Member
+from compute.api.karmada_work import Work
+from compute.api.meta import Object
+from compute.client.client import K
+from compute.decide.scheduling import is_ready
+from compute.environment import Environment
+from compute.federation import copies, lookups, marks, reports, works
+from compute.federation.planes import EnginePlanes
+from compute.federation.reports import Outcome
+from compute.runtime import commit
+from compute.runtime.clusters import Cluster
+from compute.runtime.controller import Controller, ControllerSettings
+from compute.runtime.kit import Kit
+from compute.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
+from compute.runtime.sources import Source, mapped
+
+_REFUSED: Final = (BadRequest, Forbidden, Invalid)
+_ASK_AGAIN: Final = Result(timedelta(minutes=5))  # a cell may have been mended
+_SETTINGS: Final = ControllerSettings(workers=8, longest_backoff=10.0)
+
+
+def controller(kinds: Sequence[type[Object]], planes: EnginePlanes, kit: Kit) -> Controller:
+    """The controller that carries out Works with objects of these kinds, and with namespaces."""
+    hubs = planes.hub
+
+    def from_work(_: ClusterName, work: Work) -> list[Request]:
+        cell = names.execution_cluster(work.metadata.namespace)
+        return [_request(cell, work)] if cell else []
+
+    def from_member(cluster: ClusterName, member: Member) -> list[Request]:
+        """A cell that answers again may have missed anything."""
+        cell = member.metadata.name
+        keys = hubs.get(cluster).informers.of(Work).cache.keys(names.execution_namespace(cell))
+        return [Request(cluster_name(cell), *key) for key in keys]
+
+    def from_copy(cell: ClusterName, copy: Object) -> list[Request]:
+        found = [work for hub in hubs for work in lookups.works_about(hub, cell, copy)]
+        return [_request(cell, work) for work in found]
+
+    def from_namespace(cell: ClusterName, namespace: Namespace) -> list[Request]:
+        name = namespace.metadata.name
+        found = [work for hub in hubs for work in lookups.works_into(hub, cell, name)]
+        return [_request(cell, work) for work in found]
+
+    sources: list[Source[Any]] = [
+        mapped(Work, hubs, from_work),
+        mapped(Member, hubs, from_member),
+        mapped(Namespace, planes.cells, from_copy),
+        mapped(Namespace, planes.cells, from_namespace),
+        *(mapped(kind, planes.cells, from_copy) for kind in kinds),
+    ]
+    reconciler = Execution((Namespace, *kinds), planes, kit.environment)
+    return kit.controller("engine-execution", reconciler, planes.cells, sources, _SETTINGS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A Work, and the cell that is to carry it out."""
+
+    hub: Cluster
+    cell: Cluster
+    work: Work
+
+
+class Execution:
+    """Carries out one Work. A request names the cell, and the Work by its place on the hub."""
+
+    def __init__(
+        self, kinds: Sequence[type[Object]], planes: EnginePlanes, environment: Environment
+    ) -> None:
+        self._kinds = kinds
+        self._planes = planes
+        self._environment = environment
+
+    async def reconcile(self, request: Request) -> Result:
+        hub, cell = self._planes.hub.sole(), self._planes.cells.get(request.cluster)
+        work = hub.informers.of(Work).cache.get(request.namespace, request.name)
+        if work is None:
+            return DONE
+        job = _Job(hub, cell, work)
+        try:
+            return await self._carried_out(job)
+        except Unavailable:
+            if self._answers(job):
+                raise
+            return _ASK_AGAIN  # and at once when it answers again
+
+    async def _carried_out(self, job: _Job) -> Result:
+        work = job.work
+        if work.deleting:
+            await self._remove(job)
+            return DONE
+        outcomes = [await self._applied(job, one) for one in work.spec.workload.manifests]
+        told = [outcome for outcome in outcomes if outcome is not None]
+        if len(told) != len(outcomes):
+            return DONE  # what is waited for asks for another look
+        status = reports.work_status(work, told, self._environment.now())
+        await job.hub.client.patch_status(work, msgspec.structs.replace(work, status=status))
+        refused = any(outcome.trouble and outcome.copy is None for outcome in told)
+        return _ASK_AGAIN if refused else DONE
+
+    def _answers(self, job: _Job) -> bool:
+        """Whether the hub thinks that the cell answers: if not, trying over and over is no use."""
+        member = job.hub.informers.of(Member).cache.get("", job.cell.name)
+        return member is not None and is_ready(member)
+
+    async def _applied(self, job: _Job, manifest: works.Manifest) -> Outcome | None:
+        """What became of a manifest; None while something has to happen in the cell first."""
+        kind = self._kind(manifest)
+        if kind is None:
+            return Outcome(None, f"{manifest.get('kind')} is not a kind that is sent to cells")
+        wanted = scheme.decode_as(kind, manifest)
+        try:
+            return await _apply(job, wanted)
+        except _REFUSED as refusal:
+            return Outcome(None, f"the cell refuses it: {refusal.message}")
+
+    async def _remove(self, job: _Job) -> None:
+        """Delete what a Work made, and let the Work go once that is gone."""
+        live = await job.hub.client.find(Work, job.work.metadata.name, job.work.metadata.namespace)
+        if live is None or live.metadata.uid != job.work.metadata.uid:
+            return
+        left = [await self._left(job, one) for one in live.spec.workload.manifests]
+        if not any(left):
+            await commit.release(job.hub.client, live, marks.EXECUTION)
+
+    async def _left(self, job: _Job, manifest: works.Manifest) -> bool:
+        """Whether there is still something of a manifest in the cell."""
+        kind = self._kind(manifest)
+        if kind is None:
+            return False
+        head = msgspec.convert(manifest, Object).metadata
+        client = job.cell.client
+        copy = await client.find(kind, head.name, head.namespace)
+        if copy is None or not copies.is_of(copy, job.work):
+            return False
+        if job.work.spec.preserve_resources_on_deletion:
+            await client.patch(copy, copies.let_go(copy))
+            return False
+        if not copy.deleting:
+            with suppress(NotFound):
+                await client.delete(copy)
+        return await client.find(kind, head.name, head.namespace) is not None
+
+    def _kind(self, manifest: works.Manifest) -> type[Object] | None:
+        kind = scheme.lookup(manifest.get("apiVersion", ""), manifest.get("kind", ""))
+        return kind if kind in self._kinds else None
+
+
+async def _apply(job: _Job, wanted: K) -> Outcome | None:
+    """The copy as it should be. A cell that has no place for it yet will say when it has."""
+    meta, client = wanted.metadata, job.cell.client
+    copy = job.cell.informers.of(type(wanted)).cache.get(meta.namespace, meta.name)
+    if copy is None:
+        if not _has_room(job.cell, wanted) or not await _is_current(job):
+            return None
+        copy = await client.find(type(wanted), meta.name, meta.namespace)
+    if copy is None:
+        return Outcome(await client.create(wanted))
+    if copy.deleting or (copies.is_of(copy, job.work) and works.is_newer(copy.metadata, meta)):
+        return None
+    if not copies.is_of(copy, job.work) and not copies.may_take(wanted):
+        return Outcome(None, _occupied(copy))
+    renewed = copies.renewed(copy, wanted)
+    return Outcome(copy if renewed == copy else await client.patch(copy, renewed))
+
+
+def _has_room(cell: Cluster, wanted: Object) -> bool:
+    if not wanted.RESOURCE.namespaced:
+        return True
+    room = cell.informers.of(Namespace).cache.get("", wanted.metadata.namespace)
+    return room is not None and not room.deleting
+
+
+async def _is_current(job: _Job) -> bool:
+    """Whether the Work, read live, is the one that is being carried out."""
+    meta = job.work.metadata
+    live = await job.hub.client.find(Work, meta.name, meta.namespace)
+    return (
+        live is not None
+        and not live.deleting
+        and (live.metadata.uid, live.metadata.generation) == (meta.uid, meta.generation)
+    )
+
+
+def _occupied(copy: Object) -> str:
+    where = "/".join(filter(None, (copy.metadata.namespace, copy.metadata.name)))
+    return f"the cell has a {copy.kind} {where} that somebody else made; delete or rename it"
+
+
+def _request(cell: str, work: Work) -> Request:
+    return Request(cluster_name(cell), work.metadata.namespace, work.metadata.name)

@@ -1,0 +1,141 @@
+"""Whether cells answer: a lease that is renewed while one does, and the condition Ready.
+
+The lease says when a cell was last heard of. It is the only thing that is written at rest.
+"""
+
+import asyncio
+import logging
+from datetime import datetime, timedelta
+from typing import Final
+
+import msgspec
+
+from compute.api import names, times
+from compute.api.coordination import Lease, LeaseSpec
+from compute.api.core import Namespace
+from compute.api.errors import ApiError
+from compute.api.karmada import Cluster as Member
+from compute.api.meta import ObjectMeta
+from compute.api.neighbour_reasons import NeighbourReason
+from compute.decide.scheduling import is_ready
+from compute.environment import Environment
+from compute.federation import marks, reports
+from compute.federation.planes import EnginePlanes
+from compute.runtime.clusters import Cluster
+from compute.runtime.controller import Controller, ControllerSettings
+from compute.runtime.kit import Kit
+from compute.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
+from compute.runtime.sources import mapped, own
+
+EVERY: Final = timedelta(seconds=10)
+LASTS: Final = timedelta(seconds=40)  # so long without a word, and nobody knows how a cell does
+_PATIENCE: Final = 8.0  # seconds for an answer
+_ASKED: Final = "default"  # the namespace that every cell has
+# A cell that hangs holds a worker for as long as it is waited for, and must hold up no other.
+_SETTINGS: Final = ControllerSettings(workers=32, per_cluster=32, level=logging.DEBUG)
+
+
+def controller(planes: EnginePlanes, kit: Kit) -> Controller:
+    """The controller that asks every cell how it does."""
+
+    def from_namespace(cluster: ClusterName, namespace: Namespace) -> list[Request]:
+        member = names.execution_cluster(namespace.metadata.name)
+        return [Request(cluster, "", member)] if member else []
+
+    def from_cell(cell: ClusterName, namespace: Namespace) -> list[Request]:
+        """A cell that has just been engaged is asked at once."""
+        ours = namespace.metadata.name == _ASKED
+        return [Request(hub.name, "", cell) for hub in planes.hub] if ours else []
+
+    sources = [
+        own(Member, planes.hub),
+        mapped(Namespace, planes.hub, from_namespace),
+        mapped(Namespace, planes.cells, from_cell),
+    ]
+    reconciler = Heartbeat(planes, kit.environment)
+    return kit.controller("engine-heartbeat", reconciler, planes.hub, sources, _SETTINGS)
+
+
+class Heartbeat:
+    """Asks one cell, over and over, and says on the hub whether it answers."""
+
+    def __init__(self, planes: EnginePlanes, environment: Environment) -> None:
+        self._planes = planes
+        self._environment = environment
+        self._began: dict[str, datetime] = {}  # since when this process looks after each member
+
+    async def reconcile(self, request: Request) -> Result:
+        hub = self._planes.hub.get(request.cluster)
+        member = hub.informers.of(Member).cache.get("", request.name)
+        if member is None:
+            self._began.pop(request.name, None)
+            return DONE
+        known = hub.informers.of(Namespace).cache
+        place = known.get("", names.execution_namespace(request.name))
+        if place is None or place.deleting:
+            return DONE  # not a member yet, or no more
+        now = self._environment.now()
+        self._began.setdefault(request.name, now)
+        lease = await hub.client.find(Lease, request.name, marks.CLUSTER_NAMESPACE)
+        renewed = _renewed(lease)
+        age = now - renewed if renewed else EVERY
+        if timedelta() <= age < EVERY and is_ready(member):
+            return Result(EVERY - age)  # another copy of this has just done it
+        if await self._answers(request.name):
+            now = self._environment.now()
+            await _renew(hub, lease, request.name, now)
+            await self._tell_ready(hub, member, now)
+            return Result(EVERY)
+        return await self._wait_for(hub, member, renewed)
+
+    async def _answers(self, name: str) -> bool:
+        """Whether the cell answers what every server can answer at once."""
+        cell = self._planes.cells.find(cluster_name(name))
+        if cell is None:
+            return False
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                await cell.client.find(Namespace, _ASKED)
+        except (ApiError, OSError):  # TimeoutError is one of these
+            return False
+        return True
+
+    async def _tell_ready(self, hub: Cluster, member: Member, now: datetime) -> None:
+        reason = NeighbourReason.CLUSTER_READY
+        well = reports.with_ready(member, "True", reason, "the cell answers", now)
+        await hub.client.patch_status(member, well)
+
+    async def _wait_for(self, hub: Cluster, member: Member, renewed: datetime | None) -> Result:
+        """Give a cell its time, and then say that nobody knows how it does.
+
+        The time begins when this process does: that it was not there says nothing of the cell.
+        """
+        now, name = self._environment.now(), member.metadata.name
+        began = self._began[name]
+        silent = now - max(began, renewed or began)
+        if silent <= LASTS:
+            return Result(min(EVERY, LASTS - silent + timedelta(seconds=1)))
+        heard = f"since {times.format_time(renewed)}" if renewed else "yet"
+        reason = NeighbourReason.CLUSTER_STATUS_UNKNOWN
+        message = f"the cell has not answered {heard}"
+        unknown = reports.with_ready(member, "Unknown", reason, message, now)
+        await hub.client.patch_status(member, unknown)
+        return Result(EVERY)
+
+
+def _renewed(lease: Lease | None) -> datetime | None:
+    """When a lease was last renewed; None when it does not say."""
+    return times.parse(lease.spec.renew_time) if lease and lease.spec.renew_time else None
+
+
+async def _renew(hub: Cluster, lease: Lease | None, name: str, now: datetime) -> None:
+    spec = LeaseSpec(
+        holder_identity=name,
+        lease_duration_seconds=int(LASTS.total_seconds()),
+        renew_time=times.format_micro(now),
+    )
+    if lease is None:
+        metadata = ObjectMeta(name=name, namespace=marks.CLUSTER_NAMESPACE)
+        await hub.client.create(Lease(metadata=metadata, spec=spec))
+    else:
+        await hub.client.patch(lease, msgspec.structs.replace(lease, spec=spec))

@@ -1,0 +1,64 @@
+"""What the engine makes of the status of a copy, on its way from the cell to the hub.
+
+The rules are those that a ResourceInterpreterCustomization gives Karmada for WorkloadDeployments:
+the whole status is collected, and the hub's object has the status of the first cluster. Without a
+status in the cell the hub's stays as it is. Nothing is retained: the spec is the hub's.
+
+With the status goes which generation of the copy it could be of, and from which generation of the
+hub's object that copy was made, by the names that Karmada has for them.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import msgspec
+
+from compute.api import digits
+from compute.api.compute import WorkloadDeployment
+from compute.api.conditions import ConditionType
+from compute.api.karmada_work import AggregatedStatusItem
+from compute.api.meta import Object
+from compute.client.client import K
+from compute.decide.conditions import is_true
+from compute.decide.generations import translated
+from compute.decide.rollup import same
+from compute.federation import marks
+
+_GENERATION: Final = "generation"
+_MADE_FROM: Final = "resourceTemplateGeneration"
+HEALTHY: Final = "Healthy"
+UNHEALTHY: Final = "Unhealthy"
+
+
+def reflected(copy: Object) -> dict[str, Any] | None:
+    """The status of a copy as the hub is told it; None while the cell has said nothing."""
+    if not isinstance(copy, WorkloadDeployment) or copy.status == type(copy.status)():
+        return None
+    status: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(copy.status))
+    made_from = copy.metadata.annotations.get(marks.TEMPLATE_GENERATION, "")
+    if digits.only(made_from):
+        status |= {_GENERATION: copy.metadata.generation, _MADE_FROM: int(made_from)}
+    return status
+
+
+def health(copy: Object) -> str:
+    """Whether a copy is well. What has no health of its own is, by being there."""
+    if not isinstance(copy, WorkloadDeployment):
+        return HEALTHY
+    return HEALTHY if is_true(copy.status.conditions, ConditionType.AVAILABLE) else UNHEALTHY
+
+
+def aggregated(template: K, items: Sequence[AggregatedStatusItem]) -> K:
+    """The hub's object with the status of the first cluster; itself where that says the same."""
+    if not isinstance(template, WorkloadDeployment) or not items or items[0].status is None:
+        return template
+    told = items[0].status
+    status = msgspec.convert(told, type(template.status))
+    current = (
+        told.get(_GENERATION) == status.observed_generation
+        and told.get(_MADE_FROM) == template.metadata.generation
+    )
+    status = translated(status, template, current=current)
+    if same(template.status, status):
+        return template
+    return msgspec.structs.replace(template, status=status)

@@ -1,0 +1,85 @@
+"""Bindings and Works, found by what they are about, in the hub's caches."""
+
+from collections.abc import Iterable, Iterator
+
+from compute.api import names
+from compute.api.karmada_work import ResourceBinding, Work
+from compute.api.meta import Object
+from compute.federation import marks, works
+from compute.runtime.cache import Cache
+from compute.runtime.clusters import Cluster
+
+_NOWHERE = ""
+
+
+def works_of(hub: Cluster, namespace: str, binding: str) -> list[Work]:
+    """The Works of a binding, by name: those of an earlier binding of that name are among them."""
+    return _works(hub).by("binding", _path(namespace, binding))
+
+
+def works_about(hub: Cluster, cell: str, copy: Object) -> list[Work]:
+    """The Works that tell a cell to have this object."""
+    meta = copy.metadata
+    return _works(hub).by("copy", _path(cell, copy.kind, meta.namespace, meta.name))
+
+
+def works_into(hub: Cluster, cell: str, namespace: str) -> list[Work]:
+    """The Works that tell a cell to have something in this namespace."""
+    return _works(hub).by("into", _path(cell, namespace))
+
+
+def bindings_on(hub: Cluster, cell: str) -> list[ResourceBinding]:
+    """The bindings of what a cell has."""
+    return _bindings(hub).by("cluster", cell)
+
+
+def bindings_unplaced(hub: Cluster) -> list[ResourceBinding]:
+    """The bindings of what no cell has."""
+    return _bindings(hub).by("cluster", _NOWHERE)
+
+
+def binding_of(work: Work) -> tuple[str, str] | None:
+    """The namespace and name of the binding that a Work is of; None for a namespace's Work."""
+    told = work.metadata.annotations
+    name = told.get(marks.BINDING_NAME)
+    return (told.get(marks.BINDING_NAMESPACE, ""), name) if name else None
+
+
+def _works(hub: Cluster) -> Cache[Work]:
+    cache = hub.informers.of(Work).cache
+    cache.add_index("binding", _by_binding)
+    cache.add_index("copy", _by_copy)
+    cache.add_index("into", _by_namespace)
+    return cache
+
+
+def _bindings(hub: Cluster) -> Cache[ResourceBinding]:
+    cache = hub.informers.of(ResourceBinding).cache
+    cache.add_index("cluster", _by_cluster)
+    return cache
+
+
+def _by_binding(work: Work) -> Iterable[str]:
+    of = binding_of(work)
+    return (_path(*of),) if of else ()
+
+
+def _by_copy(work: Work) -> Iterator[str]:
+    cell = names.execution_cluster(work.metadata.namespace)
+    for head in works.heads(work) if cell else ():
+        yield _path(cell or "", head.kind, head.metadata.namespace, head.metadata.name)
+
+
+def _by_namespace(work: Work) -> Iterator[str]:
+    cell = names.execution_cluster(work.metadata.namespace)
+    for head in works.heads(work) if cell else ():
+        if head.metadata.namespace:
+            yield _path(cell or "", head.metadata.namespace)
+
+
+def _by_cluster(binding: ResourceBinding) -> Iterable[str]:
+    return [target.name for target in binding.spec.clusters] or [_NOWHERE]
+
+
+def _path(*parts: str) -> str:
+    return "/".join(parts)

@@ -1,0 +1,109 @@
+"""The coming and going of cells: a place on the hub for what a cell is told, while it is a member.
+
+A cell that leaves is told to let go of everything first. One that does not answer cannot be told;
+then it is let go as it is, and keeps what it has.
+"""
+
+from contextlib import suppress
+
+from compute.api import names
+from compute.api.coordination import Lease
+from compute.api.core import Namespace
+from compute.api.errors import NotFound
+from compute.api.karmada import Cluster as Member
+from compute.api.karmada_work import Work
+from compute.api.meta import Object, ObjectMeta
+from compute.decide.scheduling import is_ready
+from compute.federation import marks
+from compute.federation.planes import EnginePlanes
+from compute.runtime import commit
+from compute.runtime.clusters import Cluster
+from compute.runtime.controller import Controller
+from compute.runtime.kit import Kit
+from compute.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
+from compute.runtime.sources import mapped, own
+
+
+def controller(planes: EnginePlanes, kit: Kit) -> Controller:
+    """The controller of Clusters as members."""
+
+    def from_namespace(cluster: ClusterName, namespace: Namespace) -> list[Request]:
+        member = names.execution_cluster(namespace.metadata.name)
+        return [Request(cluster, "", member)] if member else []
+
+    def from_work(cluster: ClusterName, work: Work) -> list[Request]:
+        member = names.execution_cluster(work.metadata.namespace)
+        return [Request(cluster, "", member)] if member and work.deleting else []
+
+    sources = [
+        own(Member, planes.hub),
+        mapped(Namespace, planes.hub, from_namespace),
+        mapped(Work, planes.hub, from_work),
+    ]
+    return kit.controller("engine-member", Members(planes), planes.hub, sources)
+
+
+class Members:
+    """Keeps a place for one member, and clears it away when the member has left."""
+
+    def __init__(self, planes: EnginePlanes) -> None:
+        self._planes = planes
+
+    async def reconcile(self, request: Request) -> Result:
+        hub = self._planes.hub.get(request.cluster)
+        member = hub.informers.of(Member).cache.get("", request.name)
+        if member is None or member.deleting:  # there may be another of this name by now
+            member = await hub.client.find(Member, request.name)
+        if member is None:
+            await _abandon(hub, request.name)
+        elif not member.deleting:
+            await commit.hold(hub.client, member, marks.CLUSTER)
+            for name in (marks.CLUSTER_NAMESPACE, names.execution_namespace(request.name)):
+                await _ensure_namespace(hub, name)
+        elif not await self._has_works(hub, member) and not await _has_place(hub, request.name):
+            await commit.release(hub.client, member, marks.CLUSTER)
+        return DONE
+
+    async def _has_works(self, hub: Cluster, member: Member) -> bool:
+        """Whether a member that leaves still has to let go of something. It is told to."""
+        name = member.metadata.name
+        told = (await hub.client.every(Work, names.execution_namespace(name))).items
+        for work in told:
+            if not work.deleting:
+                await _delete(hub, work)
+        if told and not self._answers(member):
+            await _abandon(hub, name)
+        return bool(told)
+
+    def _answers(self, member: Member) -> bool:
+        engaged = self._planes.cells.find(cluster_name(member.metadata.name)) is not None
+        return engaged and is_ready(member)
+
+
+async def _abandon(hub: Cluster, cluster: str) -> None:
+    """Let the Works of a cell go that are to go, without the cell."""
+    for work in (await hub.client.every(Work, names.execution_namespace(cluster))).items:
+        if work.deleting:
+            await commit.release(hub.client, work, marks.EXECUTION)
+
+
+async def _has_place(hub: Cluster, cluster: str) -> bool:
+    """Whether there is still a place for the Works of a member that leaves. It is removed."""
+    lease = await hub.client.find(Lease, cluster, marks.CLUSTER_NAMESPACE)
+    if lease is not None:
+        await _delete(hub, lease)
+    place = await hub.client.find(Namespace, names.execution_namespace(cluster))
+    if place is not None and not place.deleting:
+        await _delete(hub, place)
+    return place is not None
+
+
+async def _ensure_namespace(hub: Cluster, name: str) -> None:
+    known = hub.informers.of(Namespace).cache.get("", name)
+    if known is None and await hub.client.find(Namespace, name) is None:
+        await hub.client.create(Namespace(metadata=ObjectMeta(name=name)))
+
+
+async def _delete(hub: Cluster, obj: Object) -> None:
+    with suppress(NotFound):
+        await hub.client.delete(obj)

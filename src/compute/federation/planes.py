@@ -1,0 +1,13 @@
+"""Where the engine works."""
+
+from dataclasses import dataclass
+
+from compute.runtime.clusters import Clusters
+
+
+@dataclass(frozen=True, slots=True)
+class EnginePlanes:
+    """The hub, and the cells by the names that their Clusters have on the hub."""
+
+    hub: Clusters
+    cells: Clusters

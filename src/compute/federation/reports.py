@@ -1,0 +1,160 @@
+"""What bindings and Works say of themselves: pure, and the same words for the same state."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from compute.api.conditions import ConditionType, NeighbourCondition
+from compute.api.karmada import Cluster as Member
+from compute.api.karmada_work import (
+    AggregatedStatusItem,
+    ManifestStatus,
+    ResourceBinding,
+    ResourceBindingStatus,
+    ResourceIdentifier,
+    Work,
+    WorkStatus,
+)
+from compute.api.meta import EPOCH, Condition, ConditionStatus, Object
+from compute.api.neighbour_reasons import NeighbourReason
+from compute.decide.conditions import find, put
+from compute.decide.scheduling import NoFit, Placed
+from compute.federation import interpreter
+
+_SCHEDULED: Final = "the clusters are chosen"
+_FULLY_APPLIED: Final = "every cluster has its copy"
+_APPLIED: Final = "the cell has what it was told to have"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one manifest in a cell: the copy, or why there is none of this Work."""
+
+    copy: Object | None
+    trouble: str = ""
+
+
+def binding_status(
+    binding: ResourceBinding,
+    verdict: Placed | NoFit,
+    works: Mapping[str, Work],
+    now: datetime,
+) -> ResourceBindingStatus:
+    """The status of a binding whose clusters have these Works. A cluster may have none yet."""
+    status, generation = binding.status, binding.metadata.generation
+    items = tuple(
+        _item(cluster.name, works[cluster.name])
+        for cluster in binding.spec.clusters
+        if cluster.name in works and _applied(works[cluster.name])
+    )
+    news = [_scheduled(verdict)]
+    if binding.spec.clusters and len(items) == len(binding.spec.clusters):
+        news.append(_fully_applied(items))
+    anew = status.scheduler_observed_generation != generation
+    return msgspec.structs.replace(
+        status,
+        scheduler_observed_generation=generation,
+        last_scheduled_time=now.replace(microsecond=0) if anew else status.last_scheduled_time,
+        conditions=put(status.conditions, news, now),
+        aggregated_status=items,
+    )
+
+
+def work_status(work: Work, outcomes: Sequence[Outcome], now: datetime) -> WorkStatus:
+    """The status of a Work, each of whose manifests has come to its outcome."""
+    trouble = "; ".join(outcome.trouble for outcome in outcomes if outcome.trouble)
+    applied = _condition(
+        NeighbourCondition.APPLIED,
+        "False" if trouble else "True",
+        NeighbourReason.APPLIED_FAILED if trouble else NeighbourReason.APPLIED_SUCCESSFUL,
+        trouble or _APPLIED,
+    )
+    news = msgspec.structs.replace(applied, observed_generation=work.metadata.generation)
+    statuses = tuple(
+        _manifest_status(ordinal, outcome.copy)
+        for ordinal, outcome in enumerate(outcomes)
+        if outcome.copy is not None
+    )
+    return msgspec.structs.replace(
+        work.status,
+        conditions=put(work.status.conditions, [news], now),
+        manifest_statuses=statuses,
+    )
+
+
+def with_ready(
+    member: Member, answered: ConditionStatus, reason: NeighbourReason, message: str, now: datetime
+) -> Member:
+    """The cluster, saying whether it answers."""
+    news = _condition(ConditionType.READY, answered, reason, message)
+    conditions = put(member.status.conditions, [news], now)
+    status = msgspec.structs.replace(member.status, conditions=conditions)
+    return msgspec.structs.replace(member, status=status)
+
+
+def _scheduled(verdict: Placed | NoFit) -> Condition:
+    kind = NeighbourCondition.SCHEDULED
+    if isinstance(verdict, NoFit):
+        return _condition(kind, "False", NeighbourReason.NO_CLUSTER_FIT, verdict.why)
+    return _condition(kind, "True", NeighbourReason.SUCCESS, _SCHEDULED)
+
+
+def _fully_applied(items: Sequence[AggregatedStatusItem]) -> Condition:
+    failed = [item.cluster_name for item in items if not item.applied]
+    kind = NeighbourCondition.FULLY_APPLIED
+    if failed:
+        message = f"not in {', '.join(failed)}"
+        return _condition(kind, "False", NeighbourReason.FULLY_APPLIED_FAILED, message)
+    return _condition(kind, "True", NeighbourReason.FULLY_APPLIED_SUCCESS, _FULLY_APPLIED)
+
+
+def _item(cluster: str, work: Work) -> AggregatedStatusItem:
+    told = _applied(work)
+    assert told is not None
+    applied = told.status == "True"
+    collected = next(iter(work.status.manifest_statuses), None)
+    return AggregatedStatusItem(
+        cluster_name=cluster,
+        status=collected.status if collected else None,
+        applied=applied,
+        applied_message="" if applied else told.message,
+        health=collected.health if collected else "Unknown",
+    )
+
+
+def _applied(work: Work) -> Condition | None:
+    return find(work.status.conditions, NeighbourCondition.APPLIED)
+
+
+def _manifest_status(ordinal: int, copy: Object) -> ManifestStatus:
+    resource = copy.RESOURCE
+    identifier = ResourceIdentifier(
+        ordinal=ordinal,
+        group=resource.group,
+        version=resource.version,
+        kind=resource.kind,
+        resource=resource.plural,
+        namespace=copy.metadata.namespace,
+        name=copy.metadata.name,
+    )
+    return ManifestStatus(
+        identifier=identifier,
+        status=interpreter.reflected(copy),
+        health=interpreter.health(copy),
+    )
+
+
+def _condition(
+    kind: str, status: ConditionStatus, reason: NeighbourReason, message: str
+) -> Condition:
+    """A condition, as `put` takes it: that knows since when."""
+    return Condition(
+        type=str(kind),
+        status=status,
+        reason=str(reason),
+        message=message,
+        last_transition_time=EPOCH,
+    )

@@ -1,0 +1,140 @@
+"""What a cell is told to have: the manifest of an object, in a Work.
+
+Uid, version, owners, finalizers and status stay on the hub; labels, annotations and everything else
+of the object travel. The marks on a manifest say where it came from, and which labels and
+annotations are the hub's, so that one which is taken off there goes away in the cell too.
+"""
+
+from typing import Any, Final
+
+import msgspec
+
+from compute.api import names
+from compute.api.core import Namespace
+from compute.api.karmada_work import ResourceBinding, Work, WorkloadTemplate, WorkSpec
+from compute.api.meta import Object, ObjectMeta
+from compute.federation import marks
+
+Manifest = dict[str, Any]
+
+_ABORT: Final = "abort"
+_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"  # is of the hub's object
+_POLICY: Final = (marks.POLICY_NAME, marks.POLICY_NAMESPACE)
+
+
+def of_binding(binding: ResourceBinding, template: Object, cluster: str, work_id: str) -> Work:
+    """The Work that gives one cluster its copy of an object."""
+    meta, spec = binding.metadata, binding.spec
+    bound = {marks.BINDING_NAME: meta.name, marks.BINDING_NAMESPACE: meta.namespace}
+    told = bound | {key: meta.annotations[key] for key in _POLICY if key in meta.annotations}
+    ids = (marks.BINDING_ID, marks.POLICY_ID)
+    labels = {key: meta.labels[key] for key in ids if key in meta.labels}
+    work = _work(template, cluster, work_id)
+    resolution = {marks.CONFLICTS: spec.conflict_resolution.lower()}
+    manifest = _manifest(template, work, labels, told | resolution)
+    return _told(work, manifest, labels, bound, preserved=spec.preserve_resources_on_deletion)
+
+
+def of_namespace(namespace: Namespace, cluster: str, work_id: str) -> Work:
+    """The Work that gives one cluster a namespace. It goes when the hub's namespace has gone."""
+    work = _work(namespace, cluster, work_id)
+    manifest = _manifest(namespace, work, {}, {marks.CONFLICTS: _ABORT})
+    del manifest["spec"]
+    owned = msgspec.structs.replace(work.metadata, owner_references=(namespace.reference(),))
+    return _told(msgspec.structs.replace(work, metadata=owned), manifest, {}, {}, preserved=None)
+
+
+def renewed(present: Work, desired: Work) -> Work:
+    """The Work as it should be, with everything of its own."""
+    metadata = msgspec.structs.replace(
+        present.metadata,
+        labels=present.metadata.labels | desired.metadata.labels,
+        annotations=present.metadata.annotations | desired.metadata.annotations,
+    )
+    spec = msgspec.structs.replace(
+        present.spec,
+        workload=desired.spec.workload,
+        preserve_resources_on_deletion=desired.spec.preserve_resources_on_deletion,
+    )
+    return msgspec.structs.replace(present, metadata=metadata, spec=spec)
+
+
+def is_newer(present: ObjectMeta, desired: ObjectMeta) -> bool:
+    """Whether what is there was made from a later version of the same object.
+
+    Whoever would replace it has read the object from a cache that is behind.
+    """
+    there, wanted = present.annotations, desired.annotations
+    same = there.get(marks.TEMPLATE_UID) == wanted.get(marks.TEMPLATE_UID)
+    return same and _generation(there) > _generation(wanted)
+
+
+def heads(work: Work) -> tuple[Object, ...]:
+    """What the manifests of a Work say of themselves, whatever else they may be."""
+    return tuple(msgspec.convert(one, Object) for one in work.spec.workload.manifests)
+
+
+def _work(template: Object, cluster: str, work_id: str) -> Work:
+    meta = template.metadata
+    return Work(
+        metadata=ObjectMeta(
+            name=names.work(meta.namespace, meta.name, template.kind),
+            namespace=names.execution_namespace(cluster),
+            labels={marks.WORK_ID: work_id},
+            finalizers=(marks.EXECUTION,),
+        ),
+        spec=WorkSpec(),
+    )
+
+
+def _manifest(
+    template: Object, work: Work, labels: dict[str, str], annotations: dict[str, str]
+) -> Manifest:
+    meta = template.metadata
+    told = {key: value for key, value in meta.annotations.items() if key != _LAST_APPLIED}
+    labels = meta.labels | labels | work.metadata.labels | {marks.MANAGED: "true"}
+    annotations = (
+        told
+        | annotations
+        | {
+            marks.WORK_NAME: work.metadata.name,
+            marks.WORK_NAMESPACE: work.metadata.namespace,
+            marks.TEMPLATE_UID: meta.uid,
+            marks.TEMPLATE_GENERATION: str(meta.generation),
+            marks.MANAGED_LABELS: ",".join(sorted(labels)),
+        }
+    )
+    keys = sorted((*annotations, marks.MANAGED_ANNOTATIONS))
+    kept = ObjectMeta(
+        name=meta.name,
+        namespace=meta.namespace,
+        labels=labels,
+        annotations=annotations | {marks.MANAGED_ANNOTATIONS: ",".join(keys)},
+    )
+    # As JSON and back, so that it is equal to what a server shows of it: lists, not tuples.
+    encoded = msgspec.json.encode(msgspec.structs.replace(template, metadata=kept))
+    manifest: Manifest = msgspec.json.decode(encoded)
+    manifest.pop("status", None)
+    return manifest
+
+
+def _told(
+    work: Work,
+    manifest: Manifest,
+    labels: dict[str, str],
+    annotations: dict[str, str],
+    *,
+    preserved: bool | None,
+) -> Work:
+    metadata = msgspec.structs.replace(
+        work.metadata, labels=work.metadata.labels | labels, annotations=annotations
+    )
+    spec = WorkSpec(
+        workload=WorkloadTemplate(manifests=(manifest,)), preserve_resources_on_deletion=preserved
+    )
+    return msgspec.structs.replace(work, metadata=metadata, spec=spec)
+
+
+def _generation(annotations: dict[str, str]) -> int:
+    written = annotations.get(marks.TEMPLATE_GENERATION, "")
+    return int(written) if written.isdecimal() else 0
