@@ -1,0 +1,76 @@
+"""From an interface of an Instance to the Subnets that its address can come from.
+
+The deployment's binding names the context of the network, and the Subnets name their context. A
+gate is opened by somebody who saw them all; our caches may be behind him, so what they lack is
+asked for before it is taken as absent.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from compute.api import names
+from compute.api.compute import Instance
+from compute.api.networking import NetworkBinding, Subnet
+from compute.decide.addresses import Prefix, prefix_of
+from compute.decide.joins import deployment_name
+from compute.runtime.clusters import Cluster
+
+_CONTEXT: Final = "simulated: context"
+
+
+@dataclass(frozen=True, slots=True)
+class NoNetwork:
+    """Nobody sets up networks here: machines have no addresses."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotYet:
+    """The network is not there yet, and what is missing of it."""
+
+    why: str
+
+
+async def prefixes(
+    cell: Cluster, instance: Instance, interface: int
+) -> list[Prefix] | NoNetwork | NotYet:
+    """The addresses that an interface may have one of."""
+    binding = await _binding(cell, instance, interface)
+    if binding is None:
+        return NoNetwork()
+    at = binding.status.network_context_ref
+    network = binding.spec.network.name
+    if at is None:
+        return NotYet(f"The network {network} is not set up here yet")
+    subnets = _cached(cell, at.namespace, at.name) or [
+        subnet
+        for subnet in (await cell.client.every(Subnet, at.namespace)).items
+        if subnet.spec.network_context.name == at.name
+    ]
+    found = [prefix for prefix in map(_prefix, subnets) if prefix is not None]
+    return found or NotYet(f"The network {network} has no subnet here yet")
+
+
+async def _binding(cell: Cluster, instance: Instance, interface: int) -> NetworkBinding | None:
+    namespace = instance.metadata.namespace
+    name = names.network_binding(deployment_name(instance), interface)
+    cached = cell.informers.of(NetworkBinding).cache.get(namespace, name)
+    if cached is not None and cached.status.network_context_ref is not None:
+        return cached
+    return await cell.client.find(NetworkBinding, name, namespace)
+
+
+def _cached(cell: Cluster, namespace: str, context: str) -> list[Subnet]:
+    cache = cell.informers.of(Subnet).cache
+    cache.add_index(_CONTEXT, _values)
+    return cache.by(_CONTEXT, f"{namespace}/{context}")
+
+
+def _values(subnet: Subnet) -> Iterable[str]:
+    yield f"{subnet.metadata.namespace}/{subnet.spec.network_context.name}"
+
+
+def _prefix(subnet: Subnet) -> Prefix | None:
+    """The addresses that were really allocated."""
+    status = subnet.status
+    return None if subnet.deleting else prefix_of(status.start_address, status.prefix_length)

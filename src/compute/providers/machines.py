@@ -1,0 +1,189 @@
+"""What a simulated machine does at a given moment.
+
+A machine is an annotation: on which node it was started, and when. All else follows from that, the
+settings and the time, so a machine outlives the process that simulates it.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from fnmatch import fnmatchcase
+from typing import Final
+
+from compute.api import times
+from compute.api.compute import Instance
+from compute.api.conditions import ConditionType
+from compute.api.meta import ConditionStatus
+from compute.api.reasons import KnownReason, Reason
+from compute.decide.conditions import find
+from compute.providers.delays import drawn
+from compute.providers.settings import Settings
+
+NODE: Final = "simulated.compute.datumapis.com/node"
+STARTED: Final = "simulated.compute.datumapis.com/started-at"
+_DOUBLINGS: Final = 6  # of the time between two attempts to boot
+_ATTEMPTS: Final = 1000  # whoever fails so often keeps failing
+_EAGER: Final = 0.1  # seconds; without a pause between attempts, they would never end
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """Where a machine runs, and since when."""
+
+    node: str
+    started: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What a condition is to say."""
+
+    status: ConditionStatus
+    reason: KnownReason
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What a machine does now, until ``again`` seconds have passed; for good when that is None."""
+
+    programmed: Said
+    available: Said
+    again: float | None = None
+    move: bool = False  # it is to be started on another node
+
+
+def machine(instance: Instance) -> Machine | None:
+    """The machine of an Instance; None when there is none."""
+    noted = instance.metadata.annotations
+    try:
+        return Machine(noted[NODE], times.parse(noted[STARTED]))
+    except (KeyError, times.TimeError):
+        return None
+
+
+def noted(made: Machine) -> dict[str, str]:
+    """The annotations that are the machine."""
+    return {NODE: made.node, STARTED: times.format_micro(made.started)}
+
+
+def placed(instance: Instance, settings: Settings, now: datetime) -> Machine | None:
+    """A new machine, on any node that is not lost; None when all are."""
+    name, uid = instance.metadata.name, instance.metadata.uid
+    when = times.format_micro(now)
+    first = int(drawn(uid, "node", when) * settings.nodes)
+    for step in range(settings.nodes):
+        node = f"node-{(first + step) % settings.nodes}"
+        if not settings.is_lost(node, name):
+            return Machine(node, now)
+    return None
+
+
+def judged(instance: Instance, made: Machine, settings: Settings, now: datetime) -> Verdict:
+    """What a machine does now."""
+    if settings.is_lost(made.node, instance.metadata.name):
+        return _lost(instance, made, settings, now)
+    broken = _broken(instance, settings)
+    if broken is not None:
+        return Verdict(broken, broken)
+    booting = _booting(instance, made, settings, now)
+    if booting is not None:
+        return booting
+    programmed = Said("True", Reason.PROGRAMMED, f"The machine is set up on {made.node}")
+    return Verdict(programmed, _running(instance, made, settings))
+
+
+def stops_at(instance: Instance, settings: Settings) -> datetime:
+    """When the machine of an Instance that is to go will have stopped."""
+    asked = instance.metadata.deletion_timestamp
+    assert asked is not None
+    return asked + timedelta(seconds=settings.stop.seconds(instance.metadata.uid, "stop"))
+
+
+def _lost(instance: Instance, made: Machine, settings: Settings, now: datetime) -> Verdict:
+    """A machine whose node failed: after a while it is given up, and started on another."""
+    available = find(instance.status.conditions, ConditionType.AVAILABLE)
+    since = now
+    if available is not None and available.status == "False":
+        since = max(made.started, available.last_transition_time)
+    left = settings.recovery - (now - since).total_seconds()
+    why = f"{made.node} has failed; the instance is started on another node"
+    programmed = Said("True", Reason.PROGRAMMED, f"The machine is set up on {made.node}")
+    down = Said("False", Reason.PROVISIONING, why)
+    return Verdict(programmed, down, again=left if left > 0 else None, move=left <= 0)
+
+
+def _broken(instance: Instance, settings: Settings) -> Said | None:
+    """What keeps a machine from ever being set up."""
+    for image in _images(instance):
+        if _matches(image, settings.unavailable_images):
+            why = f"The image {image} cannot be pulled: there is no such image, or no access to it"
+            return Said("False", Reason.IMAGE_UNAVAILABLE, why)
+        if _matches(image, settings.misconfigured_images):
+            why = f"The image {image} does not start with the variables and mounts it is given"
+            return Said("False", Reason.CONFIGURATION_ERROR, why)
+    return None
+
+
+def _booting(
+    instance: Instance, made: Machine, settings: Settings, now: datetime
+) -> Verdict | None:
+    """A machine on its way up; None once it is up."""
+    passed, ends, failed = (now - made.started).total_seconds(), 0.0, False
+    for seconds, boots in _attempts(instance, made, settings):
+        ends += seconds
+        if passed < ends:
+            return _starting(made, ends - passed, failed=failed)
+        if boots:
+            return None
+        failed = True
+    return _starting(made, None, failed=True)
+
+
+def _attempts(
+    instance: Instance, made: Machine, settings: Settings
+) -> Iterator[tuple[float, bool]]:
+    """The attempts to boot: how long each takes, the wait before it included, and whether it works."""
+    uid, when = instance.metadata.uid, times.format_micro(made.started)
+    pause = 0.0
+    for attempt in map(str, range(_ATTEMPTS)):
+        boots = drawn(uid, when, "boot", attempt) >= settings.boot_failures
+        yield pause + settings.start.seconds(uid, when, "start", attempt), boots
+        longest = max(settings.retry, _EAGER) * 2**_DOUBLINGS
+        pause = min(max(2 * pause, settings.retry, _EAGER), longest)
+
+
+def _starting(made: Machine, again: float | None, *, failed: bool) -> Verdict:
+    why = f"The machine is being started on {made.node}"
+    if failed:
+        why = f"The machine did not boot on {made.node}; it is tried again"
+    programmed = Said("False", Reason.PROGRAMMING_IN_PROGRESS, why)
+    return Verdict(programmed, Said("False", Reason.PROVISIONING, why), again)
+
+
+def _running(instance: Instance, made: Machine, settings: Settings) -> Said:
+    why = "ends again and again, soon after it has been started"
+    for image in _images(instance):
+        if _matches(image, settings.crashing_images):
+            return Said(
+                "False", Reason.INSTANCE_CRASHING, f"The program of the image {image} {why}"
+            )
+    uid, when = instance.metadata.uid, times.format_micro(made.started)
+    if drawn(uid, when, "crash") < settings.crashes:
+        return Said("False", Reason.INSTANCE_CRASHING, f"The program {why}")
+    return Said("True", Reason.AVAILABLE, f"The machine runs on {made.node}")
+
+
+def _images(instance: Instance) -> Iterator[str]:
+    """Everything that has to be pulled before the machine can start."""
+    sandbox = instance.spec.runtime.sandbox
+    if sandbox is not None:
+        yield from (container.image for container in sandbox.containers)
+    for volume in instance.spec.volumes:
+        populator = volume.disk.template.spec.populator if volume.disk else None
+        if populator is not None and populator.image is not None:
+            yield populator.image.name
+
+
+def _matches(image: str, patterns: Sequence[str]) -> bool:
+    return any(fnmatchcase(image, pattern) for pattern in patterns)

@@ -1,0 +1,222 @@
+"""One Instance, one machine: started when its gates are open, watched, moved, and stopped.
+
+It obeys what every provider must. Nothing happens while an Instance has gates; a finalizer stands
+for the machine from just before it is started until it has stopped; Programmed, Available, the
+template's hash and the addresses are its to say, and Ready never is. While quota is denied,
+whoever denies it speaks through Programmed and Available, and is not spoken over.
+"""
+
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+from typing import Any, Final
+
+import msgspec
+
+from compute.api import finalizers
+from compute.api.compute import (
+    Instance,
+    InterfaceAssignments,
+    NetworkInterfaceStatus,
+)
+from compute.api.conditions import ConditionType
+from compute.api.core import ConfigMap
+from compute.api.networking import Subnet
+from compute.api.reasons import Reason
+from compute.decide.addresses import address_of
+from compute.decide.conditions import is_true, status_of
+from compute.environment import Environment
+from compute.providers import machines, settings
+from compute.providers.addresses import Addresses, holders
+from compute.providers.interfaces import NoNetwork, NotYet, prefixes
+from compute.providers.machines import Machine, Said, Verdict
+from compute.providers.settings import SettingsDesk
+from compute.providers.statuses import spoken
+from compute.runtime import commit
+from compute.runtime.clusters import Cluster, Clusters
+from compute.runtime.requests import DONE, ClusterName, Request, Result
+from compute.runtime.sources import Source, mapped, own
+
+_UNPROGRAMMED: Final = "simulated: unprogrammed"
+_FULL: Final = 30.0  # seconds until a network without a free address is asked again
+
+
+class Provider:
+    """Runs the Instances of a cell."""
+
+    def __init__(
+        self, cells: Clusters, environment: Environment, desk: SettingsDesk, addresses: Addresses
+    ) -> None:
+        self._cells = cells
+        self._environment = environment
+        self._desk = desk
+        self._addresses = addresses
+
+    def sources(self) -> list[Source[Any]]:
+        return [
+            own(Instance, self._cells),
+            mapped(Subnet, self._cells, self._of_subnet),
+            mapped(ConfigMap, self._cells, self._of_settings),
+        ]
+
+    async def reconcile(self, request: Request) -> Result:
+        cell = self._cells.get(request.cluster)
+        instance = cell.informers.of(Instance).cache.get(request.namespace, request.name)
+        if instance is None:
+            return DONE
+        now = self._environment.now()
+        if instance.deleting:
+            return await self._stop(cell, instance, now)
+        if _is_gated(instance) or _is_denied(instance):
+            return DONE
+        return await self._run(cell, instance, now)
+
+    async def _run(self, cell: Cluster, instance: Instance, now: datetime) -> Result:
+        """See to it that there is a machine, and say what it does."""
+        current = self._desk.of(cell)
+        made = machines.machine(instance) if _has_machine(instance) else None
+        verdict = machines.judged(instance, made, current, now) if made else None
+        if verdict is None or verdict.move:
+            other = machines.placed(instance, current, now)
+            if other is not None:
+                instance = await _started(cell, instance, other)
+                verdict = machines.judged(instance, other, current, now)
+        if verdict is None:
+            why = "Every node has failed; the instance is started once one is back"
+            verdict = Verdict(
+                Said("False", Reason.PROGRAMMING_IN_PROGRESS, why),
+                Said("False", Reason.PROVISIONING, why),
+            )
+        return await self._report(cell, instance, verdict, now)
+
+    async def _report(
+        self, cell: Cluster, instance: Instance, verdict: Verdict, now: datetime
+    ) -> Result:
+        """Say what a machine does. It is not programmed before it has its addresses."""
+        interfaces = instance.status.network_interfaces
+        if verdict.programmed.status == "True":
+            got = await self._interfaces(cell, instance)
+            if isinstance(got, Verdict):
+                verdict = got
+            else:
+                interfaces = got
+        said = (verdict.programmed, verdict.available)
+        status = spoken(instance, dict(zip(_OURS, said, strict=True)), now)
+        status = msgspec.structs.replace(status, network_interfaces=interfaces)
+        await cell.client.patch_status(instance, msgspec.structs.replace(instance, status=status))
+        return _again(verdict.again)
+
+    async def _stop(self, cell: Cluster, instance: Instance, now: datetime) -> Result:
+        """Stop the machine, and let the Instance go once it has stopped."""
+        if not _has_machine(instance):
+            return DONE
+        left = (machines.stops_at(instance, self._desk.of(cell)) - now).total_seconds()
+        if left <= 0:
+            await commit.release(cell.client, instance, finalizers.SIMULATED)
+            return DONE
+        stopping = Said("False", Reason.STOPPING, "The machine is being stopped")
+        status = spoken(instance, {ConditionType.AVAILABLE: stopping}, now)
+        await cell.client.patch_status(instance, msgspec.structs.replace(instance, status=status))
+        return _again(left)
+
+    async def _interfaces(
+        self, cell: Cluster, instance: Instance
+    ) -> tuple[NetworkInterfaceStatus, ...] | Verdict:
+        """The addresses of the machine, or what it waits for."""
+        shown = instance.status.network_interfaces
+        got = []
+        for position in range(len(instance.spec.network_interfaces)):
+            present = shown[position] if position < len(shown) else NetworkInterfaceStatus()
+            if not self._is_own(cell, instance, position, present):
+                address = await self._address(cell, instance, position)
+                if isinstance(address, Verdict):
+                    return address
+                assigned = InterfaceAssignments(network_ip=address)
+                present = msgspec.structs.replace(present, assignments=assigned)
+            got.append(present)
+        return tuple(got)
+
+    async def _address(
+        self, cell: Cluster, instance: Instance, position: int
+    ) -> str | Verdict | None:
+        """An address for an interface; None where machines have none."""
+        found = await prefixes(cell, instance, position)
+        if isinstance(found, NoNetwork):
+            return None
+        if isinstance(found, NotYet):
+            return _waiting(Said("False", Reason.PROGRAMMING_IN_PROGRESS, found.why), None)
+        network = instance.spec.network_interfaces[position].network.name
+        key = instance.metadata.namespace, instance.metadata.name
+        for prefix in found:
+            address = self._addresses.take(cell.name, key, (network, position), prefix)
+            if address is not None:
+                return address
+        full = " and ".join(map(str, found))
+        why = f"The network {network} has no address left here: {full} is full"
+        return _waiting(Said("False", Reason.NETWORK_FAILED_TO_CREATE, why), _FULL)
+
+    def _is_own(
+        self, cell: Cluster, instance: Instance, position: int, present: NetworkInterfaceStatus
+    ) -> bool:
+        """Whether an interface has an address that no other machine has."""
+        address = address_of(present.assignments.network_ip)
+        if address is None:
+            return False
+        network = instance.spec.network_interfaces[position].network.name
+        cache = cell.informers.of(Instance).cache
+        others = holders(cache, instance.metadata.namespace, (network, int(address)))
+        return all(other.metadata.name == instance.metadata.name for other in others)
+
+    def _of_settings(self, cluster: ClusterName, written: ConfigMap) -> Iterable[Request]:
+        if not settings.is_ours(written):
+            return ()
+        keys = self._cells.get(cluster).informers.of(Instance).cache.keys()
+        return [Request(cluster, *key) for key in keys]
+
+    def _of_subnet(self, cluster: ClusterName, subnet: Subnet) -> Iterable[Request]:
+        """Whoever may have waited for it."""
+        cache = self._cells.get(cluster).informers.of(Instance).cache
+        cache.add_index(_UNPROGRAMMED, _unprogrammed)
+        waiting = cache.by(_UNPROGRAMMED, subnet.metadata.namespace)
+        return [Request(cluster, i.metadata.namespace, i.metadata.name) for i in waiting]
+
+
+_OURS: Final = (ConditionType.PROGRAMMED, ConditionType.AVAILABLE)
+
+
+async def _started(cell: Cluster, instance: Instance, made: Machine) -> Instance:
+    """The Instance with this machine, in one write."""
+    meta = instance.metadata
+    held = meta.finalizers
+    if finalizers.SIMULATED not in held:
+        held = (*held, finalizers.SIMULATED)
+    notes = commit.merged(meta.annotations, machines.noted(made))
+    renewed = msgspec.structs.replace(meta, finalizers=held, annotations=notes)
+    return await cell.client.patch(instance, msgspec.structs.replace(instance, metadata=renewed))
+
+
+def _waiting(programmed: Said, again: float | None) -> Verdict:
+    available = Said("False", Reason.PROVISIONING, programmed.message)
+    return Verdict(programmed, available, again)
+
+
+def _again(seconds: float | None) -> Result:
+    return DONE if seconds is None else Result(timedelta(seconds=seconds))
+
+
+def _has_machine(instance: Instance) -> bool:
+    return finalizers.SIMULATED in instance.metadata.finalizers
+
+
+def _is_gated(instance: Instance) -> bool:
+    controller = instance.spec.controller
+    return controller is not None and bool(controller.scheduling_gates)
+
+
+def _is_denied(instance: Instance) -> bool:
+    return status_of(instance.status.conditions, ConditionType.QUOTA_GRANTED) == "False"
+
+
+def _unprogrammed(instance: Instance) -> Iterable[str]:
+    programmed = is_true(instance.status.conditions, ConditionType.PROGRAMMED)
+    if not (programmed or _is_gated(instance) or instance.deleting):
+        yield instance.metadata.namespace

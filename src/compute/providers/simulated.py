@@ -1,0 +1,62 @@
+"""A provider that runs nothing, and behaves as if: it takes time, and fails when it is told to."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from compute.api.core import ConfigMap
+from compute.api.reasons import NeighbourReason
+from compute.providers import settings
+from compute.providers.addresses import Addresses
+from compute.providers.provider import Provider
+from compute.providers.settings import SettingsDesk
+from compute.runtime.clusters import Clusters
+from compute.runtime.controller import Controller, ControllerSettings
+from compute.runtime.events import Recorder
+from compute.runtime.kit import Kit
+from compute.runtime.requests import DONE, ClusterName, Request, Result
+from compute.runtime.sources import mapped
+
+_WORKERS: Final = ControllerSettings(workers=8)
+
+
+def controllers(cell: Clusters, kit: Kit) -> list[Controller]:
+    """The provider of every cluster of a role, and whoever tells operators of bad settings."""
+    desk, addresses = SettingsDesk(), Addresses()
+    cell.join(addresses)
+    provider = Provider(cell, kit.environment, desk, addresses)
+    advice = Advice(cell, desk, kit.recorder("simulated-settings"))
+    return [
+        kit.controller("simulated-provider", provider, cell, provider.sources(), _WORKERS),
+        kit.controller("simulated-settings", advice, cell, [mapped(ConfigMap, cell, _ours)]),
+    ]
+
+
+class Advice:
+    """Tells the operators of a cell which of their settings cannot be used."""
+
+    def __init__(self, cells: Clusters, desk: SettingsDesk, recorder: Recorder) -> None:
+        self._cells = cells
+        self._desk = desk
+        self._recorder = recorder
+
+    async def reconcile(self, request: Request) -> Result:
+        cell = self._cells.get(request.cluster)
+        written = cell.informers.of(ConfigMap).cache.get(request.namespace, request.name)
+        if written is None:
+            return DONE
+        for fault in self._desk.faults(cell):
+            note = f"{fault.key}: {fault.why}; the settings before stay in force"
+            self._recorder.event(
+                cell.client,
+                written,
+                "Warning",
+                NeighbourReason.SETTINGS_INVALID,
+                note,
+                "ReadSettings",
+            )
+        return DONE
+
+
+def _ours(cluster: ClusterName, written: ConfigMap) -> Iterable[Request]:
+    if settings.is_ours(written):
+        yield Request(cluster, settings.NAMESPACE, settings.NAME)

@@ -1,0 +1,123 @@
+"""Entitlements: a project asks for a service, and is given it by itself, later, or by hand.
+
+How is said in the ConfigMap ``entitlements`` in the namespace milo-system of the core plane:
+
+    approval       Automatic, or Manual
+    delaySeconds   how long an automatic approval takes
+    services       the services that there are, separated by commas
+
+By hand: the annotation ``services.miloapis.com/approval`` of the entitlement, Approved or Denied.
+It goes before everything else.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+import msgspec
+
+from compute.api.conditions import NeighbourCondition
+from compute.api.core import ConfigMap
+from compute.api.meta import Object
+from compute.api.reasons import NeighbourReason
+from compute.api.resourcemanager import Project
+from compute.api.services import ServiceEntitlement
+from compute.decide import entitlement as rules
+from compute.decide.conditions import is_true
+from compute.decide.entitlement import Settings
+from compute.environment import Environment
+from compute.runtime.clusters import Cluster
+from compute.runtime.controller import Controller
+from compute.runtime.events import Recorder
+from compute.runtime.kit import Kit
+from compute.runtime.requests import DONE, ClusterName, Request, Result
+from compute.runtime.sources import mapped, own
+from compute.services.planes import PLATFORM, ServicePlanes
+
+SETTINGS: Final = "entitlements"  # the ConfigMap
+_NAME: Final = "entitlements"  # the controller
+
+
+class Entitlements:
+    """Answers the entitlements of projects."""
+
+    def __init__(self, planes: ServicePlanes, recorder: Recorder, environment: Environment) -> None:
+        self._planes = planes
+        self._recorder = recorder
+        self._environment = environment
+        self._settings = Settings()
+        self._read = ""  # the version of the ConfigMap that the settings are from
+
+    async def reconcile(self, request: Request) -> Result:
+        plane = self._planes.projects.get(request.cluster)
+        entitlement = plane.informers.of(ServiceEntitlement).cache.get("", request.name)
+        if entitlement is None or entitlement.deleting:
+            return DONE
+        core = self._planes.core.sole()
+        answer = rules.answer(
+            entitlement,
+            self._current(core),
+            self._environment.now(),
+            suspended=_is_suspended(core, plane.name),
+        )
+        told = msgspec.structs.replace(entitlement, status=answer.status)
+        await plane.client.patch_status(entitlement, told)
+        return Result(look_again_after=answer.look_again_after)
+
+    def _current(self, core: Cluster) -> Settings:
+        """The settings of now. What is wrong with them is said once for each version of them."""
+        found = core.informers.of(ConfigMap).cache.get(PLATFORM, SETTINGS)
+        if found is None:
+            self._settings, self._read = Settings(), ""
+        elif found.metadata.resource_version != self._read:
+            self._settings, faults = rules.read_settings(found.data, self._settings)
+            self._read = found.metadata.resource_version
+            for fault in faults:
+                reason = NeighbourReason.SETTINGS_INVALID
+                self._recorder.event(core.client, found, "Warning", reason, fault, "ReadSettings")
+        return self._settings
+
+
+def controllers(planes: ServicePlanes, kit: Kit) -> list[Controller]:
+    """The controller of entitlements."""
+    reconciler = Entitlements(planes, kit.recorder(_NAME), kit.environment)
+    every = _every(planes)
+    sources = [
+        own(ServiceEntitlement, planes.projects),
+        mapped(ConfigMap, planes.core, _if_settings(every)),
+        mapped(Project, planes.core, _of_project(planes)),
+    ]
+    return [kit.controller(_NAME, reconciler, planes.projects, sources)]
+
+
+def _every(planes: ServicePlanes) -> Callable[[], Iterable[Request]]:
+    return lambda: [request for project in planes.projects for request in _of(project)]
+
+
+def _of(project: Cluster) -> Iterable[Request]:
+    keys = project.informers.of(ServiceEntitlement).cache.keys()
+    return [Request(project.name, *key) for key in keys]
+
+
+def _if_settings(
+    every: Callable[[], Iterable[Request]],
+) -> Callable[[ClusterName, Object], Iterable[Request]]:
+    def to(_: ClusterName, obj: Object) -> Iterable[Request]:
+        named = (obj.metadata.namespace, obj.metadata.name)
+        return every() if named == (PLATFORM, SETTINGS) else ()
+
+    return to
+
+
+def _of_project(planes: ServicePlanes) -> Callable[[ClusterName, Object], Iterable[Request]]:
+    """A project that is suspended shows it on its entitlements."""
+
+    def to(_: ClusterName, obj: Object) -> Iterable[Request]:
+        project = planes.projects.find(ClusterName(obj.metadata.name))
+        return _of(project) if project else ()
+
+    return to
+
+
+def _is_suspended(core: Cluster, name: str) -> bool:
+    project = core.informers.of(Project).cache.get("", name)
+    return project is not None and is_true(project.status.conditions, NeighbourCondition.SUSPENDED)

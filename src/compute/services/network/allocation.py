@@ -1,0 +1,154 @@
+"""Giving addresses of a Network to claims, so that no two ever overlap.
+
+All allocations of one Network are made by passes of that Network, one at a time. Should two
+processes run such a pass at once, the Network's version decides: an entry is written first, which
+keeps others away, and counts only once a number on the Network was raised in the version that was
+read before the ledger was. Of two who read the same ledger only one can do that.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import msgspec
+
+from compute.api.errors import ApiError
+from compute.api.networking import Network, Subnet, SubnetClaim, SubnetStatus
+from compute.api.reasons import NeighbourReason, Reason
+from compute.decide.addresses import (
+    Occupied,
+    Prefix,
+    Unsupported,
+    Wish,
+    allocated,
+    network_range,
+)
+from compute.decide.conditions import put
+from compute.environment import Environment
+from compute.runtime import commit
+from compute.runtime.clusters import Cluster
+from compute.services.network import ledger, words
+from compute.services.network.ledger import Holder
+
+Refusal = Unsupported | Occupied
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What came of a pass: who was refused what, and which cells did not answer."""
+
+    refusals: dict[Holder, Refusal] = field(default_factory=dict)
+    trouble: list[Exception] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Allocation:
+    """One go at the ledger of one Network, as both are at this moment."""
+
+    project: Cluster
+    network: Network
+    entries: dict[str, Subnet]
+    environment: Environment
+
+    async def serve(
+        self, wanted: Mapping[Holder, tuple[Cluster, SubnetClaim]], outcome: Outcome
+    ) -> None:
+        """Give addresses to these claims. A cell that does not answer keeps nobody else waiting."""
+        for holder in sorted(wanted):
+            cell, cached = wanted[holder]
+            try:
+                claim = await cell.client.find(SubnetClaim, holder.claim, holder.namespace)
+                subnet = await cell.client.find(Subnet, holder.claim, holder.namespace)
+            except (ApiError, OSError) as error:
+                outcome.trouble.append(error)
+                continue
+            if claim is None or claim.metadata.uid != cached.metadata.uid or claim.deleting:
+                continue
+            got = await self._given(cell, claim, subnet)
+            if isinstance(got, Refusal):
+                outcome.refusals[holder] = got
+                await self._refuse(cell, claim, got)
+
+    async def _given(
+        self, cell: Cluster, claim: SubnetClaim, subnet: Subnet | None
+    ) -> Refusal | None:
+        """Give a claim its addresses; what is in its way, if anything is."""
+        name = ledger.entry_name(cell.name, claim.metadata.name)
+        mine = self.entries.get(name)
+        if mine is not None and ledger.is_allocated(mine):
+            return None
+        taken = ledger.prefixes(each for key, each in self.entries.items() if key != name)
+        if mine is not None and _overlaps(mine, taken):
+            await self.project.client.delete(mine)
+            del self.entries[name]
+            mine = None
+        if mine is None:
+            prefix = self._chosen(claim, subnet, taken)
+            if isinstance(prefix, Refusal):
+                return prefix
+            fresh = ledger.entry(self.network, cell.name, claim, prefix)
+            mine = self.entries[name] = await self.project.client.create(fresh)
+        self.entries[name] = await self._settled(mine)
+        return None
+
+    def _chosen(
+        self, claim: SubnetClaim, subnet: Subnet | None, taken: list[Prefix]
+    ) -> Prefix | Refusal:
+        """A free prefix; for a Subnet that stands without an entry, the one that it has."""
+        within = network_range(self.network, claim.spec.ip_family)
+        if isinstance(within, Unsupported):
+            return within
+        asked = claim.spec if subnet is None else subnet.spec
+        return allocated(within, Wish(asked.start_address, asked.prefix_length), taken)
+
+    async def _settled(self, entry: Subnet) -> Subnet:
+        """The entry, for good: nobody can have read the ledger without it, and taken the same."""
+        meta = self.network.metadata
+        count = meta.annotations.get(ledger.ALLOCATIONS, "")
+        number = int(count) + 1 if count.isdecimal() else 1
+        noted = commit.merged(meta.annotations, {ledger.ALLOCATIONS: str(number)})
+        renewed = msgspec.structs.replace(meta, annotations=noted)
+        wanted = msgspec.structs.replace(self.network, metadata=renewed)
+        self.network = await self.project.client.patch(self.network, wanted)
+        status = _status(entry, self.environment)
+        return await self.project.client.patch_status(
+            entry, msgspec.structs.replace(entry, status=status)
+        )
+
+    async def _refuse(self, cell: Cluster, claim: SubnetClaim, refusal: Refusal) -> None:
+        kinds, generation = (words.ALLOCATED, words.READY), claim.metadata.generation
+        news = words.refused(kinds, reason(refusal), refusal.why, generation)
+        conditions = put(claim.status.conditions, news, self.environment.now())
+        status = msgspec.structs.replace(claim.status, conditions=conditions)
+        await cell.client.patch_status(claim, msgspec.structs.replace(claim, status=status))
+
+
+def reason(refusal: Refusal) -> NeighbourReason:
+    """The word for a refusal."""
+    if isinstance(refusal, Unsupported):
+        return NeighbourReason.RANGE_UNSUPPORTED
+    return NeighbourReason.RANGE_OCCUPIED
+
+
+def _overlaps(entry: Subnet, taken: list[Prefix]) -> bool:
+    """Whether an entry that is not certain yet is in anybody's way."""
+    own = ledger.prefix(entry)
+    if own is None:
+        return True
+    return isinstance(allocated(own, Wish(length=own.prefixlen), taken), Refusal)
+
+
+def _status(entry: Subnet, environment: Environment) -> SubnetStatus:
+    spec, generation = entry.spec, entry.metadata.generation
+    addresses = f"{spec.start_address}/{spec.prefix_length}"
+    told = f"{addresses} is set aside for {spec.location.name}"
+    news = (
+        words.said(
+            words.ALLOCATED, "True", NeighbourReason.PREFIX_ALLOCATED, addresses, generation
+        ),
+        words.said(words.READY, "True", Reason.READY, told, generation),
+    )
+    return SubnetStatus(
+        conditions=put(entry.status.conditions, news, environment.now()),
+        prefix_length=spec.prefix_length,
+        start_address=spec.start_address,
+    )

@@ -1,0 +1,144 @@
+"""Wishes for a network at a location. The first one makes the network's context there.
+
+Whether the Network exists is asked of the project only then: those who come later find the context,
+and need nobody outside of the cell.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from compute.api.core import Namespace
+from compute.api.meta import Condition
+from compute.api.networking import Network, NetworkBinding, NetworkContext, NetworkContextRef
+from compute.api.reasons import NeighbourReason, Reason
+from compute.decide.conditions import find, put
+from compute.environment import Environment
+from compute.runtime.clusters import Cluster
+from compute.runtime.requests import DONE, ClusterName, NotEngaged, Request, Result
+from compute.runtime.sources import Source, mapped, own
+from compute.services.network import joins, words
+from compute.services.network.contexts import context
+from compute.services.planes import ServicePlanes
+
+
+class Bindings:
+    """Gives each binding its context, and says whether that can be used."""
+
+    def __init__(self, planes: ServicePlanes, environment: Environment) -> None:
+        self._planes = planes
+        self._environment = environment
+
+    def sources(self) -> list[Source[Any]]:
+        cells = self._planes.cells
+        return [
+            own(NetworkBinding, cells),
+            mapped(NetworkContext, cells, self._of_context),
+            mapped(Namespace, cells, self._of_namespace),
+            mapped(Network, self._planes.projects, self._of_network),
+        ]
+
+    async def reconcile(self, request: Request) -> Result:
+        cell = self._planes.cells.get(request.cluster)
+        binding = cell.informers.of(NetworkBinding).cache.get(request.namespace, request.name)
+        if binding is None or binding.deleting:
+            return DONE
+        name = joins.context_name(binding)
+        found = cell.informers.of(NetworkContext).cache.get(request.namespace, name)
+        if found is None or found.deleting:
+            await self._make(cell, binding)
+        else:
+            await self._report(cell, binding, found)
+        return DONE
+
+    async def _report(self, cell: Cluster, binding: NetworkBinding, at: NetworkContext) -> None:
+        """Say of the binding what its context says of itself."""
+        meta = at.metadata
+        reference = NetworkContextRef(name=meta.name, namespace=meta.namespace)
+        status = msgspec.structs.replace(binding.status, network_context_ref=reference)
+        binding_now = msgspec.structs.replace(binding, status=status)
+        await self._say(cell, binding, binding_now, _of_state(at, binding.metadata.generation))
+
+    async def _make(self, cell: Cluster, binding: NetworkBinding) -> None:
+        """Make the context, or say why there is none."""
+        home = await joins.home(cell, binding.metadata.namespace)
+        if home is None:
+            why = "The labels of the cell's namespace do not say which project it belongs to"
+            await self._refuse(cell, binding, NeighbourReason.PROJECT_UNRESOLVED, why)
+            return
+        asked = binding.spec.network
+        place = joins.network_named(home, asked.name)
+        if asked.namespace not in {"", home.namespace, binding.metadata.namespace}:
+            why = f"The network {asked.name} is of the namespace {asked.namespace}; only networks of {home.namespace} can be used there"
+            await self._refuse(cell, binding, Reason.NETWORK_NOT_FOUND, why)
+            return
+        if not await self._exists(cell, binding, place):
+            why = f"The project {place.cluster} has no network {asked.name} in the namespace {place.namespace}"
+            await self._refuse(cell, binding, Reason.NETWORK_NOT_FOUND, why)
+            return
+        meta = binding.metadata
+        live = await cell.client.find(NetworkBinding, meta.name, meta.namespace)
+        if live is not None and live.metadata.uid == meta.uid and not live.deleting:
+            await cell.client.create(context(binding, home))
+
+    async def _exists(self, cell: Cluster, binding: NetworkBinding, place: Request) -> bool:
+        """Whether the project has the Network. A project that is not there may come yet."""
+        project = self._planes.projects.find(place.cluster)
+        if project is None:
+            why = f"The project {place.cluster} is not known to the network service"
+            await self._refuse(cell, binding, NeighbourReason.PROJECT_UNRESOLVED, why)
+            raise NotEngaged(place.cluster)
+        network = await project.client.find(Network, place.name, place.namespace)
+        return network is not None and not network.deleting
+
+    async def _refuse(self, cell: Cluster, binding: NetworkBinding, reason: str, why: str) -> None:
+        status = msgspec.structs.replace(binding.status, network_context_ref=None)
+        bare = msgspec.structs.replace(binding, status=status)
+        news = words.refused((words.READY,), reason, why, binding.metadata.generation)
+        await self._say(cell, binding, bare, news)
+
+    async def _say(
+        self,
+        cell: Cluster,
+        binding: NetworkBinding,
+        wanted: NetworkBinding,
+        news: tuple[Condition, ...],
+    ) -> None:
+        conditions = put(wanted.status.conditions, news, self._environment.now())
+        status = msgspec.structs.replace(wanted.status, conditions=conditions)
+        await cell.client.patch_status(binding, msgspec.structs.replace(wanted, status=status))
+
+    def _of_context(self, cluster: ClusterName, at: NetworkContext) -> Iterable[Request]:
+        meta = at.metadata
+        found = joins.bindings_to(self._planes.cells.get(cluster), meta.namespace, meta.name)
+        return [_request(cluster, binding) for binding in found]
+
+    def _of_namespace(self, cluster: ClusterName, namespace: Namespace) -> Iterable[Request]:
+        cell = self._planes.cells.get(cluster)
+        keys = cell.informers.of(NetworkBinding).cache.keys(namespace.metadata.name)
+        return [Request(cluster, *key) for key in keys]
+
+    def _of_network(self, cluster: ClusterName, network: Network) -> Iterable[Request]:
+        meta = network.metadata
+        place = Request(cluster, meta.namespace, meta.name)
+        for cell in self._planes.cells:
+            for namespace in joins.homes(cell, place):
+                for binding in joins.bindings_of(cell, namespace, meta.name):
+                    yield _request(cell.name, binding)
+
+
+def _request(cluster: ClusterName, binding: NetworkBinding) -> Request:
+    return Request(cluster, binding.metadata.namespace, binding.metadata.name)
+
+
+def _of_state(at: NetworkContext, generation: int) -> tuple[Condition, ...]:
+    ready = find(at.status.conditions, words.READY)
+    if ready is not None and ready.status == "True":
+        reason = NeighbourReason.NETWORK_CONTEXT_READY
+        return (words.said(words.READY, "True", reason, "The network can be used", generation),)
+    if ready is not None and ready.reason == Reason.NETWORK_FAILED_TO_CREATE:
+        return words.refused((words.READY,), ready.reason, ready.message, generation)
+    why = f"The network is being set up at {at.spec.location.name}"
+    reason = NeighbourReason.NETWORK_CONTEXT_NOT_READY
+    return words.refused((words.READY,), reason, why, generation)

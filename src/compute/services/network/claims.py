@@ -1,0 +1,137 @@
+"""Claims for addresses, in a cell: each gets the Subnet that its project's ledger has for it.
+
+A Subnet that stands needs no project: it is reported as it is, however long the project is away.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+
+import msgspec
+
+from compute.api.meta import LocalRef, ObjectMeta
+from compute.api.networking import (
+    NetworkContext,
+    Subnet,
+    SubnetClaim,
+    SubnetClaimStatus,
+    SubnetStatus,
+)
+from compute.decide.conditions import put
+from compute.environment import Environment
+from compute.runtime.clusters import Cluster
+from compute.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
+from compute.runtime.sources import Source, mapped, own
+from compute.services.network import joins, ledger, words
+from compute.services.planes import ServicePlanes
+
+
+class Claims:
+    """Makes the Subnet of each claim from its entry in the ledger."""
+
+    def __init__(self, planes: ServicePlanes, environment: Environment) -> None:
+        self._planes = planes
+        self._environment = environment
+
+    def sources(self) -> list[Source[Any]]:
+        cells = self._planes.cells
+        return [
+            own(SubnetClaim, cells),
+            mapped(Subnet, cells, _of_subnet),
+            mapped(NetworkContext, cells, self._of_context),
+            mapped(Subnet, self._planes.projects, _of_entry),
+        ]
+
+    async def reconcile(self, request: Request) -> Result:
+        cell = self._planes.cells.get(request.cluster)
+        claim = cell.informers.of(SubnetClaim).cache.get(request.namespace, request.name)
+        if claim is None or claim.deleting:
+            return DONE
+        subnet = cell.informers.of(Subnet).cache.get(request.namespace, request.name)
+        network = joins.network_of_claim(cell, claim)
+        if subnet is None and network is not None:
+            subnet = await self._make(cell, claim, network)
+        if subnet is None or subnet.deleting:
+            return DONE
+        subnet = await self._mended(cell, subnet, network)
+        await self._report(cell, claim, await self._programmed(cell, subnet))
+        return DONE
+
+    async def _make(self, cell: Cluster, claim: SubnetClaim, network: Request) -> Subnet | None:
+        """The Subnet as the ledger has it, made now; None while the ledger has none."""
+        project = self._planes.projects.get(network.cluster)
+        name = ledger.entry_name(cell.name, claim.metadata.name)
+        entry = await project.client.find(Subnet, name, network.namespace)
+        meta = claim.metadata
+        if entry is None or entry.deleting or not _is_for(entry, cell, claim):
+            return None
+        live = await cell.client.find(SubnetClaim, meta.name, meta.namespace)
+        at = await cell.client.find(NetworkContext, entry.spec.network_context.name, meta.namespace)
+        if live is None or live.deleting or at is None or at.deleting:
+            return None
+        return await cell.client.create(
+            Subnet(
+                metadata=ObjectMeta(
+                    name=meta.name,
+                    namespace=meta.namespace,
+                    owner_references=(at.reference(controller=True),),
+                ),
+                spec=ledger.spec(entry),
+            )
+        )
+
+    async def _mended(self, cell: Cluster, subnet: Subnet, network: Request | None) -> Subnet:
+        """The Subnet with the addresses of the ledger, should somebody have written others."""
+        project = self._planes.projects.find(network.cluster) if network else None
+        if project is None or network is None:
+            return subnet
+        name = ledger.entry_name(cell.name, subnet.metadata.name)
+        entry = project.informers.of(Subnet).cache.get(network.namespace, name)
+        if entry is None or not ledger.is_allocated(entry):
+            return subnet
+        wanted = msgspec.structs.replace(subnet, spec=ledger.spec(entry))
+        return await cell.client.patch(subnet, wanted)
+
+    async def _programmed(self, cell: Cluster, subnet: Subnet) -> Subnet:
+        """The Subnet, which says of itself that it can be used."""
+        spec, generation = subnet.spec, subnet.metadata.generation
+        news = words.subnet_ready(f"{spec.start_address}/{spec.prefix_length}", generation)
+        status = SubnetStatus(
+            conditions=put(subnet.status.conditions, news, self._environment.now()),
+            prefix_length=spec.prefix_length,
+            start_address=spec.start_address,
+        )
+        wanted = msgspec.structs.replace(subnet, status=status)
+        return await cell.client.patch_status(subnet, wanted)
+
+    async def _report(self, cell: Cluster, claim: SubnetClaim, subnet: Subnet) -> None:
+        spec, generation = subnet.spec, claim.metadata.generation
+        news = words.claim_ready(f"{spec.start_address}/{spec.prefix_length}", generation)
+        status = SubnetClaimStatus(
+            conditions=put(claim.status.conditions, news, self._environment.now()),
+            prefix_length=spec.prefix_length,
+            start_address=spec.start_address,
+            subnet_ref=LocalRef(name=subnet.metadata.name),
+        )
+        await cell.client.patch_status(claim, msgspec.structs.replace(claim, status=status))
+
+    def _of_context(self, cluster: ClusterName, at: NetworkContext) -> Iterable[Request]:
+        network = joins.network_of(at, at.spec.network.name)
+        claims = joins.claims_of(self._planes.cells.get(cluster), network) if network else ()
+        return [Request(cluster, c.metadata.namespace, c.metadata.name) for c in claims]
+
+
+def _of_subnet(cluster: ClusterName, subnet: Subnet) -> Iterable[Request]:
+    yield Request(cluster, subnet.metadata.namespace, subnet.metadata.name)
+
+
+def _of_entry(_: ClusterName, entry: Subnet) -> Iterable[Request]:
+    if ledger.is_ours(entry):
+        holder = ledger.holder(entry)
+        yield Request(cluster_name(holder.cell), holder.namespace, holder.claim)
+
+
+def _is_for(entry: Subnet, cell: Cluster, claim: SubnetClaim) -> bool:
+    """Whether an entry is this claim's, and for certain."""
+    meta = claim.metadata
+    wanted = ledger.Holder(cell.name, meta.namespace, meta.name)
+    return ledger.is_allocated(entry) and ledger.holder(entry) == wanted

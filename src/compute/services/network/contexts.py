@@ -1,0 +1,119 @@
+"""The presence of a network in a cell: there while somebody is bound to it, and no longer.
+
+With the context go, by their owner references, the claim for addresses and its Subnet. So it must
+not go while an Instance has such an address, even if its binding was deleted by hand.
+"""
+
+from collections.abc import Iterable
+from datetime import timedelta
+from typing import Any, Final
+
+import msgspec
+
+from compute.api import labels, names
+from compute.api.compute import Instance
+from compute.api.core import ConfigMap
+from compute.api.meta import Condition, LocalRef, ObjectMeta
+from compute.api.networking import NetworkBinding, NetworkContext, NetworkContextSpec
+from compute.api.reasons import Reason
+from compute.decide.conditions import put
+from compute.decide.federation import Identity
+from compute.environment import Environment
+from compute.runtime.clusters import Cluster, Clusters
+from compute.runtime.requests import DONE, ClusterName, Request, Result
+from compute.runtime.sources import Source, mapped, own
+from compute.services.network import joins, words
+from compute.services.network.faults import faults, is_ours
+
+# An Instance that outlives its deployment's binding is not watched from here.
+_WHILE_USED: Final = Result(look_again_after=timedelta(seconds=30))
+
+
+def context(binding: NetworkBinding, home: Identity) -> NetworkContext:
+    """The context that a binding needs. Its labels say whose network it is."""
+    return NetworkContext(
+        metadata=ObjectMeta(
+            name=joins.context_name(binding),
+            namespace=binding.metadata.namespace,
+            labels={
+                labels.UPSTREAM_CLUSTER: names.encode_cluster(home.project),
+                labels.UPSTREAM_NAMESPACE: home.namespace,
+            },
+        ),
+        spec=NetworkContextSpec(
+            location=binding.spec.location, network=LocalRef(name=binding.spec.network.name)
+        ),
+    )
+
+
+class Contexts:
+    """Sets up each context, and removes it when nobody is bound to it any more."""
+
+    def __init__(self, cells: Clusters, environment: Environment) -> None:
+        self._cells = cells
+        self._environment = environment
+
+    def sources(self) -> list[Source[Any]]:
+        return [
+            own(NetworkContext, self._cells),
+            mapped(NetworkBinding, self._cells, _of_binding),
+            mapped(ConfigMap, self._cells, self._of_faults),
+        ]
+
+    async def reconcile(self, request: Request) -> Result:
+        cell = self._cells.get(request.cluster)
+        found = cell.informers.of(NetworkContext).cache.get(request.namespace, request.name)
+        if found is None or found.deleting:
+            return DONE
+        if not joins.bindings_to(cell, request.namespace, request.name):
+            return await self._unbound(cell, found)
+        news = _conditions(found, failing=faults(cell).fail(found.spec.network.name))
+        conditions = put(found.status.conditions, news, self._environment.now())
+        status = msgspec.structs.replace(found.status, conditions=conditions)
+        await cell.client.patch_status(found, msgspec.structs.replace(found, status=status))
+        return DONE
+
+    async def _unbound(self, cell: Cluster, found: NetworkContext) -> Result:
+        """Remove a context, if it is as unused as the cache says."""
+        namespace = found.metadata.namespace
+        bindings = await cell.client.every(NetworkBinding, namespace)
+        if any(joins.context_name(each) == found.metadata.name for each in bindings.items):
+            return DONE  # the cache will hear of it, and ask again
+        if await _is_used(cell, found):
+            return _WHILE_USED
+        await cell.client.delete(found)
+        return DONE
+
+    def _of_faults(self, cluster: ClusterName, settings: ConfigMap) -> Iterable[Request]:
+        if not is_ours(settings):
+            return ()
+        keys = self._cells.get(cluster).informers.of(NetworkContext).cache.keys()
+        return [Request(cluster, *key) for key in keys]
+
+
+def _of_binding(cluster: ClusterName, binding: NetworkBinding) -> Iterable[Request]:
+    yield Request(cluster, binding.metadata.namespace, joins.context_name(binding))
+
+
+async def _is_used(cell: Cluster, found: NetworkContext) -> bool:
+    """Whether an Instance may have an address there."""
+    network = found.spec.network.name
+    instances = await cell.client.every(Instance, found.metadata.namespace)
+    return any(
+        interface.network.name == network
+        for instance in instances.items
+        if instance.status.network_interfaces
+        for interface in instance.spec.network_interfaces
+    )
+
+
+def _conditions(found: NetworkContext, *, failing: bool) -> tuple[Condition, ...]:
+    generation, network = found.metadata.generation, found.spec.network.name
+    if failing:
+        why = f"The network {network} could not be set up at {found.spec.location.name}"
+        kinds = words.PROGRAMMED, words.READY
+        return words.refused(kinds, Reason.NETWORK_FAILED_TO_CREATE, why, generation)
+    return (
+        words.said(words.PROGRAMMED, "True", Reason.PROGRAMMED, "It is set up", generation),
+        words.said(words.READY, "True", Reason.READY, "The network can be used", generation),
+    )

@@ -1,0 +1,71 @@
+"""Failures on request: which networks cannot be set up in a cell, so that users can see what then is.
+
+They are asked for in the ConfigMap ``network-faults`` of the cell's namespace compute-system:
+
+    failNetworks   patterns of the names of networks, set apart by commas
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Any, Final
+
+from compute.api.core import ConfigMap
+from compute.api.reasons import NeighbourReason
+from compute.runtime.clusters import Cluster, Clusters
+from compute.runtime.events import Recorder
+from compute.runtime.requests import DONE, ClusterName, Request, Result
+from compute.runtime.sources import Source, mapped
+
+NAMESPACE: Final = "compute-system"
+NAME: Final = "network-faults"
+_FAIL_NETWORKS: Final = "failNetworks"
+KEYS: Final = (_FAIL_NETWORKS,)
+
+
+@dataclass(frozen=True, slots=True)
+class Faults:
+    """``networks`` are patterns of the names of networks that fail."""
+
+    networks: tuple[str, ...] = ()
+
+    def fail(self, network: str) -> bool:
+        return any(fnmatchcase(network, pattern) for pattern in self.networks)
+
+
+def faults(cell: Cluster) -> Faults:
+    """What is to fail in a cell now: nothing, unless its ConfigMap says so."""
+    asked = cell.informers.of(ConfigMap).cache.get(NAMESPACE, NAME)
+    words = asked.data.get(_FAIL_NETWORKS, "").split(",") if asked else ()
+    return Faults(tuple(word.strip() for word in words if word.strip()))
+
+
+def is_ours(settings: ConfigMap) -> bool:
+    return (settings.metadata.namespace, settings.metadata.name) == (NAMESPACE, NAME)
+
+
+class Advice:
+    """Tells the operators of a cell of keys that nobody reads: they expect something to fail."""
+
+    def __init__(self, cells: Clusters, recorder: Recorder) -> None:
+        self._cells = cells
+        self._recorder = recorder
+
+    def sources(self) -> list[Source[Any]]:
+        return [mapped(ConfigMap, self._cells, _itself)]
+
+    async def reconcile(self, request: Request) -> Result:
+        cell = self._cells.get(request.cluster)
+        asked = cell.informers.of(ConfigMap).cache.get(NAMESPACE, NAME)
+        if asked is None:
+            return DONE
+        for key in sorted(key for key in asked.data if key not in KEYS):
+            note = f"{key}: no such key; there is {', '.join(KEYS)}"
+            reason = NeighbourReason.SETTINGS_INVALID
+            self._recorder.event(cell.client, asked, "Warning", reason, note, "ReadSettings")
+        return DONE
+
+
+def _itself(cluster: ClusterName, settings: ConfigMap) -> Iterable[Request]:
+    if is_ours(settings):
+        yield Request(cluster, NAMESPACE, NAME)

@@ -1,0 +1,40 @@
+"""Which claims may be made at all, at the door of a project's plane."""
+
+from collections.abc import Mapping
+
+from compute.api.errors import invalid
+from compute.api.fields import FieldError, forbidden
+from compute.api.quota import ResourceClaim, ResourceRegistration
+from compute.decide import budget
+from compute.runtime.clusters import Clusters
+
+
+def admit_claim(
+    claim: ResourceClaim,
+    project: str,
+    registered: Mapping[str, ResourceRegistration],
+    old: ResourceClaim | None = None,
+) -> None:
+    """Raise `Invalid`, naming each field, if the claim may not be made, or changed like this.
+
+    What was asked for cannot be changed: it may have been granted.
+    """
+    errors: list[FieldError] = []
+    if old is None:
+        errors += budget.faults(claim, project, registered)
+    elif claim.spec != old.spec:
+        errors.append(forbidden("spec", "cannot be changed; delete the claim and make another"))
+    if errors:
+        raise invalid(ResourceClaim.RESOURCE, claim.metadata.name, errors)
+
+
+class ClaimAdmission:
+    """The same, by the registrations that the core plane has at this moment."""
+
+    def __init__(self, core: Clusters) -> None:
+        self._core = core
+
+    def review(self, claim: ResourceClaim, project: str, old: ResourceClaim | None = None) -> None:
+        """Raise `Invalid` if the claim may not be made or changed. It reads the cache alone."""
+        known = self._core.sole().informers.of(ResourceRegistration).cache.list()
+        admit_claim(claim, project, budget.active(known), old)

@@ -1,0 +1,101 @@
+"""Grants: each project's first, and whether a grant counts."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+import msgspec
+
+from compute.api import names, resourcemanager
+from compute.api.conditions import NeighbourCondition
+from compute.api.core import Namespace
+from compute.api.quota import (
+    Allowance,
+    GrantBucket,
+    ObjectRef,
+    ResourceGrant,
+    ResourceGrantSpec,
+    ResourceRegistration,
+)
+from compute.api.reasons import NeighbourReason, Reason
+from compute.api.resourcemanager import Project
+from compute.decide import budget, quota
+from compute.decide.conditions import put
+from compute.decide.ranking import Candidate
+from compute.environment import Environment
+from compute.runtime.clusters import Clusters
+from compute.runtime.requests import DONE, Request, Result
+from compute.services.planes import PLATFORM
+from compute.services.quota import places
+
+# What a project may use until somebody gives it more: instances, millicores, mebibytes.
+FIRST_GRANT: Final[Mapping[str, int]] = MappingProxyType(
+    {quota.INSTANCES: 10, quota.VCPUS: 40_000, quota.MEMORY: 81_920}
+)
+
+
+class FirstGrants:
+    """Gives each project its first grant. Its amounts are for people to change."""
+
+    def __init__(self, core: Clusters, amounts: Mapping[str, int]) -> None:
+        self._core = core
+        self._amounts = amounts
+
+    async def reconcile(self, request: Request) -> Result:
+        core = self._core.get(request.cluster)
+        name = names.grant(request.name)
+        known = core.informers.of(ResourceGrant).cache.get(PLATFORM, name)
+        room = core.informers.of(Namespace).cache.get("", PLATFORM)
+        project = core.informers.of(Project).cache.get("", request.name)
+        if project is None or project.deleting or known is not None or room is None:
+            return DONE
+        live = await core.client.find(Project, request.name)
+        if live is not None and not live.deleting:
+            await core.client.create(_first(live, name, self._amounts))
+        return DONE
+
+
+class Grants:
+    """Says of each grant whether it counts."""
+
+    def __init__(self, core: Clusters, environment: Environment) -> None:
+        self._core = core
+        self._environment = environment
+
+    async def reconcile(self, request: Request) -> Result:
+        core = self._core.get(request.cluster)
+        grant = core.informers.of(ResourceGrant).cache.get(request.namespace, request.name)
+        if grant is None or grant.deleting:
+            return DONE
+        registered = budget.active(core.informers.of(ResourceRegistration).cache.list())
+        faults = "; ".join(map(str, budget.grant_faults(grant, registered)))
+        now, generation = self._environment.now(), grant.metadata.generation
+        news = [_verdict(faults).condition(NeighbourCondition.ACTIVE, generation, now)]
+        status = msgspec.structs.replace(
+            grant.status,
+            conditions=put(grant.status.conditions, news, now),
+            observed_generation=generation,
+        )
+        await core.client.patch_status(grant, msgspec.structs.replace(grant, status=status))
+        return DONE
+
+
+def _first(project: Project, name: str, amounts: Mapping[str, int]) -> ResourceGrant:
+    consumer = ObjectRef(
+        api_group=resourcemanager.GROUP, kind=budget.CONSUMER, name=project.metadata.name
+    )
+    allowances = tuple(
+        Allowance(resource_type=kind, buckets=(GrantBucket(amount=amount),))
+        for kind, amount in amounts.items()
+    )
+    return ResourceGrant(
+        metadata=places.belonging(project, name),
+        spec=ResourceGrantSpec(consumer_ref=consumer, allowances=allowances),
+    )
+
+
+def _verdict(faults: str) -> Candidate:
+    if faults:
+        return Candidate("", Reason.VALIDATION_FAILED, faults)
+    message = "It counts towards the quota of its project"
+    return Candidate("", NeighbourReason.GRANT_ACTIVE, message, "True")

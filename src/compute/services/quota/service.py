@@ -1,0 +1,138 @@
+"""The controllers of the quota service."""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from compute.api.core import ConfigMap, Namespace
+from compute.api.karmada import Cluster as Member
+from compute.api.meta import Object
+from compute.api.quota import (
+    AllowanceBucket,
+    ResourceClaim,
+    ResourceGrant,
+    ResourceRegistration,
+)
+from compute.api.resourcemanager import Project
+from compute.runtime.controller import Controller, ControllerSettings
+from compute.runtime.fights import FightSettings
+from compute.runtime.kit import Kit
+from compute.runtime.requests import ClusterName, Request
+from compute.runtime.sources import Source, mapped, own
+from compute.services.planes import PLATFORM, ServicePlanes
+from compute.services.quota import places
+from compute.services.quota.book import Books
+from compute.services.quota.grants import FIRST_GRANT, FirstGrants, Grants
+from compute.services.quota.keeper import Keeper
+from compute.services.quota.leaks import Leaks
+from compute.services.quota.registrations import Foundation, Registrations
+
+_KEEPER: Final = "quota"
+# One object for each project is written at each batch, and looked at after each change: that is
+# the work itself, not a loop.
+_BUSY: Final = ControllerSettings(fights=FightSettings(limit=100), storm=100_000)
+
+
+def controllers(
+    planes: ServicePlanes, kit: Kit, first_grant: Mapping[str, int] = FIRST_GRANT
+) -> list[Controller]:
+    """All of quota. ``first_grant`` is what a new project may use, by type of resource."""
+    core, environment = planes.core, kit.environment
+    registrations = own(ResourceRegistration, core)
+    return [
+        kit.controller("quota-foundation", Foundation(core), core, _foundation(planes)),
+        kit.controller(
+            "quota-registrations",
+            Registrations(core, environment),
+            core,
+            [
+                registrations,
+                mapped(ResourceRegistration, core, _every(planes, ResourceRegistration)),
+            ],
+        ),
+        kit.controller(
+            "quota-first-grants",
+            FirstGrants(core, first_grant),
+            core,
+            [
+                own(Project, core),
+                mapped(ResourceGrant, core, _consumer_in_core),
+                mapped(Namespace, core, _every(planes, Project)),
+            ],
+        ),
+        kit.controller(
+            "quota-grants",
+            Grants(core, environment),
+            core,
+            [
+                own(ResourceGrant, core),
+                mapped(ResourceRegistration, core, _every(planes, ResourceGrant)),
+            ],
+        ),
+        _keeper(planes, kit),
+    ]
+
+
+def _keeper(planes: ServicePlanes, kit: Kit) -> Controller:
+    books = Books()
+    planes.projects.join(books)
+    leaks = Leaks(planes.hub, kit.recorder(_KEEPER))
+    kit.metrics.registry.register(leaks)
+    keeper = Keeper(planes, books, leaks, kit.environment)
+    sources = [
+        mapped(ResourceClaim, planes.projects, _claims_project),
+        mapped(Project, planes.core, _own_project),
+        mapped(ResourceGrant, planes.core, _consumer),
+        mapped(AllowanceBucket, planes.core, _labelled),
+        mapped(ConfigMap, planes.core, _labelled),
+        mapped(ResourceRegistration, planes.core, _all_projects(planes)),
+        mapped(Member, planes.hub, _all_projects(planes)),
+    ]
+    return kit.controller(_KEEPER, keeper, planes.projects, sources, _BUSY)
+
+
+def _foundation(planes: ServicePlanes) -> list[Source[Any]]:
+    def to(cluster: ClusterName, _: Object) -> Iterable[Request]:
+        return (Request(cluster, "", PLATFORM),)
+
+    return [mapped(Namespace, planes.core, to), mapped(ResourceRegistration, planes.core, to)]
+
+
+def _every(
+    planes: ServicePlanes, kind: type[Object]
+) -> Callable[[ClusterName, Object], Iterable[Request]]:
+    """All objects of a kind in the core plane: what changed may be what they waited for."""
+
+    def to(cluster: ClusterName, _: Object) -> Iterable[Request]:
+        keys = planes.core.get(cluster).informers.of(kind).cache.keys()
+        return [Request(cluster, *key) for key in keys]
+
+    return to
+
+
+def _all_projects(planes: ServicePlanes) -> Callable[[ClusterName, Object], Iterable[Request]]:
+    return lambda _, __: [_budget(project.name) for project in planes.projects]
+
+
+def _budget(project: str) -> Request:
+    return Request(ClusterName(project), "", "budget")
+
+
+def _claims_project(cluster: ClusterName, _: ResourceClaim) -> Iterable[Request]:
+    return (_budget(cluster),)
+
+
+def _own_project(_: ClusterName, project: Project) -> Iterable[Request]:
+    return (_budget(project.metadata.name),)
+
+
+def _consumer(_: ClusterName, grant: ResourceGrant) -> Iterable[Request]:
+    return (_budget(grant.spec.consumer_ref.name),)
+
+
+def _consumer_in_core(cluster: ClusterName, grant: ResourceGrant) -> Iterable[Request]:
+    return (Request(cluster, "", grant.spec.consumer_ref.name),)
+
+
+def _labelled(_: ClusterName, obj: Object) -> Iterable[Request]:
+    project = obj.metadata.labels.get(places.CONSUMER_NAME)
+    return (_budget(project),) if project else ()
