@@ -16,8 +16,8 @@ help: ## list these targets
 
 setup: $(READY) ## make the private environment; leaves the command at .venv/bin/compute
 
-demo: $(READY) ## show the plan of a Workload in three cities
-	@tools/demo
+demo: $(READY) ## start the world, deploy to three cities, restart, cut and heal; ONCE=1 ends it
+	@$(BIN)/python tools/demo.py $(if $(ONCE),--once)
 
 test: $(READY) ## run the tests; api/ and decide/ must be covered to the last branch
 	@$(BIN)/pytest -q -n auto --cov=compute.api --cov=compute.decide --cov-branch \

@@ -5,6 +5,9 @@ from typing import Final
 
 # `cli` may not import what serves, so those commands are handed to it: module, and line in the help.
 _SERVING: Final = {
+    "up": ("compute.app.up_command", "Start the whole platform on this machine."),
+    "down": ("compute.app.down_command", "Stop it."),
+    "cell": ("compute.app.cell_command", "Cut its cells off, and heal them."),
     "plane": (
         "compute.app.plane_command",
         "Serve a Kubernetes API from a folder of this machine.",

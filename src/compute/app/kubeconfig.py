@@ -1,7 +1,9 @@
 """The file that tells kubectl, and every other client, where a plane is and how to be let in."""
 
 import base64
+from collections.abc import Mapping
 from ipaddress import ip_address
+from pathlib import Path
 from urllib.parse import urlsplit
 
 import yaml
@@ -13,25 +15,49 @@ _NAME = "compute"
 
 def kubeconfig(url: str, authority: bytes, credential: str | ClientPair) -> bytes:
     """A kubeconfig that can be moved: the CA and the credential, a token or not, are in it."""
+    return kubeconfig_of_many(url, {_NAME: ""}, _NAME, authority, credential)
+
+
+def kubeconfig_of_many(
+    url: str,
+    contexts: Mapping[str, str],
+    current: str,
+    authority: bytes,
+    credential: str | ClientPair,
+) -> bytes:
+    """A kubeconfig for several planes of one server: contexts by name, each with its path."""
+    server, trusted = reachable(url), _base64(authority)
     document = {
         "apiVersion": "v1",
         "kind": "Config",
         "clusters": [
             {
-                "name": _NAME,
+                "name": name,
                 "cluster": {
-                    "server": reachable(url),
-                    "certificate-authority-data": _base64(authority),
+                    "server": server + path.rstrip("/"),
+                    "certificate-authority-data": trusted,
                 },
             }
+            for name, path in contexts.items()
         ],
         "users": [{"name": _NAME, "user": _user(credential)}],
         "contexts": [
-            {"name": _NAME, "context": {"cluster": _NAME, "user": _NAME, "namespace": "default"}}
+            {"name": name, "context": {"cluster": name, "user": _NAME, "namespace": "default"}}
+            for name in contexts
         ],
-        "current-context": _NAME,
+        "current-context": current,
     }
     return yaml.safe_dump(document, sort_keys=False).encode()
+
+
+def current_context(file: Path) -> str:
+    """The context that a kubeconfig is set to; empty where there is none, or no such file."""
+    try:
+        document = yaml.safe_load(file.read_bytes())
+    except (OSError, yaml.YAMLError):
+        return ""
+    current = document.get("current-context") if isinstance(document, dict) else ""
+    return current if isinstance(current, str) else ""
 
 
 def reachable(url: str) -> str:

@@ -1,6 +1,6 @@
-"""The ways between a cell and everything else, which can be cut to see how the system copes."""
+"""The ways between the planes of a world, which can be cut to see how the system copes."""
 
-from typing import Final
+from collections.abc import Sequence
 
 from compute.api.errors import Unavailable
 from compute.client.client import Client
@@ -13,17 +13,15 @@ from compute.plane.registry.watches import Watch
 from compute.plane.store.records import Record
 from compute.plane.users import ITSELF
 
-_MANAGER: Final = "compute"
-
 
 class Link:
-    """The ways into and out of one cell. All of them are cut at once, and healed at once.
+    """The way to one plane, and for a cell also the way out of it. All of it is cut at once.
 
     A watch that is open when the link is cut ends there, and none can be opened until it is healed.
     """
 
-    def __init__(self, cell: str) -> None:
-        self.cell = cell
+    def __init__(self, end: str) -> None:
+        self.end = end
         self.is_cut = False
         self._watches: list[Watch] = []
 
@@ -38,63 +36,69 @@ class Link:
 
     def check(self) -> None:
         if self.is_cut:
-            raise Unavailable(f"the cell {self.cell} is cut off")
+            raise Unavailable(f"{self.end} is cut off")
 
     def keep(self, watch: Watch) -> None:
         """End this watch when the link is cut."""
-        self._watches = [open_ for open_ in self._watches if not open_.ended]
+        self._watches = [other for other in self._watches if not other.ended]
         self._watches.append(watch)
 
-    def client(self, plane: Plane, manager: str = _MANAGER) -> Client:
-        """A client of a plane at the other end."""
-        return DoorClient(_Door(plane, manager, self))
+
+def through(plane: Plane, manager: str, *links: Link) -> Client:
+    """A client of a plane that is behind all of these links."""
+    return DoorClient(_Door(plane, manager, links))
 
 
 class _Door(LocalTransport):
-    """A door to a plane that is behind a link."""
+    """A door to a plane that is behind links."""
 
-    def __init__(self, plane: Plane, manager: str, link: Link) -> None:
+    def __init__(self, plane: Plane, manager: str, links: Sequence[Link]) -> None:
         super().__init__(plane, ITSELF, manager)
-        self._link = link
+        self._links = links
+
+    def _check(self) -> None:
+        for link in self._links:
+            link.check()
 
     def record(self, place: Place, resource_version: str = "") -> Record:
-        self._link.check()
+        self._check()
         return super().record(place, resource_version)
 
     async def page(self, place: Place, options: ListOptions) -> Page:
-        self._link.check()
+        self._check()
         return await super().page(place, options)
 
     async def open_watch(self, place: Place, options: WatchOptions) -> Watch:
-        self._link.check()
+        self._check()
         watch = await super().open_watch(place, options)
-        self._link.keep(watch)
+        for link in self._links:
+            link.keep(watch)
         return watch
 
     async def create_encoded(self, place: Place, body: bytes, options: WriteOptions) -> Record:
-        self._link.check()
+        self._check()
         return await super().create_encoded(place, body, options)
 
     async def create(self, place: Place, document: Document, options: WriteOptions) -> Document:
-        self._link.check()
+        self._check()
         return await super().create(place, document, options)
 
     async def update(self, place: Place, document: Document, options: WriteOptions) -> Document:
-        self._link.check()
+        self._check()
         return await super().update(place, document, options)
 
     async def patch(
         self, place: Place, kind: PatchType, patch: object, options: WriteOptions
     ) -> Document:
-        self._link.check()
+        self._check()
         return await super().patch(place, kind, patch, options)
 
     async def delete(self, place: Place, options: DeleteOptions) -> Document:
-        self._link.check()
+        self._check()
         return await super().delete(place, options)
 
     async def delete_collection(
         self, place: Place, which: ListOptions, options: DeleteOptions
     ) -> Document:
-        self._link.check()
+        self._check()
         return await super().delete_collection(place, which, options)

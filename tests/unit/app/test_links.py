@@ -5,7 +5,7 @@ import pytest
 from compute.api.core import ConfigMap
 from compute.api.errors import Unavailable
 from compute.api.meta import ObjectMeta
-from compute.app.links import Link
+from compute.app.links import Link, through
 from compute.client.client import Client
 from compute.client.options import DeleteOptions, ListOptions, WatchOptions
 from compute.client.transport import Place
@@ -41,8 +41,8 @@ def test_nothing_goes_through_a_link_that_is_cut(tmp_path, verb):
     """Every verb says that the cell is cut off, and does nothing."""
 
     async def story(stage: Stage) -> None:
-        link = Link("dfw")
-        client = link.client(await stage.plane("dfw"))
+        link = Link("cell dfw")
+        client = through(await stage.plane("dfw"), "me", Link("hub"), link)
         link.cut()
         before = len(stage.writes)
         with pytest.raises(Unavailable, match="dfw is cut off"):
@@ -56,9 +56,9 @@ def test_an_informer_goes_on_after_the_link_is_healed(tmp_path):
     """While it is cut the cache stays as it was; afterwards it has what it missed."""
 
     async def story(stage: Stage) -> None:
-        link, cells = Link("dfw"), stage.role("cell")
+        link, cells = Link("cell dfw"), stage.role("cell")
         plane = await stage.plane("dfw")
-        cluster = await cells.engage(cluster_name("dfw"), link.client(plane))
+        cluster = await cells.engage(cluster_name("dfw"), through(plane, "me", link))
         informer = cluster.informers.of(ConfigMap)
         await informer.wait_synced()
         link.cut()

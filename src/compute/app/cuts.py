@@ -1,0 +1,41 @@
+"""Cutting cells off, by an annotation on the hub: so it can be done with any client, and lasts."""
+
+from collections.abc import Mapping
+
+from compute.api import annotations
+from compute.api.karmada import Cluster
+from compute.app.homes import Home
+from compute.app.links import Link
+from compute.runtime.clusters import Clusters
+from compute.runtime.controller import Controller
+from compute.runtime.kit import Kit
+from compute.runtime.requests import DONE, Request, Result
+from compute.runtime.sources import own
+
+
+class CutReconciler:
+    """Keeps the links as the hub's Clusters say."""
+
+    def __init__(self, hub: Clusters, links: Mapping[Home, Link]) -> None:
+        self._hub = hub
+        self._links = links
+
+    async def reconcile(self, request: Request) -> Result:
+        link = self._links.get(Home("cell", request.name))
+        cluster = self._hub.sole().informers.of(Cluster).cache.get("", request.name)
+        if link is None or cluster is None:
+            return DONE
+        if is_cut(cluster) and not link.is_cut:
+            link.cut()
+        elif link.is_cut and not is_cut(cluster):
+            link.heal()
+        return DONE
+
+
+def is_cut(cluster: Cluster) -> bool:
+    """Whether somebody wants the cell to be cut off."""
+    return cluster.metadata.annotations.get(annotations.CUT) == "true"
+
+
+def controllers(hub: Clusters, links: Mapping[Home, Link], kit: Kit) -> list[Controller]:
+    return [kit.controller("cuts", CutReconciler(hub, links), hub, [own(Cluster, hub)])]

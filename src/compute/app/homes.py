@@ -1,0 +1,162 @@
+"""The planes of a world on one machine: the core, the hub, a cell for each site, and the projects'."""
+
+import asyncio
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, Protocol
+
+from compute.api import compute, networking, quota, resourcemanager, services
+from compute.api.structural_nodes import Document
+from compute.environment import Environment
+from compute.plane.plane import DATABASE, Plane
+from compute.plane.registry import builtins
+
+Role = Literal["core", "hub", "cell", "project"]
+
+_KARMADA: Final = ("cluster", "policy", "work", "config")
+# Which groups of kinds a plane of each role serves, besides Kubernetes' own.
+_GROUPS: Final[dict[Role, frozenset[str]]] = {
+    "core": frozenset({resourcemanager.GROUP, quota.GROUP, services.GROUP}),
+    "hub": frozenset({compute.GROUP, *(f"{part}.karmada.io" for part in _KARMADA)}),
+    "cell": frozenset({compute.GROUP, networking.GROUP}),
+    "project": frozenset({compute.GROUP, networking.GROUP, quota.GROUP, services.GROUP}),
+}
+_PROJECTS: Final = f"/apis/{resourcemanager.GROUP}/{resourcemanager.VERSION}/projects"
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A plane of the world, by what it is for and its name."""
+
+    role: Role
+    name: str
+
+    @property
+    def prefix(self) -> str:
+        """The path below which it is served."""
+        match self.role:
+            case "core":
+                return "/"
+            case "project":
+                return f"{_PROJECTS}/{self.name}/control-plane"
+            case _:
+                return f"/clusters/{self.name}"
+
+    @property
+    def context(self) -> str:
+        """What it is called in a kubeconfig."""
+        return self.name if self.role in {"core", "hub"} else f"{self.role}-{self.name}"
+
+    @property
+    def definitions(self) -> list[Document]:
+        """The kinds it starts with."""
+        groups = _GROUPS[self.role]
+        return [each for each in builtins.definitions() if each["spec"]["group"] in groups]
+
+
+CORE: Final = Home("core", "core")
+HUB: Final = Home("hub", "hub")
+
+
+class Builder(Protocol):
+    """Where planes come from, and go to."""
+
+    async def open(self, home: Home) -> Plane: ...
+
+    async def destroy(self, home: Home) -> None:
+        """Remove what a plane that is closed has left."""
+        ...
+
+
+class Tenant(Protocol):
+    """Somebody who is told which planes there are. Neither call may wait for anything."""
+
+    def opened(self, home: Home, plane: Plane) -> None: ...
+
+    def closing(self, home: Home, plane: Plane) -> None: ...
+
+
+class Homes:
+    """The planes that are open."""
+
+    def __init__(self, builder: Builder) -> None:
+        self._builder = builder
+        self._planes: dict[Home, Plane] = {}
+        self._tenants: list[Tenant] = []
+        self._busy = asyncio.Lock()
+
+    def __iter__(self) -> Iterator[Home]:
+        return iter(tuple(self._planes))
+
+    def __getitem__(self, home: Home) -> Plane:
+        return self._planes[home]
+
+    def find(self, home: Home) -> Plane | None:
+        return self._planes.get(home)
+
+    def join(self, tenant: Tenant) -> None:
+        """Tell somebody of every plane that is open, and of each that opens or closes."""
+        self._tenants.append(tenant)
+        for home, plane in self._planes.items():
+            tenant.opened(home, plane)
+
+    async def open(self, home: Home) -> Plane:
+        """The plane of a home, opened if it is not yet."""
+        async with self._busy:
+            plane = self._planes.get(home)
+            if plane is None:
+                plane = self._planes[home] = await self._builder.open(home)
+                for tenant in self._tenants:
+                    tenant.opened(home, plane)
+            return plane
+
+    async def remove(self, home: Home) -> None:
+        """Close a plane for good: nothing of it is left."""
+        async with self._busy:
+            await self._close(home)
+            await self._builder.destroy(home)
+
+    async def close(self) -> None:
+        """Close every plane, the youngest first."""
+        async with self._busy:
+            for home in reversed(list(self._planes)):
+                await self._close(home)
+
+    async def _close(self, home: Home) -> None:
+        plane = self._planes.pop(home, None)
+        if plane is not None:
+            for tenant in reversed(self._tenants):
+                tenant.closing(home, plane)
+            await plane.close()
+
+
+class Folders:
+    """Planes out of one folder of this machine."""
+
+    def __init__(self, data: Path, environment: Environment) -> None:
+        self._data = data
+        self._environment = environment
+
+    async def open(self, home: Home) -> Plane:
+        return await Plane.open(
+            folder(self._data, home),
+            builtins.native(),
+            self._environment,
+            definitions=home.definitions,
+        )
+
+    async def destroy(self, home: Home) -> None:
+        await asyncio.to_thread(shutil.rmtree, folder(self._data, home), ignore_errors=True)
+
+
+def folder(data: Path, home: Home) -> Path:
+    """Where a plane is kept."""
+    planes = data / "planes"
+    return planes / home.name if home in {CORE, HUB} else planes / f"{home.role}s" / home.name
+
+
+def database(data: Path) -> Path:
+    """The file that whoever runs a world holds the lock of."""
+    return folder(data, CORE) / DATABASE

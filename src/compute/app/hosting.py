@@ -1,0 +1,98 @@
+"""A world out of a folder, served: the whole of `compute up` but its words."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from compute.api.errors import AlreadyExists
+from compute.api.meta import ObjectMeta
+from compute.api.resourcemanager import Project, ProjectOwnerRef, ProjectSpec
+from compute.app import memory
+from compute.app.environment import system
+from compute.app.front import Front
+from compute.app.homes import CORE, Folders, Homes
+from compute.app.sites import Site
+from compute.app.visitors import Visitors
+from compute.app.world import World
+from compute.decide.conditions import is_true
+from compute.plane.local import LocalClient
+
+_ORGANIZATION: Final = "home"
+_PATIENCE: Final = 60.0  # seconds for a world to become ready
+_LOOK: Final = 0.01
+
+
+class NotReady(Exception):
+    """A world that does not become ready. Says what it waits for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hosted:
+    """A world that is being served."""
+
+    world: World
+    front: Front
+    visitors: Visitors
+
+    async def make_project(self, name: str) -> None:
+        """Ask for a project, unless it is there."""
+        client = LocalClient(self.world.homes[CORE], manager="compute-up")
+        owner = ProjectOwnerRef(kind="Organization", name=_ORGANIZATION)
+        project = Project(metadata=ObjectMeta(name=name), spec=ProjectSpec(owner_ref=owner))
+        try:
+            await client.create(project)
+        except AlreadyExists:
+            return
+
+    async def ready(self) -> None:
+        """Wait until everybody has read what there is, and every project can be used."""
+        loop = asyncio.get_running_loop()
+        ends = loop.time() + _PATIENCE
+        while problems := [*self.world.problems(), *await self._unready()]:
+            if self.world.failed.done():
+                self.world.failed.result()
+            if loop.time() > ends:
+                raise NotReady(f"not ready after {_PATIENCE:g} s: {'; '.join(problems[:5])}")
+            await asyncio.sleep(_LOOK)
+
+    async def projects(self) -> list[Project]:
+        client = LocalClient(self.world.homes[CORE])
+        return list((await client.every(Project)).items)
+
+    async def _unready(self) -> list[str]:
+        return [
+            f"project {project.metadata.name} is not Ready"
+            for project in await self.projects()
+            if not project.deleting and not is_true(project.status.conditions, "Ready")
+        ]
+
+
+@asynccontextmanager
+async def hosted(
+    data: Path, sites: Sequence[Site], address: tuple[str, int]
+) -> AsyncIterator[Hosted]:
+    """A world from a folder, served, with the files that let clients in.
+
+    Its planes are opened first: whoever comes second on a folder has changed nothing in it.
+    """
+    environment = system()
+    homes = Homes(Folders(data, environment))
+    world = World(homes, sites, environment)
+    front: Front | None = None
+    try:
+        await homes.open(CORE)
+        front = Front(data, address, environment)
+        visitors = Visitors(data, front, homes)
+        homes.join(visitors)
+        await world.start()
+        async with front.listening():
+            visitors.begin()
+            memory.settle()
+            yield Hosted(world, front, visitors)
+    finally:
+        await world.stop()
+        if front is not None:  # the last: it has a line for all that was stored
+            await front.close()

@@ -1,0 +1,44 @@
+"""Which controllers a process runs, by its role. The same in a world on one machine and in many."""
+
+from compute.api import labels
+from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.quota import ResourceClaim
+from compute.controllers.cell import deployment, instance, write_back
+from compute.controllers.cell.planes import CellPlanes, CellSettings
+from compute.controllers.management import federator, hub_namespaces, projector, workload
+from compute.controllers.management.planes import ManagementPlanes
+from compute.runtime.controller import Controller
+from compute.runtime.informers import Parts
+from compute.runtime.kit import Kit
+
+
+def management(planes: ManagementPlanes, kit: Kit) -> list[Controller]:
+    """From Workloads to the hub, and back."""
+    return [
+        *workload.controllers(planes, kit),
+        *federator.controllers(planes, kit),
+        *hub_namespaces.controllers(planes, kit),
+        *projector.controllers(planes, kit),
+    ]
+
+
+def cell(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Controller]:
+    """From deployments to Instances, and their copies on the hub."""
+    return [
+        *deployment.controllers(planes, settings, kit),
+        *instance.controllers(planes, settings, kit),
+        *write_back.controllers(planes, settings, kit),
+    ]
+
+
+def hub_of_cell(cell: str, city: str) -> Parts:
+    """What a cell looks at on the hub: its own copies, and what may own them."""
+    return {
+        Instance: f"{labels.SOURCE_CLUSTER}={cell}",
+        WorkloadDeployment: f"{labels.TOPOLOGY_CITY_CODE}={city}",
+    }
+
+
+def projects_of_cell(cell: str) -> Parts:
+    """What a cell looks at in projects: the claims that it made."""
+    return {ResourceClaim: f"{labels.SOURCE_CLUSTER}={cell}"}

@@ -1,0 +1,170 @@
+"""Cells that are cut off, cells that share a city, and what the project can know of them."""
+
+import msgspec
+
+from compute.api import annotations
+from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.events import Event
+from compute.api.karmada import Cluster, Taint
+from compute.app.homes import Home
+from tests.integration.worlds import (
+    PROJECT,
+    Watched,
+    is_ready,
+    reason_of,
+    told,
+    with_replicas,
+    workload,
+)
+from tests.runtime_builders import annotated
+
+DFW = Home("cell", "dfw")
+
+
+async def cut(world: Watched, cell: str, value: str = "true") -> None:
+    """Cut a cell off as a user does, or heal it."""
+    hub = world.client("hub")
+    cluster = await hub.get(Cluster, cell)
+    await hub.patch(cluster, annotated(cluster, **{annotations.CUT: value}))
+
+
+def test_a_cell_that_is_cut_off_keeps_what_runs_and_is_told_of_as_unreachable():
+    """The project says Unknown with the time of the last report; healing brings the truth back."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW", "LHR")))
+        space = await world.space()
+        before = await world.client("dfw").get(Instance, "web-home-dfw-0", space)
+        await cut(world, "dfw")
+        silent = await world.named(
+            PROJECT,
+            WorkloadDeployment,
+            "web-home-dfw",
+            true=lambda d: reason_of(d, "Available") == "CellUnreachable",
+            seconds=300.0,
+        )
+        (said,) = [c for c in silent.status.conditions if c.type == "Available"]
+        assert said.status == "Unknown"
+        assert "has not reported since 2026-01-01T00:0" in said.message
+        assert is_ready(await world.user.get(Instance, "web-home-dfw-0", "default"))
+        assert await world.client("dfw").get(Instance, "web-home-dfw-0", space) == before
+        whole = await world.user.get(Workload, "web", "default")
+        assert "CellUnreachable" in str(whole.status) or "has not reported" in str(whole.status)
+        await cut(world, "dfw", "false")
+        await world.served("web")
+        assert await world.client("dfw").get(Instance, "web-home-dfw-0", space) == before
+
+    told(story)
+
+
+def test_a_cell_that_is_cut_off_finishes_its_own_deletions_and_heals():
+    """An Instance that is deleted there is made again once its quota can be asked for."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",), replicas=2))
+        space, cell = await world.space(), world.client("dfw")
+        await cut(world, "dfw")
+        await world.until(_is_cut(world))
+        gone = await cell.get(Instance, "web-home-dfw-1", space)
+        await cell.delete(gone)
+        await world.named(
+            "dfw",
+            Instance,
+            "web-home-dfw-1",
+            space,
+            lambda i: i.metadata.uid != gone.metadata.uid,
+        )
+        await cut(world, "dfw", "false")
+        await world.served("web")
+
+    told(story)
+
+
+def test_what_changed_meanwhile_reaches_the_cell_when_it_is_back():
+    """Scaling while the cell is away waits, and only that difference is written afterwards."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",), replicas=1))
+        await cut(world, "dfw")
+        await world.until(_is_cut(world))
+        await world.change("web", with_replicas(2))
+        await world.rest()
+        assert await world.instances("dfw") == ["web-home-dfw-0"]
+        await cut(world, "dfw", "false")
+        await world.served("web")
+        assert await world.instances("dfw") == ["web-home-dfw-0", "web-home-dfw-1"]
+
+    told(story)
+
+
+def test_w62_two_cells_of_one_city_share_its_deployments():
+    """Each deployment runs in one of them, and both are used."""
+
+    async def story(world: Watched) -> None:
+        for number in range(4):
+            await world.deploy(workload(f"w{number}", cities=("DFW",)))
+        first, second = await world.instances("dfw"), await world.instances("dfw-2")
+        assert sorted(first + second) == [f"w{n}-home-dfw-0" for n in range(4)]
+        assert len(first) == len(second) == 2
+        assert await world.instances(PROJECT) == sorted(first + second)
+
+    told(story, cities=("DFW", "DFW"))
+
+
+def test_nothing_is_moved_while_a_cell_is_only_unreachable():
+    """The other cell of the city is not given what may still run in the first."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",)))
+        (home,) = [c for c in ("dfw", "dfw-2") if await world.instances(c)]
+        (other,) = {"dfw", "dfw-2"} - {home}
+        await cut(world, home)
+        await world.named(
+            PROJECT,
+            WorkloadDeployment,
+            "web-home-dfw",
+            true=lambda d: reason_of(d, "Available") == "CellUnreachable",
+            seconds=300.0,
+        )
+        await world.rest()
+        assert await world.instances(other) == []
+        await cut(world, home, "false")
+        await world.served("web")
+
+    told(story, cities=("DFW", "DFW"))
+
+
+def test_a_city_whose_cells_take_nothing_new_is_named():
+    """Nothing else could say why nothing happens; what runs there stays."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("LHR",)))
+        hub = world.client("hub")
+        cluster = await hub.get(Cluster, "lhr")
+        closed = Taint(key="maintenance", effect="NoSchedule")
+        spec = msgspec.structs.replace(cluster.spec, taints=(closed,))
+        await hub.patch(cluster, msgspec.structs.replace(cluster, spec=spec))
+        await world.user.create(workload("late", cities=("LHR",)))
+        told_ = await world.named(
+            PROJECT,
+            WorkloadDeployment,
+            "late-home-lhr",
+            true=lambda d: reason_of(d, "Available") == "NoCellForCity",
+        )
+        assert "LHR" in str(told_.status.conditions)
+        reasons = {e.reason for e in (await world.user.every(Event)).items}
+        assert "NoCellForCity" in reasons
+        await world.served("web")
+        present = await hub.get(Cluster, "lhr")
+        opened = msgspec.structs.replace(present.spec, taints=())
+        await hub.patch(present, msgspec.structs.replace(present, spec=opened))
+        await world.served("late")
+
+    told(story, cities=("DFW", "LHR"))
+
+
+def _is_cut(world: Watched):
+    async def look() -> bool:
+        return world.world.links[DFW].is_cut
+
+    return look

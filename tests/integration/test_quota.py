@@ -1,0 +1,51 @@
+"""Quota: denied, freed, and given back."""
+
+from compute.api import names
+from compute.api.compute import Instance, Workload
+from compute.api.events import Event
+from compute.api.quota import ResourceClaim
+from tests.integration.worlds import PROJECT, Watched, reason_of, told, workload
+
+
+def test_what_is_denied_runs_once_budget_is_there():
+    """The cause is told at every level with a warning, and more quota is all that is needed."""
+
+    async def story(world: Watched) -> None:
+        await world.limit(1)
+        parallel = workload(cities=("DFW",), replicas=2, instance_management_policy="Parallel")
+        await world.user.create(parallel)
+        blocked = await world.named(
+            PROJECT,
+            Instance,
+            "web-home-dfw-1",
+            true=lambda i: reason_of(i, "QuotaGranted") in {"QuotaExceeded", "QuotaNoBudget"},
+        )
+        assert blocked.spec.controller is not None
+        assert [gate.name for gate in blocked.spec.controller.scheduling_gates] == ["Quota"]
+        await world.rest()
+        whole = await world.user.get(Workload, "web", "default")
+        assert "uota" in str(whole.status.conditions)
+        assert whole.status.ready_replicas == 1
+        warned = {e.reason for e in (await world.user.every(Event)).items if e.type == "Warning"}
+        assert warned & {"QuotaExceeded", "QuotaNoBudget"}
+        await world.limit(2)
+        await world.served("web", seconds=10.0)
+
+    told(story)
+
+
+def test_budget_that_another_workload_frees_is_used():
+    """Deleting one is enough for the other, within a moment."""
+
+    async def story(world: Watched) -> None:
+        await world.limit(1)
+        await world.deploy(workload("one", cities=("DFW",)))
+        await world.user.create(workload("two", cities=("LHR",)))
+        await world.rest()
+        assert not (await world.user.get(Workload, "two", "default")).status.ready_replicas
+        await world.user.delete(await world.user.get(Workload, "one", "default"))
+        await world.served("two", seconds=30.0)
+        claims = (await world.user.every(ResourceClaim)).items
+        assert [c.metadata.name for c in claims] == [names.claim("two-home-lhr-0")]
+
+    told(story)

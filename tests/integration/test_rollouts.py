@@ -1,0 +1,131 @@
+"""Restarts, templates, pauses and history, through the whole chain."""
+
+import asyncio
+
+import msgspec
+
+from compute.api import annotations, labels, names
+from compute.api.compute import Instance, Workload
+from compute.api.conditions import ConditionType
+from compute.api.core import ConfigMap
+from compute.api.quota import ResourceClaim
+from compute.decide import history
+from compute.decide.conditions import find
+from tests.integration.worlds import (
+    PROJECT,
+    Watched,
+    is_ready,
+    told,
+    with_image,
+    with_replicas,
+    workload,
+)
+
+
+def restarted(present: Workload) -> Workload:
+    """The Workload as a restart leaves it."""
+    template = present.spec.template
+    stamped = {annotations.RESTARTED_AT: "2026-01-01T01:00:00Z"}
+    metadata = msgspec.structs.replace(template.metadata, annotations=stamped)
+    template = msgspec.structs.replace(template, metadata=metadata)
+    spec = msgspec.structs.replace(present.spec, template=template)
+    return msgspec.structs.replace(present, spec=spec)
+
+
+def paused(present: Workload, value: str | None = "true") -> Workload:
+    """The Workload with its template changes held back, or not."""
+    others = {k: v for k, v in present.metadata.annotations.items() if k != annotations.PAUSED}
+    told_ = others | ({annotations.PAUSED: value} if value else {})
+    metadata = msgspec.structs.replace(present.metadata, annotations=told_)
+    return msgspec.structs.replace(present, metadata=metadata)
+
+
+async def _unready_at_once(world: Watched, cell: str, wanted: int, until: asyncio.Event) -> int:
+    """The most Instances of a cell that were not serving at the same moment."""
+    most = 0
+    while not until.is_set():
+        there = (await world.client(cell).every(Instance)).items
+        serving = sum(is_ready(i) and not i.deleting for i in there)
+        most = max(most, wanted - serving)
+        await asyncio.sleep(0.02)
+    return most
+
+
+def test_a_restart_goes_from_the_highest_down_one_at_a_time_and_keeps_its_claims():
+    """W65: no more than one is away at a time, and the quota of a slot is never given back."""
+
+    async def story(world: Watched) -> None:
+        await world.set_provider("dfw", startSeconds="2")
+        await world.deploy(workload(cities=("DFW",), replicas=3))
+        claims = {c.metadata.uid for c in (await world.user.every(ResourceClaim)).items}
+        before = {i.metadata.name: i for i in (await world.client("dfw").every(Instance)).items}
+        done = asyncio.Event()
+        most = asyncio.ensure_future(_unready_at_once(world, "dfw", 3, done))
+        await world.change("web", restarted)
+        await world.served("web")
+        done.set()
+        assert await most == 1
+        after = (await world.client("dfw").every(Instance)).items
+        assert all(i.metadata.uid != before[i.metadata.name].metadata.uid for i in after)
+        made = sorted(after, key=lambda i: str(i.metadata.creation_timestamp))
+        assert [i.metadata.labels[labels.INSTANCE_INDEX] for i in made] == ["2", "1", "0"]
+        assert {c.metadata.uid for c in (await world.user.every(ResourceClaim)).items} == claims
+
+    told(story)
+
+
+def test_a_paused_workload_keeps_its_template_and_still_scales():
+    """The pause is told, and what was held back comes with its end."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",), replicas=1))
+        await world.change("web", paused)
+        await world.named(
+            PROJECT,
+            Workload,
+            "web",
+            true=lambda w: find(w.status.conditions, ConditionType.PAUSED) is not None,
+        )
+        await world.change("web", with_image("registry.test/web:2"))
+        await world.change("web", with_replicas(2))
+        await world.rest()
+        images = await _images(world)
+        assert images == ["registry.test/web:1", "registry.test/web:1"]
+        await world.change("web", lambda w: paused(w, None))
+        await world.served("web")
+        assert await _images(world) == ["registry.test/web:2", "registry.test/web:2"]
+        ended = await world.user.get(Workload, "web", "default")
+        assert find(ended.status.conditions, ConditionType.PAUSED) is None
+
+    told(story)
+
+
+def test_every_change_of_a_spec_is_in_its_history_whoever_made_it():
+    """The revision names the manager that wrote it, and is marked once every city served it."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW", "LHR")))
+        await world.rest()  # whoever wrote last is told by times of whole seconds
+        present = await world.user.get(Workload, "web", "default")
+        changed = with_image("registry.test/web:2")(present)
+        await world.client(PROJECT, "somebody").patch(present, changed)
+        await world.served("web")
+        await world.rest()
+        kept = await world.user.get(ConfigMap, names.history("web"), "default")
+        first, second = history.revisions(kept)
+        assert (first.changes, first.actor) == ("initial deploy", "kubectl")
+        assert (second.image, second.actor) == ("registry.test/web:2", "somebody")
+        assert first.healthy_at
+        assert second.healthy_at
+
+    told(story)
+
+
+async def _images(world: Watched) -> list[str]:
+    there = (await world.client("dfw").every(Instance)).items
+    return [
+        container.image
+        for instance in there
+        if instance.spec.runtime.sandbox
+        for container in instance.spec.runtime.sandbox.containers
+    ]

@@ -1,0 +1,395 @@
+"""What broke the original, or would break a careless port, from one end of the system to the other."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+
+import msgspec
+import pytest
+
+from compute.api import finalizers, names
+from compute.api.compute import Instance, Placement, Workload, WorkloadDeployment
+from compute.api.errors import AlreadyExists
+from compute.api.karmada import PropagationPolicy
+from compute.api.meta import Object
+from compute.api.quota import ResourceClaim
+from compute.app.homes import HUB, Home
+from tests.integration.test_cells import cut
+from tests.integration.test_rollouts import restarted
+from tests.integration.worlds import (
+    PROJECT,
+    Watched,
+    is_ready,
+    told,
+    with_image,
+    with_replicas,
+    workload,
+)
+
+SHOP = Home("project", PROJECT)
+HELD = "test.example/held"
+
+
+async def uids(world: Watched, plane: str, kind: type[Object]) -> dict[str, str]:
+    """The uid of everything of a kind in a plane, by name."""
+    there = (await world.client(plane).every(kind)).items
+    return {each.metadata.name: each.metadata.uid for each in there}
+
+
+async def throughout(look: Callable[[], Awaitable[None]], during: Awaitable[object]) -> None:
+    """Look again and again for as long as something goes on."""
+    ends = asyncio.ensure_future(during)
+    while not ends.done():
+        await look()
+        await asyncio.sleep(0.02)
+    await ends
+
+
+async def remove(world: Watched, name: str, seconds: float = 300.0) -> None:
+    """Delete a Workload, and wait until it is gone."""
+    await world.user.delete(await world.user.get(Workload, name, "default"))
+    await world.gone(PROJECT, Workload, name, "default", seconds)
+
+
+async def create_when_free(world: Watched, wanted: Workload) -> None:
+    """Create a Workload as soon as its name is free."""
+
+    async def look() -> bool:
+        try:
+            await world.user.create(wanted)
+        except AlreadyExists:
+            return False
+        return True
+
+    await world.until(look, 300.0, f"{wanted.metadata.name} to be free")
+
+
+def with_finalizers(obj, *held: str):
+    metadata = msgspec.structs.replace(obj.metadata, finalizers=held)
+    return msgspec.structs.replace(obj, metadata=metadata)
+
+
+def with_placements(*placements: Placement) -> Callable[[Workload], Workload]:
+    def changed(present: Workload) -> Workload:
+        spec = msgspec.structs.replace(present.spec, placements=placements)
+        return msgspec.structs.replace(present, spec=spec)
+
+    return changed
+
+
+async def nothing_else_is_left(world: Watched, *instances: str) -> None:
+    """Every plane holds these Instances, and a claim, copy and projection of each, and no others."""
+    await world.rest()
+    for plane in ("hub", PROJECT):
+        assert await world.instances(plane) == sorted(instances)
+    in_cells = [name for cell in ("dfw", "lhr", "sin") for name in await world.instances(cell)]
+    assert sorted(in_cells) == sorted(instances)
+    claims = sorted(await uids(world, PROJECT, ResourceClaim))
+    assert claims == sorted(names.claim(name) for name in instances)
+    deployments = {name.rpartition("-")[0] for name in instances}
+    for plane in ("hub", PROJECT):
+        assert set(await uids(world, plane, WorkloadDeployment)) == deployments
+    cities = {name.rpartition("-")[2] for name in deployments}
+    assert set(await uids(world, "hub", PropagationPolicy)) == {f"city-{city}" for city in cities}
+
+
+def test_w13_quota_that_is_away_for_an_hour_takes_nothing_down():
+    """What runs stays as it is to the last field, and its return changes nothing either."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",), replicas=2))
+        await world.rest()
+        before = (await world.client("dfw").every(Instance)).items
+        world.world.links[SHOP].cut()
+        await asyncio.sleep(3600)
+        assert (await world.client("dfw").every(Instance)).items == before
+        world.world.links[SHOP].heal()
+        await world.rest()
+        assert (await world.client("dfw").every(Instance)).items == before
+        await world.served("web")
+
+    told(story)
+
+
+def test_w16_a_cell_finishes_deletions_while_the_hub_is_away():
+    """The copy goes, and that of the successor comes, when the hub is back."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",), replicas=2))
+        space, cell = await world.space(), world.client("dfw")
+        world.world.links[HUB].cut()
+        gone = await cell.get(Instance, "web-home-dfw-1", space)
+        await cell.delete(gone)
+        successor = await world.named(
+            "dfw",
+            Instance,
+            "web-home-dfw-1",
+            space,
+            lambda i: i.metadata.uid != gone.metadata.uid and is_ready(i),
+        )
+        world.world.links[HUB].heal()
+        await world.served("web")
+        await world.rest()
+        assert (await uids(world, "dfw", Instance))["web-home-dfw-1"] == successor.metadata.uid
+        copy = await world.client("hub").get(Instance, "web-home-dfw-1", space)
+        assert copy.status == successor.status
+
+    told(story)
+
+
+def test_w16_a_cell_that_is_cut_off_removes_a_whole_deployment():
+    """Its Instances go without their quota being given back; that is seen to afterwards."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",), replicas=2))
+        space, cell = await world.space(), world.client("dfw")
+        await cut(world, "dfw")
+        await asyncio.sleep(1)
+        present = await cell.get(WorkloadDeployment, "web-home-dfw", space)
+        await cell.delete(present)
+        await world.gone("dfw", WorkloadDeployment, "web-home-dfw", space, seconds=120.0)
+        assert await world.instances("dfw") == []
+        await cut(world, "dfw", "false")
+        await world.served("web", seconds=300.0)
+        await nothing_else_is_left(world, "web-home-dfw-0", "web-home-dfw-1")
+
+    told(story)
+
+
+def test_w17_nothing_is_given_back_or_hidden_before_the_machine_has_stopped():
+    """While a machine may run its claim stands, and the project sees its Instance."""
+
+    async def story(world: Watched) -> None:
+        await world.set_provider("dfw", stopSeconds="20")
+        await world.deploy(workload(cities=("DFW",), replicas=3))
+        seen = []
+
+        async def look() -> None:
+            there = (await world.client("dfw").every(Instance)).items
+            running = {i.metadata.name for i in there if finalizers.SIMULATED in i.metadata.finalizers}
+            claims = await uids(world, PROJECT, ResourceClaim)
+            assert {names.claim(name) for name in running} <= set(claims)
+            assert running <= set(await world.instances(PROJECT))
+            assert await world.user.find(Workload, "web", "default") is not None or not running
+            seen.append(len(running))
+
+        await throughout(look, remove(world, "web"))
+        assert max(seen) == 3
+        await nothing_else_is_left(world)
+
+    told(story)
+
+
+@pytest.mark.parametrize("moments", [0, 1, 2, 5, 10, 20, 50])
+def test_w20_a_city_whose_last_deployment_goes_as_another_comes_keeps_its_policy(moments):
+    """Whichever of the two is seen first."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload("one", cities=("DFW",)))
+        await world.user.delete(await world.user.get(Workload, "one", "default"))
+        await asyncio.sleep(moments / 1000)
+        await world.deploy(workload("two", cities=("DFW",)))
+        await world.gone(PROJECT, Workload, "one", "default")
+        await nothing_else_is_left(world, "two-home-dfw-0")
+
+    told(story)
+
+
+def test_w33_what_is_scaled_away_while_its_cell_is_cut_off_leaves_no_ghosts():
+    """The project sees it for as long as it may run, and not a moment longer."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",), replicas=3))
+        await cut(world, "dfw")
+        await asyncio.sleep(1)
+        await world.change("web", with_replicas(1))
+        await world.rest()
+        assert len(await world.instances(PROJECT)) == 3
+        await cut(world, "dfw", "false")
+        await world.served("web", seconds=300.0)
+        await nothing_else_is_left(world, "web-home-dfw-0")
+
+    told(story)
+
+
+@pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
+def test_w41_what_never_ran_can_be_scaled_down_and_repaired(policy):
+    """A first Instance that cannot start stands in the way of nothing."""
+
+    async def story(world: Watched) -> None:
+        bad = workload(cities=("DFW",), replicas=3, instance_management_policy=policy)
+        await world.user.create(with_image("registry.test/does-not-exist:1")(bad))
+        await world.named(
+            PROJECT, Workload, "web", true=lambda w: "cannot be pulled" in str(w.status.conditions)
+        )
+        await world.change("web", with_replicas(1))
+        await nothing_else_is_left(world, "web-home-dfw-0")
+        await world.change("web", with_image("registry.test/web:2"))
+        await world.change("web", with_replicas(2))
+        await world.served("web")
+        await nothing_else_is_left(world, "web-home-dfw-0", "web-home-dfw-1")
+
+    told(story)
+
+
+def test_w64_a_claim_on_its_way_out_grants_nothing():
+    """What runs goes on; what takes its place waits until the old claim is gone and a new granted."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",)))
+        space, cell = await world.space(), world.client("dfw")
+        claim = await world.user.get(ResourceClaim, names.claim("web-home-dfw-0"), "default")
+        claim = await world.user.patch(claim, with_finalizers(claim, HELD))
+        await world.user.delete(claim)
+        await world.rest()
+        first = await cell.get(Instance, "web-home-dfw-0", space)
+        assert is_ready(first)
+        await cell.delete(first)
+        await world.rest()
+        second = await cell.get(Instance, "web-home-dfw-0", space)
+        assert second.metadata.uid != first.metadata.uid
+        assert not is_ready(second)
+        claim = await world.user.get(ResourceClaim, names.claim("web-home-dfw-0"), "default")
+        await world.user.patch(claim, with_finalizers(claim))
+        await world.served("web", seconds=20.0)
+
+    told(story)
+
+
+def test_w65_a_restart_in_a_full_project_keeps_its_place():
+    """Another that waits for budget gets none of what a slot holds while it is empty."""
+
+    async def story(world: Watched) -> None:
+        await world.limit(2)
+        await world.set_provider("dfw", startSeconds="5", stopSeconds="5")
+        await world.deploy(workload(cities=("DFW",), replicas=2))
+        await world.user.create(workload("greedy", cities=("LHR",)))
+        await world.rest()
+
+        async def look() -> None:
+            assert not await world.instances("lhr") or not is_ready(
+                (await world.client("lhr").every(Instance)).items[0]
+            )
+
+        await world.change("web", restarted)
+        await throughout(look, world.served("web"))
+        await remove(world, "web")
+        await world.served("greedy")
+
+    told(story)
+
+
+def test_a_workload_that_is_made_again_at_once_is_a_new_one():
+    """Nothing of the old one is adopted, and nothing of it is left."""
+
+    async def story(world: Watched) -> None:
+        await world.set_provider("dfw", stopSeconds="5")
+        await world.deploy(workload(replicas=2))
+        old = await uids(world, PROJECT, WorkloadDeployment)
+        await world.user.delete(await world.user.get(Workload, "web", "default"))
+        await create_when_free(world, workload(replicas=1))
+        await world.served("web")
+        await nothing_else_is_left(world, *(f"web-home-{city}-0" for city in ("dfw", "lhr", "sin")))
+        new = await uids(world, PROJECT, WorkloadDeployment)
+        assert not set(old.values()) & set(new.values())
+
+    told(story)
+
+
+def test_a_workload_torn_from_its_finalizer_and_made_again_is_served():
+    """Its deployments are in the way until they have come down in order; then new ones come."""
+
+    async def story(world: Watched) -> None:
+        await world.set_provider("dfw", stopSeconds="5")
+        await world.deploy(workload(cities=("DFW",), replicas=2))
+        torn = await world.user.get(Workload, "web", "default")
+        await world.user.delete(await world.user.patch(torn, with_finalizers(torn)))
+        await create_when_free(world, workload(cities=("DFW",), replicas=1))
+        await world.served("web")
+        await nothing_else_is_left(world, "web-home-dfw-0")
+        (present,) = (await world.user.every(WorkloadDeployment)).items
+        made = await world.user.get(Workload, "web", "default")
+        assert present.spec.workload_ref.uid == made.metadata.uid
+
+    told(story)
+
+
+def test_a_placement_that_is_renamed_moves():
+    """What has the old name goes, what has the new one comes."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",), replicas=2))
+        (home,) = (await world.user.get(Workload, "web", "default")).spec.placements
+        await world.change("web", with_placements(msgspec.structs.replace(home, name="away")))
+        served = await world.served("web")
+        await nothing_else_is_left(world, "web-away-dfw-0", "web-away-dfw-1")
+        served = await world.user.get(Workload, "web", "default")
+        assert [p.name for p in served.status.placements] == ["away"]
+        assert served.status.deployments == 1
+
+    told(story)
+
+
+@pytest.mark.parametrize("seconds", [0, 0.005, 1, 30])
+def test_a_city_that_is_removed_and_added_back_runs_again(seconds):
+    """However far the removal has come by then."""
+
+    async def story(world: Watched) -> None:
+        await world.set_provider("lhr", stopSeconds="5")
+        await world.deploy(workload(cities=("DFW", "LHR")))
+        (both,) = (await world.user.get(Workload, "web", "default")).spec.placements
+        dfw = (await uids(world, "dfw", Instance))["web-home-dfw-0"]
+        await world.change(
+            "web", with_placements(msgspec.structs.replace(both, city_codes=("DFW",)))
+        )
+        await asyncio.sleep(seconds)
+        await world.change("web", with_placements(both))
+        await world.served("web")
+        await nothing_else_is_left(world, "web-home-dfw-0", "web-home-lhr-0")
+        assert (await uids(world, "dfw", Instance))["web-home-dfw-0"] == dfw
+
+    told(story)
+
+
+@pytest.mark.parametrize("seconds", [0, 0.01, 0.3, 3])
+def test_a_template_that_changes_twice_quickly_ends_with_the_second(seconds):
+    """No more than one Instance is away at a time, whichever template it was made from."""
+
+    async def story(world: Watched) -> None:
+        await world.set_provider("dfw", startSeconds="1", stopSeconds="1")
+        await world.deploy(workload(cities=("DFW",), replicas=3))
+
+        async def look() -> None:
+            there = (await world.client("dfw").every(Instance)).items
+            assert sum(map(is_ready, there)) >= 2
+
+        async def change() -> None:
+            await world.change("web", with_image("registry.test/web:2"))
+            await asyncio.sleep(seconds)
+            await world.change("web", with_image("registry.test/web:3"))
+            await world.served("web")
+
+        await throughout(look, change())
+        await nothing_else_is_left(world, *(f"web-home-dfw-{n}" for n in range(3)))
+
+    told(story)
+
+
+@pytest.mark.parametrize(("first", "then"), [(2, 4), (4, 2)])
+@pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
+def test_a_restart_while_scaling_does_both(policy, first, then):
+    """All that is left was made after the restart was asked for."""
+
+    async def story(world: Watched) -> None:
+        await world.set_provider("dfw", startSeconds="1", stopSeconds="1")
+        await world.deploy(
+            workload(cities=("DFW",), replicas=first, instance_management_policy=policy)
+        )
+        before = await uids(world, "dfw", Instance)
+        await world.change("web", with_replicas(then))
+        await world.change("web", restarted)
+        await world.served("web")
+        await nothing_else_is_left(world, *(f"web-home-dfw-{n}" for n in range(then)))
+        after = await uids(world, "dfw", Instance)
+        assert not set(before.values()) & set(after.values())
+
+    told(story)

@@ -1,0 +1,302 @@
+"""Whole worlds on a virtual clock: every plane, controller, neighbour and cell, in one process.
+
+    def test_it():
+        told(story)                # async def story(world: Watched) -> None
+
+Planes are in memory and leave nothing behind, unless a folder is named. A story of hours takes a
+second or two.
+"""
+
+import tempfile
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from compute.api import names
+from compute.api.compute import Instance, Workload
+from compute.api.conditions import ConditionType
+from compute.api.core import ConfigMap, Namespace
+from compute.api.meta import Object, ObjectMeta
+from compute.api.quota import Allowance, GrantBucket, ResourceGrant
+from compute.api.resourcemanager import Project, ProjectOwnerRef, ProjectSpec
+from compute.app.homes import Home, Homes, Role, folder
+from compute.app.sites import sites
+from compute.app.world import SYSTEM, World
+from compute.client.client import Client, K
+from compute.decide import joins
+from compute.decide.conditions import find, is_true
+from compute.decide.quota import INSTANCE_TYPES, INSTANCES, MEMORY, VCPUS
+from compute.decide.template import recorded_hash, template_hash
+from compute.plane.plane import DATABASE, Plane
+from compute.plane.registry import builtins
+from compute.plane.registry.kinds import Kinds
+from compute.plane.store.store import Settings, Store
+from tests import builders
+from tests.plane_worlds import environment
+from tests.stage import Observer
+from tests.virtual_time import run
+
+CITIES = ("DFW", "LHR", "SIN")
+PROJECT = "shop"
+_SETTINGS = Settings(sealed=frozenset())
+_numbers = count()
+
+Story = Callable[["Watched"], Coroutine[Any, Any, None]]
+
+
+@cache
+def _kinds(role: Role) -> Kinds:
+    """The kinds of a role, made once."""
+    groups = {each["spec"]["group"] for each in Home(role, role).definitions}
+    return Kinds(
+        tuple(
+            kind
+            for kind in builtins.everything()
+            if not kind.custom or kind.resource.group in groups
+        )
+    )
+
+
+@cache
+def _made() -> tempfile.TemporaryDirectory[str]:
+    """A place for names, removed when the interpreter ends."""
+    return tempfile.TemporaryDirectory(prefix="compute-worlds-")
+
+
+def _folder() -> Path:
+    return Path(_made().name)
+
+
+class Planes:
+    """Planes in memory; or, with a folder, on a disk from which they can be opened again."""
+
+    def __init__(self, data: Path | None = None) -> None:
+        self._data = data
+        self._number = next(_numbers)
+
+    async def open(self, home: Home) -> Plane:
+        around = environment()
+        if self._data is not None:
+            path = folder(self._data, home) / DATABASE
+            store = await Store.open(path, around, _SETTINGS, threaded=False)
+        else:
+            path = _folder() / f"{self._number}-{home.context}.db"
+            store = await Store.open(path, around, _SETTINGS, threaded=False, vfs="memdb")
+            path.with_name(f"{path.name}.lock").unlink()  # it is held by its descriptor
+        return await Plane.on(store, _kinds(home.role), around)
+
+    async def destroy(self, home: Home) -> None:
+        return
+
+
+@dataclass
+class Watched(Observer):
+    """A world, and somebody who looks at it. Planes are named core, hub, dfw and so on."""
+
+    world: World = field(kw_only=True)
+
+    def opened(self, home: Home, plane: Plane) -> None:
+        self.observe(home.name, plane)
+
+    def closing(self, home: Home, plane: Plane) -> None:
+        self.planes.pop(home.name, None)
+
+    @property
+    def user(self) -> Client:
+        """Who works in the project."""
+        return self.client(PROJECT)
+
+    async def make_project(self, name: str = PROJECT) -> Project:
+        owner = ProjectOwnerRef(kind="Organization", name="acme")
+        project = Project(metadata=ObjectMeta(name=name), spec=ProjectSpec(owner_ref=owner))
+        await self.client("core").create(project)
+        return await self.named("core", Project, name, "", is_ready)
+
+    async def deploy(self, workload: Workload) -> Workload:
+        """Make a Workload, and wait until all of it is ready."""
+        await self.user.create(workload)
+        return await self.served(workload.metadata.name)
+
+    async def served(self, name: str, seconds: float = 120.0) -> Workload:
+        """The Workload, once everything that is asked for runs, of the newest template alone.
+
+        Counters say so a moment too early: they are the cells', who may not know the template yet.
+        """
+
+        async def look() -> Workload | None:
+            workload = await self.user.get(Workload, name, "default")
+            newest = template_hash(workload.spec.template)
+            shown = [
+                each
+                for each in (await self.user.every(Instance)).items
+                if joins.workload_name(each) == name
+            ]
+            proven = all(is_ready(i) and recorded_hash(i) == newest for i in shown)
+            whole = len(shown) == workload.status.replicas
+            return workload if is_served(workload) and proven and whole else None
+
+        try:
+            return await self.until(look, seconds, f"{name} to be served")
+        except AssertionError as failure:
+            last = await self.user.find(Workload, name, "default")
+            failure.add_note(f"last seen: {msgspec.json.encode(last).decode()}")
+            raise
+
+    async def change(
+        self, name: str, changed: Callable[[Workload], Workload], project: str = PROJECT
+    ) -> Workload:
+        """Change a Workload, as a user does."""
+        client = self.client(project)
+        present = await client.get(Workload, name, "default")
+        return await client.patch(present, changed(present))
+
+    async def instances(self, plane: str) -> list[str]:
+        """The names of all Instances in a plane."""
+        return sorted(i.metadata.name for i in (await self.client(plane).every(Instance)).items)
+
+    async def space(self, project: str = PROJECT, namespace: str = "default") -> str:
+        """What a namespace of a project is called on the hub and in cells."""
+        found = await self.client(project).get(Namespace, namespace)
+        return names.hub_namespace(found.metadata.uid)
+
+    async def left(self, *kinds: type[Object]) -> dict[str, list[str]]:
+        """Everything of these kinds that is anywhere, by plane."""
+        found = {}
+        for plane in self.planes:
+            client = self.client(plane)
+            there = [
+                f"{kind.__name__} {each.metadata.name}"
+                for kind in kinds
+                if self.planes[plane].kinds.find(
+                    kind.RESOURCE.group, kind.RESOURCE.version, kind.RESOURCE.plural
+                )
+                for each in (await client.every(kind)).items
+            ]
+            if there:
+                found[plane] = there
+        return found
+
+    async def limit(self, instances: int, project: str = PROJECT) -> None:
+        """Let a project have so many Instances, of the one size there is."""
+        core = self.client("core")
+        grants = (await core.every(ResourceGrant)).items
+        (grant,) = [each for each in grants if each.metadata.name == names.grant(project)]
+        size = INSTANCE_TYPES["datumcloud/d1-standard-2"]
+        each = {INSTANCES: 1, VCPUS: size.millicores, MEMORY: size.mebibytes}
+        allowances = tuple(
+            Allowance(resource_type=kind, buckets=(GrantBucket(amount=instances * amount),))
+            for kind, amount in each.items()
+        )
+        spec = msgspec.structs.replace(grant.spec, allowances=allowances)
+        await core.patch(grant, msgspec.structs.replace(grant, spec=spec))
+
+    async def set_provider(self, cell: str, **data: str) -> None:
+        """Say how the simulated provider of a cell behaves."""
+        await self.put(cell, ConfigMap(metadata=_meta("simulated-provider"), data=data))
+
+    async def put(self, plane: str, wanted: K) -> K:
+        """Make an object, or make it what it should be."""
+        client, meta = self.client(plane), wanted.metadata
+        present = await client.find(type(wanted), meta.name, meta.namespace)
+        if present is None:
+            return await client.create(wanted)
+        return await client.patch(
+            present, msgspec.structs.replace(wanted, metadata=present.metadata)
+        )
+
+
+@asynccontextmanager
+async def running(
+    cities: Sequence[str] = CITIES, data: Path | None = None
+) -> AsyncIterator[Watched]:
+    """A world at work."""
+    homes = Homes(Planes(data))
+    world = World(homes, sites(cities), environment())
+    watched = Watched(world=world)
+    homes.join(watched)
+    try:
+        await world.start()
+        yield watched
+        if world.failed.done():
+            world.failed.result()
+    finally:
+        await world.stop()
+
+
+def told(story: Story, cities: Sequence[str] = CITIES, data: Path | None = None) -> None:
+    """Tell a story in a world that has a project."""
+
+    async def tell() -> None:
+        async with running(cities, data) as watched:
+            if PROJECT not in watched.planes:
+                await watched.make_project()
+            await story(watched)
+
+    run(tell())
+
+
+def workload(
+    name: str = "web", cities: Sequence[str] = CITIES, replicas: int = 1, **scale: Any
+) -> Workload:
+    """A Workload with one placement."""
+    return builders.workload(name, builders.placement("home", *cities, replicas=replicas, **scale))
+
+
+def with_image(image: str) -> Callable[[Workload], Workload]:
+    """A change of a Workload: another image."""
+
+    def changed(present: Workload) -> Workload:
+        template = builders.template(image)
+        spec = msgspec.structs.replace(present.spec, template=template)
+        return msgspec.structs.replace(present, spec=spec)
+
+    return changed
+
+
+def with_replicas(count: int) -> Callable[[Workload], Workload]:
+    """A change of a Workload: so many Instances in each city."""
+
+    def changed(present: Workload) -> Workload:
+        placements = tuple(
+            msgspec.structs.replace(
+                p, scale_settings=msgspec.structs.replace(p.scale_settings, min_replicas=count)
+            )
+            for p in present.spec.placements
+        )
+        spec = msgspec.structs.replace(present.spec, placements=placements)
+        return msgspec.structs.replace(present, spec=spec)
+
+    return changed
+
+
+def is_ready(obj: Any) -> bool:
+    return is_true(obj.status.conditions, "Ready")
+
+
+def is_served(workload: Workload) -> bool:
+    """Whether everything that is asked for runs, of the newest template and no other."""
+    status = workload.status
+    wanted = sum(
+        len(p.city_codes) * p.scale_settings.min_replicas for p in workload.spec.placements
+    )
+    return (
+        status.observed_generation == workload.metadata.generation
+        and is_true(status.conditions, ConditionType.AVAILABLE)
+        and status.replicas == status.desired_replicas == status.ready_replicas == wanted
+        and status.updated_replicas == status.current_replicas == wanted
+    )
+
+
+def reason_of(obj: Any, kind: str) -> str:
+    said = find(obj.status.conditions, kind)
+    return said.reason if said else ""
+
+
+def _meta(name: str) -> ObjectMeta:
+    return ObjectMeta(name=name, namespace=SYSTEM)

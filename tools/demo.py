@@ -1,0 +1,208 @@
+"""The main job, shown: start the world, deploy to three cities, restart, cut a cell off and heal it.
+
+make demo           leaves the world running for you
+make demo ONCE=1    stops it at the end; the exit code is 0 only if everything became Ready
+"""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from compute.api import annotations, scheme, times
+from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.conditions import ConditionType
+from compute.api.errors import AlreadyExists, ApiError, Conflict
+from compute.app.environment import system
+from compute.client import documents
+from compute.client.client import Client
+from compute.client.http.client import HttpClient
+from compute.client.kubeconfig import load
+from compute.decide.conditions import find, is_true
+
+ROOT: Final = Path(__file__).parents[1]
+DATA: Final = ROOT / ".demo"
+COMPUTE: Final = Path(sys.executable).with_name("compute")
+MANIFEST: Final = ROOT / "examples" / "hello.yaml"
+NAME: Final = "hello"
+CITIES: Final = "DFW,LHR,SIN"
+PATIENCE: Final = 120.0  # seconds for each step
+LOOK: Final = 0.1
+
+Done = Callable[[Workload, Sequence[WorkloadDeployment]], bool]
+
+
+class Late(Exception):
+    """A step that did not come to its end. Says what was seen last."""
+
+
+class Screen:
+    """A table that is redrawn in a terminal; elsewhere its lines are printed as they change."""
+
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self._live = sys.stdout.isatty()
+
+    def begin(self) -> None:
+        self._lines = []
+        print(_line("CITY", "READY", "UPDATED", "STATE"), flush=True)
+
+    def show(self, lines: list[str]) -> None:
+        if lines == self._lines:
+            return
+        if self._live:
+            up = f"\x1b[{len(self._lines)}A" if self._lines else ""
+            print(up + "\n".join(f"\x1b[2K{line}" for line in lines), flush=True)
+        else:
+            for line in lines:
+                if line not in self._lines:
+                    print(line, flush=True)
+        self._lines = lines
+
+
+async def main(*, once: bool) -> int:
+    """Show it all; the answer is the exit code."""
+    if await _compute("up", "--detach", "--port=0", f"--cities={CITIES}", "--project=demo"):
+        return 1
+    environment = system()
+    kubeconfig = DATA / "kubeconfig"
+    try:
+        async with HttpClient(load(environment, [kubeconfig], "project-demo"), environment) as user:
+            await _deploy(user)
+            await _restart(user)
+            await _cut(user)
+    except (ApiError, Late) as problem:
+        print(f"\nIt went wrong: {problem}", file=sys.stderr)
+        if once:
+            await _compute("down")
+        return 1
+    if once:
+        return await _compute("down")
+    _farewell(kubeconfig)
+    return 0
+
+
+async def _deploy(user: Client) -> None:
+    print(f"\n== Deploy {MANIFEST.relative_to(ROOT)}: two instances in each of three cities")
+    (document,) = documents.read(MANIFEST.read_bytes())
+    assert isinstance(document, dict)  # one object is in it
+    workload = scheme.decode_as(Workload, document)
+    try:
+        await user.create(workload)
+    except AlreadyExists:
+        print("   it is there already, from an earlier demo")
+    await _until(user, _is_served, "served")
+
+
+async def _restart(user: Client) -> None:
+    print("\n== Restart it: one instance at a time in each city, the highest first")
+    while True:
+        workload = await user.get(Workload, NAME, "default")
+        template = workload.spec.template
+        told = template.metadata.annotations | {
+            annotations.RESTARTED_AT: times.format_time(system().now())
+        }
+        metadata = msgspec.structs.replace(template.metadata, annotations=told)
+        template = msgspec.structs.replace(template, metadata=metadata)
+        spec = msgspec.structs.replace(workload.spec, template=template)
+        try:
+            await user.patch(workload, msgspec.structs.replace(workload, spec=spec))
+        except Conflict:
+            continue
+        break
+    await _until(user, _is_served, "restarted")
+
+
+async def _cut(user: Client) -> None:
+    print("\n== Cut London off: what runs there goes on, and the project says what it cannot know")
+    if await _compute("cell", "cut", "LHR"):
+        raise Late("the cell could not be cut off")
+    await _until(user, _says("LHR", "CellUnreachable"), "told of the silence")
+    environment = system()
+    connection = load(environment, [DATA / "kubeconfig"], "cell-lhr")
+    async with HttpClient(connection, environment) as cell:
+        instances = (await cell.every(Instance)).items
+        running = [i.metadata.name for i in instances if is_true(i.status.conditions, "Ready")]
+    print(f"   in the cell itself still Ready: {', '.join(running)}")
+    print("\n== Heal it")
+    if await _compute("cell", "heal", "LHR"):
+        raise Late("the cell could not be healed")
+    await _until(user, _is_served, "whole again")
+
+
+async def _until(user: Client, done: Done, told: str) -> None:
+    loop, screen = asyncio.get_running_loop(), Screen()
+    begun = loop.time()
+    screen.begin()
+    while True:
+        workload = await user.get(Workload, NAME, "default")
+        found = (await user.every(WorkloadDeployment, "default")).items
+        cities = sorted(found, key=lambda d: d.spec.city_code)
+        lines = [_city(each) for each in cities]
+        screen.show(lines)
+        if done(workload, cities):
+            print(f"   {told} after {loop.time() - begun:.1f} s", flush=True)
+            return
+        if loop.time() - begun > PATIENCE:
+            raise Late(f"not {told} after {PATIENCE:g} s: {'; '.join(lines) or 'nothing there'}")
+        await asyncio.sleep(LOOK)
+
+
+def _is_served(workload: Workload, cities: Sequence[WorkloadDeployment]) -> bool:
+    status = workload.status
+    asked = sum(len(p.city_codes) * p.scale_settings.min_replicas for p in workload.spec.placements)
+    counts = (status.replicas, status.ready_replicas, status.updated_replicas)
+    settled = status.observed_generation == workload.metadata.generation
+    return (
+        settled
+        and counts == (asked, asked, asked)
+        and all(is_true(c.status.conditions, ConditionType.AVAILABLE) for c in cities)
+    )
+
+
+def _says(city: str, reason: str) -> Done:
+    def done(_: Workload, cities: Sequence[WorkloadDeployment]) -> bool:
+        found = [find(c.status.conditions, "Available") for c in cities if c.spec.city_code == city]
+        return any(said is not None and said.reason == reason for said in found)
+
+    return done
+
+
+def _city(deployment: WorkloadDeployment) -> str:
+    status = deployment.status
+    said = find(status.conditions, ConditionType.AVAILABLE)
+    state = "on its way" if said is None else said.message
+    if said is not None and said.status == "True" and status.ready_replicas == status.replicas:
+        state = "Ready"
+    ready = f"{status.ready_replicas}/{deployment.spec.scale_settings.min_replicas}"
+    return _line(deployment.spec.city_code, ready, str(status.updated_replicas), state)
+
+
+def _line(city: str, ready: str, updated: str, state: str) -> str:
+    return f"   {city:<6} {ready:<7} {updated:<9} {state[:90]}"
+
+
+async def _compute(*arguments: str) -> int:
+    shown = " ".join(arguments)
+    print(f"$ compute {shown} --data .demo", flush=True)
+    line = [str(COMPUTE), arguments[0], f"--data={DATA}", *arguments[1:]]
+    return await asyncio.to_thread(lambda: subprocess.run(line, check=False).returncode)
+
+
+def _farewell(kubeconfig: Path) -> None:
+    print(
+        "\nThe world is still up. Go on in it:\n"
+        f"  export KUBECONFIG={kubeconfig}\n"
+        "  kubectl get workloads,workloaddeployments,instances\n"
+        f"  {COMPUTE} up --data={DATA} status\n"
+        f"  {COMPUTE} down --data={DATA}\n"
+        "docs/tour.md is a longer walk."
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(asyncio.run(main(once="--once" in sys.argv[1:])))
