@@ -2,21 +2,26 @@
 
 from collections.abc import Awaitable, Callable
 
+from compute.api import scheme
 from compute.api.authentication import UserInfo
 from compute.api.compute import Workload
+from compute.api.quota import ResourceClaim
 from compute.api.resource import Resource
 from compute.app.homes import Home
+from compute.client.transport import Document
 from compute.controllers.management.admission import WorkloadAdmission
 from compute.plane.plane import Plane
 from compute.plane.registry.admission import Attempt
 from compute.plane.users import User
+from compute.services.quota.admission import ClaimAdmission
 
 
 class Doorkeeper:
-    """Asks about every Workload that somebody writes into a project."""
+    """Asks about every Workload and every claim that somebody writes into a project."""
 
-    def __init__(self, workloads: WorkloadAdmission) -> None:
+    def __init__(self, workloads: WorkloadAdmission, claims: ClaimAdmission) -> None:
         self._workloads = workloads
+        self._claims = claims
 
     def opened(self, home: Home, plane: Plane) -> None:
         if home.role == "project":
@@ -27,9 +32,13 @@ class Doorkeeper:
 
     def _of(self, project: str) -> Callable[[Attempt], Awaitable[None] | None]:
         def admit(attempt: Attempt) -> Awaitable[None] | None:
-            if attempt.subresource or not _is(attempt.kind.resource, Workload.RESOURCE):
+            if attempt.subresource or attempt.document is None or attempt.verb == "delete":
                 return None
-            return self._review(attempt, project)
+            if _is(attempt.kind.resource, Workload.RESOURCE):
+                return self._review(attempt, project)
+            if _is(attempt.kind.resource, ResourceClaim.RESOURCE):
+                self._claims.review(_claim(attempt.document), project, _old_claim(attempt))
+            return None
 
         return admit
 
@@ -38,6 +47,14 @@ class Doorkeeper:
             attempt.verb, attempt.document, attempt.old, _info(attempt.user), project
         )
         attempt.warnings.extend(told)
+
+
+def _claim(document: Document) -> ResourceClaim:
+    return scheme.decode_as(ResourceClaim, document)
+
+
+def _old_claim(attempt: Attempt) -> ResourceClaim | None:
+    return None if attempt.old is None else _claim(attempt.old)
 
 
 def _is(one: Resource, other: Resource) -> bool:

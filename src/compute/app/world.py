@@ -43,6 +43,7 @@ from compute.runtime.requests import cluster_name
 from compute.runtime.scope import Scope, ended
 from compute.services import catalog
 from compute.services.planes import ServicePlanes
+from compute.services.quota.admission import ClaimAdmission
 
 SYSTEM: Final = "compute-system"  # the namespace of a cell's own settings
 PLATFORM: Final = "milo-system"  # the namespace of the core's
@@ -83,6 +84,7 @@ class World:
         self._environment = environment
         self._wanted = list(sites)
         self._sites: dict[str, Site] = {}
+        self._core = Clusters("core", environment)  # as the services see it
         self._services = Clusters("project", environment)  # projects, as the services see them
         self._management = Clusters("project", environment)  # and as the management does
         self._reached: list[Reached] = []  # and as each cell does
@@ -148,9 +150,7 @@ class World:
     # Beginnings
 
     async def _build(self) -> None:
-        self.homes.join(
-            Doorkeeper(WorkloadAdmission(ManagementPlanes(self._services, self._services)))
-        )
+        self.homes.join(Doorkeeper(WorkloadAdmission(self._services), ClaimAdmission(self._core)))
         for home in (CORE, HUB):
             await self._open(home)
         await _make(self._client(CORE), _namespace(PLATFORM))
@@ -172,8 +172,8 @@ class World:
         self.links.setdefault(home, Link(f"{home.role} {home.name}"))
 
     async def _run_services(self) -> None:
-        core, hub, cells = self._view("core"), self._view("hub"), self._view("cell")
-        projects = _View(self._services, "project")
+        hub, cells = self._view("hub"), self._view("cell")
+        core, projects = _View(self._core, "core"), _View(self._services, "project")
         await self._engage_all(core, hub, cells, manager="services")
         kit = self._kit("services")
         planes = ServicePlanes(core.clusters, hub.clusters, projects.clusters, cells.clusters)
@@ -194,7 +194,7 @@ class World:
         self._run("management", program, kit, [core, hub, projects])
 
     async def _run_engine(self) -> None:
-        hub, cells = self._view("hub"), self._view("cell")
+        hub, cells = self._view("hub"), self._view("cell", engine.CELL_PARTS)
         await self._engage_all(hub, cells, manager="engine")
         kit = self._kit("engine")
         planes = EnginePlanes(hub.clusters, cells.clusters)

@@ -23,10 +23,9 @@ from compute.api.fields import FieldError, forbidden
 from compute.api.networking import Network
 from compute.client.client import Client
 from compute.controllers.management import offers
-from compute.controllers.management.planes import ManagementPlanes
 from compute.decide import joins, validation
 from compute.decide.validation import NetworkUse
-from compute.runtime.clusters import Cluster
+from compute.runtime.clusters import Cluster, Clusters
 from compute.runtime.requests import cluster_name
 
 Document = Mapping[str, Any]
@@ -59,7 +58,7 @@ def completed(document: Document) -> Document:
 class WorkloadAdmission:
     """The door that every Workload of every project comes through."""
 
-    planes: ManagementPlanes
+    projects: Clusters
 
     async def review(
         self, verb: str, new: Document | None, old: Document | None, user: UserInfo, project: str
@@ -86,7 +85,7 @@ class WorkloadAdmission:
 
     def _project(self, name: str) -> Cluster:
         """The project of this name. Without one it must be plain which is meant."""
-        projects = self.planes.projects
+        projects = self.projects
         if not name and len(projects) == 1:
             return projects.sole()
         if not name:

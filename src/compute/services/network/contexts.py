@@ -14,9 +14,14 @@ from compute.api import labels, names
 from compute.api.compute import Instance
 from compute.api.core import ConfigMap
 from compute.api.meta import Condition, LocalRef, ObjectMeta
-from compute.api.networking import NetworkBinding, NetworkContext, NetworkContextSpec
+from compute.api.networking import (
+    NetworkBinding,
+    NetworkContext,
+    NetworkContextSpec,
+    SubnetClaim,
+)
 from compute.api.reasons import Reason
-from compute.decide.conditions import put
+from compute.decide.conditions import find, is_true, put
 from compute.decide.federation import Identity
 from compute.environment import Environment
 from compute.runtime.clusters import Cluster, Clusters
@@ -57,6 +62,7 @@ class Contexts:
         return [
             own(NetworkContext, self._cells),
             mapped(NetworkBinding, self._cells, _of_binding),
+            mapped(SubnetClaim, self._cells, _of_claim),
             mapped(ConfigMap, self._cells, self._of_faults),
         ]
 
@@ -67,7 +73,7 @@ class Contexts:
             return DONE
         if not joins.bindings_to(cell, request.namespace, request.name):
             return await self._unbound(cell, found)
-        news = _conditions(found, failing=faults(cell).fail(found.spec.network.name))
+        news = _conditions(found, _fault(cell, found), _refusal(cell, found))
         conditions = put(found.status.conditions, news, self._environment.now())
         status = msgspec.structs.replace(found.status, conditions=conditions)
         await cell.client.patch_status(found, msgspec.structs.replace(found, status=status))
@@ -95,6 +101,26 @@ def _of_binding(cluster: ClusterName, binding: NetworkBinding) -> Iterable[Reque
     yield Request(cluster, binding.metadata.namespace, joins.context_name(binding))
 
 
+def _of_claim(cluster: ClusterName, claim: SubnetClaim) -> Iterable[Request]:
+    yield Request(cluster, claim.metadata.namespace, claim.spec.network_context.name)
+
+
+def _fault(cell: Cluster, found: NetworkContext) -> str:
+    """What is to fail here on request; empty when nothing is."""
+    network, place = found.spec.network.name, found.spec.location.name
+    failing = faults(cell).fail(network)
+    return f"The network {network} could not be set up at {place}" if failing else ""
+
+
+def _refusal(cell: Cluster, found: NetworkContext) -> str:
+    """Why nobody gets addresses here; empty while somebody has some, or may yet get them."""
+    claims = joins.claims_at(cell, found)
+    if any(is_true(claim.status.conditions, words.READY) for claim in claims):
+        return ""
+    said = (find(claim.status.conditions, words.ALLOCATED) for claim in claims)
+    return next((each.message for each in said if each and each.status == "False"), "")
+
+
 async def _is_used(cell: Cluster, found: NetworkContext) -> bool:
     """Whether an Instance may have an address there."""
     network = found.spec.network.name
@@ -107,13 +133,13 @@ async def _is_used(cell: Cluster, found: NetworkContext) -> bool:
     )
 
 
-def _conditions(found: NetworkContext, *, failing: bool) -> tuple[Condition, ...]:
-    generation, network = found.metadata.generation, found.spec.network.name
-    if failing:
-        why = f"The network {network} could not be set up at {found.spec.location.name}"
-        kinds = words.PROGRAMMED, words.READY
-        return words.refused(kinds, Reason.NETWORK_FAILED_TO_CREATE, why, generation)
-    return (
-        words.said(words.PROGRAMMED, "True", Reason.PROGRAMMED, "It is set up", generation),
-        words.said(words.READY, "True", Reason.READY, "The network can be used", generation),
-    )
+def _conditions(found: NetworkContext, failed: str, refused: str) -> tuple[Condition, ...]:
+    """What a context says of itself that could not be set up, or gets no addresses."""
+    generation, reason = found.metadata.generation, Reason.NETWORK_FAILED_TO_CREATE
+    if failed:
+        return words.refused((words.PROGRAMMED, words.READY), reason, failed, generation)
+    programmed = words.said(words.PROGRAMMED, "True", Reason.PROGRAMMED, "It is set up", generation)
+    if refused:
+        return (programmed, *words.refused((words.READY,), reason, refused, generation))
+    usable = "The network can be used"
+    return (programmed, words.said(words.READY, "True", Reason.READY, usable, generation))

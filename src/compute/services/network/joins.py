@@ -81,11 +81,15 @@ def contexts_of(cell: Cluster, network: Request) -> list[NetworkContext]:
 
 def claims_of(cell: Cluster, network: Request) -> Iterator[SubnetClaim]:
     """The claims for addresses of a Network in a cell."""
+    for context in contexts_of(cell, network):
+        yield from claims_at(cell, context)
+
+
+def claims_at(cell: Cluster, context: NetworkContext) -> list[SubnetClaim]:
+    """The claims for addresses of a context."""
     cache = cell.informers.of(SubnetClaim).cache
     cache.add_index(_CONTEXT, _claim_values)
-    for context in contexts_of(cell, network):
-        meta = context.metadata
-        yield from cache.by(_CONTEXT, f"{meta.namespace}/{meta.name}")
+    return cache.by(_CONTEXT, f"{context.metadata.namespace}/{context.metadata.name}")
 
 
 def network_of_claim(cell: Cluster, claim: SubnetClaim) -> Request | None:

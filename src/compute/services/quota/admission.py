@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from compute.api.errors import invalid
+from compute.api.errors import Unavailable, invalid
 from compute.api.fields import FieldError, forbidden
 from compute.api.quota import ResourceClaim, ResourceRegistration
 from compute.decide import budget
@@ -36,5 +36,7 @@ class ClaimAdmission:
 
     def review(self, claim: ResourceClaim, project: str, old: ResourceClaim | None = None) -> None:
         """Raise `Invalid` if the claim may not be made or changed. It reads the cache alone."""
-        known = self._core.sole().informers.of(ResourceRegistration).cache.list()
-        admit_claim(claim, project, budget.active(known), old)
+        registrations = self._core.sole().informers.of(ResourceRegistration)
+        if not registrations.synced:
+            raise Unavailable("it is not known yet what can be claimed; try again in a moment")
+        admit_claim(claim, project, budget.active(registrations.cache.list()), old)

@@ -13,7 +13,6 @@ from compute.api.rbac import PolicyRule, Role, RoleBinding, RoleRef, Subject
 from compute.client.options import WriteOptions
 from compute.client.transport import Document, Place
 from compute.controllers.management.admission import WorkloadAdmission, completed, project_of
-from compute.controllers.management.planes import ManagementPlanes
 from compute.plane.local import DoorClient, LocalTransport
 from compute.plane.registry.kinds import Kinds
 from compute.runtime.requests import cluster_name
@@ -51,7 +50,7 @@ def judged(tmp_path, story: Story) -> None:
 
 
 def door(stage: Stage) -> WorkloadAdmission:
-    return WorkloadAdmission(ManagementPlanes(stage.role("projects"), stage.role("hub")))
+    return WorkloadAdmission(stage.role("projects"))
 
 
 async def asked(
