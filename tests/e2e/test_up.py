@@ -1,0 +1,183 @@
+"""`compute up` from the outside: a world that starts, goes on after a crash, and ends."""
+
+import asyncio
+import json
+import os
+import re
+import shlex
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from compute.api.compute import Workload
+from compute.api.resourcemanager import Project
+from compute.app.environment import system
+from compute.client.http.client import HttpClient
+from compute.client.kubeconfig import load
+from tests import builders
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+ROOT = Path(__file__).parents[2]
+READY = "Ctrl-C stops it."
+
+
+def compute(*arguments: str, timeout: float = 60.0) -> subprocess.CompletedProcess[str]:
+    """A command that comes to its end."""
+    return subprocess.run(
+        [sys.executable, "-m", "compute", *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=timeout,
+    )
+
+
+def fails(*arguments: str) -> str:
+    """The one sentence with which a command ends."""
+    done = compute(*arguments)
+    assert done.returncode == 1, done
+    assert done.stderr.count("\n") == 1, done.stderr
+    return done.stderr
+
+
+@contextmanager
+def up(data: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
+    """A world in the foreground, ready; what it said is in ``said``."""
+    line = [sys.executable, "-m", "compute", "up", f"--data={data}", "--port=0", *options]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as world:
+        assert world.stdout is not None
+        said = []
+        for text in world.stdout:
+            said.append(text)
+            if READY in text:
+                break
+        else:
+            assert world.stderr is not None
+            pytest.fail(f"it never became ready: {said} {world.stderr.read()}")
+        world.said = "".join(said)  # type: ignore[attr-defined]
+        try:
+            yield world
+        finally:
+            world.kill()
+
+
+def client(data: Path, context: str) -> HttpClient:
+    environment = system()
+    return HttpClient(load(environment, [data / "kubeconfig"], context), environment)
+
+
+def test_it_says_where_it_is_and_what_to_type(tmp_path):
+    """Address, cells, contexts and the kubeconfig; Ctrl-C ends it well."""
+    data = tmp_path / "world"
+    with up(data, "--cities=DFW,LHR,DFW", "--project=shop") as world:
+        said = world.said
+        assert re.search(r"Ready after \d+\.\d s at https://127\.0\.0\.1:\d+\n", said)
+        assert "DFW (dfw), LHR (lhr), DFW (dfw-2)" in said
+        assert "core, hub, project-shop, cell-dfw, cell-dfw-2, cell-lhr" in said
+        assert f"export KUBECONFIG={shlex.quote(str(data / 'kubeconfig'))}\n" in said
+        world.send_signal(signal.SIGINT)
+        out, err = world.communicate(timeout=30)
+        assert world.returncode == 0
+        assert out.endswith("Stopped. Everything that was acknowledged is kept.\n")
+        assert err == ""
+    modes = {f.stat().st_mode & 0o077 for f in data.rglob("*") if f.suffix != ".crt"}
+    assert modes == {0}
+
+
+def test_a_second_one_on_the_same_data_says_so(tmp_path):
+    """It names the first, and changes nothing."""
+    data = tmp_path / "world"
+    with up(data, "--cities=DFW") as world:
+        told = fails("up", f"--data={data}", "--port=0")
+        assert "is up already at https://127.0.0.1:" in told
+        assert f"(process {world.pid})" in told
+        shown = compute("up", f"--data={data}", "status")
+        assert shown.returncode == 0
+        assert re.search(r"^cell +dfw +DFW +Ready$", shown.stdout, re.MULTILINE)
+        assert re.search(r"^project +demo +Ready$", shown.stdout, re.MULTILINE)
+
+
+def test_it_goes_on_in_the_background_after_being_killed(tmp_path):
+    """What was acknowledged is there after `kill -9`; `down` ends it, and says so twice."""
+    data = tmp_path / "world"
+    begun = compute("up", f"--data={data}", "--port=0", "--cities=DFW,LHR", "--detach")
+    assert begun.returncode == 0, begun.stderr
+    state = json.loads((data / "up.json").read_text())
+    try:
+        made = asyncio.run(_deployed(data))
+        os.kill(state["pid"], signal.SIGKILL)
+        again = compute("up", f"--data={data}", "--port=0", "--cities=LHR", "--detach")
+        assert again.returncode == 0, again.stderr
+        assert asyncio.run(_found(data)) == made
+    finally:
+        ended = compute("down", f"--data={data}")
+    assert (ended.returncode, ended.stdout.splitlines()[-1]) == (
+        0,
+        "Stopped. `compute up` goes on where it ended.",
+    )
+    assert "is not running" in compute("down", f"--data={data}").stdout
+    assert "is not running" in fails("up", f"--data={data}", "status")
+
+
+def test_cells_are_cut_and_healed_by_city_or_name(tmp_path):
+    """The hub remembers it, so a world that starts again is still cut; a wrong name is told."""
+    data = tmp_path / "world"
+    with up(data, "--cities=DFW,LHR"):
+        assert "cells: dfw, lhr" in fails("cell", f"--data={data}", "cut", "XXX")
+        cut = compute("cell", f"--data={data}", "cut", "lhr")
+        assert cut.stdout.startswith("lhr is cut off.")
+    with up(data):
+        shown = compute("up", f"--data={data}", "status").stdout
+        assert re.search(r"^cell +lhr +LHR +cut off", shown, re.MULTILINE)
+        healed = compute("cell", f"--data={data}", "heal", "LHR")
+        assert healed.stdout.startswith("lhr is healed.")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (["--cities="], "no city is named"),
+        (["--cities=dfw"], "'dfw' is no city code"),
+        (["--cities=DFW,,D-W"], "'D-W' is no city code"),
+    ],
+)
+def test_bad_cities_are_told_before_anything_is_made(tmp_path, options, told):
+    """The folder is not even there afterwards."""
+    assert told in fails("up", f"--data={tmp_path / 'world'}", *options)
+    assert not (tmp_path / "world").exists()
+
+
+def test_a_port_that_is_taken_is_told(tmp_path):
+    """In the foreground and in the background alike."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+        for more in ([], ["--detach"]):
+            told = fails("up", f"--data={tmp_path / 'world'}", f"--port={port}", *more)
+            assert f"port {port} of 127.0.0.1 is in use" in told
+
+
+def test_cells_cannot_be_cut_in_a_world_that_does_not_run(tmp_path):
+    """The sentence says how to start it."""
+    told = fails("cell", f"--data={tmp_path}", "cut", "DFW")
+    assert "is not running" in told
+    assert "compute up --data" in told
+
+
+async def _deployed(data: Path) -> str:
+    async with client(data, "project-demo") as user:
+        made = await user.create(builders.workload("web", builders.placement("home", "DFW")))
+        return made.metadata.uid
+
+
+async def _found(data: Path) -> str:
+    async with client(data, "project-demo") as user, client(data, "core") as core:
+        await core.get(Project, "demo")
+        return (await user.get(Workload, "web", "default")).metadata.uid
