@@ -4,7 +4,9 @@ make demo           leaves the world running for you
 make demo ONCE=1    stops it at the end; the exit code is 0 only if everything became Ready
 """
 
+import argparse
 import asyncio
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -18,6 +20,7 @@ from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.errors import AlreadyExists, ApiError, Conflict
 from compute.app.environment import system
+from compute.app.running import Place
 from compute.client import documents
 from compute.client.client import Client
 from compute.client.http.client import HttpClient
@@ -25,7 +28,6 @@ from compute.client.kubeconfig import load
 from compute.decide.conditions import find, is_true
 
 ROOT: Final = Path(__file__).parents[1]
-DATA: Final = ROOT / ".demo"
 COMPUTE: Final = Path(sys.executable).with_name("compute")
 MANIFEST: Final = ROOT / "examples" / "hello.yaml"
 NAME: Final = "hello"
@@ -64,25 +66,56 @@ class Screen:
         self._lines = lines
 
 
-async def main(*, once: bool) -> int:
+class World:
+    """The world of the demo, which is spoken to as any user does."""
+
+    def __init__(self, data: Path) -> None:
+        self._data = data
+
+    def is_up(self) -> bool:
+        return Place(self._data.resolve()).state() is not None
+
+    def client(self, context: str) -> HttpClient:
+        environment = system()
+        return HttpClient(load(environment, [self._data / "kubeconfig"], context), environment)
+
+    async def compute(self, command: str, *arguments: str) -> int:
+        """Run a command as it is shown; its exit code."""
+        print(f"$ compute {command} --data {self._data.name} {' '.join(arguments)}", flush=True)
+        line = [str(COMPUTE), command, f"--data={self._data}", *arguments]
+        return await asyncio.to_thread(lambda: subprocess.run(line, check=False).returncode)
+
+    def say_farewell(self) -> None:
+        print(
+            "\nThe world is still up. Go on in it:\n"
+            f"  export KUBECONFIG={shlex.quote(str(self._data / 'kubeconfig'))}\n"
+            "  kubectl get workloads,workloaddeployments,instances\n"
+            f"  {COMPUTE} up --data={self._data} status\n"
+            f"  {COMPUTE} down --data={self._data}\n"
+            "docs/tour.md is a longer walk."
+        )
+
+
+async def main(data: Path, *, once: bool) -> int:
     """Show it all; the answer is the exit code."""
-    if await _compute("up", "--detach", "--port=0", f"--cities={CITIES}", "--project=demo"):
+    world = World(data)
+    if not world.is_up() and await world.compute(
+        "up", "--detach", "--port=0", f"--cities={CITIES}"
+    ):
         return 1
-    environment = system()
-    kubeconfig = DATA / "kubeconfig"
     try:
-        async with HttpClient(load(environment, [kubeconfig], "project-demo"), environment) as user:
+        async with world.client("project-demo") as user:
             await _deploy(user)
             await _restart(user)
-            await _cut(user)
+            await _cut(world, user)
     except (ApiError, Late) as problem:
         print(f"\nIt went wrong: {problem}", file=sys.stderr)
         if once:
-            await _compute("down")
+            await world.compute("down")
         return 1
     if once:
-        return await _compute("down")
-    _farewell(kubeconfig)
+        return await world.compute("down")
+    world.say_farewell()
     return 0
 
 
@@ -117,19 +150,18 @@ async def _restart(user: Client) -> None:
     await _until(user, _is_served, "restarted")
 
 
-async def _cut(user: Client) -> None:
+async def _cut(world: World, user: Client) -> None:
     print("\n== Cut London off: what runs there goes on, and the project says what it cannot know")
-    if await _compute("cell", "cut", "LHR"):
+    if await world.compute("cell", "cut", "LHR"):
         raise Late("the cell could not be cut off")
+    print("   a cell is given 40 s before it counts as silent", flush=True)
     await _until(user, _says("LHR", "CellUnreachable"), "told of the silence")
-    environment = system()
-    connection = load(environment, [DATA / "kubeconfig"], "cell-lhr")
-    async with HttpClient(connection, environment) as cell:
+    async with world.client("cell-lhr") as cell:
         instances = (await cell.every(Instance)).items
         running = [i.metadata.name for i in instances if is_true(i.status.conditions, "Ready")]
     print(f"   in the cell itself still Ready: {', '.join(running)}")
     print("\n== Heal it")
-    if await _compute("cell", "heal", "LHR"):
+    if await world.compute("cell", "heal", "LHR"):
         raise Late("the cell could not be healed")
     await _until(user, _is_served, "whole again")
 
@@ -186,23 +218,9 @@ def _line(city: str, ready: str, updated: str, state: str) -> str:
     return f"   {city:<6} {ready:<7} {updated:<9} {state[:90]}"
 
 
-async def _compute(*arguments: str) -> int:
-    shown = " ".join(arguments)
-    print(f"$ compute {shown} --data .demo", flush=True)
-    line = [str(COMPUTE), arguments[0], f"--data={DATA}", *arguments[1:]]
-    return await asyncio.to_thread(lambda: subprocess.run(line, check=False).returncode)
-
-
-def _farewell(kubeconfig: Path) -> None:
-    print(
-        "\nThe world is still up. Go on in it:\n"
-        f"  export KUBECONFIG={kubeconfig}\n"
-        "  kubectl get workloads,workloaddeployments,instances\n"
-        f"  {COMPUTE} up --data={DATA} status\n"
-        f"  {COMPUTE} down --data={DATA}\n"
-        "docs/tour.md is a longer walk."
-    )
-
-
 if __name__ == "__main__":
-    sys.exit(asyncio.run(main(once="--once" in sys.argv[1:])))
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--once", action="store_true", help="stop the world at the end")
+    parser.add_argument("--data", type=Path, default=ROOT / ".demo", help="the folder of the world")
+    given = parser.parse_args()
+    sys.exit(asyncio.run(main(given.data, once=given.once)))

@@ -48,10 +48,14 @@ def test_the_commands_of_the_docs_run(arguments, _):
 
 
 @pytest.mark.e2e
-def test_the_demo_shows_three_cities():
-    """The demo plans a Workload in three cities and says how to go on."""
-    done = subprocess.run([ROOT / "tools" / "demo"], capture_output=True, text=True, check=False)
+@pytest.mark.slow
+@pytest.mark.timeout(240)
+def test_the_demo_deploys_to_three_cities(tmp_path):
+    """Without a terminal too: deployed, restarted, cut off and healed, and then it is stopped."""
+    line = [sys.executable, "tools/demo.py", "--once", f"--data={tmp_path / 'world'}"]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
 
-    assert done.returncode == 0
-    assert {"DFW", "DLS", "LHR"} <= set(done.stdout.split())
-    assert "5 instances" in done.stdout
+    assert done.returncode == 0, done.stdout + done.stderr
+    for told in ("served after", "restarted after", "told of the silence", "whole again after"):
+        assert told in done.stdout
+    assert "still Ready: hello-world-lhr-0, hello-world-lhr-1" in done.stdout

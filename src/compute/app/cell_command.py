@@ -9,7 +9,7 @@ import msgspec
 from compute.api import annotations, labels
 from compute.api.errors import Conflict
 from compute.api.karmada import Cluster
-from compute.app.running import Place, data_option
+from compute.app.running import Place, data_option, same_data_option
 from compute.app.starting import say
 from compute.app.upstatus import asked, client
 from compute.client.client import Client
@@ -27,6 +27,7 @@ def command(context: click.Context, data: Path) -> int:
 
 @command.command()
 @click.argument("name", metavar="CELL")
+@same_data_option
 @click.pass_obj
 def cut(place: Place, name: str) -> int:
     """Let nothing in or out of CELL, or of every cell of a city.
@@ -34,12 +35,13 @@ def cut(place: Place, name: str) -> int:
     What runs there goes on; the project sees CellUnreachable once the cell's lease has run out.
     """
     for cell in _set(place, name, "true"):
-        say(f"{cell} is cut off. `compute cell heal {name}` ends that.")
+        say(f"{cell} is cut off. `{place.command(f'cell heal {name}')}` ends that.")
     return 0
 
 
 @command.command()
 @click.argument("name", metavar="CELL")
+@same_data_option
 @click.pass_obj
 def heal(place: Place, name: str) -> int:
     """Let CELL, or every cell of a city, speak to everybody again."""

@@ -91,7 +91,10 @@ async def hosted(
         async with front.listening():
             visitors.begin()
             memory.settle()
-            yield Hosted(world, front, visitors)
+            try:
+                yield Hosted(world, front, visitors)
+            finally:
+                visitors.end()
     finally:
         await world.stop()
         if front is not None:  # the last: it has a line for all that was stored

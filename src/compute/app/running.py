@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import shlex
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -45,6 +46,11 @@ class Place:
     def log(self) -> Path:
         return self.data / "up.log"
 
+    def command(self, words: str) -> str:
+        """A command about this world, as its user can type it from anywhere."""
+        known = self.data == default_data().resolve()
+        return f"compute {words}" + ("" if known else f" --data {shlex.quote(str(self.data))}")
+
     def pid(self) -> int:
         """The process that runs it; 0 where none does."""
         written = holder(database(self.data))
@@ -68,9 +74,8 @@ class Place:
         """What the running world says; or a sentence for somebody who thinks that there is one."""
         state = self.state()
         if state is None:
-            begun = f"compute up --data {self.data}"
             why = "is still starting" if self.pid() else "is not running"
-            raise click.ClickException(f"the world in {self.data} {why}; `{begun}` starts it")
+            raise click.ClickException(f"the world in {self.data} {why}; `{self.command('up')}` starts it")
         return state
 
     async def stop(self, limit: float) -> bool:
@@ -102,3 +107,16 @@ def data_option(function: Callable[..., T]) -> Callable[..., T]:
         default=default_data, show_default="~/.local/share/compute",
         help=f"The folder of the world; made if it is not there. Also by {ENVIRONMENT}.",
     )(function)  # fmt: skip
+
+
+def same_data_option(function: Callable[..., T]) -> Callable[..., T]:
+    """The same option behind the name of a subcommand, where people write it too."""
+    return click.option(
+        "--data", metavar="DIR", type=Folder(path_type=Path, file_okay=False),
+        expose_value=False, callback=_meant, help="The folder of the world.",
+    )(function)  # fmt: skip
+
+
+def _meant(context: click.Context, _: click.Parameter, data: Path | None) -> None:
+    if data is not None:
+        context.obj = Place(data.resolve())

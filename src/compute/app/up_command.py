@@ -106,7 +106,8 @@ def _refuse_a_second(place: Place) -> None:
         where = f" at {state.url}" if state else ""
         raise click.ClickException(
             f"{place.data} is up already{where} (process {pid}); "
-            "`compute up status` shows it, `compute down` stops it, --data names another"
+            f"`{place.command('up status')}` shows it, `{place.command('down')}` stops it, "
+            "--data names another"
         )
 
 
@@ -172,6 +173,7 @@ def _detach(place: Place, wish: Wish) -> None:
     """Start the same command in a session of its own, and wait until it is ready."""
     place.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     line = [sys.executable, "-m", "compute", "up", f"--data={place.data}", *wish.line()]
+    place.log.touch(mode=0o600)
     with place.log.open("wb") as log:
         child = subprocess.Popen(  # noqa: S603 - it is this very program
             line, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
@@ -182,8 +184,8 @@ def _detach(place: Place, wish: Wish) -> None:
         f"Up at {state.url}, process {child.pid}. It tells of itself in {place.log}.\n"
         "\n"
         f"  export KUBECONFIG={shlex.quote(str(place.kubeconfig))}\n"
-        "  compute up status\n"
-        "  compute down"
+        f"  {place.command('up status')}\n"
+        f"  {place.command('down')}"
     )
 
 

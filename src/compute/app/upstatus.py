@@ -12,7 +12,7 @@ from compute.api.karmada import Cluster
 from compute.api.resourcemanager import Project
 from compute.app.cuts import is_cut
 from compute.app.environment import system
-from compute.app.running import Place
+from compute.app.running import Place, same_data_option
 from compute.app.starting import say
 from compute.client.http.client import HttpClient
 from compute.client.kubeconfig import load
@@ -22,6 +22,7 @@ T = TypeVar("T")
 
 
 @click.command()
+@same_data_option
 @click.pass_obj
 def status(place: Place) -> int:
     """Show whether the world runs, its cells and its projects."""
@@ -30,7 +31,7 @@ def status(place: Place) -> int:
     say(f"Up at {state.url} since {state.started}, process {state.pid}, in {place.data}\n")
     for cluster in clusters:
         city = cluster.metadata.labels.get(labels.TOPOLOGY_CITY_CODE, "-")
-        say(f"cell     {cluster.metadata.name:<12} {city:<6} {_cell_state(cluster)}")
+        say(f"cell     {cluster.metadata.name:<12} {city:<6} {_cell_state(place, cluster)}")
     for project in projects:
         say(f"project  {project.metadata.name:<19} {_project_state(project)}")
     return 0
@@ -55,10 +56,10 @@ async def _look(place: Place) -> tuple[tuple[Cluster, ...], tuple[Project, ...]]
         return (await hub.every(Cluster)).items, (await core.every(Project)).items
 
 
-def _cell_state(cluster: Cluster) -> str:
+def _cell_state(place: Place, cluster: Cluster) -> str:
     ready = find(cluster.status.conditions, "Ready")
     if is_cut(cluster):
-        return "cut off; `compute cell heal` ends that"
+        return f"cut off; `{place.command(f'cell heal {cluster.metadata.name}')}` ends that"
     if ready is None or ready.status != "True":
         return ready.message or ready.reason if ready else "not heard of yet"
     return "Ready"

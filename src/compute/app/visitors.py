@@ -16,6 +16,7 @@ class Visitors:
     """Serves the planes of a world while they are open, and keeps the kubeconfig in step.
 
     Which context is the current one is its user's choice, for as long as there is such a context.
+    Before there is a project, the core stands in for one.
     """
 
     def __init__(self, data: Path, front: Front, homes: Homes) -> None:
@@ -23,6 +24,7 @@ class Visitors:
         self._front = front
         self._homes = homes
         self._listens = False
+        self._stands_in = False
 
     def opened(self, home: Home, plane: Plane) -> None:
         self._front.server.mount(home.prefix, plane)
@@ -37,6 +39,10 @@ class Visitors:
         self._listens = True
         self._write()
 
+    def end(self) -> None:
+        """The planes close from here on, to come back: the kubeconfig is for then, too."""
+        self._listens = False
+
     @property
     def contexts(self) -> dict[str, str]:
         """The contexts by name, each with the path of its plane."""
@@ -46,8 +52,9 @@ class Visitors:
         contexts = self._contexts(without)
         if self._listens and contexts:
             front, current = self._front, current_context(self.kubeconfig)
-            if current not in contexts:
+            if current not in contexts or (self._stands_in and current == CORE.context):
                 current = _first(contexts)
+                self._stands_in = current == CORE.context
             content = kubeconfig_of_many(
                 front.server.url, contexts, current, front.authority, front.token
             )

@@ -202,8 +202,8 @@ class World:
             *engine.controllers(planes, kit),
             *cuts.controllers(hub.clusters, self.links, kit),
         ]
-        duties = [*engine.duties(planes, kit), *kit.duties()]
-        self._run("engine", Program(leading=controllers, duties=duties), kit, [hub, cells])
+        program = Program(leading=controllers, duties=kit.duties())
+        self._run("engine", program, kit, [hub, cells])
 
     async def _run_cell(self, site: Site) -> None:
         name, home = site.cell, Home("cell", site.cell)
