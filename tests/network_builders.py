@@ -11,6 +11,7 @@ from compute.api import labels, names
 from compute.api.core import ConfigMap, Namespace
 from compute.api.errors import Unavailable
 from compute.api.instancespec import LocationRef, NetworkRef
+from compute.api.karmada import Cluster, ClusterSpec
 from compute.api.meta import LocalRef, ObjectMeta
 from compute.api.networking import (
     Network,
@@ -105,11 +106,17 @@ def planes(stage: Stage) -> ServicePlanes:
     )
 
 
+def member(cell: str) -> Cluster:
+    """A cell, as the hub knows it."""
+    return Cluster(metadata=ObjectMeta(name=cell), spec=ClusterSpec(sync_mode="Push"))
+
+
 async def world(stage: Stage, *networks: Network, copies: int = 1) -> None:
-    """A project with these networks, its namespace in both cells, and the service."""
+    """A project with these networks, two cells with its namespace, and the service."""
     for each in networks:
         await stage.client("shop").create(each)
     for cell in ("dfw", "lhr"):
+        await stage.client("hub").create(member(cell))
         await stage.client(cell).create(home())
     for _ in range(copies):
         stage.start(*controllers(planes(stage), stage.kit))

@@ -49,10 +49,16 @@ def test_a_cell_that_is_cut_off_keeps_what_runs_and_is_told_of_as_unreachable():
         assert is_ready(await world.user.get(Instance, "web-home-dfw-0", "default"))
         assert await world.client("dfw").get(Instance, "web-home-dfw-0", space) == before
         whole = await world.user.get(Workload, "web", "default")
-        assert "CellUnreachable" in str(whole.status) or "has not reported" in str(whole.status)
+        assert "web-home-dfw: Cell dfw has not reported since" in str(whole.status.conditions)
+        seen = len(world.writes)
         await cut(world, "dfw", "false")
         await world.served("web")
+        await world.rest()
         assert await world.client("dfw").get(Instance, "web-home-dfw-0", space) == before
+        kinds = {kind for _, kind, _ in world.writes[seen:]}
+        assert "compute.datumapis.com/instances" not in kinds
+        mended = await world.user.get(WorkloadDeployment, "web-home-dfw", "default")
+        assert reason_of(mended, "Available") == "StableInstanceFound"
 
     told(story)
 

@@ -1,21 +1,19 @@
 """From a Workload to Instances in cities, and their health back in the project."""
 
-import pytest
+import msgspec
 
-from compute.api import annotations, finalizers, labels, names
+from compute.api import labels, names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.core import Namespace
 from compute.api.karmada import PropagationPolicy
 from compute.api.networking import NetworkBinding, NetworkContext, Subnet, SubnetClaim
 from compute.api.quota import ResourceClaim
+from tests import builders
 from tests.integration.worlds import (
     PROJECT,
     Watched,
     is_ready,
-    is_served,
     reason_of,
     told,
-    with_image,
     with_replicas,
     workload,
 )
@@ -38,6 +36,34 @@ def test_a_workload_is_served_in_every_city():
     told(story)
 
 
+def test_a_workload_is_one_deployment_for_each_place_that_it_names():
+    """Each has the template and the scale of its placement, and belongs to the Workload."""
+    asked = (
+        builders.placement("edge", "DFW", "LHR", replicas=2),
+        builders.placement("core", "SIN", replicas=1, instance_management_policy="Parallel"),
+    )
+
+    async def story(world: Watched) -> None:
+        made = await world.user.create(builders.workload("web", *asked))
+        await world.served("web")
+        found = {d.metadata.name: d for d in (await world.user.every(WorkloadDeployment)).items}
+        assert {name: (d.spec.placement_name, d.spec.city_code) for name, d in found.items()} == {
+            "web-edge-dfw": ("edge", "DFW"),
+            "web-edge-lhr": ("edge", "LHR"),
+            "web-core-sin": ("core", "SIN"),
+        }
+        scales = {placement.name: placement.scale_settings for placement in asked}
+        for deployment in found.values():
+            spec, meta = deployment.spec, deployment.metadata
+            assert spec.template == made.spec.template
+            assert spec.scale_settings == scales[spec.placement_name]
+            assert (spec.workload_ref.name, spec.workload_ref.uid) == ("web", made.metadata.uid)
+            assert meta.labels[labels.WORKLOAD_UID] == made.metadata.uid
+            assert [o.uid for o in meta.owner_references if o.controller] == [made.metadata.uid]
+
+    told(story)
+
+
 def test_health_reaches_the_project_by_watches_alone():
     """From the provider's word to the Workload's status no timer is waited for."""
 
@@ -48,84 +74,24 @@ def test_health_reaches_the_project_by_watches_alone():
     told(story)
 
 
-def test_a_deployment_is_on_the_hub_with_its_policy():
-    """The hub's copy carries the city, and the city's policy selects it and the cells of it."""
+def test_w21_a_policy_that_is_changed_is_repaired():
+    """Nothing but the policy itself is touched, and it is as it was."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW",)))
-        space = await world.space()
-        hub = world.client("hub")
-        copy = await hub.get(WorkloadDeployment, "web-home-dfw", space)
-        policy = await hub.get(PropagationPolicy, "city-dfw", space)
-        namespace = await hub.get(Namespace, space)
-        city = {labels.TOPOLOGY_CITY_CODE: "DFW"}
-        assert copy.metadata.labels.items() >= city.items()
-        selector = policy.spec.resource_selectors[0].label_selector
-        affinity = policy.spec.placement.cluster_affinity
-        assert selector is not None
-        assert selector.match_labels == city
-        assert affinity is not None
-        assert affinity.label_selector is not None
-        assert affinity.label_selector.match_labels == city
-        assert namespace.metadata.labels[labels.UPSTREAM_CLUSTER] == f"cluster-{PROJECT}"
-        assert namespace.metadata.labels[labels.UPSTREAM_NAMESPACE] == "default"
-
-    told(story)
-
-
-def test_every_plane_agrees_on_two_cities():
-    """Cell, hub and project have the same Instances; copies and projections know their owners."""
-
-    async def story(world: Watched) -> None:
-        await world.deploy(workload(cities=("DFW", "LHR")))
-        space = await world.space()
-        for city in ("dfw", "lhr"):
-            name = f"web-home-{city}-0"
-            there = await world.client(city).get(Instance, name, space)
-            copy = await world.client("hub").get(Instance, name, space)
-            shown = await world.user.get(Instance, name, "default")
-            assert there.status == copy.status == shown.status
-            assert shown.metadata.labels[labels.UPSTREAM_CLUSTER] == f"cluster-{PROJECT}"
-            owner = await world.client("hub").get(WorkloadDeployment, f"web-home-{city}", space)
-            (reference,) = copy.metadata.owner_references
-            assert (reference.uid, reference.controller) == (owner.metadata.uid, True)
-            mine = await world.user.get(WorkloadDeployment, f"web-home-{city}", "default")
-            (reference,) = shown.metadata.owner_references
-            assert reference.uid == mine.metadata.uid
-            assert mine.metadata.annotations[annotations.FEDERATION_NAMESPACE] == space
-            assert finalizers.FEDERATOR in mine.metadata.finalizers
-
-    told(story)
-
-
-def test_a_policy_goes_with_the_last_deployment_of_its_city():
-    """It stays while another deployment of the city is there."""
-
-    async def story(world: Watched) -> None:
-        await world.deploy(workload("one", cities=("DFW",)))
-        await world.deploy(workload("two", cities=("DFW",)))
         space, hub = await world.space(), world.client("hub")
-        await world.user.delete(await world.user.get(Workload, "one", "default"))
-        await world.gone(PROJECT, Workload, "one", "default")
+        policy = await hub.get(PropagationPolicy, "city-dfw", space)
+        before = await world.client("dfw").get(Instance, "web-home-dfw-0", space)
+        placement = msgspec.structs.replace(policy.spec.placement, cluster_affinity=None)
+        spec = msgspec.structs.replace(policy.spec, placement=placement)
+        await hub.patch(policy, msgspec.structs.replace(policy, spec=spec))
+        again = await world.named(
+            "hub", PropagationPolicy, "city-dfw", space, lambda p: p.spec == policy.spec
+        )
+        assert again.metadata.uid == policy.metadata.uid
         await world.rest()
-        await hub.get(PropagationPolicy, "city-dfw", space)
-        await world.user.delete(await world.user.get(Workload, "two", "default"))
-        await world.gone("hub", PropagationPolicy, "city-dfw", space)
-
-    told(story)
-
-
-def test_a_policy_that_is_changed_or_deleted_is_repaired():
-    """W21: nothing but the policy itself is touched, and it is as it was."""
-
-    async def story(world: Watched) -> None:
-        await world.deploy(workload(cities=("DFW",)))
-        space, hub = await world.space(), world.client("hub")
-        policy = await hub.get(PropagationPolicy, "city-dfw", space)
-        await hub.delete(policy)
-        again = await world.named("hub", PropagationPolicy, "city-dfw", space)
-        assert again.metadata.uid != policy.metadata.uid
-        assert again.spec == policy.spec
+        assert await world.client("dfw").get(Instance, "web-home-dfw-0", space) == before
+        assert await world.instances("lhr") == await world.instances("sin") == []
 
     told(story)
 
@@ -171,22 +137,5 @@ def test_scaling_up_and_down():
             assert await world.instances(plane) == ["web-home-dfw-0"]
         claims = (await world.user.every(ResourceClaim)).items
         assert [c.metadata.name for c in claims] == [names.claim("web-home-dfw-0")]
-
-    told(story)
-
-
-@pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
-def test_a_bad_image_is_repaired_by_a_new_template(policy):
-    """W41: what never became ready stands in nobody's way, and its cause is told at every level."""
-
-    async def story(world: Watched) -> None:
-        await world.deploy(workload(cities=("DFW",), replicas=2, instance_management_policy=policy))
-        await world.change("web", with_image("registry.test/does-not-exist:1"))
-        bad = await world.named(
-            PROJECT, Workload, "web", true=lambda w: "cannot be pulled" in str(w.status.conditions)
-        )
-        assert not is_served(bad)
-        await world.change("web", with_image("registry.test/web:2"))
-        await world.served("web")
 
     told(story)

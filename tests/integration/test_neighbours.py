@@ -19,7 +19,7 @@ from tests.integration.worlds import PROJECT, Watched, is_ready, reason_of, told
 
 
 def test_a_claim_gets_everything_or_nothing():
-    """One type that does not suffice is enough: nothing of the others is held."""
+    """Who does not get all of it holds nothing, and waits without a write."""
 
     async def story(world: Watched) -> None:
         await world.limit(2)
@@ -34,6 +34,7 @@ def test_a_claim_gets_everything_or_nothing():
         )
         assert not any(a.allocated_amount for a in denied.status.allocations)
         await world.rest()
+        assert await world.quiet() == []
         used = {
             b.spec.resource_type: (b.status.allocated, b.status.limit, b.status.claim_count)
             for b in (await core.every(AllowanceBucket)).items

@@ -18,8 +18,10 @@ from tests.integration.worlds import (
     running,
     told,
     with_image,
+    with_replicas,
     workload,
 )
+from tests.runtime_builders import annotated
 from tests.virtual_time import run
 
 
@@ -96,14 +98,21 @@ def test_deleting_a_namespace_empties_every_plane(at):
 
 
 def test_the_door_refuses_what_could_never_run_and_names_it():
-    """On creation and on every later change of the spec: W52."""
+    """W52: on creation and on every later change of the spec; what stands is left as it was."""
 
     async def story(world: Watched) -> None:
         with pytest.raises(Invalid, match=r"placements.*cityCodes"):
             await world.user.create(workload(cities=("XXX",)))
+        assert await world.user.find(Workload, "web", "default") is None
         await world.deploy(workload(cities=("DFW",)))
+        before = await world.user.get(Workload, "web", "default")
         with pytest.raises(Invalid, match="image"):
             await world.change("web", with_image(""))
+        with pytest.raises(Invalid, match="minReplicas"):
+            await world.change("web", with_replicas(-1))
+        assert await world.user.get(Workload, "web", "default") == before
+        renamed = await world.change("web", lambda present: annotated(present, team="a"))
+        assert renamed.metadata.annotations["team"] == "a"
 
     told(story)
 

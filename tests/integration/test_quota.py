@@ -1,7 +1,7 @@
 """Quota: denied, freed, and given back."""
 
 from compute.api import names
-from compute.api.compute import Instance, Workload
+from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.events import Event
 from compute.api.quota import ResourceClaim
 from tests.integration.worlds import PROJECT, Watched, reason_of, told, workload
@@ -18,16 +18,21 @@ def test_what_is_denied_runs_once_budget_is_there():
             PROJECT,
             Instance,
             "web-home-dfw-1",
-            true=lambda i: reason_of(i, "QuotaGranted") in {"QuotaExceeded", "QuotaNoBudget"},
+            true=lambda i: reason_of(i, "QuotaGranted") == "QuotaExceeded",
         )
         assert blocked.spec.controller is not None
         assert [gate.name for gate in blocked.spec.controller.scheduling_gates] == ["Quota"]
+        assert reason_of(blocked, "Ready") == "PendingQuota"
         await world.rest()
+        deployment = await world.user.get(WorkloadDeployment, "web-home-dfw", "default")
+        assert reason_of(deployment, "ReplicasReady") == "QuotaExceeded"
         whole = await world.user.get(Workload, "web", "default")
-        assert "uota" in str(whole.status.conditions)
+        assert "instances: 1 asked for, 0 of 1 left" in str(whole.status.conditions)
         assert whole.status.ready_replicas == 1
-        warned = {e.reason for e in (await world.user.every(Event)).items if e.type == "Warning"}
-        assert warned & {"QuotaExceeded", "QuotaNoBudget"}
+        warnings = [e for e in (await world.user.every(Event)).items if e.type == "Warning"]
+        assert [(e.reason, e.regarding.name) for e in warnings if e.regarding] == [
+            ("QuotaExceeded", "web-home-dfw-1")
+        ]
         await world.limit(2)
         await world.served("web", seconds=10.0)
 

@@ -1,32 +1,23 @@
 """What people, or accidents, change behind the back of the controllers is mended."""
 
-import asyncio
-from collections.abc import Callable
 from typing import Any
 
 import msgspec
 import pytest
 
-from compute.api import annotations, labels, names
+from compute.api import annotations
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.core import Namespace
 from compute.api.karmada import PropagationPolicy
 from compute.api.networking import NetworkBinding, SubnetClaim
 from compute.api.quota import ResourceClaim
+from tests.integration.test_cells import cut
 from tests.integration.test_traps import nothing_else_is_left, uids, with_finalizers
-from tests.integration.worlds import PROJECT, Watched, is_ready, told, workload
+from tests.integration.worlds import PROJECT, Watched, reason_of, told, workload
 from tests.runtime_builders import annotated
 
-Edit = Callable[[Any], Any]
-
-
-def labelled(obj: Any, **changes: str | None) -> Any:
-    """The object with labels set, or taken off where the value is None."""
-    kept = {k: v for k, v in obj.metadata.labels.items() if k not in changes}
-    told_ = kept | {k: v for k, v in changes.items() if v is not None}
-    return msgspec.structs.replace(
-        obj, metadata=msgspec.structs.replace(obj.metadata, labels=told_)
-    )
+ENGINE = "karmada.io/"  # what the engine notes down for itself
+WEB = annotated(workload(cities=("DFW",)), **{annotations.MAX_UNAVAILABLE: "1"})
 
 
 def unlabelled(obj: Any) -> Any:
@@ -47,16 +38,13 @@ def unowned(obj: Any) -> Any:
 
 def more(obj: WorkloadDeployment) -> WorkloadDeployment:
     scale = msgspec.structs.replace(obj.spec.scale_settings, min_replicas=3)
-    return msgspec.structs.replace(obj, spec=msgspec.structs.replace(obj.spec, scale_settings=scale))
+    return msgspec.structs.replace(
+        obj, spec=msgspec.structs.replace(obj.spec, scale_settings=scale)
+    )
 
 
 def elsewhere(obj: WorkloadDeployment) -> WorkloadDeployment:
     return msgspec.structs.replace(obj, spec=msgspec.structs.replace(obj.spec, city_code="LHR"))
-
-
-def of_nobody(obj: WorkloadDeployment) -> WorkloadDeployment:
-    ref = msgspec.structs.replace(obj.spec.workload_ref, uid="somebody-else")
-    return msgspec.structs.replace(obj, spec=msgspec.structs.replace(obj.spec, workload_ref=ref))
 
 
 def emptied(obj: Any) -> Any:
@@ -70,7 +58,6 @@ SPEC = {
     "project: finalizers": (PROJECT, WorkloadDeployment, with_finalizers),
     "project: replicas": (PROJECT, WorkloadDeployment, more),
     "project: city": (PROJECT, WorkloadDeployment, elsewhere),
-    "project: workload": (PROJECT, WorkloadDeployment, of_nobody),
     "project: projection labels": (PROJECT, Instance, unlabelled),
     "project: projection owner": (PROJECT, Instance, unowned),
     "hub: labels": ("hub", WorkloadDeployment, unlabelled),
@@ -109,7 +96,14 @@ GONE = {
     "cell: claim": ("dfw", SubnetClaim),
     "cell: namespace": ("dfw", Namespace),
 }
-HARMLESS = {"project: projection", "project: claim", "hub: copy", "hub: policy", "cell: binding", "cell: claim"}
+MACHINES_STAY = {
+    "project: projection",
+    "project: claim",
+    "hub: copy",
+    "hub: policy",
+    "cell: binding",
+    "cell: claim",
+}
 
 
 async def ours(world: Watched, plane: str, kind: type[Any]) -> Any:
@@ -124,12 +118,19 @@ async def ours(world: Watched, plane: str, kind: type[Any]) -> Any:
     return one
 
 
+def _said(obj: Any) -> tuple[Any, ...]:
+    """What the controllers say of an object."""
+    meta = obj.metadata
+    noted = {key: value for key, value in meta.annotations.items() if ENGINE not in key}
+    return meta.labels, noted, meta.finalizers, obj.spec
+
+
 @pytest.mark.parametrize(("plane", "kind", "edit"), SPEC.values(), ids=SPEC)
 def test_w35_what_is_edited_is_as_it_was(plane, kind, edit):
     """Everything is served as before, and the Instance that ran still runs."""
 
     async def story(world: Watched) -> None:
-        await world.deploy(workload(cities=("DFW",)))
+        await world.deploy(WEB)
         await world.rest()
         before = await uids(world, "dfw", Instance)
         found = await ours(world, plane, kind)
@@ -137,12 +138,10 @@ def test_w35_what_is_edited_is_as_it_was(plane, kind, edit):
         await world.rest()
         await world.served("web")
         await nothing_else_is_left(world, "web-home-dfw-0")
-        if "city" not in str(edit):
+        if edit is not elsewhere:
             assert await uids(world, "dfw", Instance) == before
         mended = await ours(world, plane, kind)
-        assert mended.metadata.labels == found.metadata.labels
-        assert mended.metadata.annotations == found.metadata.annotations
-        assert mended.spec == found.spec
+        assert _said(mended) == _said(found)
 
     told(story)
 
@@ -152,7 +151,7 @@ def test_a_status_that_is_wiped_is_told_again(plane, kind):
     """Nobody's word is taken for what can be seen."""
 
     async def story(world: Watched) -> None:
-        await world.deploy(workload(cities=("DFW",)))
+        await world.deploy(WEB)
         await world.rest()
         before = await uids(world, "dfw", Instance)
         found = await ours(world, plane, kind)
@@ -169,7 +168,7 @@ def test_what_is_deleted_comes_back(plane, kind, request):
     """Nothing runs unseen or unclaimed meanwhile, and nothing is left over."""
 
     async def story(world: Watched) -> None:
-        await world.deploy(workload(cities=("DFW",)))
+        await world.deploy(WEB)
         await world.rest()
         before = await uids(world, "dfw", Instance)
         found = await ours(world, plane, kind)
@@ -177,7 +176,47 @@ def test_what_is_deleted_comes_back(plane, kind, request):
         await world.rest()
         await world.served("web", seconds=300.0)
         await nothing_else_is_left(world, "web-home-dfw-0")
-        if request.node.callspec.id in HARMLESS:
+        if request.node.callspec.id in MACHINES_STAY:
             assert await uids(world, "dfw", Instance) == before
+
+    told(story)
+
+
+def test_a_deployment_that_a_user_gives_to_another_is_told_of_until_it_is_removed():
+    """What names another Workload is never taken, and its name comes free when it goes."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(WEB)
+        found = await ours(world, PROJECT, WorkloadDeployment)
+        ref = msgspec.structs.replace(found.spec.workload_ref, uid="somebody-else")
+        spec = msgspec.structs.replace(found.spec, workload_ref=ref)
+        given = await world.user.patch(found, msgspec.structs.replace(found, spec=spec))
+        await world.named(
+            PROJECT,
+            Workload,
+            "web",
+            true=lambda w: reason_of(w, "Available") == "DeploymentNameTaken",
+        )
+        await world.user.delete(given)
+        await world.served("web")
+        await nothing_else_is_left(world, "web-home-dfw-0")
+
+    told(story)
+
+
+@pytest.mark.parametrize("edit", [unlabelled, unannotated, with_finalizers])
+def test_what_lost_its_marks_in_a_cell_still_goes_with_its_workload(edit):
+    """A machine that nobody knows any more would run for ever."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(WEB)
+        await cut(world, "dfw")
+        await world.rest()
+        found = await ours(world, "dfw", WorkloadDeployment)
+        await world.client("dfw").patch(found, edit(found))
+        await world.user.delete(await world.user.get(Workload, "web", "default"))
+        await cut(world, "dfw", "false")
+        await world.gone(PROJECT, Workload, "web", "default", seconds=300.0)
+        await nothing_else_is_left(world)
 
     told(story)

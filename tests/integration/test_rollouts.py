@@ -3,11 +3,13 @@
 import asyncio
 
 import msgspec
+import pytest
 
 from compute.api import annotations, labels, names
-from compute.api.compute import Instance, Workload
+from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.core import ConfigMap
+from compute.api.events import Event
 from compute.api.quota import ResourceClaim
 from compute.decide import history
 from compute.decide.conditions import find
@@ -15,6 +17,7 @@ from tests.integration.worlds import (
     PROJECT,
     Watched,
     is_ready,
+    reason_of,
     told,
     with_image,
     with_replicas,
@@ -74,6 +77,38 @@ def test_a_restart_goes_from_the_highest_down_one_at_a_time_and_keeps_its_claims
     told(story)
 
 
+@pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
+@pytest.mark.parametrize("mended", ["registry.test/web:1", "registry.test/web:2"])
+def test_w41_a_bad_image_is_rolled_back_or_repaired(policy, mended):
+    """One Instance at most is lost to it, its cause is told at every level, and nothing else helps.
+
+    What never became ready stands in nobody's way, and what still ran of the old is kept by a
+    way back.
+    """
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",), replicas=3, instance_management_policy=policy))
+        before = await _uids(world)
+        await world.change("web", with_image("registry.test/does-not-exist:1"))
+        await world.rest()
+        bad = await world.user.get(Workload, "web", "default")
+        assert "cannot be pulled" in str(bad.status.conditions)
+        assert bad.status.ready_replicas == 2
+        deployment = await world.user.get(WorkloadDeployment, "web-home-dfw", "default")
+        assert "cannot be pulled" in str(deployment.status.conditions)
+        (broken,) = [i for i in (await world.user.every(Instance)).items if not is_ready(i)]
+        assert reason_of(broken, "Ready") == "ImageUnavailable"
+        warned = {e.reason for e in (await world.user.every(Event)).items if e.type == "Warning"}
+        assert warned == {"ImageUnavailable"}
+        await world.change("web", with_image(mended))
+        await world.served("web")
+        assert await _images(world) == [mended] * 3
+        kept = before.items() & (await _uids(world)).items()
+        assert len(kept) == (2 if mended == "registry.test/web:1" else 0)
+
+    told(story)
+
+
 def test_a_paused_workload_keeps_its_template_and_still_scales():
     """The pause is told, and what was held back comes with its end."""
 
@@ -129,3 +164,8 @@ async def _images(world: Watched) -> list[str]:
         if instance.spec.runtime.sandbox
         for container in instance.spec.runtime.sandbox.containers
     ]
+
+
+async def _uids(world: Watched) -> dict[str, str]:
+    there = (await world.client("dfw").every(Instance)).items
+    return {i.metadata.name: i.metadata.uid for i in there}

@@ -35,6 +35,17 @@ async def uids(world: Watched, plane: str, kind: type[Object]) -> dict[str, str]
     return {each.metadata.name: each.metadata.uid for each in there}
 
 
+async def claims(world: Watched) -> list[str]:
+    """The names of the project's claims."""
+    return sorted(await uids(world, PROJECT, ResourceClaim))
+
+
+async def machines(world: Watched, cell: str) -> set[str]:
+    """The Instances of a cell whose machine may run."""
+    there = (await world.client(cell).every(Instance)).items
+    return {i.metadata.name for i in there if finalizers.SIMULATED in i.metadata.finalizers}
+
+
 async def throughout(look: Callable[[], Awaitable[None]], during: Awaitable[object]) -> None:
     """Look again and again for as long as something goes on."""
     ends = asyncio.ensure_future(during)
@@ -83,8 +94,7 @@ async def nothing_else_is_left(world: Watched, *instances: str) -> None:
         assert await world.instances(plane) == sorted(instances)
     in_cells = [name for cell in ("dfw", "lhr", "sin") for name in await world.instances(cell)]
     assert sorted(in_cells) == sorted(instances)
-    claims = sorted(await uids(world, PROJECT, ResourceClaim))
-    assert claims == sorted(names.claim(name) for name in instances)
+    assert await claims(world) == sorted(names.claim(name) for name in instances)
     deployments = {name.rpartition("-")[0] for name in instances}
     for plane in ("hub", PROJECT):
         assert set(await uids(world, plane, WorkloadDeployment)) == deployments
@@ -161,19 +171,41 @@ def test_w17_nothing_is_given_back_or_hidden_before_the_machine_has_stopped():
     async def story(world: Watched) -> None:
         await world.set_provider("dfw", stopSeconds="20")
         await world.deploy(workload(cities=("DFW",), replicas=3))
-        seen = []
+        seen = set()
 
         async def look() -> None:
-            there = (await world.client("dfw").every(Instance)).items
-            running = {i.metadata.name for i in there if finalizers.SIMULATED in i.metadata.finalizers}
-            claims = await uids(world, PROJECT, ResourceClaim)
-            assert {names.claim(name) for name in running} <= set(claims)
+            running = await machines(world, "dfw")
+            assert {names.claim(name) for name in running} <= set(await claims(world))
             assert running <= set(await world.instances(PROJECT))
-            assert await world.user.find(Workload, "web", "default") is not None or not running
-            seen.append(len(running))
+            seen.add(len(running))
+
+        await world.change("web", with_replicas(1))
+        await throughout(look, world.served("web"))
+        assert seen >= {3, 2}
+        await nothing_else_is_left(world, "web-home-dfw-0")
+
+    told(story)
+
+
+def test_w17_a_workload_goes_after_its_last_machine():
+    """Its name is free, and its quota, when nothing of it runs any more."""
+
+    async def story(world: Watched) -> None:
+        await world.set_provider("dfw", stopSeconds="20")
+        await world.deploy(workload(cities=("DFW",), replicas=3))
+        seen = set()
+
+        async def look() -> None:
+            running = await machines(world, "dfw")
+            assert {names.claim(name) for name in running} <= set(await claims(world))
+            seen.add(len(running))
+            if running:
+                await world.user.get(Workload, "web", "default")
 
         await throughout(look, remove(world, "web"))
-        assert max(seen) == 3
+        assert 3 in seen
+        assert await machines(world, "dfw") == set()
+        assert await world.left(WorkloadDeployment, Instance, ResourceClaim) == {}
         await nothing_else_is_left(world)
 
     told(story)

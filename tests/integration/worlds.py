@@ -131,6 +131,8 @@ class Watched(Observer):
 
         async def look() -> Workload | None:
             workload = await self.user.get(Workload, name, "default")
+            if not is_served(workload):
+                return None
             newest = template_hash(workload.spec.template)
             shown = [
                 each
@@ -138,8 +140,7 @@ class Watched(Observer):
                 if joins.workload_name(each) == name
             ]
             proven = all(is_ready(i) and recorded_hash(i) == newest for i in shown)
-            whole = len(shown) == workload.status.replicas
-            return workload if is_served(workload) and proven and whole else None
+            return workload if proven and len(shown) == workload.status.replicas else None
 
         try:
             return await self.until(look, seconds, f"{name} to be served")

@@ -10,7 +10,6 @@ SUSPENDED: Final = "compute.datumapis.com/suspended"
 EXPECTED_REFERENCED_DATA: Final = "compute.datumapis.com/expected-referenced-data"
 REFERENCED_DATA_ERROR: Final = "compute.datumapis.com/referenced-data-error"
 FEDERATION_NAMESPACE: Final = "compute.datumapis.com/federation-namespace"
-WAITING_SINCE: Final = "compute.datumapis.com/waiting-since"  # on a claim: when its Instance was made
 CURRENT_REVISION: Final = "compute.datumapis.com/current-revision"  # on the history ConfigMap
 UNUSED: Final = "compute.datumapis.com/unused"  # on a policy that is about to go
 TRACEPARENT: Final = "compute.datumapis.com/traceparent"  # W3C; which trace it is part of

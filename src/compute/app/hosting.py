@@ -19,6 +19,7 @@ from compute.app.visitors import Visitors
 from compute.app.world import World
 from compute.decide.conditions import is_true
 from compute.plane.local import LocalClient
+from compute.plane.store.store import Store
 
 _ORGANIZATION: Final = "home"
 _PATIENCE: Final = 60.0  # seconds for a world to become ready
@@ -36,6 +37,10 @@ class Hosted:
     world: World
     front: Front
     visitors: Visitors
+
+    def stores(self) -> list[Store]:
+        """Where its planes keep what they hold."""
+        return [self.world.homes[home].store for home in self.world.homes]
 
     async def make_project(self, name: str) -> None:
         """Ask for a project, unless it is there."""

@@ -80,7 +80,7 @@ async def _serve(data: Path, every: Sequence[Document], address: tuple[str, int]
     say(f"Opening {data}")
     async with (
         serving(data, builtins.native(), address, every) as opened,
-        resealing_when_told(opened.plane.store),
+        resealing_when_told(lambda: [opened.plane.store]),
     ):
         _introduce(data, opened, loop.time() - begun)
         await stop

@@ -74,8 +74,11 @@ class Place:
         """What the running world says; or a sentence for somebody who thinks that there is one."""
         state = self.state()
         if state is None:
-            why = "is still starting" if self.pid() else "is not running"
-            raise click.ClickException(f"the world in {self.data} {why}; `{self.command('up')}` starts it")
+            begun = "is still starting; ask again in a moment"
+            absent = f"is not running; `{self.command('up')}` starts it"
+            raise click.ClickException(
+                f"the world in {self.data} {begun if self.pid() else absent}"
+            )
         return state
 
     async def stop(self, limit: float) -> bool:

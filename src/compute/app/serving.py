@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import signal
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -76,11 +76,11 @@ async def told_to_stop() -> signal.Signals:
 
 
 @asynccontextmanager
-async def resealing_when_told(store: Store) -> AsyncIterator[None]:
-    """Take up a new key at each SIGUSR1. One that cannot be had changes nothing."""
+async def resealing_when_told(stores: Callable[[], Iterable[Store]]) -> AsyncIterator[None]:
+    """Take up new keys at each SIGUSR1. One that cannot be had changes nothing."""
     loop, told = asyncio.get_running_loop(), asyncio.Event()
     loop.add_signal_handler(signal.SIGUSR1, told.set)
-    task = loop.create_task(_reseal(store, told))
+    task = loop.create_task(_reseal(stores, told))
     try:
         yield
     finally:
@@ -88,13 +88,14 @@ async def resealing_when_told(store: Store) -> AsyncIterator[None]:
         task.cancel()
 
 
-async def _reseal(store: Store, told: asyncio.Event) -> None:
+async def _reseal(stores: Callable[[], Iterable[Store]], told: asyncio.Event) -> None:
     while await told.wait():
         told.clear()
-        try:
-            await store.reseal()
-        except (KeysRefused, Unreadable, WritesStopped) as refusal:
-            _log.warning("not sealed with another key", extra={"why": str(refusal)})
+        for store in tuple(stores()):
+            try:
+                await store.reseal()
+            except (KeysRefused, Unreadable, WritesStopped) as refusal:
+                _log.warning("not sealed with another key", extra={"why": str(refusal)})
 
 
 def _tell(told: "asyncio.Future[signal.Signals]", number: signal.Signals) -> None:

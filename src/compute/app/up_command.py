@@ -19,7 +19,7 @@ from compute.app.environment import system
 from compute.app.hosting import Hosted, NotReady, hosted
 from compute.app.kubeconfig import reachable
 from compute.app.running import LOOK, Place, State, data_option
-from compute.app.serving import told_to_stop
+from compute.app.serving import resealing_when_told, told_to_stop
 from compute.app.sites import Site, sites
 from compute.app.starting import keep_standard_streams, refusals_spoken, say, take_care
 from compute.app.upstatus import status
@@ -118,7 +118,10 @@ async def _serve(place: Place, wanted: Sequence[Site], wish: Wish) -> None:
     begun = loop.time()
     say(f"Opening {place.data}")
     try:
-        async with hosted(place.data, wanted, ("127.0.0.1", wish.port)) as world:
+        async with (
+            hosted(place.data, wanted, ("127.0.0.1", wish.port)) as world,
+            resealing_when_told(world.stores),
+        ):
             if wish.project:
                 await world.make_project(wish.project)
             await _until_ready(world, stop)
@@ -147,6 +150,14 @@ def _introduce(place: Place, world: Hosted, seconds: float) -> None:
     cities = [f"{site.city} ({site.cell})" for site in world.world.sites]
     url = reachable(world.front.server.url)
     contexts = list(world.visitors.contexts)
+    place.note(
+        State(
+            pid=place.pid(),
+            url=url,
+            started=times.format_time(system().now()),
+            cities=tuple(site.city for site in world.world.sites),
+        )
+    )
     say(
         f"Ready after {seconds:.1f} s at {url}\n"
         f"  cells     {', '.join(cities)}\n"
@@ -158,14 +169,6 @@ def _introduce(place: Place, world: Hosted, seconds: float) -> None:
         "  kubectl get locationbindings\n"
         "\n"
         "Ctrl-C stops it."
-    )
-    place.note(
-        State(
-            pid=place.pid(),
-            url=url,
-            started=times.format_time(system().now()),
-            cities=tuple(site.city for site in world.world.sites),
-        )
     )
 
 

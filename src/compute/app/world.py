@@ -1,16 +1,18 @@
 """The whole system in one process: planes, engine, neighbours, controllers and cells.
 
-    services   --> core, projects, cells     projects, quota, networks, locations
+    services   --> core, projects, cells     quota, networks, and projects with all they begin with
     management --> projects, hub             Workloads to the hub, and back
     engine     --> hub, cells                what Karmada does
     cell       --> its own plane             and, through a link that can be cut, hub and projects
+    provider   --> its cell's plane          runs the Instances
 
 Each is a manager of its own, with its own view of the planes, as it would be on machines of its own.
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from compute.api.core import Namespace
@@ -40,7 +42,7 @@ from compute.runtime.metrics import Metrics
 from compute.runtime.providers.projects import Projects, projects_controller
 from compute.runtime.providers.reached import Reached
 from compute.runtime.requests import cluster_name
-from compute.runtime.scope import Scope, ended
+from compute.runtime.scope import Scope
 from compute.services import catalog
 from compute.services.planes import ServicePlanes
 from compute.services.quota.admission import ClaimAdmission
@@ -71,7 +73,8 @@ class _Part:
     """A part that is run by a manager of its own."""
 
     manager: Manager
-    views: list[_View] = field(default_factory=list)
+    views: list[_View]
+    task: asyncio.Task[None]
 
 
 class World:
@@ -84,12 +87,11 @@ class World:
         self._environment = environment
         self._wanted = list(sites)
         self._sites: dict[str, Site] = {}
-        self._core = Clusters("core", environment)  # as the services see it
-        self._services = Clusters("project", environment)  # projects, as the services see them
-        self._management = Clusters("project", environment)  # and as the management does
-        self._reached: list[Reached] = []  # and as each cell does
-        self._parts: dict[str, _Part] = {}
-        self._tasks: list[asyncio.Task[None]] = []
+        self._core = Clusters("core", environment)  # as those at the door see it
+        self._projects = Clusters("project", environment)
+        self._services = catalog.services(self)
+        self._beginnings: dict[str, Callable[[], Awaitable[None]]] = {}
+        self._parts: dict[str, _Part] = {}  # that run
         self._scope = Scope("world", self._fail)
 
     @property
@@ -101,21 +103,34 @@ class World:
         await self._build()
         for project in (await self._client(CORE).every(Project)).items:
             await self.ensure(project.metadata.name)
-        await self._run_services()
-        await self._run_management()
-        await self._run_engine()
-        for site in self.sites:
-            await self._run_cell(site)
+        for part in self.parts:
+            await self.resume(part)
 
     async def stop(self) -> None:
         """Let every pass come to its end, then close the planes."""
         for part in self._parts.values():
             part.manager.stop()
-        for task in self._tasks:
-            await ended(task)
+        if self._parts:
+            await asyncio.wait([part.task for part in self._parts.values()])
         await self._scope.close()
-        await self._services.close()
+        await self._projects.close()
+        await self._core.close()
         await self.homes.close()
+
+    @property
+    def parts(self) -> Sequence[str]:
+        """What runs by itself, and can be stopped by itself."""
+        return tuple(self._beginnings)
+
+    async def pause(self, part: str) -> None:
+        """Stop a part, as when its process ends. The planes and everybody else go on."""
+        stopped = self._parts.pop(part)
+        stopped.manager.stop()
+        await asyncio.wait([stopped.task])
+
+    async def resume(self, part: str) -> None:
+        """Start a part. It knows nothing but what the planes tell it."""
+        await self._beginnings[part]()
 
     def problems(self) -> list[str]:
         """What keeps the world from being ready. Behind a link that is cut nothing is waited for."""
@@ -131,26 +146,26 @@ class World:
     # What the project service asks for
 
     async def ensure(self, project: str) -> None:
-        """The plane of a project, open, and known to the services."""
+        """The plane of a project, open, and known at the door and to the services."""
         home, name = Home("project", project), cluster_name(project)
         await self._open(home)
-        if self._services.find(name) is None:
-            await self._services.engage(name, self._way(home, "services"))
+        services = [self._parts[name] for name in self._services if name in self._parts]
+        for clusters in (self._projects, *_of_projects(services)):
+            if clusters.find(name) is None:
+                await clusters.engage(name, self._way(home, "services"))
 
     async def remove(self, project: str) -> None:
         """Nothing of a project's plane is left, and nobody looks after it any more."""
         home, name = Home("project", project), cluster_name(project)
-        for reached in self._reached:
-            await reached.forget(name)
-        await self._management.disengage(name)
-        await self._services.disengage(name)
+        for clusters in (*_of_projects(reversed(self._parts.values())), self._projects):
+            await clusters.disengage(name)
         await self.homes.remove(home)
         self.links.pop(home, None)
 
     # Beginnings
 
     async def _build(self) -> None:
-        self.homes.join(Doorkeeper(WorkloadAdmission(self._services), ClaimAdmission(self._core)))
+        self.homes.join(Doorkeeper(WorkloadAdmission(self._projects), ClaimAdmission(self._core)))
         for home in (CORE, HUB):
             await self._open(home)
         await _make(self._client(CORE), _namespace(PLATFORM))
@@ -166,31 +181,40 @@ class World:
             await _make(hub, site.cluster)
             if site.cell in was_cut:
                 self.links[home].cut()
+        await self._core.engage(cluster_name(CORE.name), self._way(CORE, "door"))
+        self._beginnings = self._plan()
+
+    def _plan(self) -> dict[str, Callable[[], Awaitable[None]]]:
+        """How each part begins, in the order in which they do."""
+        return {
+            **{name: partial(self._run_service, name) for name in self._services},
+            "management": self._run_management,
+            "engine": self._run_engine,
+            **{f"cell {site.cell}": partial(self._run_cell, site) for site in self.sites},
+            **{f"provider {site.cell}": partial(self._run_provider, site) for site in self.sites},
+        }
 
     async def _open(self, home: Home) -> None:
         await self.homes.open(home)
         self.links.setdefault(home, Link(f"{home.role} {home.name}"))
 
-    async def _run_services(self) -> None:
-        hub, cells = self._view("hub"), self._view("cell")
-        core, projects = _View(self._core, "core"), _View(self._services, "project")
-        await self._engage_all(core, hub, cells, manager="services")
-        kit = self._kit("services")
+    async def _run_service(self, name: str) -> None:
+        core, hub = self._view("core"), self._view("hub")
+        projects, cells = self._view("project"), self._view("cell")
+        await self._engage_all(core, hub, projects, cells, manager="services")
+        kit = self._kit(name)
         planes = ServicePlanes(core.clusters, hub.clusters, projects.clusters, cells.clusters)
-        controllers = catalog.controllers(planes, self, kit)
-        program = Program(leading=controllers, duties=kit.duties())
-        self._run("services", program, kit, [core, hub, projects, cells])
+        controllers = self._services[name](planes, kit)
+        self._run(name, Program(leading=controllers), kit, [core, hub, projects, cells])
 
     async def _run_management(self) -> None:
-        core, hub = self._view("core"), self._view("hub")
-        projects = _View(self._management, "project")
+        core, hub, projects = self._view("core"), self._view("hub"), self._view("project")
         await self._engage_all(core, hub, manager="management")
         kit = self._kit("management")
         found = Projects(core.clusters, projects.clusters, self._connect)
         finding = projects_controller(found, core.clusters, self._environment, kit.metrics)
         planes = ManagementPlanes(projects.clusters, hub.clusters, core.clusters)
-        controllers = roles.management(planes, kit)
-        program = Program(always=[finding], leading=controllers, duties=kit.duties())
+        program = Program(always=[finding], leading=roles.management(planes, kit))
         self._run("management", program, kit, [core, hub, projects])
 
     async def _run_engine(self) -> None:
@@ -202,8 +226,7 @@ class World:
             *engine.controllers(planes, kit),
             *cuts.controllers(hub.clusters, self.links, kit),
         ]
-        program = Program(leading=controllers, duties=kit.duties())
-        self._run("engine", program, kit, [hub, cells])
+        self._run("engine", Program(leading=controllers), kit, [hub, cells])
 
     async def _run_cell(self, site: Site) -> None:
         name, home = site.cell, Home("cell", site.cell)
@@ -214,21 +237,25 @@ class World:
         await cell.clusters.engage(cluster_name(name), LocalClient(self.homes[home], manager=name))
         await hub.clusters.engage(cluster_name(HUB.name), self._way(HUB, name, out))
         reached = Reached(projects.clusters, lambda project: self._reach(project, name, out))
-        self._reached.append(reached)
         kit = self._kit(name)
         planes = CellPlanes(cell.clusters, hub.clusters, projects.clusters, reached.reach)
-        controllers = [
-            *roles.cell(planes, CellSettings(name=name), kit),
-            *simulated.controllers(cell.clusters, kit),
-        ]
-        program = Program(leading=controllers, duties=kit.duties())
-        self._run(name, program, kit, [cell, hub, projects])
+        controllers = roles.cell(planes, CellSettings(name=name), kit)
+        self._run(f"cell {name}", Program(leading=controllers), kit, [cell, hub, projects])
+
+    async def _run_provider(self, site: Site) -> None:
+        cell, home = self._view("cell"), Home("cell", site.cell)
+        here = LocalClient(self.homes[home], manager="provider")
+        await cell.clusters.engage(cluster_name(site.cell), here)
+        kit = self._kit(f"provider-{site.cell}")
+        controllers = simulated.controllers(cell.clusters, kit)
+        self._run(f"provider {site.cell}", Program(leading=controllers), kit, [cell])
 
     def _run(self, name: str, program: Program, kit: Kit, views: list[_View]) -> None:
         program.clusters = [view.clusters for view in views]
+        program.duties = kit.duties()
         manager = Manager(program, metrics=kit.metrics, grace=_GRACE)
-        self._parts[name] = _Part(manager, views)
-        self._tasks.append(self._scope.spawn(manager.run(), name))
+        task = self._scope.spawn(manager.run(), name)
+        self._parts[name] = _Part(manager, views, task)
 
     # Ways
 
@@ -269,6 +296,10 @@ class World:
     def _fail(self, part: str, why: BaseException) -> None:
         if not self.failed.done():
             self.failed.set_exception(why)
+
+
+def _of_projects(parts: Iterable[_Part]) -> list[Clusters]:
+    return [view.clusters for part in parts for view in part.views if view.role == "project"]
 
 
 def _namespace(name: str) -> Namespace:

@@ -35,6 +35,9 @@ class Settings:
     services: tuple[str, ...] = (labels.COMPUTE_SERVICE,)
 
 
+_CAREFUL: Final = Settings(automatic=False)
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """The status of an entitlement, and when it may become another by itself."""
@@ -43,11 +46,13 @@ class Answer:
     look_again_after: timedelta | None = None
 
 
-def read_settings(data: Mapping[str, str], known: Settings) -> tuple[Settings, list[str]]:
+def read_settings(data: Mapping[str, str], known: Settings | None) -> tuple[Settings, list[str]]:
     """The settings that a ConfigMap says, and what is wrong with it, key by key.
 
     What cannot be read stays as it was known; what is not said is as it is without a ConfigMap.
+    Where nothing is known, an approval that cannot be read is given to nobody.
     """
+    known = known or _CAREFUL
     unknown = sorted(key for key in data if key not in KEYS)
     settings, faults = Settings(), [f"{key}: no such key; there are {_KNOWN}" for key in unknown]
     if (approval := data.get(_APPROVAL)) in _APPROVALS:

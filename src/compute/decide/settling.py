@@ -18,7 +18,10 @@ from compute.decide.conditions import find, is_true, status_of
 from compute.decide.quota import gate_opens
 
 MOMENT: Final = timedelta(seconds=2)
-_WAITS: Final = frozenset({Reason.PENDING, Reason.SCHEDULING_GATES_PRESENT})
+# At its gates, and behind them until its provider speaks.
+_WAITS: Final = frozenset(
+    {Reason.PENDING, Reason.SCHEDULING_GATES_PRESENT, Reason.PENDING_PROGRAMMING}
+)
 
 
 def may_go_unsaid(instance: Instance, told: Sequence[Condition], now: datetime) -> timedelta | None:
@@ -48,12 +51,12 @@ def is_settled(instance: Instance) -> bool:
 
 
 def _only_waits(before: Sequence[Condition], told: Sequence[Condition]) -> bool:
-    """Whether it waits at its gates as it did before, and has no answer about quota to tell of."""
+    """Whether it waits as it did before, and has no answer about quota to tell of."""
     was, is_ = (find(each, ConditionType.READY) for each in (before, told))
     asked, answered = (find(each, ConditionType.QUOTA_GRANTED) for each in (before, told))
     return (
         (was is None or was.reason in _WAITS)
-        and (is_ is not None and is_.reason == Reason.SCHEDULING_GATES_PRESENT)
+        and (is_ is not None and is_.reason in _WAITS)
         and (asked is None or answered is None or asked.reason == answered.reason)
     )
 

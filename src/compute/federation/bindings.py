@@ -172,9 +172,8 @@ async def _placed(
 def _scheduled(
     hub: Cluster, binding: ResourceBinding, current: tuple[str, ...], members: Sequence[Member]
 ) -> Placed | NoFit:
-    kept = hub.informers.of(Work).cache
     load = {
-        member.metadata.name: len(kept.keys(names.execution_namespace(member.metadata.name)))
+        member.metadata.name: lookups.load(hub, member.metadata.name)
         for member in (() if current else members)  # nobody asks for the load of a choice made
     }
     placement = binding.spec.placement or Placement()

@@ -37,12 +37,14 @@ def is_of(copy: Object, work: Work) -> bool:
     """Whether a cell's object was made from this Work.
 
     By name, so that a hub which was restored, and has made its Works anew, finds what it had made
-    before.
+    before; or by the id, since somebody in the cell may have taken the names off. What is not known
+    again is neither mended nor removed: it would run for ever.
     """
     told, meta = copy.metadata.annotations, work.metadata
-    return (told.get(marks.WORK_NAMESPACE), told.get(marks.WORK_NAME)) == (
-        meta.namespace,
-        meta.name,
+    named = (told.get(marks.WORK_NAMESPACE), told.get(marks.WORK_NAME))
+    known = copy.metadata.labels.get(marks.WORK_ID, "")
+    return named == (meta.namespace, meta.name) or (
+        bool(known) and known == meta.labels.get(marks.WORK_ID)
     )
 
 

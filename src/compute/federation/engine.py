@@ -24,7 +24,6 @@ from compute.federation.planes import EnginePlanes
 from compute.runtime.controller import Controller
 from compute.runtime.informers import Parts
 from compute.runtime.kit import Kit
-from compute.runtime.manager import Duty
 
 KINDS: Final[tuple[type[Object], ...]] = (WorkloadDeployment, ConfigMap, Secret)
 # Of the settings and secrets in a cell, the engine needs to see only what it has sent there.
@@ -41,8 +40,3 @@ def controllers(planes: EnginePlanes, kit: Kit) -> list[Controller]:
         bindings.controller(KINDS, planes, kit),
         execution.controller(KINDS, planes, kit),
     ]
-
-
-def duties(_planes: EnginePlanes, _kit: Kit) -> list[Duty]:
-    """What runs beside the controllers: nothing, for even the heartbeat of cells is one of them."""
-    return []

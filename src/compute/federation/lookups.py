@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from compute.api import names
+from compute.api.core import Namespace
 from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.meta import Object
 from compute.federation import marks, works
@@ -10,6 +11,7 @@ from compute.runtime.cache import Cache
 from compute.runtime.clusters import Cluster
 
 _NOWHERE = ""
+_SOMEWHERE = "any"
 
 
 def works_of(hub: Cluster, namespace: str, binding: str) -> list[Work]:
@@ -28,6 +30,11 @@ def works_into(hub: Cluster, cell: str, namespace: str) -> list[Work]:
     return _works(hub).by("into", _path(cell, namespace))
 
 
+def load(hub: Cluster, cell: str) -> int:
+    """How much a cell was told to have. None of it is read."""
+    return _works(hub).count("cell", cell)
+
+
 def bindings_on(hub: Cluster, cell: str) -> list[ResourceBinding]:
     """The bindings of what a cell has."""
     return _bindings(hub).by("cluster", cell)
@@ -36,6 +43,14 @@ def bindings_on(hub: Cluster, cell: str) -> list[ResourceBinding]:
 def bindings_unplaced(hub: Cluster) -> list[ResourceBinding]:
     """The bindings of what no cell has."""
     return _bindings(hub).by("cluster", _NOWHERE)
+
+
+def cells_with_place(hub: Cluster) -> list[str]:
+    """The cells that have a place on the hub, by the namespaces that are these places."""
+    cache = hub.informers.of(Namespace).cache
+    cache.add_index("cell", _by_place)
+    found = (names.execution_cluster(each.metadata.name) for each in cache.by("cell", _SOMEWHERE))
+    return [cell for cell in found if cell]
 
 
 def binding_of(work: Work) -> tuple[str, str] | None:
@@ -50,6 +65,7 @@ def _works(hub: Cluster) -> Cache[Work]:
     cache.add_index("binding", _by_binding)
     cache.add_index("copy", _by_copy)
     cache.add_index("into", _by_namespace)
+    cache.add_index("cell", _by_cell)
     return cache
 
 
@@ -77,8 +93,16 @@ def _by_namespace(work: Work) -> Iterator[str]:
             yield _path(cell or "", head.metadata.namespace)
 
 
+def _by_cell(work: Work) -> Iterable[str]:
+    return (names.execution_cluster(work.metadata.namespace) or _NOWHERE,)
+
+
 def _by_cluster(binding: ResourceBinding) -> Iterable[str]:
     return [target.name for target in binding.spec.clusters] or [_NOWHERE]
+
+
+def _by_place(namespace: Namespace) -> Iterable[str]:
+    return (_SOMEWHERE,) if names.execution_cluster(namespace.metadata.name) else ()
 
 
 def _path(*parts: str) -> str:

@@ -11,7 +11,7 @@ from compute.api.core import Namespace
 from compute.api.karmada import Cluster as Member
 from compute.api.karmada_work import Work
 from compute.environment import Environment
-from compute.federation import marks, works
+from compute.federation import lookups, marks, works
 from compute.federation.planes import EnginePlanes
 from compute.runtime.clusters import Cluster, Clusters
 from compute.runtime.controller import Controller
@@ -69,9 +69,8 @@ class Namespaces:
         namespace = known.get("", request.name)
         if namespace is None or namespace.deleting or not _is_sent(namespace):
             return DONE  # its Works go after it
-        every = (names.execution_cluster(name) for _, name in known.keys(""))
-        for cluster in every:
-            if cluster and _takes_part(hub, cluster):
+        for cluster in lookups.cells_with_place(hub):
+            if _takes_part(hub, cluster):
                 await self._tell(hub, namespace, cluster)
         return DONE
 

@@ -15,7 +15,7 @@ from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
 from compute.api.meta import ConditionStatus
 from compute.api.reasons import KnownReason, Reason
-from compute.decide.conditions import find
+from compute.decide.conditions import find, is_true
 from compute.providers.delays import drawn
 from compute.providers.settings import Settings
 
@@ -129,6 +129,8 @@ def _booting(
     instance: Instance, made: Machine, settings: Settings, now: datetime
 ) -> Verdict | None:
     """A machine on its way up; None once it is up."""
+    if _has_booted(instance, made):
+        return None
     passed, ends, failed = (now - made.started).total_seconds(), 0.0, False
     for seconds, boots in _attempts(instance, made, settings):
         ends += seconds
@@ -138,6 +140,19 @@ def _booting(
             return None
         failed = True
     return _starting(made, None, failed=True)
+
+
+def _has_booted(instance: Instance, made: Machine) -> bool:
+    """Whether the machine was up before: it does not boot again because other settings hold now.
+
+    Programmed may be left of a machine on a lost node. But that one was not available any more when
+    this one was started, so only this one can have become so since.
+    """
+    said = instance.status.conditions
+    available = find(said, ConditionType.AVAILABLE)
+    if available is None or not is_true(said, ConditionType.PROGRAMMED):
+        return False
+    return available.last_transition_time >= made.started.replace(microsecond=0)
 
 
 def _attempts(

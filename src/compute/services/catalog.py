@@ -1,7 +1,8 @@
-"""All neighbours of a world on one machine, in one call."""
+"""All neighbours of a world on one machine, one by one or in one call."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from compute.runtime.controller import Controller
 from compute.runtime.kit import Kit
@@ -11,6 +12,10 @@ from compute.services.projects import PlaneKeeper
 from compute.services.quota import service as quota
 from compute.services.quota.grants import FIRST_GRANT
 
+QUOTA: Final = "quota"
+PLATFORM: Final = "platform"  # projects, and what each of them begins with
+NETWORK: Final = "network"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServiceSettings:
@@ -19,16 +24,30 @@ class ServiceSettings:
     first_grant: Mapping[str, int] = field(default_factory=lambda: FIRST_GRANT)
 
 
+Service = Callable[[ServicePlanes, Kit], list[Controller]]
+
+
+def services(keeper: PlaneKeeper, settings: ServiceSettings | None = None) -> dict[str, Service]:
+    """What makes the controllers of each neighbour. Each can be run by itself."""
+    settings = settings or ServiceSettings()
+
+    def budgets(planes: ServicePlanes, kit: Kit) -> list[Controller]:
+        return quota.controllers(planes, kit, settings.first_grant)
+
+    def platform(planes: ServicePlanes, kit: Kit) -> list[Controller]:
+        return [
+            *projects.controllers(planes, keeper, kit),
+            *furnishing.controllers(planes, kit),
+            *entitlements.controllers(planes, kit),
+            *locations.controllers(planes, kit),
+        ]
+
+    return {QUOTA: budgets, PLATFORM: platform, NETWORK: network.controllers}
+
+
 def controllers(
     planes: ServicePlanes, keeper: PlaneKeeper, kit: Kit, settings: ServiceSettings | None = None
 ) -> list[Controller]:
     """The controllers of quota, projects, entitlements, locations and networks."""
-    settings = settings or ServiceSettings()
-    return [
-        *quota.controllers(planes, kit, settings.first_grant),
-        *projects.controllers(planes, keeper, kit),
-        *furnishing.controllers(planes, kit),
-        *entitlements.controllers(planes, kit),
-        *locations.controllers(planes, kit),
-        *network.controllers(planes, kit),
-    ]
+    made = services(keeper, settings).values()
+    return [controller for service in made for controller in service(planes, kit)]

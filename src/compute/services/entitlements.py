@@ -35,6 +35,7 @@ from compute.services.planes import PLATFORM, ServicePlanes
 
 SETTINGS: Final = "entitlements"  # the ConfigMap
 _NAME: Final = "entitlements"  # the controller
+_CHECK: Final = "entitlement-settings"  # and the one of the settings
 
 
 class Entitlements:
@@ -44,7 +45,7 @@ class Entitlements:
         self._planes = planes
         self._recorder = recorder
         self._environment = environment
-        self._settings = Settings()
+        self._settings: Settings | None = None  # None until they were read once
         self._read = ""  # the version of the ConfigMap that the settings are from
 
     async def reconcile(self, request: Request) -> Result:
@@ -55,7 +56,7 @@ class Entitlements:
         core = self._planes.core.sole()
         answer = rules.answer(
             entitlement,
-            self._current(core),
+            self.settings(core),
             self._environment.now(),
             suspended=_is_suspended(core, plane.name),
         )
@@ -63,12 +64,12 @@ class Entitlements:
         await plane.client.patch_status(entitlement, told)
         return Result(look_again_after=answer.look_again_after)
 
-    def _current(self, core: Cluster) -> Settings:
+    def settings(self, core: Cluster) -> Settings:
         """The settings of now. What is wrong with them is said once for each version of them."""
         found = core.informers.of(ConfigMap).cache.get(PLATFORM, SETTINGS)
         if found is None:
             self._settings, self._read = Settings(), ""
-        elif found.metadata.resource_version != self._read:
+        elif self._settings is None or found.metadata.resource_version != self._read:
             self._settings, faults = rules.read_settings(found.data, self._settings)
             self._read = found.metadata.resource_version
             for fault in faults:
@@ -77,16 +78,32 @@ class Entitlements:
         return self._settings
 
 
+class SettingsCheck:
+    """Reads the settings when they change, whether or not anybody asks for a service."""
+
+    def __init__(self, planes: ServicePlanes, entitlements: Entitlements) -> None:
+        self._planes = planes
+        self._entitlements = entitlements
+
+    async def reconcile(self, request: Request) -> Result:
+        self._entitlements.settings(self._planes.core.get(request.cluster))
+        return DONE
+
+
 def controllers(planes: ServicePlanes, kit: Kit) -> list[Controller]:
-    """The controller of entitlements."""
+    """The controller of entitlements, and who tells operators of bad settings."""
     reconciler = Entitlements(planes, kit.recorder(_NAME), kit.environment)
+    check = SettingsCheck(planes, reconciler)
     every = _every(planes)
     sources = [
         own(ServiceEntitlement, planes.projects),
         mapped(ConfigMap, planes.core, _if_settings(every)),
         mapped(Project, planes.core, _of_project(planes)),
     ]
-    return [kit.controller(_NAME, reconciler, planes.projects, sources)]
+    return [
+        kit.controller(_NAME, reconciler, planes.projects, sources),
+        kit.controller(_CHECK, check, planes.core, [mapped(ConfigMap, planes.core, _settings)]),
+    ]
 
 
 def _every(planes: ServicePlanes) -> Callable[[], Iterable[Request]]:
@@ -101,11 +118,12 @@ def _of(project: Cluster) -> Iterable[Request]:
 def _if_settings(
     every: Callable[[], Iterable[Request]],
 ) -> Callable[[ClusterName, Object], Iterable[Request]]:
-    def to(_: ClusterName, obj: Object) -> Iterable[Request]:
-        named = (obj.metadata.namespace, obj.metadata.name)
-        return every() if named == (PLATFORM, SETTINGS) else ()
+    return lambda core, obj: every() if any(_settings(core, obj)) else ()
 
-    return to
+
+def _settings(core: ClusterName, obj: Object) -> Iterable[Request]:
+    if (obj.metadata.namespace, obj.metadata.name) == (PLATFORM, SETTINGS):
+        yield Request(core, PLATFORM, SETTINGS)
 
 
 def _of_project(planes: ServicePlanes) -> Callable[[ClusterName, Object], Iterable[Request]]:

@@ -136,6 +136,31 @@ def test_the_kubeconfig_follows_the_planes_and_keeps_the_choice_of_its_user(tmp_
     asyncio.run(story())
 
 
+def test_the_first_project_is_where_its_user_begins(tmp_path):
+    """The core stands in for a project until there is one; chosen by hand, it stays."""
+
+    async def story() -> None:
+        environment = system()
+        homes = Homes(Folders(tmp_path, environment))
+        await homes.open(CORE)
+        front = Front(tmp_path, ("127.0.0.1", 0), environment)
+        visitors = Visitors(tmp_path, front, homes)
+        homes.join(visitors)
+        visitors.begin()
+        await homes.open(SHOP)
+        assert _read(tmp_path)["current-context"] == "project-shop"
+        await homes.open(Home("project", "bar"))
+        assert _read(tmp_path)["current-context"] == "project-shop"
+        chosen = _read(tmp_path) | {"current-context": "core"}
+        visitors.kubeconfig.write_text(yaml.safe_dump(chosen))
+        await homes.open(CELL)
+        assert _read(tmp_path)["current-context"] == "core"
+        await homes.close()
+        await front.close()
+
+    asyncio.run(story())
+
+
 def _servers(data):
     return {each["name"]: each["cluster"]["server"] for each in _read(data)["clusters"]}
 

@@ -118,3 +118,18 @@ def test_a_setting_that_cannot_be_read_stays_as_it_was(delay):
     kept, faults = read_settings({"approval": "maybe", "delaySeconds": delay}, known)
     assert kept == known
     assert [fault.partition(":")[0] for fault in faults] == ["approval", "delaySeconds"]
+
+
+def test_a_key_that_nobody_reads_is_named():
+    """It was meant to change something."""
+    kept, faults = read_settings({"delay": "5"}, AUTOMATIC)
+    assert kept == AUTOMATIC
+    assert faults == ["delay: no such key; there are approval, delaySeconds, services"]
+
+
+def test_what_cannot_be_read_at_first_approves_nobody():
+    """After a restart nobody knows what held before; waiting does less harm than giving."""
+    kept, faults = read_settings({"approval": "maybe", "delaySeconds": "soon"}, None)
+    assert kept == MANUAL
+    assert len(faults) == 2
+    assert read_settings({}, None) == (AUTOMATIC, [])

@@ -11,7 +11,6 @@ from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.meta import ObjectMeta, OwnerReference
 from compute.decide.conditions import find
 from compute.decide.federation.policies import policy
-from compute.federation import engine
 from tests.engine_builders import (
     NS,
     WD,
@@ -19,7 +18,6 @@ from tests.engine_builders import (
     change,
     condition_of,
     of_kinds,
-    planes,
     remove,
     report,
     scaled,
@@ -280,15 +278,6 @@ def test_what_the_cell_refuses_is_told_on_the_hub(tmp_path):
         assert await stage.quiet() == []
         await remove(stage, "dfw", made)
         await stage.named("dfw", ConfigMap, "conf", NS, lambda it: it.data == {"a": "1"})
-
-    told(tmp_path, story)
-
-
-def test_the_engine_needs_nothing_beside_its_controllers(tmp_path):
-    """Even the heartbeat of cells is a controller, which runs where the engine leads."""
-
-    async def story(stage: Stage) -> None:
-        assert engine.duties(planes(stage), stage.kit) == []
 
     told(tmp_path, story)
 

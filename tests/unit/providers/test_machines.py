@@ -20,7 +20,7 @@ from compute.api.instancespec import (
 from compute.providers.delays import Delay
 from compute.providers.machines import NODE, STARTED, Machine, judged, machine, noted, placed
 from compute.providers.settings import Settings
-from tests.builders import NOW, instance
+from tests.builders import NOW, condition, instance
 
 MADE = Machine("node-1", NOW)
 
@@ -127,3 +127,22 @@ def test_the_images_of_disks_count_too():
 
     assert told.available.reason == "ImageUnavailable"
     assert judged(vm("datumcloud/ubuntu"), MADE, Settings(), NOW).available.status == "True"
+
+
+@pytest.mark.parametrize(
+    ("programmed", "since", "up"),
+    [("True", 5, True), ("True", 0, True), ("False", 5, False), ("True", -60, False)],
+    ids=["up", "at once", "not up", "an earlier machine"],
+)
+def test_a_machine_that_was_up_does_not_boot_again(programmed, since, up):
+    """Other latencies concern what starts from then on; a machine on a new node has to boot."""
+    said = (
+        condition("Programmed", programmed, "Programmed"),
+        condition("Available", since=after(since)),
+    )
+    slow = Settings(start=Delay(600, 600))
+    made = Machine("node-1", NOW + timedelta(microseconds=7))
+
+    verdict = judged(instance(conditions=said), made, slow, after(60))
+
+    assert (verdict.available.status == "True") is up

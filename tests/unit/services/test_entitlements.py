@@ -156,3 +156,24 @@ def test_an_entitlement_that_goes_is_left_alone(tmp_path):
         assert left.status.phase == ""
 
     staged(tmp_path, story, *PLANES)
+
+
+def test_settings_that_were_bad_from_the_beginning_approve_nobody(tmp_path):
+    """They are told even while nobody asks; and who asks waits until they are mended."""
+
+    async def story(stage: Stage) -> None:
+        await stage.client("core").create(namespace(CORE))
+        await stage.client("core").create(project())
+        await set_up(stage, approval="Sometimes")
+        stage.start(*entitlements.controllers(planes(stage), stage.kit))
+        await stage.rest()
+        events = (await stage.client("core").every(Event)).items
+        assert [e.reason for e in events] == ["SettingsInvalid"]
+        await stage.client("shop").create(entitlement())
+        await phase(stage, "PendingApproval")
+        await stage.rest()
+        await phase(stage, "PendingApproval")
+        await set_up(stage, approval="Automatic")
+        await phase(stage, "Active")
+
+    staged(tmp_path, story, *PLANES)

@@ -3,6 +3,8 @@
 import msgspec
 
 from compute.api import finalizers, names
+from compute.api.core import ConfigMap
+from compute.api.events import Event
 from compute.api.meta import ObjectMeta
 from compute.api.networking import (
     Network,
@@ -214,5 +216,25 @@ def test_failures_can_be_provoked(tmp_path):
 
         await settings(stage, "dfw", "network-faults")
         await stage.seen("dfw", failed, lambda b: says(b, "Ready") == "True")
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_key_of_the_faults_that_nobody_reads_is_named(tmp_path):
+    """By a Warning on the ConfigMap, once; nothing fails."""
+
+    async def story(stage):
+        await world(stage, network())
+        await settings(stage, "dfw", "network-faults", failNetwork="*", failNetworks="other")
+        await bound(stage, "dfw")
+        await stage.rest()
+
+        (event,) = (await stage.client("dfw").every(Event)).items
+        assert (event.type, event.reason) == ("Warning", "SettingsInvalid")
+        assert event.note == "failNetwork: no such key; there is failNetworks"
+        held = await stage.client("dfw").get(ConfigMap, "network-faults", "compute-system")
+        await stage.client("dfw").delete(held)
+        await stage.rest()
+        assert await stage.quiet() == []
 
     staged(tmp_path, story, *PLANES)

@@ -100,6 +100,10 @@ def test_a_range_that_is_used_up(tmp_path):
         )
         assert because(full, "IPAMAllocated") == "RangeOccupied"
         assert says(full, "Ready") == "True"
+        failed = await stage.named(
+            "lhr", NetworkBinding, "default-net-0", NS, lambda b: says(b, "Ready") == "False"
+        )
+        assert because(failed) == "NetworkFailedToCreate"
         await stage.rest()
         assert await stage.quiet() == []
         events = (await stage.client("shop").every(Event, "default")).items

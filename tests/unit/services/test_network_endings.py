@@ -5,8 +5,7 @@ import msgspec
 from compute.api import names
 from compute.api.compute import InstanceStatus, InterfaceAssignments, NetworkInterfaceStatus
 from compute.api.core import Namespace
-from compute.api.karmada import Cluster, ClusterSpec
-from compute.api.meta import ObjectMeta
+from compute.api.karmada import Cluster
 from compute.api.networking import (
     Network,
     NetworkBinding,
@@ -23,6 +22,7 @@ from tests.network_builders import (
     bound,
     claim,
     linked,
+    member,
     network,
     says,
     subnet,
@@ -343,8 +343,6 @@ def test_the_addresses_of_a_cell_that_is_gone_for_good(tmp_path):
     """They are taken back once the hub knows the cell no more, and not before."""
 
     async def story(stage):
-        member = Cluster(metadata=ObjectMeta(name="dfw"), spec=ClusterSpec(sync_mode="Push"))
-        await stage.client("hub").create(member)
         await world(stage, network())
         await subnet(stage, "dfw")
         await stage.role("cells").disengage(cluster_name("dfw"))
@@ -356,5 +354,40 @@ def test_the_addresses_of_a_cell_that_is_gone_for_good(tmp_path):
 
         await stage.client("hub").delete(await stage.client("hub").get(Cluster, "dfw"))
         await stage.gone("shop", Subnet, ENTRY, "default")
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_network_does_not_wait_for_a_cell_that_the_hub_was_told_to_forget(tmp_path):
+    """Though somebody still knows the way there: whoever is in such a cell is gone."""
+
+    async def story(stage):
+        await world(stage, network())
+        await subnet(stage, "dfw")
+        hub, shop = stage.client("hub"), stage.client("shop")
+        await hub.delete(await hub.get(Cluster, "dfw"))
+        await stage.gone("shop", Subnet, ENTRY, "default")
+        await stage.rest()
+        assert await stage.quiet() == []
+
+        await shop.delete(await shop.get(Network, "default", "default"))
+        await stage.gone("shop", Network, "default", "default")
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_cell_that_becomes_a_member_later(tmp_path):
+    """What waited there for addresses gets them then."""
+
+    async def story(stage):
+        await world(stage, network())
+        hub = stage.client("hub")
+        await hub.delete(await hub.get(Cluster, "dfw"))
+        waits = await stage.client("dfw").create(claim(await bound(stage, "dfw")))
+        await stage.rest()
+        assert await stage.client("shop").find(Subnet, ENTRY, "default") is None
+
+        await hub.create(member("dfw"))
+        await stage.seen("dfw", waits, lambda c: says(c, "Ready") == "True")
 
     staged(tmp_path, story, *PLANES)

@@ -5,7 +5,6 @@ import pytest
 
 from compute.api import labels, names
 from compute.api.instancespec import LocationRef
-from compute.api.karmada import Cluster, ClusterSpec
 from compute.api.meta import LocalRef, ObjectMeta
 from compute.api.networking import (
     Network,
@@ -168,8 +167,6 @@ def test_subnets_of_users_are_none_of_ours(tmp_path):
                 name="stray", namespace="default", owner_references=(of.reference(),)
             ),
         )
-        member = Cluster(metadata=ObjectMeta(name="dfw"), spec=ClusterSpec(sync_mode="Push"))
-        await stage.client("hub").create(member)
         bare = ObjectMeta(
             name="bare", namespace="default", owner_references=(of.reference(controller=True),)
         )

@@ -12,9 +12,10 @@ from typing import Any, Final
 from compute.api import karmada, labels
 from compute.api.compute import WorkloadDeployment
 from compute.api.core import Namespace
-from compute.api.karmada_work import ResourceBinding
+from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.meta import Object
 from compute.api.reasons import Reason
+from compute.controllers.management import remains
 from compute.controllers.management.carrying import save
 from compute.controllers.management.hub_policies import ensure_policy
 from compute.controllers.management.links import Link
@@ -22,7 +23,7 @@ from compute.controllers.management.origins import engaged_as, from_hub, origina
 from compute.controllers.management.planes import ACROSS_PLANES, ManagementPlanes
 from compute.controllers.management.reading import known
 from compute.controllers.management.reports import Reports, placement, readiness
-from compute.controllers.management.turning import turning
+from compute.controllers.management.turning import presence, turning
 from compute.controllers.management.withdrawal import Withdrawal
 from compute.decide.federation import (
     Refused,
@@ -65,7 +66,7 @@ class Federator:
         self._planes = planes
         self._recorder = kit.recorder(NAME)
         self._reports = Reports(kit.environment, self._recorder)
-        self._withdrawal = Withdrawal(self._recorder)
+        self._withdrawal = Withdrawal(self._recorder, kit.environment)
 
     async def reconcile(self, request: Request) -> Result:
         """Send it, take it back, or clear up after it."""
@@ -76,7 +77,7 @@ class Federator:
         if deployment is None:
             await self._withdrawal.clear(link)
         elif deployment.deleting:
-            await self._withdrawal.finish(link, deployment)
+            return await self._withdrawal.finish(link, deployment)
         else:
             namespace = await known(project, Namespace, request.namespace)
             if namespace is not None:
@@ -182,6 +183,7 @@ def _sources(planes: ManagementPlanes) -> Sequence[Source[Any]]:
         mapped(WorkloadDeployment, planes.hub, from_hub(planes.hub, _of_copy)),
         mapped(Namespace, planes.hub, from_hub(planes.hub, room)),
         turning(ResourceBinding, planes.hub, from_hub(planes.hub, _of_binding), placement),
+        turning(Work, planes.hub, from_hub(planes.hub, remains.of_work), presence),
         turning(karmada.Cluster, planes.hub, from_hub(planes.hub, _of_cell), readiness),
     ]
 
@@ -209,15 +211,16 @@ def _of_binding(hub: Cluster, binding: ResourceBinding) -> Iterable[Request]:
         return ()
     cache = hub.informers.of(WorkloadDeployment).cache
     copy = cache.get(resource.namespace, resource.name)
-    return () if copy is None else _of_copy(hub, copy)
+    return remains.of_binding(hub, binding) if copy is None else _of_copy(hub, copy)
 
 
 def _of_cell(hub: Cluster, cell: karmada.Cluster) -> Iterable[Request]:
-    """The deployments that are bound to a cell."""
+    """The deployments that are bound to a cell, and those that it has yet to let go of."""
     cache = hub.informers.of(ResourceBinding).cache
     cache.add_index(_CELL, _cells)
     for binding in cache.by(_CELL, cell.metadata.name):
         yield from _of_binding(hub, binding)
+    yield from remains.of_silence(hub, cell.metadata.name)
 
 
 def _cells(binding: ResourceBinding) -> Iterable[str]:

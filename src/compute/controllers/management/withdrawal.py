@@ -1,6 +1,8 @@
 """Taking a deployment off the hub: because its project deletes it, or because it is gone there."""
 
 import logging
+from collections.abc import Sequence
+from datetime import timedelta
 from typing import Final
 
 import msgspec
@@ -10,6 +12,7 @@ from compute.api.compute import WorkloadDeployment
 from compute.api.core import Namespace
 from compute.api.errors import NotFound
 from compute.api.reasons import Reason
+from compute.controllers.management import remains
 from compute.controllers.management.carrying import remove
 from compute.controllers.management.links import Link
 from compute.controllers.management.origins import copies_of, original_of
@@ -22,24 +25,38 @@ from compute.decide.federation import (
     orphaned_deployments,
 )
 from compute.decide.writes import Delete
+from compute.environment import Environment
 from compute.runtime.events import Recorder
+from compute.runtime.requests import DONE, Result
 
 _log: Final = logging.getLogger(__name__)
+_SOON: Final = Result(look_again_after=timedelta(seconds=1))
+# A cell may answer and yet do nothing, when whoever works there is away. That is no reason to keep
+# a project from being emptied: the cell clears up when he is back.
+_PATIENCE: Final = timedelta(minutes=5)
 
 
 class Withdrawal:
     """Removes hub deployments, and lets their originals go afterwards."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, environment: Environment) -> None:
         self._recorder = recorder
+        self._environment = environment
 
-    async def finish(self, link: Link, deployment: WorkloadDeployment) -> None:
-        """Bring the removal of a deployment a step on. The hub's copy goes first."""
+    async def finish(self, link: Link, deployment: WorkloadDeployment) -> Result:
+        """Bring the removal of a deployment a step on. Everything of it elsewhere goes first."""
         if finalizers.FEDERATOR not in deployment.metadata.finalizers:
-            return
+            return DONE
         rooms = await _rooms(link, deployment)
-        if all([await _is_gone(link, deployment, room) for room in rooms]):
-            await self._release(link, deployment)
+        if not all([await _is_gone(link, deployment, room) for room in rooms]):
+            return DONE
+        ours = [room for room in rooms if not await _is_anothers(link, room)]
+        awaited = await self._awaited(link, deployment, ours)
+        if awaited is not None:
+            return awaited
+        silent = [cell for room in ours for cell in remains.holders(link, room)]
+        await self._release(link, deployment, silent)
+        return DONE
 
     async def clear(self, link: Link) -> None:
         """Remove what the hub holds of a deployment that its project has no more."""
@@ -58,7 +75,23 @@ class Withdrawal:
         if namespace is not None and names.hub_namespace(namespace.metadata.uid) == room:
             await _remove(link, strays)
 
-    async def _release(self, link: Link, deployment: WorkloadDeployment) -> None:
+    async def _awaited(
+        self, link: Link, deployment: WorkloadDeployment, rooms: list[str]
+    ) -> Result | None:
+        """When to look again for the end of what cells have of a deployment; None at that end."""
+        now = self._environment.now()
+        left = _PATIENCE - (now - (deployment.metadata.deletion_timestamp or now))
+        if left <= timedelta():
+            return None
+        if any([await remains.is_leaving(link, deployment, room) for room in rooms]):
+            return Result(look_again_after=left)
+        if any([await remains.is_left(link, deployment, room) for room in rooms]):
+            return _SOON
+        return None
+
+    async def _release(
+        self, link: Link, deployment: WorkloadDeployment, silent: Sequence[str]
+    ) -> None:
         meta = deployment.metadata
         left = tuple(held for held in meta.finalizers if held != finalizers.FEDERATOR)
         released = msgspec.structs.replace(meta, finalizers=left)
@@ -67,7 +100,10 @@ class Withdrawal:
             await link.project.client.patch(deployment, desired)
         except NotFound:  # another has released it
             return
-        note = f"{meta.name} is off the hub, which takes it from {deployment.spec.city_code}"
+        note = f"{meta.name} is gone from {deployment.spec.city_code}"
+        if silent:
+            cells = ", ".join(silent)
+            note = f"{meta.name} is off the hub; {cells} does not answer, and stops it when it does"
         self._recorder.event(
             link.project.client, deployment, "Normal", Reason.WITHDRAWN, note, "Withdraw"
         )
@@ -97,6 +133,11 @@ async def _is_gone(link: Link, deployment: WorkloadDeployment, room: str) -> boo
         copy = await certain(link.hub, WorkloadDeployment, link.name, room)
         step = finalization(deployment, copy, link.project_name)
     return isinstance(step, ReleaseFinalizer)
+
+
+async def _is_anothers(link: Link, room: str) -> bool:
+    """Whether somebody else's deployment has the name there now: what hangs on it is not ours."""
+    return await link.hub.client.find(WorkloadDeployment, link.name, room) is not None
 
 
 async def _remove(link: Link, copies: list[WorkloadDeployment]) -> None:

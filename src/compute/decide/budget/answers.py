@@ -44,7 +44,11 @@ def granted(claim: ResourceClaim, project: str, now: datetime) -> ResourceClaimS
 def denied(
     claim: ResourceClaim, limit: Mapping[str, int], left: Mapping[str, int], now: datetime
 ) -> ResourceClaimStatus:
-    """Nothing is the claim's, since not all of it is there. It is asked again when there is more."""
+    """Nothing is the claim's, since not all of it is there. It is asked again when there is more.
+
+    So no request of it is Denied, which would be the last word: whoever made the claim need not make
+    another, and keeps his place in the line.
+    """
     allocations, lacking = [], []
     for request in claim.spec.requests:
         kind = request.resource_type
@@ -58,7 +62,7 @@ def denied(
             f"{short}: {request.amount} asked for, {left.get(kind, 0)} of {limit.get(kind, 0)} left"
         )
         lacking.append(told)
-        allocations.append(_answer(request, now, "Denied", Reason.QUOTA_EXCEEDED, told))
+        allocations.append(_answer(request, now, "Pending", Reason.QUOTA_EXCEEDED, told))
     message = f"{'; '.join(lacking)}. Free some, or ask for more quota"
     return _status(claim, allocations, Candidate("", Reason.QUOTA_EXCEEDED, message), now)
 

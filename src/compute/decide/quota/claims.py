@@ -8,7 +8,7 @@ that is full.
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from compute.api import annotations, labels, names, resourcemanager, times
+from compute.api import labels, names, resourcemanager
 from compute.api.compute import Instance
 from compute.api.errors import AlreadyExists, ApiError, Forbidden, Invalid, NotFound
 from compute.api.instancespec import InstanceSpec
@@ -70,11 +70,9 @@ def claim(
     """The claim to make for an Instance, on behalf of the project that it belongs to.
 
     It refers to the Instance itself: that is the kind which the quota service lets claim, and the
-    object by which a forgotten claim can be told. It says since when the Instance waits, because a
-    claim that was denied is made anew from time to time, and must not lose its place by that.
+    object by which a forgotten claim can be told.
     """
     meta = instance.metadata
-    made = meta.creation_timestamp
     return ResourceClaim(
         metadata=ObjectMeta(
             name=names.claim(meta.name),
@@ -83,7 +81,6 @@ def claim(
                 labels.SOURCE_CLUSTER: source_cluster,
                 labels.INSTANCE_NAMESPACE: meta.namespace,
             },
-            annotations={annotations.WAITING_SINCE: times.format_time(made)} if made else {},
         ),
         spec=ResourceClaimSpec(
             consumer_ref=ObjectRef(api_group=resourcemanager.GROUP, kind="Project", name=project),

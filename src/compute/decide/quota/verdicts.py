@@ -196,12 +196,13 @@ def _open(claim: ResourceClaim, now: datetime) -> _Ruling:
 
 
 def _denied(instance: Instance, claim: ResourceClaim, said: Condition, now: datetime) -> _Ruling:
-    """A claim that was denied, and is asked again from time to time.
+    """A claim that was denied, and is made anew from time to time.
 
-    The quota service never looks at a denied claim twice, so more quota helps only a new one.
+    There are quota services that never look at a denied claim twice, so that more quota helps only
+    a new one. One whose requests are all pending is still in the line, and would lose its place.
     """
     pause = look_again_after(instance.metadata.creation_timestamp, now)
-    again = _age(claim, now) >= max(pause, _BETWEEN_TRIES)
+    again = _age(claim, now) >= max(pause, _BETWEEN_TRIES) and not _is_in_line(claim)
     invalid = said.reason == Reason.VALIDATION_FAILED
     return _Ruling(
         "False",
@@ -209,6 +210,11 @@ def _denied(instance: Instance, claim: ResourceClaim, said: Condition, now: date
         said.message or "The project's quota does not suffice; free some, or ask for more",
         _taking_back(claim) if again else _KEEP,
     )
+
+
+def _is_in_line(claim: ResourceClaim) -> bool:
+    asked = claim.status.allocations
+    return bool(asked) and all(each.status == "Pending" for each in asked)
 
 
 def _standing(instance: Instance, ruling: _Ruling) -> _Ruling:

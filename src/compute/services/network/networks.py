@@ -56,25 +56,29 @@ class Networks:
         network = project.informers.of(Network).cache.get(request.namespace, request.name)
         if network is None:
             return DONE  # its ledger goes with it
-        outcome = Outcome()
-        await self._take_back(project, network, self._wanted(request), outcome)
+        outcome, members = Outcome(), await self._members()
+        await self._take_back(project, network, _wanted(members, request), outcome)
         if network.deleting:
-            await self._end(project, network, request)
+            if not any(joins.contexts_of(cell, request) for cell in members):
+                await _end(project, network)
         else:
             network = await commit.hold(project.client, network, finalizers.NETWORK)
-            network = await self._allocate(project, network, self._wanted(request), outcome)
+            wanted = _wanted(members, request)
+            network = await self._allocate(project, network, wanted, outcome)
             await self._report(project, network, outcome)
         for error in outcome.trouble[:1]:
             raise error
         return DONE
 
-    def _wanted(self, request: Request) -> Wanted:
-        """The claims on a Network that the cells know."""
-        return {
-            Holder(cell.name, claim.metadata.namespace, claim.metadata.name): (cell, claim)
+    async def _members(self) -> list[Cluster]:
+        """The cells that the hub knows. One that it was told to forget is gone, with all in it."""
+        hub = self._planes.hub.sole()
+        known = hub.informers.of(Member).cache
+        return [
+            cell
             for cell in self._planes.cells
-            for claim in joins.claims_of(cell, request)
-        }
+            if ("", cell.name) in known or await hub.client.find(Member, cell.name)
+        ]
 
     async def _allocate(
         self, project: Cluster, network: Network, wanted: Wanted, outcome: Outcome
@@ -119,20 +123,16 @@ class Networks:
 
     async def _is_gone(self, holder: Holder) -> bool:
         """Whether a holder is gone for certain; with his whole cell, if the hub knows it no more."""
+        if await self._planes.hub.sole().client.find(Member, holder.cell) is None:
+            return True
         cell = self._planes.cells.find(cluster_name(holder.cell))
         if cell is None:
-            return await self._planes.hub.sole().client.find(Member, holder.cell) is None
+            return False
         name, namespace = holder.claim, holder.namespace
         return (
             await cell.client.find(SubnetClaim, name, namespace) is None
             and await cell.client.find(Subnet, name, namespace) is None
         )
-
-    async def _end(self, project: Cluster, network: Network, request: Request) -> None:
-        """Let a Network go that nobody is present in."""
-        present = any(joins.contexts_of(cell, request) for cell in self._planes.cells)
-        if not present and not await _ledger(project, network):
-            await commit.release(project.client, network, finalizers.NETWORK)
 
     async def _report(self, project: Cluster, network: Network, outcome: Outcome) -> None:
         news = _conditions(network, outcome)
@@ -163,8 +163,22 @@ class Networks:
             yield from _of_entry(project.name, entry)
 
     def _of_member(self, _: ClusterName, member: Member) -> Iterable[Request]:
-        for project, entry in joins.entries_for(self._planes.projects, member.metadata.name):
+        """Whoever has addresses in a cell that leaves, or waits for some in one that comes."""
+        name = member.metadata.name
+        for project, entry in joins.entries_for(self._planes.projects, name):
             yield from _of_entry(project.name, entry)
+        cell = self._planes.cells.find(cluster_name(name))
+        for at in cell.informers.of(NetworkContext).cache.list() if cell else ():
+            yield from _of_context(name, at)
+
+
+def _wanted(cells: Iterable[Cluster], network: Request) -> Wanted:
+    """The claims on a Network that these cells know."""
+    return {
+        Holder(cell.name, claim.metadata.namespace, claim.metadata.name): (cell, claim)
+        for cell in cells
+        for claim in joins.claims_of(cell, network)
+    }
 
 
 def _of_entry(cluster: ClusterName, entry: Subnet) -> Iterable[Request]:
@@ -172,7 +186,7 @@ def _of_entry(cluster: ClusterName, entry: Subnet) -> Iterable[Request]:
         yield Request(cluster, entry.metadata.namespace, name)
 
 
-def _of_context(_: ClusterName, at: NetworkContext) -> Iterable[Request]:
+def _of_context(_: str, at: NetworkContext) -> Iterable[Request]:
     network = joins.network_of(at, at.spec.network.name)
     return () if network is None else (network,)
 
@@ -185,6 +199,12 @@ async def _ledger(project: Cluster, network: Network) -> dict[str, Subnet]:
     """The entries of a Network by name, as they are now."""
     subnets = await project.client.every(Subnet, network.metadata.namespace)
     return {each.metadata.name: each for each in subnets.items if ledger.is_of(network, each)}
+
+
+async def _end(project: Cluster, network: Network) -> None:
+    """Let a Network go that nobody is present in, once nobody has addresses of it."""
+    if not await _ledger(project, network):
+        await commit.release(project.client, network, finalizers.NETWORK)
 
 
 async def _delete(project: Cluster, entry: Subnet) -> None:

@@ -7,13 +7,12 @@ costs the same whatever there is besides.
 from bisect import bisect_left, insort
 from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from compute.api import annotations, labels, times
+from compute.api import labels
 from compute.api.conditions import NeighbourCondition
-from compute.api.meta import EPOCH, Condition, ObjectMeta
+from compute.api.meta import EPOCH, Condition
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
 from compute.decide.budget import Line, Need, Place, Reservation, need_of
@@ -172,20 +171,11 @@ def entry_of(claim: ResourceClaim) -> Entry:
     return Entry(
         uid=meta.uid,
         version=int(meta.resource_version) if meta.resource_version.isdecimal() else 0,
-        place=Place(_since(meta), meta.namespace, meta.name),
+        place=Place(meta.creation_timestamp or EPOCH, meta.namespace, meta.name),
         need=_has(claim) if standing is Standing.GRANTED else need_of(claim.spec.requests),
         standing=standing,
         cell=meta.labels.get(labels.SOURCE_CLUSTER, ""),
     )
-
-
-def _since(meta: ObjectMeta) -> datetime:
-    """Since when somebody waits: a claim that was denied and is made anew keeps its place."""
-    made = meta.creation_timestamp or EPOCH
-    try:
-        return min(made, times.parse(meta.annotations.get(annotations.WAITING_SINCE, "")))
-    except times.TimeError:
-        return made
 
 
 def _standing(claim: ResourceClaim) -> Standing:

@@ -56,6 +56,27 @@ def test_the_gate_opens_in_the_pass_that_sees_the_grant(tmp_path):
     on_a_cell(tmp_path, story)
 
 
+def test_that_it_waits_is_said_only_by_an_instance_that_does_so_for_more_than_a_moment(tmp_path):
+    """What is granted at once costs the cell no word of waiting; what is not granted says so."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy(2)
+        made = await rig.instance(0)
+        await rig.instance(1)
+        await rig.claim()
+        await rig.stage.rest(0.1)
+        assert await rig.seen() == made
+
+        await rig.answer()
+        await rig.seen(lambda i: not waiting(i), seconds=0.2)
+        other = saying("Ready", "False", "SchedulingGatesPresent")
+        await rig.seen(other, "web-home-dfw-1", seconds=3)
+        assert await rig.stage.quiet(30) == []
+
+    on_a_cell(tmp_path, story)
+
+
 def test_w14_ready_speaks_of_the_newest_generation(tmp_path):
     """After a gate has opened, Ready and QuotaGranted speak of the Instance as it is then."""
 

@@ -8,8 +8,11 @@ from compute.api import labels
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.core import Namespace
 from compute.api.meta import ObjectMeta
+from compute.controllers.cell import write_back
 from tests.builders import condition
 from tests.cell_rig import CELL, NAME, NAMESPACE, Rig, is_ready, on_a_cell, said
+
+INSTANCES = "compute.datumapis.com/instances"
 
 
 async def copied(rig: Rig, true=lambda _: True, name: str = NAME, seconds: float = 60) -> Instance:
@@ -59,6 +62,39 @@ def test_each_change_is_reported_without_delay(tmp_path):
     on_a_cell(tmp_path, story)
 
 
+def test_words_that_do_not_last_stay_in_the_cell(tmp_path):
+    """An Instance that comes up without a stop costs the hub two writes: the copy, and its status."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        await rig.stage.rest()
+
+        copies = [write for write in rig.stage.writes if write[:2] == ("hub", INSTANCES)]
+        assert len(copies) == 2
+        assert is_ready(await copied(rig))
+
+    on_a_cell(tmp_path, story)
+
+
+def test_an_instance_that_nobody_judges_is_copied_after_a_moment(tmp_path):
+    """Whoever should speak may be gone: then what stands there is all there is to know."""
+
+    async def story(rig: Rig) -> None:
+        rig.stage.start(*write_back.controllers(rig.planes, rig.settings, rig.stage.kit))
+        await rig.deploy()
+        await rig.instance()
+        await asyncio.sleep(1.5)
+        assert await rig.upstairs.find(Instance, NAME, NAMESPACE) is None
+
+        await copied(rig, seconds=1)
+        await rig.report(condition("Available", "False", "Stopping"))
+        await copied(rig, lambda c: said(c, "Available") == ("False", "Stopping"), seconds=0.5)
+
+    on_a_cell(tmp_path, story)
+
+
 def test_without_its_deployment_on_the_hub_nothing_is_copied(tmp_path):
     """An orphan cannot come to be; when the deployment comes back its copies do."""
 
@@ -88,7 +124,7 @@ def test_nothing_is_copied_that_only_a_cache_shows(tmp_path):
         await rig.deploy()
         await rig.undeploy("hub")
         await rig.instance(finalizers=("example.com/slow",))
-        await rig.stage.rest(1)
+        await rig.stage.rest(5)
         rig.home.deaf = True
         held = await rig.seen()
         free = replace(held, metadata=replace(held.metadata, finalizers=()))

@@ -41,15 +41,17 @@ def test_a_granted_claim_has_all_it_asked_for():
 
 
 def test_a_denied_claim_has_nothing_and_knows_what_was_lacking():
-    """It is told each amount that was not there, and that the others wait for it."""
+    """It is told each amount that was not there, and that the others wait for it: none is denied for
+    good, so that nobody makes another claim and loses his place.
+    """
     status = denied(new(vcpus=500), {quota.INSTANCES: 3}, {quota.INSTANCES: 1}, NOW)
     assert said(status)[1:3] == ("False", "QuotaExceeded")
     assert status.conditions[0].message == (
         "vcpus: 500 asked for, 0 of 0 left. Free some, or ask for more quota"
     )
-    assert [(a.status, a.allocated_amount) for a in status.allocations] == [
-        ("Pending", 0),
-        ("Denied", 0),
+    assert [(a.status, a.reason, a.allocated_amount) for a in status.allocations] == [
+        ("Pending", "PendingEvaluation", 0),
+        ("Pending", "QuotaExceeded", 0),
     ]
 
 

@@ -1,0 +1,86 @@
+"""The walks through a world that the docs show, walked."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.conftest import needs_kubectl
+
+ROOT = Path(__file__).parents[2]
+BLOCK = re.compile(r"^```(sh|text)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+MARK = "==== step"
+LIMIT = 200  # seconds
+# Where the pages have their worlds, below the home that they are given here.
+WORLDS = ("*/world", ".local/share/compute")
+
+needs_kubectl()
+
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(LIMIT + 40)]
+
+
+@pytest.mark.usefixtures("_peer")
+@pytest.mark.parametrize("page", ["docs/tour.md", "README.md"])
+def test_the_walk_shows_what_happens(page, tmp_path):
+    """Every command of the page works, one after the other, and prints what the page shows."""
+    blocks = BLOCK.findall((ROOT / page).read_text())
+    steps = iter(walked([text for kind, text in blocks if kind == "sh"], tmp_path))
+    printed = ""
+    for kind, text in blocks:
+        if kind == "sh":
+            printed = next(steps)
+        else:
+            assert unseen(text, printed) == [], printed
+
+
+def walked(commands: list[str], home: Path) -> list[str]:
+    """What each of the commands printed. One shell runs them, and ends where one of them fails."""
+    script = "\n".join(f"echo '{MARK}'\n{command}" for command in commands)
+    log = home / "printed"
+    try:
+        with log.open("w") as out:
+            done = subprocess.run(
+                ["sh", "-euc", script],
+                cwd=ROOT,
+                env=surroundings(home),
+                stdout=out,
+                stderr=out,
+                check=False,
+                timeout=LIMIT,
+            )
+    finally:
+        stop(home)
+    assert done.returncode == 0, log.read_text()
+    return log.read_text().split(f"{MARK}\n")[1:]
+
+
+def surroundings(home: Path) -> dict[str, str]:
+    """The variables of a user to whom nothing belongs but this folder."""
+    known = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
+    known.pop("COMPUTE_DATA", None)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{known['PATH']}"
+    return known | {"HOME": str(home), "TMPDIR": str(home), "PATH": path}
+
+
+def stop(home: Path) -> None:
+    for world in (found for place in WORLDS for found in home.glob(place)):
+        line = [sys.executable, "-m", "compute", "down", f"--data={world}"]
+        subprocess.run(line, check=False, capture_output=True)
+
+
+def unseen(excerpt: str, printed: str) -> list[str]:
+    """The lines of an excerpt that were not printed, in this order. Widths of columns may differ."""
+    lines = iter(printed.splitlines())
+    return [
+        wanted
+        for wanted in excerpt.splitlines()
+        if not any(pattern(wanted).search(" ".join(line.split())) for line in lines)
+    ]
+
+
+def pattern(wanted: str) -> re.Pattern[str]:
+    """What a line looks like: as it is written, and anything at all for an ellipsis."""
+    return re.compile(".*".join(re.escape(part) for part in " ".join(wanted.split()).split("…")))

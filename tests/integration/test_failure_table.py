@@ -1,0 +1,332 @@
+"""Every cell of docs/failure-table.md: what works, waits or is refused while a part is away.
+
+A world is told once for each row: it is well, the part goes, its users and operators ask for one
+thing of each column, and after a while it is seen what has come of it. Then the part is back, and
+whatever waited has to come to its end.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.errors import ApiError
+from compute.api.meta import Object, ObjectMeta
+from compute.api.quota import ResourceClaim
+from compute.api.resourcemanager import Project, ProjectOwnerRef, ProjectSpec
+from compute.app.homes import CORE, HUB, Home
+from compute.app.links import through
+from compute.client.client import Client
+from tests.integration.test_rollouts import restarted
+from tests.integration.worlds import (
+    PROJECT,
+    Watched,
+    is_ready,
+    reason_of,
+    told,
+    with_replicas,
+    workload,
+)
+
+SHOP, DFW = Home("project", PROJECT), Home("cell", "dfw")
+AFTER = 150.0  # seconds in which what works has worked
+DOCUMENT = Path(__file__).parents[2] / "docs" / "failure-table.md"
+NAMES = ("runs", "heals", "grows", "rolls", "leaves", "tells")
+
+Act = Callable[[Watched], Awaitable[object]]
+Look = Callable[[Watched], Awaitable[bool]]
+
+
+def user(world: Watched, home: Home = SHOP) -> Client:
+    """Somebody who cannot reach a plane that is down either."""
+    return through(world.world.homes[home], "kubectl", world.world.links[home])
+
+
+def cut(home: Home) -> tuple[Act, Act]:
+    """Nobody reaches a plane; and again."""
+
+    async def away(world: Watched) -> None:
+        world.world.links[home].cut()
+
+    async def back(world: Watched) -> None:
+        world.world.links[home].heal()
+
+    return away, back
+
+
+def stopped(part: str) -> tuple[Act, Act]:
+    """A process ends; and is started again."""
+    return lambda world: world.world.pause(part), lambda world: world.world.resume(part)
+
+
+PARTS: Mapping[str, tuple[Act, Act]] = {
+    "the core plane": cut(CORE),
+    "a project's plane": cut(SHOP),
+    "the hub": cut(HUB),
+    "a cell, cut off": cut(DFW),
+    "management": stopped("management"),
+    "the engine": stopped("engine"),
+    "quota": stopped("quota"),
+    "networks": stopped("network"),
+    "projects": stopped("platform"),
+    "a cell's controllers": stopped("cell dfw"),
+    "a cell's provider": stopped("provider dfw"),
+}
+
+
+async def run_on(world: Watched) -> bool:
+    there = await world.client("dfw").get(Instance, "runs-home-dfw-0", await world.space())
+    return is_ready(there) and there.metadata.generation == 1
+
+
+async def lose_one(world: Watched) -> None:
+    cell = world.client("dfw")
+    lost = await cell.get(Instance, "heals-home-dfw-0", await world.space())
+    await cell.delete(lost)
+
+
+async def healed(world: Watched) -> bool:
+    there = await world.client("dfw").find(Instance, "heals-home-dfw-0", await world.space())
+    return there is not None and not there.deleting and is_ready(there)
+
+
+async def create(world: Watched) -> None:
+    await user(world).create(workload("new", cities=("DFW",)))
+
+
+async def grow(world: Watched) -> None:
+    await _change(world, "grows", with_replicas(2))
+
+
+async def roll(world: Watched) -> None:
+    await _change(world, "rolls", restarted)
+
+
+async def leave(world: Watched) -> None:
+    client = user(world)
+    await client.delete(await client.get(Workload, "leaves", "default"))
+
+
+async def left(world: Watched) -> bool:
+    return await world.user.find(Workload, "leaves", "default") is None
+
+
+async def lose_machine(world: Watched) -> None:
+    """Something happens in the city that the project is to know of."""
+    await world.set_provider("dfw", lostNodes="*/tells-*", recoverySeconds="100000")
+
+
+async def instance_told(world: Watched) -> bool:
+    return not is_ready(await world.user.get(Instance, "tells-home-dfw-0", "default"))
+
+
+async def workload_told(world: Watched) -> bool:
+    return (await world.user.get(Workload, "tells", "default")).status.ready_replicas == 0
+
+
+async def found_project(world: Watched) -> None:
+    owner = ProjectOwnerRef(kind="Organization", name="acme")
+    project = Project(metadata=ObjectMeta(name="second"), spec=ProjectSpec(owner_ref=owner))
+    await user(world, CORE).create(project)
+
+
+async def founded(world: Watched) -> bool:
+    project = await world.client("core").find(Project, "second")
+    return project is not None and is_ready(project)
+
+
+def serves(name: str) -> Look:
+    """Whether all of a Workload is as its user asked for."""
+
+    async def look(world: Watched) -> bool:
+        if await world.user.find(Workload, name, "default") is None:
+            return False
+        try:
+            await world.served(name, seconds=0.0)
+        except AssertionError:
+            return False
+        return True
+
+    return look
+
+
+async def nothing(world: Watched) -> None:
+    """What runs is asked for nothing."""
+
+
+QUESTIONS: Mapping[str, tuple[Act, Look]] = {
+    "what runs": (nothing, run_on),
+    "healing": (lose_one, healed),
+    "new workload": (create, serves("new")),
+    "scaling up": (grow, serves("grows")),
+    "rolling": (roll, serves("rolls")),
+    "deleting": (leave, left),
+    "instances' status": (lose_machine, instance_told),
+    "workload's status": (nothing, workload_told),  # of the same loss
+    "new project": (found_project, founded),
+}
+
+# One line for each part, in the order of the questions.
+TABLE: Mapping[str, str] = {
+    "the core plane": "works works waits waits works works works works refused",
+    "a project's plane": "works works refused refused refused refused waits waits works",
+    "the hub": "works works waits waits waits waits waits waits works",
+    "a cell, cut off": "works works waits waits waits works waits told works",
+    "management": "works works waits waits waits waits waits waits works",
+    "the engine": "works works waits waits waits waits works waits works",
+    "quota": "works works waits waits works works works works works",
+    "networks": "works works waits works works works works works works",
+    "projects": "works works works works works works works works waits",
+    "a cell's controllers": "works waits waits waits waits waits waits waits works",
+    "a cell's provider": "works waits waits waits waits waits waits waits works",
+}
+CELLS = [
+    pytest.param(part, question, verdict, id=f"{part}: {question}")
+    for part, line in TABLE.items()
+    for question, verdict in zip(QUESTIONS, line.split(), strict=True)
+]
+
+
+@dataclass
+class Row:
+    """What was seen of each question while a part was away, and what was not done in the end."""
+
+    verdicts: dict[str, str] = field(default_factory=dict)
+    undone: list[str] = field(default_factory=list)
+    remains: dict[str, list[str]] = field(default_factory=dict)  # of what was deleted
+
+
+@cache
+def row(part: str) -> Row:
+    """The story of a part, told once."""
+    seen = Row()
+    away, back = PARTS[part]
+
+    async def story(world: Watched) -> None:
+        for name in NAMES:
+            await world.user.create(workload(name, cities=("DFW",)))
+        for name in NAMES:
+            await world.served(name)
+        await world.rest()
+        await away(world)
+        refused = {question for question in QUESTIONS if not await _asked(world, question)}
+        await world.quiet(AFTER)
+        for question in QUESTIONS:
+            seen.verdicts[question] = await _verdict(world, question, refused)
+        if await left(world):
+            seen.remains = await _remains(world, "dfw" if part == "a cell, cut off" else "")
+        await back(world)
+        for question in refused:
+            assert await _asked(world, question)
+        seen.undone = await _undone(world)
+        await world.rest()
+        assert await _remains(world) == {}
+
+    told(story, cities=("DFW",))
+    return seen
+
+
+@pytest.mark.parametrize(("part", "question", "verdict"), CELLS)
+def test_a_cell_of_the_table(part, question, verdict):
+    """While the part is away this is what comes of the question."""
+    assert row(part).verdicts[question] == verdict
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_what_waited_is_done_when_the_part_is_back(part):
+    """Nobody has to ask twice, unless he was refused."""
+    assert row(part).undone == []
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_what_is_deleted_is_gone_wherever_anybody_can_look(part):
+    """When a Workload is gone no plane that can be reached has anything of it."""
+    assert row(part).remains == {}
+
+
+def test_the_document_has_the_same_table():
+    """What users are told is what is tested."""
+    lines = [line for line in DOCUMENT.read_text().splitlines() if line.startswith("| ")]
+    head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
+    assert head[1:] == list(QUESTIONS)
+    shown = {part: " ".join(re.sub(r"[*_]", "", cell) for cell in cells) for part, *cells in rows}
+    assert shown == TABLE
+
+
+@pytest.mark.parametrize("part", ["a cell, cut off", "a cell's controllers", "a cell's provider"])
+def test_other_cities_do_not_notice(part):
+    """What one city lacks holds up nobody elsewhere."""
+    away, _ = PARTS[part]
+
+    async def story(world: Watched) -> None:
+        await away(world)
+        await world.deploy(workload(cities=("LHR",)))
+        await world.change("web", restarted)
+        await world.served("web")
+        await world.user.delete(await world.user.get(Workload, "web", "default"))
+        await world.gone(PROJECT, Workload, "web", "default")
+
+    told(story, cities=("DFW", "LHR"))
+
+
+async def _asked(world: Watched, question: str) -> bool:
+    """Whether somebody could ask for it at all."""
+    act, _ = QUESTIONS[question]
+    try:
+        await act(world)
+    except ApiError:
+        return False
+    return True
+
+
+async def _verdict(world: Watched, question: str, refused: set[str]) -> str:
+    if question in refused:
+        return "refused"
+    _, done = QUESTIONS[question]
+    if await done(world):
+        return "works"
+    return "told" if question == "workload's status" and await _is_told(world) else "waits"
+
+
+async def _is_told(world: Watched) -> bool:
+    """Whether the project says that it does not know."""
+    said = await world.user.get(WorkloadDeployment, "tells-home-dfw", "default")
+    return reason_of(said, "Available") == "CellUnreachable"
+
+
+async def _undone(world: Watched) -> list[str]:
+    async def open_questions() -> list[str]:
+        return [name for name, (_, done) in QUESTIONS.items() if not await done(world)]
+
+    async def look() -> bool:
+        return not await open_questions()
+
+    try:
+        await world.until(look, seconds=600.0)
+    except AssertionError:
+        return await open_questions()
+    return []
+
+
+async def _remains(world: Watched, unseen: str = "") -> dict[str, list[str]]:
+    """What is left of the Workload that was deleted; of a cell that is unseen, what it made too."""
+    kinds: tuple[type[Object], ...] = (WorkloadDeployment, Instance, ResourceClaim)
+    found = await world.left(*kinds)
+    ours = {
+        plane: [each for each in there if " leaves-" in each or " instance-leaves-" in each]
+        for plane, there in found.items()
+        if plane != unseen
+    }
+    if unseen:
+        ours[PROJECT] = [each for each in ours[PROJECT] if not each.startswith("ResourceClaim")]
+    return {plane: there for plane, there in ours.items() if there}
+
+
+async def _change(world: Watched, name: str, changed: Callable[[Workload], Workload]) -> None:
+    client = user(world)
+    present = await client.get(Workload, name, "default")
+    await client.patch(present, changed(present))

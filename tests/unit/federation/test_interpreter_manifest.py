@@ -1,0 +1,71 @@
+"""The manifest that tells Karmada what our engine knows by itself."""
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from compute.api import scheme
+from compute.api.compute import WorkloadDeployment
+from compute.api.karmada import ResourceInterpreterCustomization
+from compute.api.schema import schema_of
+from compute.api.structural import validate
+from tools.generate import field_docs
+
+FOLDER = Path(__file__).parents[3] / "config/components/federation"
+
+
+def manifest() -> dict[str, Any]:
+    return yaml.safe_load((FOLDER / "workloaddeployment.yaml").read_text())
+
+
+def scripts() -> dict[str, str]:
+    rules = manifest()["spec"]["customizations"]
+    return {name: rule["luaScript"] for name, rule in rules.items()}
+
+
+def test_the_manifest_is_valid_against_the_definition():
+    """Every field is one of Karmada's: nothing is unknown, nothing is missing."""
+    schema = schema_of(ResourceInterpreterCustomization, field_docs)
+    assert validate(manifest(), schema) == []
+    read = scheme.decode_as(ResourceInterpreterCustomization, manifest())
+    assert yaml.safe_load(scheme.encode(read)) == manifest()
+
+
+def test_the_manifest_is_about_our_kind():
+    """By the version that we serve."""
+    resource = WorkloadDeployment.RESOURCE
+    assert manifest()["spec"]["target"] == {
+        "apiVersion": resource.api_version,
+        "kind": resource.kind,
+    }
+    assert manifest()["metadata"] == {"name": resource.singular}
+
+
+def test_status_travels_and_nothing_is_retained():
+    """Karmada asks for these two only; the spec is the hub's, replicas too."""
+    assert sorted(scripts()) == ["statusAggregation", "statusReflection"]
+
+
+@pytest.mark.parametrize(
+    ("rule", "head"),
+    [
+        ("statusReflection", "function ReflectStatus(observedObj)"),
+        ("statusAggregation", "function AggregateStatus(desiredObj, statusItems)"),
+    ],
+)
+def test_a_script_is_one_function_of_the_name_that_karmada_calls(rule, head):
+    """Each block of it is closed."""
+    script = scripts()[rule]
+    assert script.startswith(head)
+    opened = re.findall(r"\b(function|then)\b", script)
+    assert len(re.findall(r"\bend\b", script)) == len(opened)
+
+
+def test_the_kustomization_lists_every_manifest():
+    """A file that is not listed would never reach a hub."""
+    listed = yaml.safe_load((FOLDER / "kustomization.yaml").read_text())["resources"]
+    there = {path.name for path in FOLDER.glob("*.yaml")} - {"kustomization.yaml"}
+    assert sorted(listed) == sorted(there)
