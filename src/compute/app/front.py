@@ -1,7 +1,7 @@
 """The front of a server: its address, its certificates, who is let in, and who wrote what."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
@@ -24,17 +24,24 @@ _ADMIN: Final = User("admin", ("system:masters",))
 class Front:
     """A server out of a folder, for whoever mounts planes on it.
 
-    ``token`` is that of the one who may do everything, ``authority`` what clients trust.
+    ``token`` is that of the one who may do everything, ``authority`` what clients trust;
+    ``figures`` are told beside the server's own.
     """
 
-    def __init__(self, data: Path, address: tuple[str, int], environment: Environment) -> None:
+    def __init__(
+        self,
+        data: Path,
+        address: tuple[str, int],
+        environment: Environment,
+        figures: Callable[[], bytes] = bytes,
+    ) -> None:
         tokens = Tokens(data / "tokens.json", environment)
         certificates = Certificates(data / "pki", environment.now(), names_for(address[0]))
         signing = SigningKey.at(data / "accounts.key")
         self.token = _token(data, tokens)
         self.authority = certificates.authority.read_bytes()
         self._audit = Audit(AuditFile(data / "audit.log"), asyncio.get_running_loop())
-        site = Pages(self._audit, signing)
+        site = Pages(self._audit, signing, figures)
         seams = Seams(site=site, access=Rbac(), signing=signing, audit=self._audit)
         self.server = Server(address, certificates, tokens, environment, seams)
 

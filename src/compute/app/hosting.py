@@ -12,6 +12,7 @@ from compute.api.meta import ObjectMeta
 from compute.api.resourcemanager import Project, ProjectOwnerRef, ProjectSpec
 from compute.app import memory
 from compute.app.environment import system
+from compute.app.figures import Figures
 from compute.app.front import Front
 from compute.app.homes import CORE, Folders, Homes
 from compute.app.sites import Site
@@ -89,7 +90,7 @@ async def hosted(
     front: Front | None = None
     try:
         await homes.open(CORE)
-        front = Front(data, address, environment)
+        front = Front(data, address, environment, Figures(world.metrics).text)
         visitors = Visitors(data, front, homes)
         homes.join(visitors)
         await world.start()

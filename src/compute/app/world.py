@@ -132,6 +132,10 @@ class World:
         """Start a part. It knows nothing but what the planes tell it."""
         await self._beginnings[part]()
 
+    def metrics(self) -> dict[str, Metrics]:
+        """What each manager counts, by its name."""
+        return {name: part.manager.metrics for name, part in self._parts.items()}
+
     def problems(self) -> list[str]:
         """What keeps the world from being ready. Behind a link that is cut nothing is waited for."""
         return [

@@ -34,11 +34,21 @@ _NOT_ALLOWED: Final = errors.MethodNotAllowed("this page can only be read: use G
 
 
 class Pages:
-    """Answers for what is no object. It is the `Site` of a server."""
+    """Answers for what is no object. It is the `Site` of a server.
 
-    def __init__(self, audit: Audit | None = None, signing: SigningKey | None = None) -> None:
+    ``figures`` are told at the root beside those of the plane there: they are the process's own, and
+    no business of whoever may only see one plane of many.
+    """
+
+    def __init__(
+        self,
+        audit: Audit | None = None,
+        signing: SigningKey | None = None,
+        figures: Callable[[], bytes] = bytes,
+    ) -> None:
         self._metrics = Metrics(audit)
         self._signing = signing
+        self._figures = figures
 
     def observe(
         self, plane: Served | None, attributes: Attributes, status: int, seconds: float
@@ -79,7 +89,8 @@ class Pages:
     def metrics(self, plane: Served, request: Request) -> Response | None:
         if request.path != "/metrics":
             return None
-        return Response(200, self._metrics.text(plane.registry), CONTENT_TYPE)
+        more = b"" if request.prefix else self._figures()
+        return Response(200, self._metrics.text(plane.registry) + more, CONTENT_TYPE)
 
     def issuer(self, plane: Served, request: Request) -> Response | None:
         """Who signs the tokens of service accounts, where there is a key that lasts."""
