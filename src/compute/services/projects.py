@@ -93,6 +93,11 @@ class Projects:
         leaving = core is not None and cluster in self._leaving
         return (Request(core.name, "", cluster),) if core and leaving else ()
 
+    def of_cell(self, _: ClusterName, __: Member) -> Iterable[Request]:
+        """A cell that is no more gives nothing back: every project that is being emptied may wait."""
+        for core in self._planes.core:
+            yield from (Request(core.name, "", name) for name in self._leaving)
+
     async def _provide(self, core: Cluster, project: Project) -> Result:
         wrong = _name_fault(project.metadata.name)
         if wrong:
@@ -166,6 +171,7 @@ def controllers(planes: ServicePlanes, keeper: PlaneKeeper, kit: Kit) -> list[Co
     to: Callable[[ClusterName, Any], Iterable[Request]] = projects.content_of
     sources: list[Source[Any]] = [own(Project, planes.core)]
     sources += [mapped(kind, planes.projects, to) for kind in _WATCHED]
+    sources.append(mapped(Member, planes.hub, projects.of_cell))
     return [kit.controller("project-planes", projects, planes.core, sources)]
 
 

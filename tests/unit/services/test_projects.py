@@ -255,6 +255,22 @@ def test_claims_that_nobody_gives_back_do_not_keep_a_project(tmp_path, cell, cel
     staged(tmp_path, story, *PLANES)
 
 
+def test_a_cell_that_is_given_up_frees_the_projects_that_wait_for_it(tmp_path):
+    """Its Cluster is deleted after the project is: nothing in the project tells of that."""
+
+    async def story(stage: Stage) -> None:
+        await begun(stage, Planes())
+        await put(stage, claim())
+        await deleted(stage)
+        await stage.rest()
+        assert "resourceclaims" in told(await stage.client("core").get(Project, "shop"))
+        hub = stage.client("hub")
+        await hub.delete(await hub.get(Member, "cell-dfw"))
+        await stage.gone("core", Project, "shop", seconds=2)
+
+    staged(tmp_path, story, *PLANES)
+
+
 def test_two_copies_at_once_come_to_the_same(tmp_path):
     """Both may make and remove; the project is made once and goes once."""
 

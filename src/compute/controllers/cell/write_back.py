@@ -81,9 +81,23 @@ class WriteBackReconciler:
             return DONE  # the namespace's labels, or the deployment, ask again when they come
         if copy is None:
             return await self._first(cell, hub, instance, identity)
-        plan = write_back((instance,), Hub((owner,), (copy,)), identity, self._name)
-        await _carry_out(hub.client, plan)
+        there = Hub((owner,), (copy,))
+        if write_back((instance,), there, identity, self._name).writes:
+            await self._renewed(cell, hub, there, identity, instance)
         return DONE
+
+    async def _renewed(
+        self, cell: Cluster, hub: Cluster, there: Hub, identity: Identity, cached: Instance
+    ) -> None:
+        """Bring the copy to what the Instance is now.
+
+        A cache that is behind would bring back what another, which hears of changes sooner, has
+        replaced.
+        """
+        meta = cached.metadata
+        instance = await cell.client.find(Instance, meta.name, meta.namespace)
+        if instance is not None and instance.metadata.uid == meta.uid:
+            await _carry_out(hub.client, write_back((instance,), there, identity, self._name))
 
     async def _withdrawn(self, cell: Cluster, hub: Cluster, copy: Instance | None) -> Result:
         """Take away the copy of an Instance that has gone, as a live look shows, and only ours."""

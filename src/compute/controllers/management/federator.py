@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from compute.api import karmada, labels
+from compute.api import karmada, labels, names
 from compute.api.compute import WorkloadDeployment
 from compute.api.core import Namespace
 from compute.api.karmada_work import ResourceBinding, Work
@@ -90,15 +90,20 @@ class Federator:
         wanted = _wanted(link, deployment, namespace)
         if isinstance(wanted, Refused):
             await self._reports.refuse(link, deployment, wanted.why)
-        elif _is_settled(link, deployment, wanted):
-            await self._keep(link, deployment, wanted)
+        elif (copy := _settled(link, deployment, wanted)) is not None:
+            await self._keep(link, deployment, wanted, copy)
         else:
             await self._settle(link)
 
     async def _settle(self, link: Link) -> None:
-        """Begin, or begin anew: what is made on the hub follows from what the project holds now."""
+        """Begin, or begin anew: what is written on the hub follows from what the project holds now.
+
+        The hub's copy is looked at first, so that it cannot be newer than what it is brought to:
+        another federator, which hears of changes sooner, may be at work too.
+        """
         client = link.project.client
         namespace = await client.find(Namespace, link.namespace)
+        copy = await _present(link, namespace) if namespace else None
         deployment = await client.find(WorkloadDeployment, link.name, link.namespace)
         if namespace is None or deployment is None or deployment.deleting:
             return  # the change that says so is on its way
@@ -108,25 +113,33 @@ class Federator:
         due = prepared(deployment, wanted.room.metadata.name)
         if due:
             deployment = await save(client, due)
-        await self._keep(link, deployment, wanted)
+        await self._keep(link, deployment, wanted, copy)
 
-    async def _keep(self, link: Link, deployment: WorkloadDeployment, wanted: _Wanted) -> None:
+    async def _keep(
+        self,
+        link: Link,
+        deployment: WorkloadDeployment,
+        wanted: _Wanted,
+        copy: WorkloadDeployment | None,
+    ) -> None:
         await self._withdrawal.clear_elsewhere(link, wanted.room.metadata.name)
         if not await _is_housed(link, wanted.room):
             return  # made anew once it is gone
-        copy = await self._sent(link, deployment, wanted.copy)
+        copy = await self._sent(link, deployment, wanted.copy, copy)
         await self._reports.carry(link, deployment, copy)
 
     async def _sent(
-        self, link: Link, deployment: WorkloadDeployment, wanted: WorkloadDeployment
+        self,
+        link: Link,
+        deployment: WorkloadDeployment,
+        wanted: WorkloadDeployment,
+        existing: WorkloadDeployment | None,
     ) -> WorkloadDeployment:
         """The hub's copy, made or brought up to date."""
-        client, room = link.hub.client, wanted.metadata.namespace
-        existing = link.hub.informers.of(WorkloadDeployment).cache.get(room, link.name)
-        existing = existing or await client.find(WorkloadDeployment, link.name, room)
         due = deployment_due(existing, wanted)
         if due is None:
             return existing or wanted
+        client = link.hub.client
         copy = await save(client, due)
         if existing is None or _city(existing) != _city(copy):
             await ensure_policy(client, copy)
@@ -147,15 +160,23 @@ def _wanted(link: Link, deployment: WorkloadDeployment, namespace: Namespace) ->
     return copy if isinstance(copy, Refused) else _Wanted(room, copy)
 
 
-def _is_settled(link: Link, deployment: WorkloadDeployment, wanted: _Wanted) -> bool:
-    """Whether nothing has to be made: it is held, noted, and on the hub, as far as we know."""
+def _settled(
+    link: Link, deployment: WorkloadDeployment, wanted: _Wanted
+) -> WorkloadDeployment | None:
+    """The hub's copy where nothing has to be written: it is held, noted, and sent, as far as we know."""
     room = wanted.room.metadata.name
     informers = link.hub.informers
-    return (
-        prepared(deployment, room) is None
-        and ("", room) in informers.of(Namespace).cache
-        and (room, link.name) in informers.of(WorkloadDeployment).cache
-    )
+    copy = informers.of(WorkloadDeployment).cache.get(room, link.name)
+    begun = prepared(deployment, room) is None and ("", room) in informers.of(Namespace).cache
+    due = copy is None or not begun or deployment_due(copy, wanted.copy)
+    return None if due else copy
+
+
+async def _present(link: Link, namespace: Namespace) -> WorkloadDeployment | None:
+    """What the hub has under the name of the deployment."""
+    room = names.hub_namespace(namespace.metadata.uid)
+    cached = link.hub.informers.of(WorkloadDeployment).cache.get(room, link.name)
+    return cached or await link.hub.client.find(WorkloadDeployment, link.name, room)
 
 
 async def _is_housed(link: Link, wanted: Namespace) -> bool:

@@ -6,7 +6,7 @@ hub and from the deployment it belongs to. A copy whose deployment is not there 
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 import msgspec
@@ -17,12 +17,12 @@ from compute.api.core import Namespace
 from compute.controllers.management.carrying import remove, save
 from compute.controllers.management.origins import from_hub, instances_of, original_of
 from compute.controllers.management.planes import ACROSS_PLANES, ManagementPlanes
-from compute.controllers.management.reading import certain, known
+from compute.controllers.management.reading import certain, known, live
 from compute.controllers.management.troubles import new_troubles
 from compute.controllers.management.turning import presence, turning
 from compute.decide import federation, joins
 from compute.decide.federation import Projected
-from compute.decide.writes import Create, Delete, Update, Write
+from compute.decide.writes import Delete, Update, Write
 from compute.runtime.clusters import Cluster
 from compute.runtime.controller import Controller
 from compute.runtime.kit import Kit
@@ -75,13 +75,13 @@ class Projector:
         self._recorder = kit.recorder(NAME)
 
     async def reconcile(self, request: Request) -> Result:
-        """Look at the caches. What comes or goes because of them is looked at again, live."""
+        """Look at the caches. What changes because of them is looked at again, live."""
         project = self._planes.projects.get(request.cluster)
         hub = self._planes.hub.sole()
         sight = await _cached(request, project, hub)
         projected = sight.projected()
-        if any(isinstance(write, Create | Delete) for write in projected.writes):
-            sight = await _live(request, project, hub)
+        if projected.writes:
+            sight = await _confirmed(sight, request, project, hub)
             projected = sight.projected()
         if sight.copy is not None and original_of(hub, sight.copy) != request:
             return DONE  # it is of somebody else; what is shown here is not its to change
@@ -113,6 +113,21 @@ async def _cached(request: Request, project: Cluster, hub: Cluster) -> _Sight:
     shown = project.informers.of(Instance).cache.get(namespace, name)
     owners = project.informers.of(WorkloadDeployment).cache
     return _Sight(copy, shown, owners.get(namespace, _owner(copy)))
+
+
+async def _confirmed(sight: _Sight, request: Request, project: Cluster, hub: Cluster) -> _Sight:
+    """What is so, as far as something is about to be written because of it.
+
+    For what is only renewed that is the copy alone: a cache that is behind would bring back what
+    another projector, which hears of changes sooner, has replaced.
+    """
+    renews = all(isinstance(write, Update) for write in sight.projected().writes)
+    if sight.copy is not None and renews:
+        meta = sight.copy.metadata
+        copy = await live(hub, Instance, meta.name, meta.namespace)
+        if copy is not None:
+            return replace(sight, copy=copy)
+    return await _live(request, project, hub)
 
 
 async def _live(request: Request, project: Cluster, hub: Cluster) -> _Sight:

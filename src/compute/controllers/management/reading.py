@@ -4,7 +4,7 @@ A pass waits for the caches of its own role alone. What it misses in another rol
 about to call gone, is asked of the server.
 """
 
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from compute.api.errors import Unavailable
 from compute.api.meta import Object
@@ -13,11 +13,24 @@ from compute.runtime.clusters import Cluster
 K = TypeVar("K", bound=Object)
 
 
+class Read(Protocol):
+    """A way to read one object: `known` or `live`."""
+
+    async def __call__(
+        self, cluster: Cluster, kind: type[K], name: str, namespace: str = ""
+    ) -> K | None: ...
+
+
 async def known(cluster: Cluster, kind: type[K], name: str, namespace: str = "") -> K | None:
     """The object as the cache has it, or as the server has it while the cache is not filled."""
     informer = cluster.informers.of(kind)
     if informer.synced:
         return informer.cache.get(namespace, name)
+    return await cluster.client.find(kind, name, namespace)
+
+
+async def live(cluster: Cluster, kind: type[K], name: str, namespace: str = "") -> K | None:
+    """The object as the server has it."""
     return await cluster.client.find(kind, name, namespace)
 
 

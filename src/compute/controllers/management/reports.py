@@ -14,7 +14,7 @@ from compute.api.meta import Condition
 from compute.api.neighbour_reasons import NeighbourReason
 from compute.api.reasons import Reason
 from compute.controllers.management.links import Link
-from compute.controllers.management.reading import known
+from compute.controllers.management.reading import Read, known, live
 from compute.decide.conditions import find
 from compute.decide.federation import Silent, Trouble, Unplaced, project_status
 from compute.environment import Environment
@@ -36,27 +36,38 @@ class Reports:
     async def carry(
         self, link: Link, deployment: WorkloadDeployment, copy: WorkloadDeployment
     ) -> None:
-        """Bring the project's status to what is known on the hub."""
-        trouble = await trouble_of(link.hub, copy)
-        if isinstance(trouble, Unplaced):
-            # Whoever reported before has it no longer, and nobody is left to correct the counts.
-            copy = msgspec.structs.replace(copy, status=WorkloadDeploymentStatus())
-        await self._write(link, deployment, copy, trouble)
+        """Bring the project's status to what is known on the hub.
+
+        The caches tell whether there is news. It is read live before it is written: a cache that is
+        behind would bring back what another federator has replaced.
+        """
+        if await self._news(link, deployment, copy, known) is None:
+            return
+        present = await live(link.hub, WorkloadDeployment, link.name, copy.metadata.namespace)
+        status = await self._news(link, deployment, present, live) if present else None
+        if status is not None:
+            await self._write(link, deployment, status)
 
     async def refuse(self, link: Link, deployment: WorkloadDeployment, why: str) -> None:
         """Say why the deployment cannot go to the hub. What was reported before is kept."""
-        await self._write(link, deployment, deployment, Unplaced(why))
+        now = self._environment.now()
+        status = project_status(deployment, deployment, Unplaced(why), now)
+        if status is not None:
+            await self._write(link, deployment, status)
+
+    async def _news(
+        self, link: Link, deployment: WorkloadDeployment, copy: WorkloadDeployment, read: Read
+    ) -> WorkloadDeploymentStatus | None:
+        """The status to be written, as far as those know who are asked; None when it is there."""
+        trouble = await trouble_of(link.hub, copy, read)
+        if isinstance(trouble, Unplaced):
+            # Whoever reported before has it no longer, and nobody is left to correct the counts.
+            copy = msgspec.structs.replace(copy, status=WorkloadDeploymentStatus())
+        return project_status(deployment, copy, trouble, self._environment.now())
 
     async def _write(
-        self,
-        link: Link,
-        deployment: WorkloadDeployment,
-        told: WorkloadDeployment,
-        trouble: Trouble | None,
+        self, link: Link, deployment: WorkloadDeployment, status: WorkloadDeploymentStatus
     ) -> None:
-        status = project_status(deployment, told, trouble, self._environment.now())
-        if status is None:
-            return
         desired = msgspec.structs.replace(deployment, status=status)
         written = await link.project.client.patch_status(deployment, desired)
         before = find(deployment.status.conditions, ConditionType.AVAILABLE)
@@ -67,16 +78,16 @@ class Reports:
             )
 
 
-async def trouble_of(hub: Cluster, copy: WorkloadDeployment) -> Trouble | None:
+async def trouble_of(hub: Cluster, copy: WorkloadDeployment, read: Read) -> Trouble | None:
     """What stands between a deployment on the hub and its cell, as far as the hub says."""
     meta = copy.metadata
     bound = names.resource_binding(meta.name, copy.kind)
-    binding = await known(hub, ResourceBinding, bound, meta.namespace)
+    binding = await read(hub, ResourceBinding, bound, meta.namespace)
     if binding is None or binding.spec.resource.uid not in ("", meta.uid):
         return None
     if not binding.spec.clusters:
         return _unplaced(binding)
-    return await _silent(hub, binding.spec.clusters[0].name)
+    return await _silent(hub, binding.spec.clusters[0].name, read)
 
 
 def readiness(cluster: karmada.Cluster) -> Condition | None:
@@ -96,8 +107,8 @@ def _unplaced(binding: ResourceBinding) -> Unplaced | None:
     return Unplaced(scheduled.message)
 
 
-async def _silent(hub: Cluster, cell: str) -> Silent | None:
-    cluster = await known(hub, karmada.Cluster, cell)
+async def _silent(hub: Cluster, cell: str, read: Read) -> Silent | None:
+    cluster = await read(hub, karmada.Cluster, cell)
     ready = readiness(cluster) if cluster else None
     if ready is None or ready.status == "True":
         return None

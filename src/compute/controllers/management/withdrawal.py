@@ -103,7 +103,7 @@ class Withdrawal:
         note = f"{meta.name} is gone from {deployment.spec.city_code}"
         if silent:
             cells = ", ".join(silent)
-            note = f"{meta.name} is off the hub; {cells} does not answer, and stops it when it does"
+            note = f"{meta.name} is off the hub, and goes from {cells} once that can be reached"
         self._recorder.event(
             link.project.client, deployment, "Normal", Reason.WITHDRAWN, note, "Withdraw"
         )

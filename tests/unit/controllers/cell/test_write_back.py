@@ -318,3 +318,47 @@ def test_two_copies_of_write_back_come_to_the_same_end(tmp_path):
         assert await rig.stage.quiet() == []
 
     on_a_cell(tmp_path, story)
+
+
+def test_one_that_hears_of_changes_late_brings_nothing_old_back(tmp_path):
+    """Another of the same cell has copied the Instance as it is; that stays."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        await rig.stage.rest()
+        rig.home.deaf = True
+        original = await rig.report(condition("Available", "False", "InstanceCrashing", "again"))
+        copy = await copied(rig, is_ready)
+        await rig.upstairs.patch_status(copy, replace(copy, status=original.status))
+        await rig.stage.rest()
+
+        assert (await copied(rig)).status == original.status
+
+    on_a_cell(tmp_path, story)
+
+
+def test_one_that_has_not_heard_that_an_instance_went_leaves_its_copy_alone(tmp_path):
+    """The Instance of that name may be another."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        await rig.stage.rest()
+        rig.home.deaf = True
+        await rig.report(finalizer=None)
+        gone = await rig.seen()
+        gone = await rig.cell.patch(
+            gone, replace(gone, metadata=replace(gone.metadata, finalizers=()))
+        )
+        await rig.cell.delete(gone)
+        copy = await copied(rig)
+        told = replace(copy.status, conditions=())
+        await rig.upstairs.patch_status(copy, replace(copy, status=told))
+        await rig.stage.rest()
+
+        assert (await copied(rig)).status.conditions == ()
+
+    on_a_cell(tmp_path, story)

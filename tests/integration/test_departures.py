@@ -1,0 +1,282 @@
+"""How things end: last of all the Workload, while machines stop slowly or cells are away."""
+
+import asyncio
+
+import pytest
+
+from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.events import Event
+from compute.api.karmada import Cluster
+from compute.api.karmada_work import ResourceBinding, Work
+from compute.api.meta import Object
+from compute.api.quota import ResourceClaim
+from compute.api.resourcemanager import Project
+from tests.integration.test_cells import cut
+from tests.integration.worlds import PROJECT, Watched, is_ready, told, with_replicas, workload
+from tests.stage import Write
+
+OURS: tuple[type[Object], ...] = (WorkloadDeployment, Instance, ResourceClaim, ResourceBinding)
+
+
+async def delete(world: Watched, name: str = "web") -> None:
+    await world.user.delete(await world.user.get(Workload, name, "default"))
+
+
+async def elapsed(world: Watched, name: str = "web", seconds: float = 300.0) -> float:
+    """How long it took for a Workload to go."""
+    began = asyncio.get_running_loop().time()
+    await world.gone(PROJECT, Workload, name, "default", seconds)
+    return asyncio.get_running_loop().time() - began
+
+
+def ours(left: dict[str, list[str]]) -> dict[str, list[str]]:
+    """Without the Works that carry namespaces, which stay with these."""
+    named = {p: [n for n in there if "web" in n] for p, there in left.items()}
+    return {plane: there for plane, there in named.items() if there}
+
+
+def test_a_workload_goes_last_though_its_machines_stop_slowly():
+    """When it is gone there is no Instance, claim, copy or projection in any plane."""
+
+    async def story(world: Watched) -> None:
+        await world.set_provider("dfw", stopSeconds="60")
+        await world.deploy(workload(cities=("DFW", "LHR"), replicas=2))
+        await delete(world)
+        assert 59 < await elapsed(world) < 70
+        assert ours(await world.left(*OURS, Work)) == {}
+
+    told(story)
+
+
+def test_the_end_is_told_by_watches_alone():
+    """Nobody looks again and again whether a machine has stopped."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(replicas=2))
+        await delete(world)
+        assert await elapsed(world) < 0.5
+
+    told(story)
+
+
+def test_a_city_that_is_given_up_is_left_before_its_deployment_goes():
+    """The same holds for one deployment of a Workload that stays."""
+
+    async def story(world: Watched) -> None:
+        await world.set_provider("lhr", stopSeconds="60")
+        await world.deploy(workload(cities=("DFW", "LHR")))
+        await world.user.delete(await world.user.get(WorkloadDeployment, "web-home-lhr", "default"))
+        await world.quiet(30.0)
+        held = await world.user.get(WorkloadDeployment, "web-home-lhr", "default")
+        assert held.deleting
+        await world.named(
+            PROJECT, WorkloadDeployment, "web-home-lhr", true=lambda d: not d.deleting, seconds=90.0
+        )
+        await world.served("web")
+
+    told(story)
+
+
+def test_a_slot_between_two_instances_is_closed_too():
+    """The claim that one Instance left to the next is given back when no next one comes."""
+
+    async def story(world: Watched) -> None:
+        await world.set_provider("dfw", stopSeconds="20")
+        await world.deploy(workload(cities=("DFW",), replicas=2))
+        space, cell = await world.space(), world.client("dfw")
+        await cell.delete(await cell.get(Instance, "web-home-dfw-1", space))
+        await world.quiet(19.9)
+        await delete(world)
+        await elapsed(world)
+        assert ours(await world.left(*OURS, Work)) == {}
+
+    told(story)
+
+
+def test_a_cell_that_is_away_holds_up_no_deletion_for_ever():
+    """Its user is let go once the hub knows that nobody answers; the cell clears up on its return."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW", "LHR"), replicas=2))
+        space = await world.space()
+        await cut(world, "dfw")
+        await world.quiet(1.0)
+        await delete(world)
+        assert 30 < await elapsed(world) < 60
+        left = await world.left(*OURS)
+        assert left.keys() == {"dfw", PROJECT}  # what only the cell can end, and its claims
+        assert {name.split()[0] for name in left[PROJECT]} == {"ResourceClaim"}
+        assert is_ready(await world.client("dfw").get(Instance, "web-home-dfw-0", space))
+        notes = [e.note for e in (await world.user.every(Event)).items if e.reason == "Withdrawn"]
+        assert any("goes from dfw once that can be reached" in note for note in notes)
+        await cut(world, "dfw", "false")
+        await world.rest()
+        assert ours(await world.left(*OURS, Work)) == {}
+
+    told(story)
+
+
+def test_a_workload_of_the_same_name_waits_for_the_cell_that_has_the_old_one():
+    """What was deleted while the cell was away stops there first, and the new one runs."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",)))
+        old = await world.client("dfw").get(Instance, "web-home-dfw-0", await world.space())
+        await cut(world, "dfw")
+        await world.quiet(1.0)
+        await delete(world)
+        await elapsed(world)
+        await world.user.create(workload(cities=("DFW",)))
+        await world.quiet(30.0)
+        await cut(world, "dfw", "false")
+        await world.served("web")
+        new = await world.client("dfw").get(Instance, "web-home-dfw-0", await world.space())
+        assert new.metadata.uid != old.metadata.uid
+
+    told(story)
+
+
+@pytest.mark.parametrize("part", ["engine", "cell dfw", "provider dfw"])
+def test_a_cell_that_answers_is_waited_for(part):
+    """That nobody works on it there, or on the way, is no reason to call it gone."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",)))
+        await world.world.pause(part)
+        await delete(world)
+        await world.quiet(240.0)
+        assert (await world.user.get(Workload, "web", "default")).deleting
+        await world.world.resume(part)
+        await elapsed(world)
+        assert ours(await world.left(*OURS, Work)) == {}
+
+    told(story)
+
+
+@pytest.mark.parametrize("part", ["engine", "cell dfw", "provider dfw"])
+def test_a_cell_that_answers_and_does_nothing_is_waited_for_five_minutes(part):
+    """Then its user is let go, and what is left ends when somebody works there again."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",)))
+        await world.world.pause(part)
+        await delete(world)
+        await world.quiet(330.0)
+        assert await world.user.find(Workload, "web", "default") is None
+        assert await world.instances("dfw") == ["web-home-dfw-0"]
+        await world.world.resume(part)
+        await world.rest()
+        assert ours(await world.left(*OURS, Work)) == {}
+
+    told(story)
+
+
+async def cut_off_and_abandoned(world: Watched) -> None:
+    """A project is deleted while one of its cells is away."""
+    await world.deploy(workload(cities=("DFW", "LHR")))
+    await cut(world, "dfw")
+    await world.quiet(1.0)
+    core = world.client("core")
+    await core.delete(await core.get(Project, PROJECT))
+    await world.quiet(300.0)
+
+
+def test_a_project_waits_for_a_cell_that_is_away():
+    """Its Workloads are gone at once; addresses and quota are in use for as long as machines run."""
+
+    async def story(world: Watched) -> None:
+        await cut_off_and_abandoned(world)
+        assert (await world.client("core").get(Project, PROJECT)).deleting
+        assert (await world.user.every(Workload)).items == ()
+        await cut(world, "dfw", "false")
+        await world.gone("core", Project, PROJECT, seconds=120.0)
+        await world.rest()
+        assert await world.left(*OURS) == {}
+
+    told(story)
+
+
+def test_a_project_goes_with_a_cell_that_operators_have_given_up():
+    """The cell's Cluster is deleted on the hub: nobody waits for what it has any more."""
+
+    async def story(world: Watched) -> None:
+        await cut_off_and_abandoned(world)
+        hub = world.client("hub")
+        await hub.delete(await hub.get(Cluster, "dfw"))
+        await world.gone("core", Project, PROJECT, seconds=300.0)
+
+    told(story)
+
+
+def since(world: Watched, mark: int) -> list[Write]:
+    """What was written after that, leases aside."""
+    return [each for each in world.writes[mark:] if not each[1].endswith("/leases")]
+
+
+def test_a_cell_that_returns_unchanged_is_told_of_and_no_more():
+    """The hub says that it answers, the project that it knows again; in the cell nothing is written."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW", "LHR"), replicas=3))
+        await world.rest()
+        await cut(world, "dfw")
+        await world.quiet(600.0)
+        mark = len(world.writes)
+        await cut(world, "dfw", "false")
+        await world.rest(120.0)
+        assert sorted(since(world, mark)) == [
+            ("hub", "cluster.karmada.io/clusters", "dfw"),  # the annotation that heals it
+            ("hub", "cluster.karmada.io/clusters", "dfw"),  # Ready
+            (PROJECT, "compute.datumapis.com/workloaddeployments", "default/web-home-dfw"),
+            (PROJECT, "compute.datumapis.com/workloads", "default/web"),
+            (PROJECT, "networking.datumapis.com/locationbindings", "dfw"),
+        ]
+
+    told(story)
+
+
+def test_a_cell_that_healed_meanwhile_writes_that_one_difference():
+    """Of six Instances one is another now: its copy and its projection are renewed, and no other."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW", "LHR"), replicas=3))
+        await world.rest()
+        await cut(world, "dfw")
+        await world.quiet(600.0)
+        cell, space = world.client("dfw"), await world.space()
+        await cell.delete(await cell.get(Instance, "web-home-dfw-1", space))
+        await world.quiet(600.0)
+        assert is_ready(await cell.get(Instance, "web-home-dfw-1", space))
+        mark = len(world.writes)
+        await cut(world, "dfw", "false")
+        await world.rest(120.0)
+        written = since(world, mark)
+        instances = {(plane, key) for plane, kind, key in written if kind.endswith("/instances")}
+        assert instances == {
+            ("hub", f"{space}/web-home-dfw-1"),
+            (PROJECT, "default/web-home-dfw-1"),
+        }
+        assert not [each for each in written if each[0] == "dfw"]
+        assert len(written) <= 10
+
+    told(story)
+
+
+def test_a_cell_that_is_cut_off_finishes_a_deletion_of_its_own():
+    """What was to go before the cut goes, though neither hub nor project can be told."""
+
+    async def story(world: Watched) -> None:
+        await world.set_provider("dfw", stopSeconds="60")
+        await world.deploy(workload(cities=("DFW",), replicas=2))
+        await world.change("web", with_replicas(1))
+        await world.quiet(5.0)
+        await cut(world, "dfw")
+        await world.quiet(180.0)
+        assert await world.instances("dfw") == ["web-home-dfw-0"]
+        await cut(world, "dfw", "false")
+        await world.rest()
+        for plane in ("hub", PROJECT):
+            assert await world.instances(plane) == ["web-home-dfw-0"]
+        assert len((await world.user.every(ResourceClaim)).items) == 1
+
+    told(story)
