@@ -21,6 +21,7 @@ from compute.app.environment import system
 from compute.client.http.client import HttpClient
 from compute.client.kubeconfig import load
 from tests import builders
+from tests.plane_process import stream
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]
@@ -46,25 +47,31 @@ def fails(*arguments: str) -> str:
     return done.stderr
 
 
-@contextmanager
-def up(data: Path, *options: str) -> Iterator[subprocess.Popen[str]]:
-    """A world in the foreground, ready; what it said is in ``said``."""
-    line = [sys.executable, "-m", "compute", "up", f"--data={data}", "--port=0", *options]
-    with subprocess.Popen(line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as world:
-        assert world.stdout is not None
-        said = []
-        for text in world.stdout:
-            said.append(text)
+class Running:
+    """A world in the foreground, and what it said until it was ready."""
+
+    def __init__(self, data: Path, *options: str) -> None:
+        line = [sys.executable, "-m", "compute", "up", f"--data={data}", "--port=0", *options]
+        self.process = subprocess.Popen(
+            line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        )
+        self.said = ""
+        for text in stream(self.process.stdout):
+            self.said += text
             if READY in text:
-                break
-        else:
-            assert world.stderr is not None
-            pytest.fail(f"it never became ready: {said} {world.stderr.read()}")
-        world.said = "".join(said)  # type: ignore[attr-defined]
-        try:
-            yield world
-        finally:
-            world.kill()
+                return
+        pytest.fail(f"it never became ready: {self.said} {self.process.communicate()[1]}")
+
+
+@contextmanager
+def up(data: Path, *options: str) -> Iterator[Running]:
+    """A world in the foreground."""
+    world = Running(data, *options)
+    try:
+        yield world
+    finally:
+        world.process.kill()
+        world.process.communicate()
 
 
 def client(data: Path, context: str) -> HttpClient:
@@ -81,9 +88,9 @@ def test_it_says_where_it_is_and_what_to_type(tmp_path):
         assert "DFW (dfw), LHR (lhr), DFW (dfw-2)" in said
         assert "core, hub, project-shop, cell-dfw, cell-dfw-2, cell-lhr" in said
         assert f"export KUBECONFIG={shlex.quote(str(data / 'kubeconfig'))}\n" in said
-        world.send_signal(signal.SIGINT)
-        out, err = world.communicate(timeout=30)
-        assert world.returncode == 0
+        world.process.send_signal(signal.SIGINT)
+        out, err = world.process.communicate(timeout=30)
+        assert world.process.returncode == 0
         assert out.endswith("Stopped. Everything that was acknowledged is kept.\n")
         assert err == ""
     modes = {f.stat().st_mode & 0o077 for f in data.rglob("*") if f.suffix != ".crt"}
@@ -96,7 +103,7 @@ def test_a_second_one_on_the_same_data_says_so(tmp_path):
     with up(data, "--cities=DFW") as world:
         told = fails("up", f"--data={data}", "--port=0")
         assert "is up already at https://127.0.0.1:" in told
-        assert f"(process {world.pid})" in told
+        assert f"(process {world.process.pid})" in told
         shown = compute("up", f"--data={data}", "status")
         assert shown.returncode == 0
         assert re.search(r"^cell +dfw +DFW +Ready$", shown.stdout, re.MULTILINE)

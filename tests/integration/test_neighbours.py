@@ -163,7 +163,11 @@ def test_entitlements_wait_for_the_time_or_the_hand_that_is_set():
 
 
 async def _events_on(world: Watched, claim: str) -> list[Event]:
-    return [e for e in (await world.user.every(Event)).items if e.regarding.name == claim]
+    return [
+        e
+        for e in (await world.user.every(Event)).items
+        if e.regarding and e.regarding.name == claim
+    ]
 
 
 def _is(phase: str) -> Callable[[ServiceEntitlement], bool]:

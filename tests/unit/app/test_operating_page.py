@@ -9,7 +9,7 @@ from compute.api import annotations
 from compute.app.world import PLATFORM, SYSTEM
 from compute.decide import entitlement
 from compute.providers import settings as machines
-from compute.services import entitlements
+from compute.services import entitlements, planes
 from compute.services.network import faults
 
 PAGE = (Path(__file__).parents[3] / "docs/operating.md").read_text()
@@ -17,8 +17,8 @@ PAGE = (Path(__file__).parents[3] / "docs/operating.md").read_text()
 
 def section(name: str) -> str:
     """What the page says of a ConfigMap, from its heading to the next."""
-    (text,) = re.findall(rf"^### [^\n]*`{name}`\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL)
-    return text
+    found = re.search(rf"^### [^\n]*`{name}`\n(.*?)(?=^##)", PAGE, re.MULTILINE | re.DOTALL)
+    return found[1] if found else ""
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_every_key_of_a_configmap_is_on_the_page_and_no_other(name, namespace, k
 def test_the_services_look_where_a_world_keeps_settings():
     """The namespaces that a world makes are those that its services read."""
     assert {machines.NAMESPACE, faults.NAMESPACE} == {SYSTEM}
-    assert entitlements.PLATFORM == PLATFORM
+    assert planes.PLATFORM == PLATFORM
 
 
 @pytest.mark.parametrize(

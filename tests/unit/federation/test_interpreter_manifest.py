@@ -4,21 +4,26 @@ import re
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 import yaml
 
 from compute.api import scheme
-from compute.api.compute import WorkloadDeployment
+from compute.api.compute import WorkloadDeployment, WorkloadDeploymentStatus
 from compute.api.karmada import ResourceInterpreterCustomization
 from compute.api.schema import schema_of
 from compute.api.structural import validate
+from compute.federation import interpreter, marks
+from tests.builders import deployment
+from tests.federation_builders import with_meta
 from tools.generate import field_docs
 
 FOLDER = Path(__file__).parents[3] / "config/components/federation"
 
 
 def manifest() -> dict[str, Any]:
-    return yaml.safe_load((FOLDER / "workloaddeployment.yaml").read_text())
+    document: dict[str, Any] = yaml.safe_load((FOLDER / "workloaddeployment.yaml").read_text())
+    return document
 
 
 def scripts() -> dict[str, str]:
@@ -60,8 +65,23 @@ def test_a_script_is_one_function_of_the_name_that_karmada_calls(rule, head):
     """Each block of it is closed."""
     script = scripts()[rule]
     assert script.startswith(head)
-    opened = re.findall(r"\b(function|then)\b", script)
+    opened = re.findall(r"\b(function|then|do)\b", script)
     assert len(re.findall(r"\bend\b", script)) == len(opened)
+
+
+def test_generations_travel_by_the_names_that_the_engine_knows():
+    """What one script adds to a status the other takes out again: neither is a field of ours."""
+    copy = with_meta(
+        msgspec.structs.replace(deployment(), status=WorkloadDeploymentStatus(replicas=1)),
+        annotations={marks.TEMPLATE_GENERATION: "4"},
+    )
+    reflected = interpreter.reflected(copy)
+    assert reflected is not None
+    added = reflected.keys() - msgspec.json.decode(scheme.encode(copy.status))
+    rules = scripts()
+    assert f'annotations["{marks.TEMPLATE_GENERATION}"]' in rules["statusReflection"]
+    assert set(re.findall(r"status\.(\w+) = ", rules["statusReflection"])) == added
+    assert set(re.findall(r"status\.(\w+) = nil", rules["statusAggregation"])) == added
 
 
 def test_the_kustomization_lists_every_manifest():

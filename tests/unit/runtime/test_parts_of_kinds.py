@@ -65,7 +65,7 @@ def test_a_role_of_one_cluster_has_a_sole_one(tmp_path):
 
 
 def test_a_cluster_is_engaged_when_it_is_first_reached(tmp_path):
-    """Reaching it again is the same cluster; once forgotten it is another."""
+    """Reaching it again is the same cluster; once that was let go it is another."""
 
     async def story(stage: Stage) -> None:
         plane, projects = await stage.plane("shop"), stage.role("project")
@@ -80,8 +80,7 @@ def test_a_cluster_is_engaged_when_it_is_first_reached(tmp_path):
         assert await reached.reach(SHOP) is first
         with pytest.raises(NotFound):
             await reached.reach(cluster_name("nowhere"))
-        await reached.forget(SHOP)
-        assert projects.find(SHOP) is None
+        await projects.disengage(SHOP)
         assert await reached.reach(SHOP) is not first
 
     staged(tmp_path, story)

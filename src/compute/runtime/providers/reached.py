@@ -25,7 +25,3 @@ class Reached:
         """The cluster of this name, engaged."""
         present = self._clusters.find(name)
         return present or await self._clusters.engage(name, self._connect(name))
-
-    async def forget(self, name: ClusterName) -> None:
-        """Let a cluster go that has gone for good."""
-        await self._clusters.disengage(name)
