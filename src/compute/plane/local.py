@@ -94,7 +94,17 @@ class LocalTransport:
     async def patch(
         self, place: Place, kind: PatchType, patch: object, options: WriteOptions
     ) -> Document:
-        return _document(await self.patch_record(place, kind, patch, options))
+        written = await self._registry.patch(
+            self._object_kind(place),
+            place.namespace,
+            place.name,
+            kind,
+            _taken(patch),
+            options if kind is PatchType.APPLY else self._signed(options),
+            place.subresource,
+            self._user,
+        )
+        return _document(written.record)
 
     async def delete(self, place: Place, options: DeleteOptions) -> Document:
         kind = self._object_kind(place)
@@ -163,21 +173,6 @@ class LocalTransport:
         document = _object_in(body)
         written = await self._registry.create(
             kind, place.namespace, document, self._signed(options), self._user
-        )
-        return written.record
-
-    async def patch_record(
-        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
-    ) -> Record:
-        written = await self._registry.patch(
-            self._object_kind(place),
-            place.namespace,
-            place.name,
-            kind,
-            _taken(patch),
-            options if kind is PatchType.APPLY else self._signed(options),
-            place.subresource,
-            self._user,
         )
         return written.record
 
@@ -250,12 +245,6 @@ class DoorClient(Client):
             return await super().create(obj, options)
         record = await self._door.create_encoded(place, scheme.encode(obj), options)
         return scheme.decode_as(type(obj), record.data)
-
-    async def _patched(
-        self, kind: type[K], place: Place, patch: Document, options: WriteOptions
-    ) -> K:
-        record = await self._door.patch_record(place, PatchType.MERGE, patch, options)
-        return scheme.decode_as(kind, record.data)
 
 
 class LocalClient(DoorClient):

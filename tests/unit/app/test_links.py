@@ -1,8 +1,9 @@
 """Links that can be cut."""
 
+import msgspec
 import pytest
 
-from compute.api.core import ConfigMap
+from compute.api.core import ConfigMap, Namespace, NamespaceStatus
 from compute.api.errors import Unavailable
 from compute.api.meta import ObjectMeta
 from compute.app.links import Link, through
@@ -13,6 +14,9 @@ from compute.runtime.requests import cluster_name
 from tests.stage import Stage, staged
 
 CONFIG = ConfigMap(metadata=ObjectMeta(name="a", namespace="default"))
+CHANGED = msgspec.structs.replace(CONFIG, data={"a": "b"})
+SPACE = Namespace(metadata=ObjectMeta(name="default"))
+ENDING = msgspec.structs.replace(SPACE, status=NamespaceStatus(phase="Terminating"))
 HERE = Place(ConfigMap.RESOURCE, "default")
 NEW = {"metadata": {"name": "b"}, "data": {}}
 
@@ -30,6 +34,8 @@ VERBS = {
     "create": lambda client: client.create(CONFIG),
     "create raw": lambda client: client.raw.create(HERE, NEW, None),
     "update": lambda client: client.raw.update(HERE, NEW, None),
+    "patch": lambda client: client.patch(CONFIG, CHANGED),
+    "patch status": lambda client: client.patch_status(SPACE, ENDING),
     "apply": lambda client: client.apply(CONFIG, "me"),
     "delete": lambda client: client.delete(CONFIG),
     "delete all": lambda client: client.raw.delete_collection(HERE, ListOptions(), DeleteOptions()),

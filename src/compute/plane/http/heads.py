@@ -17,16 +17,14 @@ def opening(status: int, content_type: str) -> bytes:
 
 def lines(headers: Collection[tuple[str, str]]) -> bytes:
     """More headers. A value cannot end its line: what would is shown as a question mark."""
-    shown = [f"{name}: {_shown(value)}\r\n".encode() for name, value in headers]
+    shown = [f"{name}: {''.join(map(_shown, value))}\r\n".encode() for name, value in headers]
     if not any(name == "cache-control" for name, _ in headers):
         shown.append(UNCACHED)
     return b"".join(shown)
 
 
-def _shown(value: str) -> str:
-    if value.isprintable():
-        return value
-    return "".join(character if character.isprintable() else "?" for character in value)
+def _shown(character: str) -> str:
+    return character if character.isprintable() else "?"
 
 
 def _phrase(status: int) -> str:

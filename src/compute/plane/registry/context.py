@@ -68,11 +68,10 @@ class Context:
         self, kind: Kind, key: str, previous: int, change: ChangeType, document: Document
     ) -> Draft:
         """The change that makes this document, in the kind's own version, the object's state."""
-        head, conversion = kind.head, kind.conversion
-        if conversion is not None:
+        head = kind.head
+        if kind.conversion is not None:
+            document = kind.conversion.to_storage(document)
             head = self.kinds.stored_as(kind.storage).head
-            if not conversion.relabels:  # what a document says it is stands in the head alone
-                document = conversion.to_storage(document)
         tail = tail_of(document)
         if len(tail) > LARGEST and change is not ChangeType.DELETED:
             raise TooLarge(

@@ -43,10 +43,7 @@ def document_of(kind: Kind, record: Record) -> Document:
     if record.revision < kind.since:
         record = _completed(kind, record)
     document: Document = decode(record.data)
-    conversion = kind.conversion
-    if conversion is None or (conversion.relabels and record.data.startswith(kind.head)):
-        return document
-    return conversion.from_storage(document)
+    return document if kind.conversion is None else kind.conversion.from_storage(document)
 
 
 def view_of(kind: Kind, record: Record) -> Record:
