@@ -7,10 +7,9 @@ import msgspec
 import pytest
 
 from compute.api import finalizers, names
-from compute.api.compute import Instance, Placement, Workload, WorkloadDeployment
-from compute.api.errors import AlreadyExists
+from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.karmada import PropagationPolicy
-from compute.api.meta import Object
+from compute.api.meta import Object, ObjectMeta
 from compute.api.quota import ResourceClaim
 from compute.app.homes import HUB, Home
 from tests.integration.test_cells import cut
@@ -61,30 +60,9 @@ async def remove(world: Watched, name: str, seconds: float = 300.0) -> None:
     await world.gone(PROJECT, Workload, name, "default", seconds)
 
 
-async def create_when_free(world: Watched, wanted: Workload) -> None:
-    """Create a Workload as soon as its name is free."""
-
-    async def look() -> bool:
-        try:
-            await world.user.create(wanted)
-        except AlreadyExists:
-            return False
-        return True
-
-    await world.until(look, 300.0, f"{wanted.metadata.name} to be free")
-
-
 def with_finalizers(obj, *held: str):
     metadata = msgspec.structs.replace(obj.metadata, finalizers=held)
     return msgspec.structs.replace(obj, metadata=metadata)
-
-
-def with_placements(*placements: Placement) -> Callable[[Workload], Workload]:
-    def changed(present: Workload) -> Workload:
-        spec = msgspec.structs.replace(present.spec, placements=placements)
-        return msgspec.structs.replace(present, spec=spec)
-
-    return changed
 
 
 async def nothing_else_is_left(world: Watched, *instances: str) -> None:
@@ -263,6 +241,30 @@ def test_w41_what_never_ran_can_be_scaled_down_and_repaired(policy):
     told(story)
 
 
+def test_w49_a_claim_of_another_size_is_not_taken_for_a_grant():
+    """One that was left under the name is replaced before anything runs on it."""
+
+    async def story(world: Watched) -> None:
+        name = names.claim("web-home-dfw-0")
+        await world.deploy(workload(cities=("DFW",)))
+        proper = await world.user.get(ResourceClaim, name, "default")
+        await remove(world, "web")
+        small = [msgspec.structs.replace(asked, amount=1) for asked in proper.spec.requests]
+        left = ResourceClaim(
+            metadata=ObjectMeta(name=name, namespace="default", labels=proper.metadata.labels),
+            spec=msgspec.structs.replace(proper.spec, requests=tuple(small)),
+        )
+        await world.user.create(workload(cities=("DFW",)))
+        left = await world.user.create(left)
+        await world.served("web")
+        claim = await world.user.get(ResourceClaim, name, "default")
+        assert claim.metadata.uid != left.metadata.uid
+        assert claim.spec.requests == proper.spec.requests
+        await nothing_else_is_left(world, "web-home-dfw-0")
+
+    told(story)
+
+
 def test_w64_a_claim_on_its_way_out_grants_nothing():
     """What runs goes on; what takes its place waits until the old claim is gone and a new granted."""
 
@@ -306,122 +308,5 @@ def test_w65_a_restart_in_a_full_project_keeps_its_place():
         await throughout(look, world.served("web"))
         await remove(world, "web")
         await world.served("greedy")
-
-    told(story)
-
-
-def test_a_workload_that_is_made_again_at_once_is_a_new_one():
-    """Nothing of the old one is adopted, and nothing of it is left."""
-
-    async def story(world: Watched) -> None:
-        await world.set_provider("dfw", stopSeconds="5")
-        await world.deploy(workload(replicas=2))
-        old = await uids(world, PROJECT, WorkloadDeployment)
-        await world.user.delete(await world.user.get(Workload, "web", "default"))
-        await create_when_free(world, workload(replicas=1))
-        await world.served("web")
-        await nothing_else_is_left(world, *(f"web-home-{city}-0" for city in ("dfw", "lhr", "sin")))
-        new = await uids(world, PROJECT, WorkloadDeployment)
-        assert not set(old.values()) & set(new.values())
-
-    told(story)
-
-
-def test_a_workload_torn_from_its_finalizer_and_made_again_is_served():
-    """Its deployments are in the way until they have come down in order; then new ones come."""
-
-    async def story(world: Watched) -> None:
-        await world.set_provider("dfw", stopSeconds="5")
-        await world.deploy(workload(cities=("DFW",), replicas=2))
-        torn = await world.user.get(Workload, "web", "default")
-        await world.user.delete(await world.user.patch(torn, with_finalizers(torn)))
-        await create_when_free(world, workload(cities=("DFW",), replicas=1))
-        await world.served("web")
-        await nothing_else_is_left(world, "web-home-dfw-0")
-        (present,) = (await world.user.every(WorkloadDeployment)).items
-        made = await world.user.get(Workload, "web", "default")
-        assert present.spec.workload_ref.uid == made.metadata.uid
-
-    told(story)
-
-
-def test_a_placement_that_is_renamed_moves():
-    """What has the old name goes, what has the new one comes."""
-
-    async def story(world: Watched) -> None:
-        await world.deploy(workload(cities=("DFW",), replicas=2))
-        (home,) = (await world.user.get(Workload, "web", "default")).spec.placements
-        await world.change("web", with_placements(msgspec.structs.replace(home, name="away")))
-        served = await world.served("web")
-        await nothing_else_is_left(world, "web-away-dfw-0", "web-away-dfw-1")
-        served = await world.user.get(Workload, "web", "default")
-        assert [p.name for p in served.status.placements] == ["away"]
-        assert served.status.deployments == 1
-
-    told(story)
-
-
-@pytest.mark.parametrize("seconds", [0, 0.005, 1, 30])
-def test_a_city_that_is_removed_and_added_back_runs_again(seconds):
-    """However far the removal has come by then."""
-
-    async def story(world: Watched) -> None:
-        await world.set_provider("lhr", stopSeconds="5")
-        await world.deploy(workload(cities=("DFW", "LHR")))
-        (both,) = (await world.user.get(Workload, "web", "default")).spec.placements
-        dfw = (await uids(world, "dfw", Instance))["web-home-dfw-0"]
-        await world.change(
-            "web", with_placements(msgspec.structs.replace(both, city_codes=("DFW",)))
-        )
-        await asyncio.sleep(seconds)
-        await world.change("web", with_placements(both))
-        await world.served("web")
-        await nothing_else_is_left(world, "web-home-dfw-0", "web-home-lhr-0")
-        assert (await uids(world, "dfw", Instance))["web-home-dfw-0"] == dfw
-
-    told(story)
-
-
-@pytest.mark.parametrize("seconds", [0, 0.01, 0.3, 3])
-def test_a_template_that_changes_twice_quickly_ends_with_the_second(seconds):
-    """No more than one Instance is away at a time, whichever template it was made from."""
-
-    async def story(world: Watched) -> None:
-        await world.set_provider("dfw", startSeconds="1", stopSeconds="1")
-        await world.deploy(workload(cities=("DFW",), replicas=3))
-
-        async def look() -> None:
-            there = (await world.client("dfw").every(Instance)).items
-            assert sum(map(is_ready, there)) >= 2
-
-        async def change() -> None:
-            await world.change("web", with_image("registry.test/web:2"))
-            await asyncio.sleep(seconds)
-            await world.change("web", with_image("registry.test/web:3"))
-            await world.served("web")
-
-        await throughout(look, change())
-        await nothing_else_is_left(world, *(f"web-home-dfw-{n}" for n in range(3)))
-
-    told(story)
-
-
-@pytest.mark.parametrize(("first", "then"), [(2, 4), (4, 2)])
-@pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
-def test_a_restart_while_scaling_does_both(policy, first, then):
-    """All that is left was made after the restart was asked for."""
-
-    async def story(world: Watched) -> None:
-        await world.set_provider("dfw", startSeconds="1", stopSeconds="1")
-        await world.deploy(
-            workload(cities=("DFW",), replicas=first, instance_management_policy=policy)
-        )
-        before = await uids(world, "dfw", Instance)
-        await world.change("web", with_replicas(then))
-        await world.change("web", restarted)
-        await world.served("web")
-        await nothing_else_is_left(world, *(f"web-home-dfw-{n}" for n in range(then)))
-        after = await uids(world, "dfw", Instance)
-        assert not set(before.values()) & set(after.values())
 
     told(story)

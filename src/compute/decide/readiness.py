@@ -19,6 +19,7 @@ from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
 from compute.api.meta import Condition
 from compute.api.reasons import Reason
+from compute.decide import gating
 from compute.decide.conditions import find, is_true, put
 from compute.decide.ranking import Candidate, rank, worst
 
@@ -52,7 +53,7 @@ def conditions(
     generation = instance.metadata.generation
     effects = tuple(_quota_effects(instance.status.conditions, generation, now))
     settled = put(instance.status.conditions, effects, now)
-    ready = _ready(_gate_names(instance), settled, network_failure)
+    ready = _ready(gating.closed(instance), settled, network_failure)
     return put(settled, (ready.condition(ConditionType.READY, generation, now),), now)
 
 
@@ -149,8 +150,3 @@ def _not_available(current: Sequence[Condition]) -> Candidate:
 def _copy(said: Condition) -> Candidate:
     message = said.message or f"{said.type} is {said.status}: {said.reason}"
     return Candidate(said.type, said.reason, message, said.status)
-
-
-def _gate_names(instance: Instance) -> tuple[str, ...]:
-    controller = instance.spec.controller
-    return tuple(gate.name for gate in controller.scheduling_gates) if controller else ()

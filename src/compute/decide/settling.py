@@ -15,6 +15,7 @@ from compute.api.conditions import ConditionType
 from compute.api.meta import Condition
 from compute.api.reasons import Reason
 from compute.decide.conditions import find, is_true, status_of
+from compute.decide.gating import closed
 from compute.decide.quota import gate_opens
 
 MOMENT: Final = timedelta(seconds=2)
@@ -33,7 +34,7 @@ def may_go_unsaid(instance: Instance, told: Sequence[Condition], now: datetime) 
     born = instance.metadata.creation_timestamp
     if born is None or not _only_waits(instance.status.conditions, told):
         return None
-    if gates.QUOTA in _closed(instance) and is_true(told, ConditionType.QUOTA_GRANTED):
+    if gates.QUOTA in closed(instance) and is_true(told, ConditionType.QUOTA_GRANTED):
         return None  # the gate opens once this is said
     age = now - born
     return MOMENT - age if timedelta() <= age < MOMENT else None
@@ -44,10 +45,10 @@ def is_settled(instance: Instance) -> bool:
     said = find(instance.status.conditions, ConditionType.READY)
     if said is None or said.observed_generation != instance.metadata.generation:
         return False
-    closed = _closed(instance)
-    if gates.QUOTA in closed and gate_opens(instance):
+    waits_at = closed(instance)
+    if gates.QUOTA in waits_at and gate_opens(instance):
         return False
-    return (said.status == "True") == (not closed and _serves(instance.status.conditions))
+    return (said.status == "True") == (not waits_at and _serves(instance.status.conditions))
 
 
 def _only_waits(before: Sequence[Condition], told: Sequence[Condition]) -> bool:
@@ -65,8 +66,3 @@ def _serves(current: Sequence[Condition]) -> bool:
     denied = status_of(current, ConditionType.QUOTA_GRANTED) == "False"
     provided = (ConditionType.PROGRAMMED, ConditionType.AVAILABLE)
     return not denied and all(is_true(current, kind) for kind in provided)
-
-
-def _closed(instance: Instance) -> tuple[str, ...]:
-    controller = instance.spec.controller
-    return tuple(gate.name for gate in controller.scheduling_gates) if controller else ()

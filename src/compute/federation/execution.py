@@ -110,11 +110,13 @@ class Execution:
         if work.deleting:
             await self._remove(job)
             return DONE
-        outcomes = [await self._applied(job, one) for one in work.spec.workload.manifests]
-        told = [outcome for outcome in outcomes if outcome is not None]
-        if len(told) != len(outcomes):
+        now = self._environment.now()
+        told = _all([await self._applied(job, one) for one in work.spec.workload.manifests])
+        if told and reports.work_status(work, told, now) != work.status:
+            told = _all([await _confirmed(job, outcome) for outcome in told])
+        if told is None:
             return DONE  # what is waited for asks for another look
-        status = reports.work_status(work, told, self._environment.now())
+        status = reports.work_status(work, told, now)
         await job.hub.client.patch_status(work, msgspec.structs.replace(work, status=status))
         refused = any(outcome.trouble and outcome.copy is None for outcome in told)
         return _ASK_AGAIN if refused else DONE
@@ -183,6 +185,26 @@ async def _apply(job: _Job, wanted: K) -> Outcome | None:
         return Outcome(None, _occupied(copy))
     renewed = copies.renewed(copy, wanted)
     return Outcome(copy if renewed == copy else await client.patch(copy, renewed))
+
+
+async def _confirmed(job: _Job, outcome: Outcome) -> Outcome | None:
+    """The outcome with the copy as it is; None when that has gone, which asks for another look.
+
+    A cache that is behind would bring back what another engine, which hears of changes sooner, has
+    told already.
+    """
+    copy = outcome.copy
+    if copy is None:
+        return outcome
+    meta = copy.metadata
+    present = await job.cell.client.find(type(copy), meta.name, meta.namespace)
+    return None if present is None else Outcome(present, outcome.trouble)
+
+
+def _all(outcomes: Sequence[Outcome | None]) -> list[Outcome] | None:
+    """The outcomes; None while one of them is missing."""
+    there = [outcome for outcome in outcomes if outcome is not None]
+    return there if len(there) == len(outcomes) else None
 
 
 def _has_room(cell: Cluster, wanted: Object) -> bool:

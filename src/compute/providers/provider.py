@@ -24,6 +24,7 @@ from compute.api.networking import Subnet
 from compute.api.reasons import Reason
 from compute.decide.addresses import address_of
 from compute.decide.conditions import is_true, status_of
+from compute.decide.gating import closed
 from compute.environment import Environment
 from compute.providers import machines, settings
 from compute.providers.addresses import Addresses, holders
@@ -208,8 +209,7 @@ def _has_machine(instance: Instance) -> bool:
 
 
 def _is_gated(instance: Instance) -> bool:
-    controller = instance.spec.controller
-    return controller is not None and bool(controller.scheduling_gates)
+    return bool(closed(instance))
 
 
 def _is_denied(instance: Instance) -> bool:

@@ -37,6 +37,7 @@ from tests.engine_builders import (
     engage,
     member,
     remove,
+    report,
     scaled,
     send,
     sent,
@@ -237,6 +238,43 @@ def test_a_copy_is_not_set_back_to_what_the_hub_said_before(tmp_path):
         await look(behind, CELL, PLACE, made.metadata.name)
         assert (await arrived(stage)).spec.scale_settings.min_replicas == 5
         assert len(cells) == 1
+
+    halted(tmp_path, story)
+
+
+def test_an_old_report_is_not_told_again(tmp_path):
+    """What another engine has told of the cell meanwhile stays."""
+
+    async def story(stage: Stage) -> None:
+        cells, now = await frozen(stage, "cell", "dfw"), stage.role("cell")
+        name = (await work(stage)).metadata.name
+        await report(stage, ready=1)
+        await settle(stage)
+        hub = stage.role("hub")
+        await look(
+            Execution(engine.KINDS, EnginePlanes(hub, now), stage.environment), CELL, PLACE, name
+        )
+        told_ = await work(stage)
+        await settle(stage)
+        behind = Execution(engine.KINDS, EnginePlanes(hub, cells), stage.environment)
+        await look(behind, CELL, PLACE, name)
+        assert (await work(stage)).status == told_.status
+
+    halted(tmp_path, story)
+
+
+def test_nothing_is_told_of_a_copy_that_has_gone(tmp_path):
+    """When its going is heard, it is made again."""
+
+    async def story(stage: Stage) -> None:
+        made = await work(stage)
+        emptied = msgspec.structs.replace(made, status=type(made.status)())
+        made = await stage.client("hub").patch_status(made, emptied)
+        late = await both(stage)
+        await remove(stage, "dfw", sent())
+        execution = Execution(engine.KINDS, late, stage.environment)
+        await look(execution, CELL, PLACE, made.metadata.name)
+        assert await work(stage) == made
 
     halted(tmp_path, story)
 

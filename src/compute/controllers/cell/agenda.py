@@ -8,9 +8,9 @@ import msgspec
 from compute.api import finalizers
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.gates import NETWORK
-from compute.api.instancespec import InstanceController
 from compute.controllers.cell.planes import CellSettings
 from compute.decide import rollout
+from compute.decide.gating import opened
 from compute.decide.networks import NetworkPlan
 from compute.decide.rollout import Create, Delete, Label, Plan
 from compute.decide.rollup import NetworkVerdict
@@ -87,16 +87,16 @@ def new_instance(work: Agenda, ordinal: int, settings: CellSettings) -> Instance
 
 def tended(instance: Instance, labels: Mapping[str, str], network: NetworkPlan | None) -> Instance:
     """The Instance with its labels, its location, and no gate that is open; itself if it has all."""
-    controller, place = instance.spec.controller, instance.spec.location
-    opened = _opened(controller, network)
-    located = place or (network.verdict.location if network else None)
-    if not labels and opened is controller and located is place:
+    is_open = network is None or network.verdict.ready
+    let = opened(instance, NETWORK) if is_open else instance
+    place = instance.spec.location or (network.verdict.location if network else None)
+    if not labels and let is instance and place is instance.spec.location:
         return instance
     kept = merged(instance.metadata.labels, labels)
     return msgspec.structs.replace(
-        instance,
+        let,
         metadata=msgspec.structs.replace(instance.metadata, labels=kept),
-        spec=msgspec.structs.replace(instance.spec, controller=opened, location=located),
+        spec=msgspec.structs.replace(let.spec, location=place),
     )
 
 
@@ -111,15 +111,3 @@ def _changes(
             lacking = labels.get(instance.metadata.uid, {})
             if tended(instance, lacking, network) is not instance:
                 yield instance, lacking
-
-
-def _opened(
-    controller: InstanceController | None, network: NetworkPlan | None
-) -> InstanceController | None:
-    """Without the network's gate once the networks are ready, or where nobody manages any."""
-    if controller is None or (network and not network.verdict.ready):
-        return controller
-    left = tuple(gate for gate in controller.scheduling_gates if gate.name != NETWORK)
-    if left == controller.scheduling_gates:
-        return controller
-    return msgspec.structs.replace(controller, scheduling_gates=left)

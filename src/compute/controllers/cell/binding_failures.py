@@ -10,6 +10,7 @@ from compute.api.networking import NetworkBinding
 from compute.api.reasons import Reason
 from compute.decide import joins
 from compute.decide.conditions import find
+from compute.decide.gating import closed
 from compute.runtime.clusters import Cluster, Clusters
 from compute.runtime.requests import ClusterName, Request
 from compute.runtime.sources import To
@@ -57,7 +58,4 @@ def _deployment(instance: Instance) -> Iterable[str]:
 
 
 def _waits(instance: Instance) -> bool:
-    controller = instance.spec.controller
-    return controller is not None and any(
-        gate.name == gates.NETWORK for gate in controller.scheduling_gates
-    )
+    return gates.NETWORK in closed(instance)

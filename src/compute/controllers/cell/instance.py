@@ -26,6 +26,7 @@ from compute.controllers.cell.quota_figures import QuotaFigures
 from compute.controllers.cell.quota_gate import QuotaGate, waits
 from compute.decide import quota, readiness, settling
 from compute.decide.conditions import find, put
+from compute.decide.gating import opened
 from compute.decide.quota import LetGo, Verdict
 from compute.decide.rollup import same
 from compute.environment import Environment
@@ -111,7 +112,7 @@ class InstanceReconciler:
             return Result(look_again_after=min(unsaid, later or unsaid))
         told = await self._said(cell, instance, verdict)
         if waits(told) and quota.gate_opens(told):
-            await cell.client.patch(told, _let_through(told))
+            await cell.client.patch(told, opened(told, gates.QUOTA))
         return Result(look_again_after=later)
 
     async def _ended(self, cell: Cluster, instance: Instance) -> Result:
@@ -186,15 +187,6 @@ def _claimed(cell: Clusters, source: str) -> To[ResourceClaim]:
                 yield Request(cluster.name, namespace, name)
 
     return to
-
-
-def _let_through(instance: Instance) -> Instance:
-    """The Instance without its Quota gate."""
-    controller = instance.spec.controller
-    assert controller is not None
-    left = tuple(gate for gate in controller.scheduling_gates if gate.name != gates.QUOTA)
-    opened = replace(controller, scheduling_gates=left)
-    return replace(instance, spec=replace(instance.spec, controller=opened))
 
 
 def _with_conditions(instance: Instance, told: tuple[Condition, ...]) -> Instance:

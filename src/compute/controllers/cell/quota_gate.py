@@ -24,6 +24,7 @@ from compute.controllers.cell import identities
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.decide import joins, quota
 from compute.decide.conditions import is_true
+from compute.decide.gating import closed
 from compute.decide.quota import (
     Absent,
     CreateClaim,
@@ -184,10 +185,7 @@ class QuotaGate:
 
 def waits(instance: Instance) -> bool:
     """Whether the Instance waits at its Quota gate."""
-    controller = instance.spec.controller
-    return controller is not None and any(
-        g.name == gates.QUOTA for g in controller.scheduling_gates
-    )
+    return gates.QUOTA in closed(instance)
 
 
 def _judged(instance: Instance, outcome: Outcome, now: datetime) -> Verdict:

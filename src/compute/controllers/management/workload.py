@@ -15,15 +15,16 @@ import msgspec
 
 from compute.api import finalizers
 from compute.api.compute import Workload, WorkloadDeployment
-from compute.api.errors import NotFound
 from compute.client.client import Client
 from compute.controllers.management import networks, offers, workload_reads, workload_watches
+from compute.controllers.management.carrying import remove
 from compute.controllers.management.histories import Histories
 from compute.controllers.management.planes import ManagementPlanes
 from compute.controllers.management.refusals import Refusals
 from compute.decide import placement, rollup, serving
 from compute.decide.placement import Split
 from compute.decide.workload_status import workload_status
+from compute.decide.writes import Delete
 from compute.runtime import commit
 from compute.runtime.clusters import Cluster
 from compute.runtime.controller import Controller
@@ -159,7 +160,7 @@ async def _carry_out(client: Client, split: Split, refusals: Refusals) -> bool:
     """Whether anything was to be done. One deployment that is refused must not hold up the others."""
     for unwanted in split.delete:
         with refusals.noted():
-            await _delete(client, unwanted)
+            await remove(client, Delete(unwanted))
     for update in split.update:
         with refusals.noted():
             await client.patch(update.existing, update.desired)
@@ -167,10 +168,3 @@ async def _carry_out(client: Client, split: Split, refusals: Refusals) -> bool:
         with refusals.noted():
             await client.create(wanted)
     return bool(split.delete or split.update or split.create)
-
-
-async def _delete(client: Client, deployment: WorkloadDeployment) -> None:
-    try:
-        await client.delete(deployment)
-    except NotFound:
-        return

@@ -16,7 +16,7 @@ from compute.api.conditions import ConditionType
 from compute.api.meta import EPOCH, Condition, Object
 from compute.api.networking import NetworkBinding
 from compute.api.reasons import Owner, Reason, describe
-from compute.decide import joins
+from compute.decide import gating, joins
 from compute.decide.conditions import find, is_true
 from compute.decide.ranking import rank
 from compute.decide.slots import desired, is_ready
@@ -169,14 +169,8 @@ def said(by: Object, condition: Condition) -> Cause:
     return Cause(by, condition.reason, condition.message, max(times, default=None))
 
 
-def closed_gates(instance: Instance) -> tuple[str, ...]:
-    """What the Instance still waits for before it may start."""
-    controller = instance.spec.controller
-    return tuple(gate.name for gate in controller.scheduling_gates) if controller else ()
-
-
 def _of_gates(instance: Instance, binding: NetworkBinding | None) -> Iterator[Cause]:
-    closed = closed_gates(instance)
+    closed = gating.closed(instance)
     quota = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
     denied = quota is not None and quota.status == "False"
     if quota and quota.status != "True" and (denied or gates.QUOTA in closed):

@@ -17,6 +17,7 @@ from compute.api.meta import Condition, ConditionStatus, Object
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
 from compute.decide.conditions import find, is_true
+from compute.decide.gating import closed
 from compute.decide.quota.claims import (
     Absent,
     Disabled,
@@ -234,11 +235,8 @@ def _standing(instance: Instance, ruling: _Ruling) -> _Ruling:
 
 def _was_let_through(instance: Instance) -> bool:
     """Whether quota was granted and the gate opened: from then on the Instance may run."""
-    controller = instance.spec.controller
-    closed = controller is not None and any(
-        gate.name == gates.QUOTA for gate in controller.scheduling_gates
-    )
-    return not closed and is_true(instance.status.conditions, ConditionType.QUOTA_GRANTED)
+    granted = is_true(instance.status.conditions, ConditionType.QUOTA_GRANTED)
+    return granted and gates.QUOTA not in closed(instance)
 
 
 def _warning(instance: Instance, ruling: _Ruling, told: _Ruling) -> Reason | None:
