@@ -20,7 +20,7 @@ from compute.api.compute import (
     WorkloadStatus,
 )
 from compute.api.conditions import ConditionType
-from compute.api.meta import Condition
+from compute.api.meta import Condition, ConditionStatus
 from compute.api.reasons import Reason
 from compute.decide.conditions import find, is_true, put
 from compute.decide.generations import is_reported
@@ -83,6 +83,14 @@ class _Part:
         return any(map(_is_available, self.deployments))
 
     @property
+    def otherwise(self) -> ConditionStatus:
+        """What it says of itself while nothing of it is known to serve.
+
+        A city that is not heard of may well serve: then nobody knows.
+        """
+        return "Unknown" if any(map(_is_unheard, self.deployments)) else "False"
+
+    @property
     def ready(self) -> int:
         return sum(d.status.ready_replicas for d in self.deployments)
 
@@ -141,7 +149,7 @@ def _placement_available(part: _Part) -> Candidate:
         return Candidate("", Reason.AVAILABLE_DEPLOYMENT_FOUND, text, "True")
     if part.nowhere:
         return Candidate("", Reason.NO_MATCHING_LOCATIONS, text)
-    return Candidate("", Reason.NO_AVAILABLE_DEPLOYMENTS, text)
+    return Candidate("", Reason.NO_AVAILABLE_DEPLOYMENTS, text, part.otherwise)
 
 
 def _available(parts: Sequence[_Part], besides: Sequence[Candidate], *, paused: bool) -> Candidate:
@@ -150,7 +158,9 @@ def _available(parts: Sequence[_Part], besides: Sequence[Candidate], *, paused: 
     if any(part.available for part in parts):
         return Candidate("", Reason.AVAILABLE_PLACEMENT_FOUND, text, "True")
     pointer = Reason.NO_AVAILABLE_PLACEMENTS
-    return Candidate("", next((c.reason for c in causes if c.reason != pointer), pointer), text)
+    reason = next((c.reason for c in causes if c.reason != pointer), pointer)
+    unheard = any(part.otherwise == "Unknown" for part in parts)
+    return Candidate("", reason, text, "Unknown" if unheard else "False")
 
 
 def _text(parts: Sequence[_Part], causes: Iterable[Candidate]) -> str:
@@ -167,6 +177,11 @@ def _causes(parts: Sequence[_Part], besides: Sequence[Candidate]) -> list[Candid
 
 def _is_available(deployment: WorkloadDeployment) -> bool:
     return is_true(deployment.status.conditions, ConditionType.AVAILABLE)
+
+
+def _is_unheard(deployment: WorkloadDeployment) -> bool:
+    said = find(deployment.status.conditions, ConditionType.AVAILABLE)
+    return said is not None and said.status == "Unknown" and not deployment.deleting
 
 
 def _is_short(deployment: WorkloadDeployment) -> bool:

@@ -165,7 +165,7 @@ def test_w5_what_a_serving_city_lacks_is_told_too():
 
 
 def test_an_unreachable_cell_is_told():
-    """A city that is not heard of is not available, whatever was counted there before."""
+    """Whether a city that is not heard of serves is not known, whatever was counted there before."""
     silent = located("dfw", condition("Available", "Unknown", "CellUnreachable", "silent"), ready=1)
 
     got = verdict(
@@ -173,7 +173,7 @@ def test_an_unreachable_cell_is_told():
         [silent, blocked("lhr", "ImageUnavailable")],
     )
 
-    assert got == ("False", "CellUnreachable", "1 of 2 instances ready; web-home-dfw: silent")
+    assert got == ("Unknown", "CellUnreachable", "1 of 2 instances ready; web-home-dfw: silent")
 
 
 def test_placements_are_summed_and_sorted():
@@ -393,3 +393,16 @@ def test_what_was_counted_of_an_older_template_is_not_counted_as_updated():
         for status in (workload_status(workload(), [of], now=NOW) for of in (behind, caught_up))
     ]
     assert sums == [(0, 0, 1), (1, 1, 1)]
+
+
+def test_what_is_not_heard_of_is_not_said_to_be_down():
+    """While nothing is known to serve and a city is silent, nobody knows; one that serves is enough."""
+    silent = located("lhr", condition("Available", "Unknown", "CellUnreachable", "silent"))
+    got = workload_status(workload(), [silent, blocked("sin")], now=NOW)
+    said = [got.conditions[0], got.placements[0].conditions[0]]
+    assert [(c.status, c.reason) for c in said] == [
+        ("Unknown", "CellUnreachable"),
+        ("Unknown", "NoAvailableDeployments"),
+    ]
+    known = workload_status(workload(), [silent, serving("dfw")], now=NOW)
+    assert [c.status for c in known.conditions] == ["True"]
