@@ -1,5 +1,7 @@
 """Settings for every test."""
 
+import signal
+
 from hypothesis import settings
 
 pytest_plugins = ["tests.peers.plugin"]
@@ -8,3 +10,8 @@ pytest_plugins = ["tests.peers.plugin"]
 # the test's own seed, which pytest-randomly prints, so that a failure can be run again.
 settings.register_profile("default", deadline=None, print_blob=True)
 settings.load_profile("default")
+
+# A shell has Ctrl-C ignored by what it starts in the background, and so does whatever that starts. A
+# command that a test interrupts would then never end.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
