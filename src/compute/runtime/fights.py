@@ -11,6 +11,7 @@ again whenever that comes back, as it does at every step of a rollout.
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any, Final
 
 from compute.runtime.fieldpaths import DELETION, FieldPath, Fields, shown
@@ -19,7 +20,7 @@ from compute.runtime.writers import Writer, others
 
 _MOST: Final = 8192  # objects that are counted at once; a fight keeps itself among the newest
 _NEWS: Final = 20  # times the limit is too many, though each write says something new
-_FOLLOWED: Final = 100  # times the limit is too many for a status that nobody else writes
+_FOLLOWED: Final = 100  # times the limit is too many for a status, though nobody undoes it
 _SUSPECT: Final = 5  # so many repetitions before the limit, one looks who wrote last
 _LISTED: Final = 3
 _STATUS: Final = ("status",)
@@ -59,23 +60,26 @@ class _Bout:
 
     @property
     def repeated(self) -> int:
-        """How many of the writes said what another of them says too; at most all of them."""
+        """How many of the writes said what another of them says too; at most all of them.
+
+        Of a status only those count that say what the very last one said: somebody else must have
+        undone it, while a status that comes and goes was written both ways by us.
+        """
+        if self.is_of_status:
+            return sum(one[1:] == next_[1:] for one, next_ in pairwise(self.writes))
         said = Counter((fields, content) for _, fields, content in self.writes)
         return sum(times for times in said.values() if times > 1)
 
     @property
-    def follows(self) -> bool:
-        """Whether only a status was written, of which no field is anybody else's."""
-        alone = not any(writer.owner for writer in self.others.values())
-        return alone and all(_is_of_status(fields) for _, fields, _ in self.writes)
+    def is_of_status(self) -> bool:
+        """Whether nothing but a status was written."""
+        return all(_is_of_status(fields) for _, fields, _ in self.writes)
 
     def is_fight(self, limit: int) -> bool:
         count = len(self.writes)
         if count <= limit:
             return False
-        if self.follows:
-            return count > _FOLLOWED * limit
-        return self.repeated > limit or count > _NEWS * limit
+        return self.repeated > limit or count > limit * (_FOLLOWED if self.is_of_status else _NEWS)
 
 
 @dataclass(slots=True)

@@ -298,3 +298,21 @@ def test_a_fight_ends_when_the_other_stops(tmp_path):
         assert web.metadata.annotations == {"a": "1"}
 
     told(tmp_path, story)
+
+
+STATUS = (("status", "conditions"),)
+
+
+def test_a_status_that_comes_and_goes_is_no_fight():
+    """A rollout says the same at each of its steps, and between them something else."""
+    breaker = fights(limit=3)
+    messages = [breaker.wrote(WEB, STATUS, now / 10, content=now % 2) for now in range(200)]
+    assert messages == [None] * 200
+
+
+def test_a_status_that_somebody_undoes_each_time_is_fought_over():
+    """Nothing is written that is there already: who says the same twice running was undone between."""
+    breaker = fights(limit=3)
+    messages = [breaker.wrote(WEB, STATUS, now / 10, content=7) for now in range(5)]
+    assert messages[:4] == [None] * 4
+    assert messages[4] is not None
