@@ -1,9 +1,8 @@
 """The typed client: our classes over any door to a plane.
 
 What is read is a view: fields that a newer server knows are not in it. So a write never sends a
-whole object back; `patch` and `patch_status` send what differs between two views, bound to the
-version that was read, and send nothing when nothing differs. A list in a document is one value to
-a merge patch, so a list that differs is sent whole.
+whole object back; `patch` and `patch_status` send what differs between two views (`differences`),
+bound to the version that was read, and send nothing when nothing differs.
 """
 
 import asyncio
@@ -12,13 +11,14 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
 from itertools import chain
 from types import TracebackType
-from typing import Final, Literal, Self, overload
+from typing import Self, overload
 
 import msgspec
 
 from compute.api import scheme
 from compute.api.errors import Expired, NotFound
 from compute.api.meta import ListMeta, Object
+from compute.client.differences import Part, difference
 from compute.client.options import (
     EVERYTHING,
     PLAIN_DELETE,
@@ -34,10 +34,6 @@ from compute.client.reading import K, Listing, Seen, Unreadable, read_event, rea
 from compute.client.transport import Document, Place, Transport
 
 __all__ = ["Client", "K", "Listing", "Part", "Seen", "Unreadable", "difference", "next_page"]
-
-Part = Literal["", "status"]
-
-_STATUS: Final = frozenset({"status"})
 
 
 class Client:
@@ -164,58 +160,19 @@ class Client:
     async def _write(self, existing: K, patch: Document, part: Part, options: WriteOptions) -> K:
         if not patch:
             return existing
-        place = replace(_place_of(existing), subresource=part)
-        bound = {"resourceVersion": existing.metadata.resource_version}
-        patch = patch | {"metadata": patch.get("metadata", {}) | bound}
-        return await self._patched(type(existing), place, patch, options)
+        meta = existing.metadata
+        patch.setdefault("metadata", {})["resourceVersion"] = meta.resource_version
+        place = Place(existing.RESOURCE, meta.namespace, meta.name, part)
+        return await self.merge(type(existing), place, patch, options)
 
-    async def _patched(
-        self, kind: type[K], place: Place, patch: Document, options: WriteOptions
-    ) -> K:
+    async def merge(self, kind: type[K], place: Place, patch: Document, options: WriteOptions) -> K:
+        """The object after a merge patch. For `patch` and `patch_status`, which make them."""
         return _read(kind, await self.raw.patch(place, PatchType.MERGE, patch, options))
 
 
 def next_page(options: ListOptions, continue_: str) -> ListOptions:
     """What asks for the page after one of ``options``. The token knows the version by itself."""
     return replace(options, continue_=continue_, resource_version="", resource_version_match="")
-
-
-def difference(existing: K, desired: K, *, part: Part = "") -> Document:
-    """The merge patch that makes one the other, in one part; empty when they do not differ there.
-
-    With ``part="status"`` the status alone, else everything but the status: a server takes them
-    by different paths.
-    """
-    before, after = _document(existing), _document(desired)
-    if before.get("status") != after.get("status") and _says_nothing(existing):
-        # The view shows counters at zero where the server may have no status at all; what is equal
-        # must be sent too then, for the schema requires it.
-        before.pop("status", None)
-    patch = _merge(before, after)
-    wanted = patch.keys() & _STATUS if part else patch.keys() - _STATUS
-    return {name: value for name, value in patch.items() if name in wanted}
-
-
-def _says_nothing(obj: Object) -> bool:
-    """Whether the status is what a class makes of an absent one."""
-    status = getattr(obj, "status", None)
-    return status is not None and status == type(status)()
-
-
-def _merge(existing: Document, desired: Document) -> Document:
-    removed: Document = {name: None for name in existing if name not in desired}
-    changed = {
-        name: _merged(existing.get(name), value)
-        for name, value in desired.items()
-        if name not in existing or existing[name] != value
-    }
-    return removed | changed
-
-
-def _merged(existing: object, desired: object) -> object:
-    if isinstance(existing, dict) and isinstance(desired, dict):
-        return _merge(existing, desired)
-    return desired
 
 
 def _document(obj: Object) -> Document:

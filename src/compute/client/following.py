@@ -59,7 +59,7 @@ class Listed(Generic[K]):
     """One page of the picture of a collection; ``begins`` and ``ends`` say where it stands.
 
     A page that begins after one that did not end starts over: there is no more of the other. Only
-    after the end is it known what is not there.
+    after the end is it known what is not there. ``sources`` are as in the `Listing`.
     """
 
     items: tuple[K, ...]
@@ -67,6 +67,7 @@ class Listed(Generic[K]):
     unreadable: tuple[Unreadable, ...] = ()
     begins: bool = True
     ends: bool = True
+    sources: tuple[bytes, ...] = ()
 
 
 def follow(  # noqa: PLR0913, PLR0917 -- three words for what is followed, and one for each need
@@ -157,7 +158,9 @@ class _Follower(Generic[K]):
             if not more:
                 self._reach(version)
                 self._whole = False
-            yield Listed(page.items, version, page.unreadable, wanted is first, not more)
+            yield Listed(
+                page.items, version, page.unreadable, wanted is first, not more, page.sources
+            )
             if not more:
                 return
             wanted = next_page(first, more)

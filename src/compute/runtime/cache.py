@@ -1,27 +1,34 @@
 """What is known of one kind in one cluster.
 
-Objects are kept as the JSON of what our class reads, without their managedFields: a fraction of the
-memory that objects take, and nothing that a garbage collector has to walk through. Each read makes
-an object of its own, so nobody can change what others read.
+Objects are kept as JSON: a fraction of the memory that objects take, and nothing that a garbage
+collector has to walk through. Bytes that a plane of this process keeps are shared with it; otherwise
+they are those of what our class reads. An object as such takes twice the memory of its bytes. So those
+are kept that are read with many others, as a deployment's Instances are, time and again; and the few
+that anybody read lately, for all caches together. They are shared by all who read them, so their maps
+are to be left alone. None has managedFields.
 """
 
 import logging
 from collections.abc import Callable, Iterable, Iterator
-from sys import intern
-from typing import Final, Generic, TypeVar
+from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
 from compute.api import scheme
-from compute.api.meta import Object
+from compute.api.meta import Object, ObjectMeta
 from compute.api.wire import Wire
 from compute.runtime.index import Index, Key
+from compute.runtime.warmth import Warmth
+from compute.runtime.words import shared, thrifty
 
 K = TypeVar("K", bound=Object)
 Of = Callable[[K], Iterable[str]]
 _Objects = list[K]  # in the class below, ``list`` is a verb
 _Keys = list[Key]
 
+_LONGEST_WARM: Final = 16 * 1024  # bytes of an object that is kept as such
+_MOST_TOGETHER: Final = 1024  # objects of one cache
+_LATELY: Final[Warmth[tuple[type[Object], bytes], Any]] = Warmth(256)  # of all caches
 _log: Final = logging.getLogger(__name__)
 
 
@@ -39,10 +46,11 @@ class Cache(Generic[K]):
     list from a server that is behind sets it back.
     """
 
-    def __init__(self, kind: type[K]) -> None:
+    def __init__(self, kind: type[K], warm: int = _MOST_TOGETHER) -> None:
         self.kind = kind
         self.revision = 0
         self._kept: dict[str, dict[str, bytes]] = {}  # by namespace, then name; none is empty
+        self._together: Warmth[Key, K] = Warmth(warm)  # some as objects, never older ones
         self._count = 0
         self._indexes: dict[str, tuple[Of[K], Index]] = {}
 
@@ -53,17 +61,20 @@ class Cache(Generic[K]):
         return self.data(*key) is not None
 
     def get(self, namespace: str, name: str) -> K | None:
-        data = self.data(namespace, name)
-        return None if data is None else scheme.decode_as(self.kind, data)
+        key = namespace, name
+        return self._read(key) if key in self else None
 
     def list(self, namespace: str = "") -> _Objects[K]:
         """The objects of a namespace, or all of them, in order of namespace and name."""
-        return [scheme.decode_as(self.kind, data) for _, data in self.kept(namespace)]
+        return self._read_together(self.keys(namespace))
 
     def by(self, index: str, value: str) -> _Objects[K]:
         """The objects of which the index says this value, in order of namespace and name."""
-        found = (self.get(*key) for key in self._indexes[index][1][value])
-        return [obj for obj in found if obj is not None]
+        return self._read_together(self.keys_by(index, value))
+
+    def keys_by(self, index: str, value: str) -> _Keys:
+        """The keys of the objects of which the index says this value. None of them is read."""
+        return self._indexes[index][1][value]
 
     def count(self, index: str, value: str) -> int:
         """How many objects the index says this value of. None of them is read."""
@@ -74,8 +85,8 @@ class Cache(Generic[K]):
 
     def uid_of(self, namespace: str, name: str) -> str | None:
         """The identity of what has this name now; a later object of the same name has another."""
-        data = self.data(namespace, name)
-        return None if data is None else identity(data).uid
+        known = self.identity(namespace, name)
+        return None if known is None else known.uid
 
     def seen(self, version: str) -> bool:
         """Whether a write that made this version is in here, or what came after it.
@@ -92,7 +103,7 @@ class Cache(Generic[K]):
         index = Index()
         self._indexes[name] = of, index
         for key, data in self.kept():
-            index.put(key, self._values(of, key, scheme.decode_as(self.kind, data)))
+            index.put(key, self._values(of, key, read(self.kind, data)))
 
     # For the informer, which alone writes here
 
@@ -107,18 +118,34 @@ class Cache(Generic[K]):
             for name in sorted(there):
                 yield (place, name), there[name]
 
-    def put(self, obj: K) -> K:
-        """Keep an object. What is returned is what others will read."""
-        meta = msgspec.structs.replace(obj.metadata, managed_fields=())
-        kept = msgspec.structs.replace(obj, metadata=meta)
-        there = self._kept.get(meta.namespace)
-        if there is None:
-            there = self._kept[intern(meta.namespace)] = {}
-        self._count += meta.name not in there
+    def known(self, namespace: str, name: str) -> K | bytes | None:
+        """The object, or only its bytes if it was not read lately."""
+        return self._warm(namespace, name) or self.data(namespace, name)
+
+    def identity(self, namespace: str, name: str) -> "Identity | ObjectMeta | None":
+        """Which version of which object has this name."""
+        warm = self._warm(namespace, name)
+        if warm is not None:
+            return warm.metadata
+        data = self.data(namespace, name)
+        return None if data is None else _HEADS.decode(data).metadata
+
+    def put(self, obj: K, source: bytes | None = None) -> K:
+        """Keep an object. What is returned is what others will read.
+
+        ``source`` are its bytes, if somebody else keeps them for as long as it is there.
+        """
+        kept = _without_managed_fields(obj) if source is None else _shared(obj, source)
+        # Many caches and indexes know an object by its name: all of them keep the same words.
+        key = namespace, name = shared(kept.metadata.namespace), shared(kept.metadata.name)
+        there = self._kept.setdefault(namespace, {})
+        self._count += name not in there
         # A copy: what an encoder returns holds the spare room of its buffer for as long as it lives.
-        there[meta.name] = memoryview(scheme.encode(kept)).tobytes()
+        data = source or memoryview(scheme.encode(kept)).tobytes()
+        there[name] = data
+        if self._together.get(key) is not None:
+            kept = self._keep_together(key, kept, data)
         for of, index in self._indexes.values():
-            key = meta.namespace, meta.name
             index.put(key, self._values(of, key, kept))
         return kept
 
@@ -128,6 +155,7 @@ class Cache(Generic[K]):
         if there.pop(name, None) is None:
             return
         self._count -= 1
+        self._together.drop((namespace, name))
         if not there:
             del self._kept[namespace]
         for _, index in self._indexes.values():
@@ -142,6 +170,37 @@ class Cache(Generic[K]):
         """From here on there may be objects here that are only as new as this version."""
         if version.isdecimal():
             self.revision = min(self.revision, int(version))
+
+    def _read_together(self, keys: _Keys) -> _Objects[K]:
+        """The objects of these keys. Who reads several together will do so again."""
+        if len(keys) == 1:
+            return [self._read(keys[0])]
+        together, found = self._together.get, []
+        for key in keys:
+            obj = together(key)
+            if obj is None:
+                data = self._kept[key[0]][key[1]]
+                obj = self._keep_together(key, read(self.kind, data), data)
+            found.append(obj)
+        return found
+
+    def _read(self, key: Key) -> K:
+        return self._together.get(key) or read(self.kind, self._kept[key[0]][key[1]])
+
+    def _keep_together(self, key: Key, obj: K, data: bytes) -> K:
+        if len(data) > _LONGEST_WARM:
+            self._together.drop(key)
+            return obj
+        kept = thrifty(obj)
+        self._together.put(key, kept)
+        return kept
+
+    def _warm(self, namespace: str, name: str) -> K | None:
+        """The object, if it need not be made of its bytes."""
+        found: K | None = self._together.get((namespace, name))
+        if found is None and (data := self.data(namespace, name)) is not None:
+            found = _LATELY.get((self.kind, data))
+        return found
 
     def _values(self, of: Of[K], key: Key, obj: K) -> Iterable[str]:
         """What an index says of an object: nothing when it fails, for others must be found."""
@@ -160,6 +219,28 @@ class _Head(Wire, frozen=True, kw_only=True):
 _HEADS: Final = msgspec.json.Decoder(_Head)
 
 
-def identity(data: bytes) -> Identity:
-    """Which version of which object is kept here, without reading all of it."""
-    return _HEADS.decode(data).metadata
+def read(kind: type[K], data: bytes) -> K:
+    """The object in bytes that are kept; the same one for all who read them within moments."""
+    found: K | None = _LATELY.get((kind, data))
+    return found or _kept_lately(scheme.decode_as(kind, data), data)
+
+
+def _shared(obj: K, source: bytes) -> K:
+    """What others made of these bytes, or this object for all who come after."""
+    found: K | None = _LATELY.get((type(obj), source))
+    return found or _kept_lately(obj, source)
+
+
+def _kept_lately(obj: K, data: bytes) -> K:
+    kept = _without_managed_fields(obj)
+    if len(data) <= _LONGEST_WARM:
+        _LATELY.put((type(obj), data), kept)
+    return kept
+
+
+def _without_managed_fields(obj: K) -> K:
+    """They are larger than the object, and nobody who reads a cache needs them."""
+    if not obj.metadata.managed_fields:
+        return obj
+    meta = msgspec.structs.replace(obj.metadata, managed_fields=())
+    return msgspec.structs.replace(obj, metadata=meta)

@@ -2,8 +2,8 @@
 
 from typing import Generic, TypeVar
 
-from compute.api import scheme
 from compute.api.meta import Object
+from compute.runtime.cache import read
 from compute.runtime.requests import ClusterName
 
 K = TypeVar("K", bound=Object)
@@ -41,13 +41,13 @@ class Changed(Generic[K]):
     @property
     def old(self) -> K | None:
         if isinstance(self._old, bytes):
-            self._old = scheme.decode_as(self._kind, self._old)
+            self._old = read(self._kind, self._old)
         return self._old
 
     @property
     def new(self) -> K | None:
         if isinstance(self._new, bytes):
-            self._new = scheme.decode_as(self._kind, self._new)
+            self._new = read(self._kind, self._new)
         return self._new
 
     @property

@@ -170,12 +170,11 @@ class Controller:
     async def _look(self, made: Pass, crew: Crew, task: "asyncio.Task[None]") -> None:
         """One pass, from its beginning to what follows from it."""
         ending = CANCELLED
-        timer = crew.begin(made, task)
+        crew.begin(made, task)
         self.figures.active += 1
         try:
             ending = await self._reconciled(made, task)
         finally:
-            timer.cancel()
             made.over = True
             self.figures.active -= 1
             asked_meanwhile = crew.finish(made)

@@ -14,6 +14,7 @@ _log: Final = logging.getLogger(__name__)
 LATE: Final = "late"
 LEFT: Final = "left"
 _GRACE: Final = 1.0  # seconds to end in after being cancelled
+_EARLY: Final = 0.001  # seconds by which a loop may be early
 
 Work = Callable[["Crew"], Coroutine[Any, Any, None]]
 
@@ -24,6 +25,8 @@ class Crew:
     A pass that is told to stop and does not is stuck: it keeps its worker, and another takes the
     worker's place, so that such passes cannot bring the rest to a halt. ``give_back`` is told of
     its request, which nobody may look at until the pass is over.
+
+    One timer serves all passes: one for each would cost more than many a pass does.
     """
 
     def __init__(self, name: str, work: Work, limit: float, give_back: Enqueue) -> None:
@@ -33,7 +36,8 @@ class Crew:
         self._give_back = give_back
         self._scope = Scope(name, self._failed)
         self._workers: dict[asyncio.Task[None], None] = {}
-        self._in_hand: dict[Pass, asyncio.Task[None]] = {}
+        self._in_hand: dict[Pass, asyncio.Task[None]] = {}  # in the order of their beginning
+        self._timer: asyncio.TimerHandle | None = None
         self._stuck: dict[Request, bool] = {}  # whether it was asked for again meanwhile
         self._replaced: dict[asyncio.Task[None], None] = {}
         self._over = asyncio.Event()
@@ -61,10 +65,11 @@ class Crew:
                 self._warn("the pass in hand is cut off by the end of the process", made)
             await self._stop()
 
-    def begin(self, made: Pass, task: asyncio.Task[None]) -> asyncio.TimerHandle:
-        """Take a pass in hand. The timer that is returned stops it when its time is up."""
+    def begin(self, made: Pass, task: asyncio.Task[None]) -> None:
+        """Take a pass in hand. It is stopped when its time is up."""
         self._in_hand[made] = task
-        return asyncio.get_running_loop().call_later(self._limit, self._expire, made)
+        if self._timer is None:
+            self._set_timer(made)
 
     def finish(self, made: Pass) -> bool:
         """Put a pass down. Whether its request was asked for while it was stuck."""
@@ -104,8 +109,19 @@ class Crew:
         self._failure = why
         self._over.set()
 
-    def _expire(self, made: Pass) -> None:
-        self._stop_pass(made, LATE)
+    def _set_timer(self, first: Pass) -> None:
+        when = first.began + self._limit
+        self._timer = asyncio.get_running_loop().call_at(when, self._expire)
+
+    def _expire(self) -> None:
+        """Stop the passes whose time is up, and come back for the next."""
+        self._timer = None
+        begun = asyncio.get_running_loop().time() - self._limit + _EARLY
+        for made in [made for made in self._in_hand if not made.stopped]:
+            if made.began > begun:
+                self._set_timer(made)
+                return
+            self._stop_pass(made, LATE)
 
     def _stop_pass(self, made: Pass, why: str) -> None:
         if not made.stopped:
@@ -124,6 +140,8 @@ class Crew:
     async def _stop(self) -> None:
         """Cancel all that is left, at once, and give it a moment."""
         self._stopping = True
+        if self._timer is not None:
+            self._timer.cancel()
         left = list(reversed(self._workers))
         for task in left:
             task.cancel()

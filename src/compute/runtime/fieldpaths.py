@@ -3,6 +3,7 @@
 import re
 import zlib
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final
 
 import msgspec
@@ -20,6 +21,7 @@ FINALIZERS: Final[Fields] = (("metadata", "finalizers"),)
 _WORDS: Final = {CREATION[0]: "its creation", DELETION[0]: "its deletion"}
 _MOST: Final = 16  # paths of one write; who writes more fields is known by the first ones
 _DEEPEST: Final = 8
+_KINDS_OF_WRITES: Final = 1024  # that are told apart without a copy for each
 _TOP: Final = 2  # levels of a whole document: what it states need not be what it changes
 # What says which object is meant, and in which version, is not written.
 _ADDRESS: Final[Mapping[FieldPath, None]] = {
@@ -41,13 +43,13 @@ _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 def of_patch(kind: PatchType, patch: object) -> Fields:
     """The fields that a patch writes, as far as it tells."""
     if kind is PatchType.JSON:
-        return _of_operations(patch)
-    return _of_document(patch, _TOP if kind is PatchType.APPLY else _DEEPEST)
+        return _shared(_of_operations(patch))
+    return _shared(_of_document(patch, _TOP if kind is PatchType.APPLY else _DEEPEST))
 
 
 def of_whole(document: object) -> Fields:
     """The upper fields of a document that takes the place of another."""
-    return _of_document(document, _TOP)
+    return _shared(_of_document(document, _TOP))
 
 
 def content(document: object) -> int:
@@ -81,9 +83,15 @@ def owns(fields: Mapping[str, Any], path: FieldPath) -> bool:
     return True
 
 
+@lru_cache(_KINDS_OF_WRITES)
+def _shared(fields: Fields) -> Fields:
+    """The fields, in the words of whoever named them first: thousands of writes name the same."""
+    return fields
+
+
 def _of_document(document: object, deepest: int) -> Fields:
     paths: list[FieldPath] = []
-    if isinstance(document, Mapping):
+    if isinstance(document, dict):
         _collect(document, (), deepest, paths)
     return tuple(paths)
 
@@ -95,7 +103,7 @@ def _collect(
         path = (*above, name)
         if path in _ADDRESS or name.startswith("$"):  # a directive of a strategic merge patch
             continue
-        if isinstance(value, Mapping) and value and len(path) < deepest:
+        if isinstance(value, dict) and value and len(path) < deepest:
             _collect(value, path, deepest, paths)
         elif len(paths) < _MOST:
             paths.append(path)

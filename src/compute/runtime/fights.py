@@ -10,7 +10,7 @@ again whenever that comes back, as it does at every step of a rollout.
 
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Final
 
@@ -55,8 +55,8 @@ class _Bout:
     A write is when, which fields, and a number for what it said.
     """
 
-    writes: list[tuple[float, Fields, int]] = field(default_factory=list)
-    others: dict[str, Writer] = field(default_factory=dict)
+    writes: list[tuple[float, Fields, int]]
+    others: tuple[Writer, ...] = ()
 
     @property
     def repeated(self) -> int:
@@ -65,21 +65,22 @@ class _Bout:
         Of a status only those count that say what the very last one said: somebody else must have
         undone it, while a status that comes and goes was written both ways by us.
         """
-        if self.is_of_status:
-            return sum(one[1:] == next_[1:] for one, next_ in pairwise(self.writes))
-        said = Counter((fields, content) for _, fields, content in self.writes)
-        return sum(times for times in said.values() if times > 1)
-
-    @property
-    def is_of_status(self) -> bool:
-        """Whether nothing but a status was written."""
-        return all(_is_of_status(fields) for _, fields, _ in self.writes)
+        undone = sum(one[1:] == next_[1:] for one, next_ in pairwise(self._statuses))
+        said = Counter(one[1:] for one in self.writes if not _is_of_status(one[1]))
+        return undone + sum(times for times in said.values() if times > 1)
 
     def is_fight(self, limit: int) -> bool:
         count = len(self.writes)
         if count <= limit:
             return False
-        return self.repeated > limit or count > limit * (_FOLLOWED if self.is_of_status else _NEWS)
+        statuses = len(self._statuses)
+        many = count - statuses > limit * _NEWS or statuses > limit * _FOLLOWED
+        return many or self.repeated > limit
+
+    @property
+    def _statuses(self) -> list[tuple[float, Fields, int]]:
+        """The writes of nothing but a status."""
+        return [one for one in self.writes if _is_of_status(one[1])]
 
 
 @dataclass(slots=True)
@@ -135,17 +136,23 @@ class Fights:
         bout = self._bouts.get(target)
         if bout is None:  # the fight was seen, or the object forgotten, while one looked
             return
+        seen = {writer.manager: writer for writer in bout.others}
         for writer in others(managed, own, fields, self._settings.window):
-            known = bout.others.get(writer.manager)
+            known = seen.get(writer.manager)
             if known is None or not known.owner or writer.owner:
-                bout.others[writer.manager] = writer
+                seen[writer.manager] = writer
+        bout.others = tuple(seen.values())
 
     def wrote(self, target: Target, fields: Fields, now: float, content: int = 0) -> str | None:
         """Count a write that said ``content``. When it is one too many, what to tell about it."""
-        bout = self._bouts.pop(target, None) or _Bout()
+        write = now, fields, content
+        bout = self._bouts.pop(target, None)
+        if bout is None:
+            bout = _Bout([write])
+        else:
+            bout.writes.append(write)
         self._bouts[target] = bout
         writes = bout.writes
-        writes.append((now, fields, content))
         while writes[0][0] <= now - self._settings.window:
             del writes[0]
         self._forget(now)
@@ -181,7 +188,7 @@ class Fights:
         paths = Counter(path for _, fields, _ in bout.writes for path in fields)
         return (
             f"{target}: {self._writer} wrote it {times} times within {window:.0f} s"
-            f"{_often(paths, times)}; {_accused(bout.others.values())}"
+            f"{_often(paths, times)}; {_accused(bout.others)}"
         )
 
 

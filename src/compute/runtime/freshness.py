@@ -6,8 +6,8 @@ already, and does it a second time.
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
-from typing import Final, Protocol
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple, Protocol
 
 from compute.api.meta import Object
 from compute.runtime.requests import ClusterName, Request
@@ -23,6 +23,9 @@ _PATIENCE: Final = 1200.0  # seconds; a server restored from a backup may never 
 
 class CacheView(Protocol):
     """As much of a cache as tells how far it is."""
+
+    @property
+    def revision(self) -> int: ...
 
     def seen(self, version: str) -> bool: ...
 
@@ -42,8 +45,7 @@ class Followed(Protocol):
     def cache(self) -> CacheView: ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Expected:
+class _Expected(NamedTuple):
     """What a cache must show: this version or a later one, and no object of this uid."""
 
     door: object
@@ -61,7 +63,8 @@ class _Waiting:
     since: float = 0.0
 
 
-_Reached = dict[tuple[object, str, str], tuple[CacheView, str]]  # by door, group and plural
+_Kind = tuple[object, str, str]  # the door, the group and the plural
+_Reached = dict[_Kind, tuple[CacheView, int]]
 
 
 class Freshness:
@@ -74,6 +77,7 @@ class Freshness:
     def __init__(self, patience: float = _PATIENCE) -> None:
         self._patience = patience
         self._followed: dict[object, Iterable[Followed]] = {}
+        self._found: dict[_Kind, Followed] = {}  # of those, what was looked for before
         self._waiting: dict[Request, _Waiting] = {}
         self._sweep_at = 1024
         # How far the requests of each cluster once saw a cache to be. A list from a server that
@@ -91,6 +95,7 @@ class Freshness:
     def unfollow(self, door: object) -> None:
         """The cluster behind this door has gone: its caches will show nothing more."""
         self._followed.pop(door, None)
+        self._found = {kind: found for kind, found in self._found.items() if kind[0] is not door}
         for reached in self._reached.values():
             for key in [key for key in reached if key[0] is door]:
                 del reached[key]
@@ -117,7 +122,7 @@ class Freshness:
         waiting = self._waiting.get(request)
         before = waiting.expected.get(target) if waiting else None
         gone = _Expected(door, target, gone=uid)
-        expected = replace(before, gone=uid) if before else gone
+        expected = before._replace(gone=uid) if before else gone
         if self._is_behind(expected):
             self._wait(request).expected[target] = expected
 
@@ -176,8 +181,12 @@ class Freshness:
 
     def _set_back(self, request: Request) -> bool:
         """Whether a cache shows less than it once did."""
-        reached = self._reached.get(request.cluster) or {}
-        return any(not cache.seen(version) for cache, version in reached.values())
+        reached = self._reached.get(request.cluster)
+        if reached:
+            for cache, revision in reached.values():  # for each pass: a generator costs more
+                if cache.revision < revision:
+                    return True
+        return False
 
     def _look(self, request: Request, waiting: _Waiting) -> None:
         """Strike out what the caches have shown."""
@@ -193,9 +202,10 @@ class Freshness:
             return
         key = (expected.door, expected.target.group, expected.target.plural)
         reached = self._reached.setdefault(request.cluster, {})
-        _, before = reached.get(key, (cache, "0"))
-        if int(expected.version) > int(before):
-            reached[key] = cache, expected.version
+        _, before = reached.get(key, (cache, 0))
+        revision = int(expected.version)
+        if revision > before:
+            reached[key] = cache, revision
 
     def _is_behind(self, expected: _Expected) -> bool:
         cache = self._cache(expected)
@@ -208,9 +218,16 @@ class Freshness:
         )
 
     def _cache(self, expected: _Expected) -> CacheView | None:
-        target = expected.target
-        for informer in self._followed.get(expected.door, ()):
+        kind = (expected.door, expected.target.group, expected.target.plural)
+        informer = self._found.get(kind) or self._find(kind)
+        return None if informer is None or informer.served is False else informer.cache
+
+    def _find(self, kind: _Kind) -> Followed | None:
+        """The informer of a kind. It is there for as long as its cluster is followed."""
+        door, group, plural = kind
+        for informer in self._followed.get(door, ()):
             resource = informer.kind.RESOURCE
-            if resource.plural == target.plural and resource.group == target.group:
-                return None if informer.served is False else informer.cache
+            if resource.plural == plural and resource.group == group:
+                self._found[kind] = informer
+                return informer
         return None

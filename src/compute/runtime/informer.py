@@ -17,11 +17,12 @@ from compute.client.following import Listed, NotServed, follow
 from compute.client.options import EVERYTHING, ListOptions
 from compute.client.reading import Seen, Unreadable
 from compute.environment import Environment
-from compute.runtime.cache import Cache, identity
+from compute.runtime.cache import Cache
 from compute.runtime.changes import Changed
 from compute.runtime.figures import InformerFigures
 from compute.runtime.index import Key
 from compute.runtime.requests import ClusterName
+from compute.runtime.words import shared
 
 K = TypeVar("K", bound=Object)
 Heard = Callable[[Changed[K]], None]
@@ -89,7 +90,8 @@ class Informer(Generic[K]):
         number = self._numbered = self._numbered + 1
         self._listeners[number] = heard
         for (namespace, name), data in self.cache.kept():
-            self._say(heard, Changed(self.cluster, namespace, name, self.kind, new=data))
+            new = self.cache.known(namespace, name) or data
+            self._say(heard, Changed(self.cluster, namespace, name, self.kind, new=new))
         return lambda: self._listeners.pop(number, None) and None
 
     async def run(self) -> None:
@@ -124,9 +126,12 @@ class Informer(Generic[K]):
             # Its first object may already be older than what was here: the cache is set back now,
             # or a pass between two pages would take its own writes for seen.
             self.cache.fall_back(page.resource_version)
-        for item in page.items:
+        # Whoever leaves items out on the way leaves their bytes behind: then there are none.
+        known = len(page.sources) == len(page.items)
+        sources = page.sources if known else (None,) * len(page.items)
+        for item, source in zip(page.items, sources, strict=True):
             self._present[item.metadata.namespace, item.metadata.name] = None
-            self._put(item)
+            self._put(item, source)
         for bad in page.unreadable:
             self._present[bad.namespace, bad.name] = None
             self._skip(bad)
@@ -152,27 +157,30 @@ class Informer(Generic[K]):
             self.unreadable.pop((seen.namespace, seen.name), None)
             self._remove(seen.namespace, seen.name)
         elif seen.object is not None:
-            self._put(seen.object)
+            self._put(seen.object, seen.source)
         elif seen.unreadable is not None:
             self._skip(Unreadable(seen.namespace, seen.name, seen.unreadable))
         self.cache.reach(seen.resource_version)
 
-    def _put(self, obj: K) -> None:
+    def _put(self, obj: K, source: bytes | None) -> None:
         meta = obj.metadata
-        self.unreadable.pop((meta.namespace, meta.name), None)
-        old = self.cache.data(meta.namespace, meta.name)
-        if old is not None:
-            known = identity(old)
-            if known.resource_version == meta.resource_version and known.uid == meta.uid:
-                return
+        # Who hears of it remembers it by its name, for a minute or longer: in the same words.
+        namespace, name = shared(meta.namespace), shared(meta.name)
+        self.unreadable.pop((namespace, name), None)
+        known = self.cache.identity(namespace, name)
+        old = None
+        if known is not None:
             if known.uid != meta.uid:
-                self._remove(meta.namespace, meta.name)
-                old = None
-        new = self.cache.put(obj)
-        self._tell(Changed(self.cluster, meta.namespace, meta.name, self.kind, old=old, new=new))
+                self._remove(namespace, name)
+            elif known.resource_version == meta.resource_version:
+                return
+            else:
+                old = self.cache.known(namespace, name)
+        new = self.cache.put(obj, source)
+        self._tell(Changed(self.cluster, namespace, name, self.kind, old=old, new=new))
 
     def _remove(self, namespace: str, name: str) -> None:
-        old = self.cache.data(namespace, name)
+        old = self.cache.known(namespace, name)
         if old is None:
             return
         self.cache.drop(namespace, name)

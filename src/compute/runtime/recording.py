@@ -92,6 +92,17 @@ class RecordingClient(Client):
         self.raw.created(made, place, _of_object(written))
         return written
 
+    async def merge(self, kind: type[K], place: Place, patch: Document, options: WriteOptions) -> K:
+        made = None if options.dry_run else current.get()
+        if made is None:
+            return await self._client.merge(kind, place, patch, options)
+        signed = made.ledger.sign(options)
+        fields = fieldpaths.of_patch(PatchType.MERGE, patch)
+        await self.raw.before(made, place, fields, signed)
+        written = await self._client.merge(kind, place, patch, signed)
+        self.raw.changed(made, place, fields, _of_object(written, patch))
+        return written
+
 
 class RecordingTransport:
     """The same for documents."""
@@ -133,7 +144,7 @@ class RecordingTransport:
         fields = fieldpaths.of_whole(document)
         await self.before(made, place, fields, signed)
         written = await self._door.update(place, document, signed)
-        self._changed(made, place, fields, _metadata(written, document))
+        self.changed(made, place, fields, _metadata(written, document))
         return written
 
     async def patch(
@@ -146,7 +157,7 @@ class RecordingTransport:
         fields = fieldpaths.of_patch(kind, patch)
         await self.before(made, place, fields, signed)
         written = await self._door.patch(place, kind, patch, signed)
-        self._changed(made, place, fields, _metadata(written, patch))
+        self.changed(made, place, fields, _metadata(written, patch))
         return written
 
     async def delete(self, place: Place, options: DeleteOptions) -> Document:
@@ -161,7 +172,7 @@ class RecordingTransport:
             deleted = Written(place.name, place.namespace, uid, gone=True)
         elif "deletionTimestamp" not in answer["metadata"]:  # some kinds are shown when gone
             deleted = deleted._replace(gone=True)
-        self._changed(made, place, fieldpaths.DELETION, deleted)
+        self.changed(made, place, fieldpaths.DELETION, deleted)
         return answer
 
     async def delete_collection(
@@ -200,9 +211,10 @@ class RecordingTransport:
     def created(self, made: Pass, place: Place, written: Written) -> None:
         """Note a new object. An answer without a version was no object, but a question's."""
         if written.version:
-            self._changed(made, place, fieldpaths.CREATION, written)
+            self.changed(made, place, fieldpaths.CREATION, written)
 
-    def _changed(self, made: Pass, place: Place, fields: Fields, written: Written) -> None:
+    def changed(self, made: Pass, place: Place, fields: Fields, written: Written) -> None:
+        """Note a write, and what the caches have to show because of it."""
         target = self._count(made, place, fields, written)
         freshness = made.ledger.freshness
         if written.gone:
@@ -213,7 +225,7 @@ class RecordingTransport:
     def _deleted(self, made: Pass, place: Place, deleted: Written) -> None:
         """Note one of many: somebody holds it still, or it is gone."""
         one = replace(place, namespace=deleted.namespace)
-        self._changed(made, one, fieldpaths.DELETION, deleted._replace(gone=not deleted.held))
+        self.changed(made, one, fieldpaths.DELETION, deleted._replace(gone=not deleted.held))
 
     def _count(self, made: Pass, place: Place, fields: Fields, written: Written) -> Target:
         made.writes += 1
@@ -266,8 +278,13 @@ def _metadata(document: Document, said: object = None) -> Written:
         metadata.get("resourceVersion") or "",
         held=bool(metadata.get("finalizers")),
         gone=_is_gone(metadata),
-        content=fieldpaths.content(said),
+        content=_content(metadata.get("uid") or "", said),
     )
+
+
+def _content(uid: str, said: object) -> int:
+    """A number for what was said. Of another object that has the name now it is no repetition."""
+    return 0 if said is None else fieldpaths.content((uid, said))
 
 
 def _is_gone(metadata: Document) -> bool:
@@ -276,9 +293,19 @@ def _is_gone(metadata: Document) -> bool:
     return "deletionTimestamp" in metadata and not kept
 
 
-def _of_object(obj: Object) -> Written:
+def _of_object(obj: Object, said: object = None) -> Written:
     metadata = obj.metadata
-    return Written(metadata.name, metadata.namespace, metadata.uid, metadata.resource_version)
+    leaving = metadata.deletion_timestamp is not None
+    kept = metadata.finalizers or metadata.deletion_grace_period_seconds
+    return Written(
+        metadata.name,
+        metadata.namespace,
+        metadata.uid,
+        metadata.resource_version,
+        held=bool(metadata.finalizers),
+        gone=leaving and not kept,
+        content=_content(metadata.uid, said),
+    )
 
 
 def _now() -> float:

@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, NewType, Protocol
 
+import msgspec
+
 ClusterName = NewType("ClusterName", str)
 
 
@@ -19,8 +21,7 @@ def cluster_name(text: str) -> ClusterName:
     return ClusterName(text)
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Request:
+class Request(msgspec.Struct, frozen=True, order=True, gc=False):
     """Which object to look at, and in which cluster. It says nothing of what happened to it."""
 
     cluster: ClusterName

@@ -17,7 +17,7 @@ class ControllerSettings:
     are worth a warning.
     """
 
-    workers: int = 4
+    workers: int = 16
     per_cluster: int | None = None
     pass_limit: float = 60.0
     first_backoff: float = FIRST

@@ -4,6 +4,7 @@ from typing import NamedTuple
 
 from compute.client.transport import Place
 from compute.runtime.requests import ClusterName
+from compute.runtime.words import shared
 
 
 class Target(NamedTuple):
@@ -23,4 +24,6 @@ class Target(NamedTuple):
 def target_of(cluster: ClusterName, place: Place, name: str = "") -> Target:
     """The object at a place; with ``name``, the one of that name in the collection there."""
     resource = place.resource
-    return Target(cluster, resource.group, resource.plural, place.namespace, name or place.name)
+    # Targets are remembered for a minute: in words that others have as well.
+    namespace, name = shared(place.namespace), shared(name or place.name)
+    return Target(cluster, resource.group, resource.plural, namespace, name)

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from compute.api import scheme
 from compute.api.compute import Instance
 from compute.api.core import ConfigMap
 from compute.api.meta import ManagedFieldsEntry, ObjectMeta
@@ -23,15 +24,97 @@ def names(objects: list[ConfigMap]) -> list[str]:
     return [f"{o.metadata.namespace}/{o.metadata.name}" for o in objects]
 
 
-def test_what_is_put_is_read():
-    """As an equal object, each time another one."""
-    cache: Cache[Instance] = Cache(Instance)
-    obj = running(3)
-    cache.put(obj)
-    read = cache.get("ns-1", obj.metadata.name)
-    assert read == obj
-    assert read is not cache.get("ns-1", obj.metadata.name)
-    assert cache.uid_of("ns-1", obj.metadata.name) == "uid-3"
+@pytest.mark.parametrize("warm", [0, 1, 1024])
+def test_what_is_put_is_read(warm):
+    """As an equal object, be it kept as such or made of its bytes."""
+    cache: Cache[Instance] = Cache(Instance, warm)
+    objects = [running(ordinal) for ordinal in (3, 4, 5)]
+    for obj in objects:
+        cache.put(obj)
+    assert [cache.get("ns-1", obj.metadata.name) for obj in objects] == objects
+    assert cache.list() == objects
+    assert [cache.uid_of("ns-1", obj.metadata.name) for obj in objects] == [
+        "uid-3",
+        "uid-4",
+        "uid-5",
+    ]
+
+
+def test_what_is_read_again_is_the_same_object():
+    """Making it of its bytes each time is most of what a pass costs."""
+    cache = Cache(ConfigMap)
+    cache.put(config("one", a="1"))
+    assert cache.get("default", "one") is cache.get("default", "one")
+    assert cache.list()[0] is cache.get("default", "one")
+
+
+def read_others() -> None:
+    """As much as everybody's caches keep for a moment."""
+    cache = Cache(ConfigMap)
+    for number in range(1000):
+        cache.put(config(f"other-{number}"))
+        cache.get("default", f"other-{number}")
+
+
+def test_what_is_read_together_stays_as_objects():
+    """Its readers come again, and for all of it; a change is in the place of what was there."""
+    cache = Cache(ConfigMap)
+    for name in "ab":
+        cache.put(config(name, value="1"))
+    before = cache.list()
+    read_others()
+    assert all(one is other for one, other in zip(before, cache.list(), strict=True))
+    changed = cache.put(config("a", value="2"))
+    read_others()
+    assert cache.list()[0] is cache.get("default", "a") is changed
+    assert cache.known("default", "b") is before[1]
+
+
+def test_what_is_read_alone_is_bytes_again_soon():
+    """However many there are, they take no more memory than what is kept for everybody."""
+    cache = Cache(ConfigMap)
+    cache.put(config("a", value="1"))
+    before = cache.get("default", "a")
+    read_others()
+    assert isinstance(cache.known("default", "a"), bytes)
+    again = cache.get("default", "a")
+    assert again == before
+    assert again is not before
+
+
+def test_caches_share_the_objects_of_the_same_bytes():
+    """Several look at one plane: the bytes are its, and the object is made of them once."""
+    source = msgspec.json.encode(config("one", a="shared"))
+    first, second = Cache(ConfigMap), Cache(ConfigMap)
+    one = first.put(scheme.decode_as(ConfigMap, source), source)
+    two = second.put(scheme.decode_as(ConfigMap, source), source)
+    assert one is two is second.get("default", "one")
+
+
+def test_large_objects_are_kept_as_bytes_alone():
+    """A thousand of them would take all memory there is."""
+    cache = Cache(ConfigMap)
+    cache.put(config("one", a="1" * 20_000))
+    large = cache.get("default", "one")
+    assert large == config("one", a="1" * 20_000)
+    assert large is not cache.get("default", "one")
+    cache.put(config("one", a="1"))
+    assert cache.list() == [config("one", a="1")]
+    cache.put(config("one", a="2" * 20_000))
+    assert cache.get("default", "one") == config("one", a="2" * 20_000)
+
+
+def test_bytes_that_somebody_keeps_are_shared():
+    """They may hold more than our class reads, and managedFields: what is read of them is the same."""
+    obj = config("one", a="1")
+    more = msgspec.to_builtins(obj) | {"news": {}}
+    more["metadata"]["managedFields"] = [{"manager": "kubectl", "fieldsV1": {"f:data": {}}}]
+    source = msgspec.json.encode(more)
+    cache = Cache(ConfigMap, warm=0)
+    cache.put(scheme.decode_as(ConfigMap, source), source)
+    assert cache.data("default", "one") is source
+    assert cache.get("default", "one") == obj
+    assert cache.uid_of("default", "one") == "uid-one"
 
 
 def test_what_is_not_there_is_none():
@@ -80,6 +163,7 @@ def test_an_index_finds_what_was_there_before_and_after():
     cache.put(config("new", app="web"))
     cache.put(config("other", app="db"))
     assert names(cache.by("app", "web")) == ["default/new", "default/old"]
+    assert cache.keys_by("app", "web") == [("default", "new"), ("default", "old")]
     cache.put(config("new", app="db"))
     cache.drop("default", "old")
     assert names(cache.by("app", "web")) == []
@@ -158,7 +242,7 @@ def test_a_version_that_is_no_number_is_not_waited_for():
 
 def test_what_is_kept_has_no_spare_room():
     """The bytes are as long as they look, though an encoder gives out longer ones."""
-    cache: Cache[Instance] = Cache(Instance)
+    cache: Cache[Instance] = Cache(Instance, warm=0)
     tracemalloc.start()
     try:
         cache.put(running(1))
@@ -186,7 +270,7 @@ MOVES = st.lists(
 @given(before=MOVES, after=MOVES)
 def test_a_cache_is_a_dict_with_indexes(before, after):
     """Whatever is put and dropped, before and after an index was added, all reads agree."""
-    cache, model = Cache(ConfigMap), {}
+    cache, model = Cache(ConfigMap, warm=2), {}
     for moves in (before, after):
         for verb, namespace, name, values in moves:
             if verb == "put":
@@ -201,3 +285,6 @@ def test_a_cache_is_a_dict_with_indexes(before, after):
         for value in "abc":
             found = [(o.metadata.namespace, o.metadata.name) for o in cache.by("letters", value)]
             assert found == sorted(key for key, values in model.items() if value in values)
+        listed = {(o.metadata.namespace, o.metadata.name): o for o in cache.list()}
+        assert {key: tuple(o.data["values"]) for key, o in listed.items()} == model
+        assert {key: cache.get(*key) for key in listed} == listed

@@ -286,7 +286,7 @@ def test_what_is_counted(tmp_path):
         controller = world.controller(failing(Unavailable("away")))
         world.start(controller)
         await asyncio.sleep(30)
-        assert controller.figures.workers == 4
+        assert controller.figures.workers == 16
         assert controller.figures.active == 0
         assert controller.figures.busiest.most(30.0) == (2, Request(A, "default", "one"))
         text = world.metrics.text().decode()

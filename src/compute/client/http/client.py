@@ -77,9 +77,7 @@ class HttpClient(Client):
         body = await self._door.create_encoded(place, scheme.encode(obj), options)
         return scheme.decode_as(type(obj), body)
 
-    async def _patched(
-        self, kind: type[K], place: Place, patch: Document, options: WriteOptions
-    ) -> K:
+    async def merge(self, kind: type[K], place: Place, patch: Document, options: WriteOptions) -> K:
         body = self._door.encoded(patch)
         written = await self._door.patch_encoded(place, PatchType.MERGE, body, options)
         return scheme.decode_as(kind, written)

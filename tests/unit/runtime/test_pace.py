@@ -1,0 +1,48 @@
+"""How soon an object that sums up many is looked at again."""
+
+import asyncio
+
+import pytest
+
+from compute.runtime.pace import Pace
+from compute.runtime.requests import Request, cluster_name
+from tests.virtual_time import run
+
+WEB = Request(cluster_name("cell-dfw"), "ns-1", "web-home-dfw")
+
+
+@pytest.mark.parametrize(
+    ("many", "settled", "seconds"),
+    [
+        pytest.param(100, False, 0.1, id="few"),
+        pytest.param(100, True, 0.5, id="few, and settled"),
+        pytest.param(1000, False, 0.25, id="many"),
+        pytest.param(1000, True, 2.0, id="many, and settled"),
+    ],
+)
+def test_the_next_look_waits_by_the_number_of_the_many(many, settled, seconds):
+    """A rollout goes on four times a second at any size; what is merely counted waits longer."""
+
+    async def story():
+        pace = Pace()
+        assert pace.early(WEB) is None
+        pace.looked(WEB, many, settled=settled)
+        early = pace.early(WEB)
+        assert early is not None
+        await asyncio.sleep(seconds)
+        return early.total_seconds(), pace.early(WEB)
+
+    assert run(story()) == (seconds, None)
+
+
+@pytest.mark.parametrize("settled", [True, False])
+def test_what_sums_up_a_few_waits_for_nothing(settled):
+    """To find out that it is too early would cost as much, and come on top."""
+
+    async def story():
+        pace = Pace()
+        pace.looked(WEB, 100, settled=settled)
+        pace.looked(WEB, 9, settled=settled)
+        return pace.early(WEB)
+
+    assert run(story()) is None
