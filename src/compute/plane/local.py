@@ -28,7 +28,7 @@ from compute.client.options import (
     WatchOptions,
     WriteOptions,
 )
-from compute.client.reading import K, Listing, Seen, read_event, read_listing
+from compute.client.reading import K, Listing, Seen, read_notice, read_records, read_shared
 from compute.client.transport import Change, Document, Place, WatchEvent
 from compute.plane.plane import Plane
 from compute.plane.registry import intake
@@ -94,17 +94,7 @@ class LocalTransport:
     async def patch(
         self, place: Place, kind: PatchType, patch: object, options: WriteOptions
     ) -> Document:
-        written = await self._registry.patch(
-            self._object_kind(place),
-            place.namespace,
-            place.name,
-            kind,
-            _taken(patch),
-            options if kind is PatchType.APPLY else self._signed(options),
-            place.subresource,
-            self._user,
-        )
-        return _document(written.record)
+        return _document(await self.patched(place, kind, patch, options))
 
     async def delete(self, place: Place, options: DeleteOptions) -> Document:
         kind = self._object_kind(place)
@@ -176,6 +166,21 @@ class LocalTransport:
         )
         return written.record
 
+    async def patched(
+        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
+    ) -> Record:
+        written = await self._registry.patch(
+            self._object_kind(place),
+            place.namespace,
+            place.name,
+            kind,
+            _taken(patch),
+            options if kind is PatchType.APPLY else self._signed(options),
+            place.subresource,
+            self._user,
+        )
+        return written.record
+
     def _signed(self, options: WriteOptions) -> WriteOptions:
         """The options, with the name of the one who writes."""
         if options is PLAIN_WRITE:
@@ -221,21 +226,21 @@ class DoorClient(Client):
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
         record = self._door.record(Place(kind.RESOURCE, namespace, name))
-        return scheme.decode_as(kind, record.data)
+        return read_shared(kind, record.data)
 
     async def list(
         self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
     ) -> Listing[K]:
         page = await self._door.page(Place(kind.RESOURCE, namespace), options)
-        documents = (record.data for record in page.records)
-        return read_listing(kind, documents, str(page.revision), page.continue_)
+        documents = [record.data for record in page.records]
+        return read_records(kind, documents, str(page.revision), page.continue_)
 
     @asynccontextmanager
     async def watch(
         self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
     ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
         async with self._door.notices(Place(kind.RESOURCE, namespace), options) as notices:
-            seen = (read_event(kind, _change(notice), notice.data) async for notice in notices)
+            seen = (read_notice(kind, _change(notice), notice.data) async for notice in notices)
             async with aclosing(seen):
                 yield seen
 
@@ -244,7 +249,11 @@ class DoorClient(Client):
         if self._door.answers(place):
             return await super().create(obj, options)
         record = await self._door.create_encoded(place, scheme.encode(obj), options)
-        return scheme.decode_as(type(obj), record.data)
+        return read_shared(type(obj), record.data)
+
+    async def merge(self, kind: type[K], place: Place, patch: Document, options: WriteOptions) -> K:
+        record = await self._door.patched(place, PatchType.MERGE, patch, options)
+        return read_shared(kind, record.data)
 
 
 class LocalClient(DoorClient):

@@ -24,7 +24,7 @@ class Aggregator:
         self._store = store
         self._registry = registry
         self._parts: dict[str, ClusterRole] = {}
-        self._sums: set[str] = set()  # the names of roles that others fill in
+        self._sums: dict[str, None] = {}  # the names of roles that others fill in, in one order
         self.chores: Chores[str] = Chores(self._look)
 
     def start(self) -> None:
@@ -39,7 +39,7 @@ class Aggregator:
             return
         if event.change is ChangeType.DELETED:
             self._parts.pop(event.record.key, None)
-            self._sums.discard(event.record.key)
+            self._sums.pop(event.record.key, None)
         else:
             self._note(event.record)
         self._look_at_all()
@@ -51,9 +51,9 @@ class Aggregator:
             return  # the index of roles says so
         self._parts[record.key] = role
         if role.aggregation_rule is None:
-            self._sums.discard(record.key)
+            self._sums.pop(record.key, None)
         else:
-            self._sums.add(record.key)
+            self._sums[record.key] = None
 
     def _look_at_all(self) -> None:
         for name in self._sums:

@@ -82,9 +82,10 @@ class Outlet:
             self._when(self._go_on)
 
     def stop(self) -> None:
-        """Write nothing more."""
+        """Write nothing more, ever: the connection is let go of, whoever still knows the stream."""
         stream, self._stream, self._slices = self._stream, None, None
         self._buffer.clear()
+        del self._transport, self._done
         if stream is not None:
             stream.close()
 

@@ -164,8 +164,9 @@ class Reader:
         self._arrived(Turn(request, persistent=persistent, modern=modern))
 
     def drop(self) -> None:
-        """Forget what is there of a request that will never be whole."""
+        """Forget what is there of a request that will never be whole. Nothing more may be fed."""
         self._reset()
+        del self._parser  # it refers to us
 
     def _turned_away(self) -> errors.ApiError:
         """The refusal of a stranger. His credential is dropped: it may be known a moment later."""

@@ -64,8 +64,15 @@ class Context:
                 self._identity = decode(record.data)["metadata"]["uid"]
         return self._identity
 
-    def draft(
-        self, kind: Kind, key: str, previous: int, change: ChangeType, document: Document
+    def draft(  # noqa: PLR0913 -- the parts of a change
+        self,
+        kind: Kind,
+        key: str,
+        previous: int,
+        change: ChangeType,
+        document: Document,
+        *,
+        keeps_ties: bool = False,
     ) -> Draft:
         """The change that makes this document, in the kind's own version, the object's state."""
         head = kind.head
@@ -77,7 +84,7 @@ class Context:
             raise TooLarge(
                 f"{kind.resource.plural} {key} would have {len(tail)} bytes; at most {LARGEST} are kept"
             )
-        return Draft(kind.storage, key, previous, change, head, tail)
+        return Draft(kind.storage, key, previous, change, head, tail, keeps_ties)
 
     async def commit(self, draft: Draft) -> Record:
         """The stored record. `Moved` is the caller's business: only he can decide anew."""

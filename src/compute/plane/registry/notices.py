@@ -34,11 +34,21 @@ _SEEN: Final[dict[tuple[bool, bool], ChangeType | None]] = {
 
 
 class Notice(msgspec.Struct, frozen=True, gc=False):
-    """One thing to tell a watcher. ``line`` is ``{"type":..,"object":..}`` and a newline."""
+    """One thing to tell a watcher. ``event`` is the change that it shows as everybody sees it."""
 
     type: NoticeType
     data: bytes
-    line: bytes
+    event: Event | None = None
+
+    @property
+    def line(self) -> bytes:
+        """``{"type":..,"object":..}`` and a newline. Only who writes a stream needs it."""
+        event = self.event
+        if event is None:
+            return _line(self.type, self.data)
+        if not event.line:
+            event.line = _line(self.type, self.data)
+        return event.line
 
 
 def of_events(chosen: Selection, events: Iterable[Event]) -> Iterator[Notice]:
@@ -50,18 +60,18 @@ def of_events(chosen: Selection, events: Iterable[Event]) -> Iterator[Notice]:
 
 def of_record(kind: Kind, record: Record) -> Notice:
     """An object that was there already when the watch began."""
-    return _written("ADDED", view_of(kind, record).data)
+    return Notice("ADDED", view_of(kind, record).data)
 
 
 def bookmark(kind: Kind, revision: int, *, ends_beginning: bool = False) -> Notice:
     """How far the watcher has been told everything, by an object that has only a version."""
     end = _END if ends_beginning else b""
-    return _written("BOOKMARK", b'%b"resourceVersion":"%d"%b}}' % (kind.head, revision, end))
+    return Notice("BOOKMARK", b'%b"resourceVersion":"%d"%b}}' % (kind.head, revision, end))
 
 
 def of_error(error: ApiError) -> Notice:
     """Why the stream ends."""
-    return _written("ERROR", scheme.encode(error.to_status()))
+    return Notice("ERROR", scheme.encode(error.to_status()))
 
 
 def _of_event(chosen: Selection, event: Event) -> Notice | None:
@@ -75,30 +85,24 @@ def _of_event(chosen: Selection, event: Event) -> Notice | None:
         return _told(chosen.kind, event)
     before = event.previous if event.change is not ChangeType.ADDED else None
     was_meant = before is not None and chosen.matches(before)
-    is_meant = event.change is not ChangeType.DELETED and chosen.matches(event.record)
+    if event.keeps_ties and not chosen.fields.requirements:
+        is_meant = was_meant
+    else:
+        is_meant = event.change is not ChangeType.DELETED and chosen.matches(event.record)
     seen = _SEEN[was_meant, is_meant]
     if seen is None or seen is event.change:
         return None if seen is None else _told(chosen.kind, event)
     if before is None or seen is not ChangeType.DELETED:
-        return _written(_WORDS[seen], view_of(chosen.kind, event.record).data)
+        return Notice(_WORDS[seen], view_of(chosen.kind, event.record).data)
     left = Record(
         before.key, event.record.revision, at_revision(before.data, event.record.revision)
     )
-    return _written("DELETED", view_of(chosen.kind, left).data)
+    return Notice("DELETED", view_of(chosen.kind, left).data)
 
 
 def _told(kind: Kind, event: Event) -> Notice:
-    word = _WORDS[event.change]
     data = view_of(kind, event.record).data
-    if data is not event.record.data:
-        return _written(word, data)
-    if not event.line:
-        event.line = _line(word, data)
-    return Notice(word, data, event.line)
-
-
-def _written(word: NoticeType, data: bytes) -> Notice:
-    return Notice(word, data, _line(word, data))
+    return Notice(_WORDS[event.change], data, event if data is event.record.data else None)
 
 
 def _line(word: NoticeType, data: bytes) -> bytes:

@@ -80,6 +80,8 @@ class Ownership:
 
     def note(self, resource: str, event: Event) -> bool:
         """Follow one change; whether it changed the owners. Most changes leave them as they are."""
+        if event.keeps_ties:
+            return False
         before = owners(event.previous)
         after = () if event.change == "DELETED" else owners(event.record)
         if before == after:

@@ -81,6 +81,12 @@ class Selection:
     needles: tuple[bytes, ...] = ()
     paths: Mapping[str, JsonPath] = field(default_factory=dict)
 
+    @property
+    def mark(self) -> str:
+        """What every object that is meant has in its bytes, for a label of one value; or nothing."""
+        values = (each for each in self.needles if not each.endswith(b':"'))
+        return next(values, b"").decode()
+
     def covers(self, key: str) -> bool:
         """Whether the place is meant."""
         return key == self.key if self.key is not None else key.startswith(self.prefix)

@@ -44,6 +44,7 @@ _MODIFIED: Final = (
 _VERSIONED: Final = frozenset(
     {"apiextensions.k8s.io/customresourcedefinitions", "coordination.k8s.io/leases"}
 )
+_TIES: Final = ("labels", "ownerReferences", "finalizers")
 
 
 class Change(msgspec.Struct, frozen=True):
@@ -84,9 +85,10 @@ class Updates:
             if target.options.dry_run:
                 return Written(record_of(kind, key, record.revision, new), warnings=warnings)
             gone = may_go(kind, new)
-            step = ChangeType.DELETED if gone else ChangeType.MODIFIED
             # What lets an object go is not stored: who watches sees it go as it was.
-            draft = self._context.draft(kind, key, record.revision, step, old if gone else new)
+            step, state = (ChangeType.DELETED, old) if gone else (ChangeType.MODIFIED, new)
+            alike = not gone and _keeps_ties(old["metadata"], new["metadata"])
+            draft = self._context.draft(kind, key, record.revision, step, state, keeps_ties=alike)
             try:
                 stored = view_of(kind, await self._context.commit(draft))
             except Moved:
@@ -218,6 +220,11 @@ def unborn(target: Target, document: Document) -> Document:
 def _is_unchanged(old: Document, new: Document) -> bool:
     before = {name: value for name, value in old["metadata"].items() if name != "resourceVersion"}
     return same({**old, "metadata": before}, new)
+
+
+def _keeps_ties(old: Metadata, new: Metadata) -> bool:
+    """Whether the very labels, owners and finalizers that were there are there."""
+    return all(new.get(name) is old.get(name) for name in _TIES)
 
 
 def may_go(kind: Kind, document: Document) -> bool:

@@ -139,7 +139,7 @@ class Watch:
 
     def _subscribe(self) -> Subscription:
         chosen = self._chosen
-        place = chosen.key or chosen.prefix
+        place = chosen.key or chosen.prefix or chosen.mark
         return self._store.subscribe(chosen.kind.storage, self._told, self._wake, place)
 
     def _join(self) -> None:
@@ -171,14 +171,14 @@ class Watch:
         size = 0
         for notice in islice(self._first, limit):
             found.append(notice)
-            size += len(notice.line)
+            size += len(notice.data)
             if size >= _BYTES:
                 break
         return found
 
     def _draw(self, found: list[Notice], limit: int) -> None:
         """Add what follows, unless what comes first is enough for now."""
-        if len(found) < limit and sum(len(notice.line) for notice in found) < _BYTES:
+        if len(found) < limit and sum(len(notice.data) for notice in found) < _BYTES:
             if self._subscription is not None:
                 self._draw_from(self._subscription, found, limit)
             elif self._finishing:

@@ -27,7 +27,7 @@ _log = logging.getLogger(__name__)
 Heard = Callable[[str, Event], None]
 
 _DRAFTS = 512
-_BYTES = 8 * 1024 * 1024  # several batches fit into the ring, or quick readers would miss some
+_BYTES = 2 * 1024 * 1024  # several batches fit into the ring, or quick readers would miss some
 
 
 @dataclass(slots=True)
@@ -166,8 +166,9 @@ class Batches:
                 future.set_result(record)
 
     def _tell(self, kept: list[_Write], events: list[Event]) -> None:
+        now = self._loop.time()
         for resource in dict.fromkeys(write.draft.resource for write in kept):
-            self._state.ring(resource).wake()
+            self._state.ring(resource).wake(now)
         for write, event in zip(kept, events, strict=True):
             resource = write.draft.resource
             for heard in self._hearing.get(resource) or self._who_hears(resource):

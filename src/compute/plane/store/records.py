@@ -29,7 +29,8 @@ class Draft(msgspec.Struct, frozen=True, gc=False):
 
     ``previous`` is the revision that the change was made from, 0 for an object that is not there:
     the log takes one successor of each revision and no second one. A deletion carries the last
-    state as its document.
+    state as its document. ``keeps_ties`` is known of a change that leaves labels, owners and
+    finalizers as they are, as most do.
     """
 
     resource: str
@@ -38,6 +39,7 @@ class Draft(msgspec.Struct, frozen=True, gc=False):
     change: ChangeType
     head: bytes
     tail: bytes
+    keeps_ties: bool = False
 
 
 class Record(msgspec.Struct, frozen=True, gc=False):
@@ -52,13 +54,15 @@ class Event(msgspec.Struct, gc=False):
     """One committed change. ``previous`` is what was there before.
 
     ``line`` is the change as a watch writes it, made by whoever needs it first. It is about as
-    long as the record.
+    long as the record. ``keeps_ties`` is that of the draft, and not known of a change from disk: who
+    asks for labels and owners alone need not read both records then.
     """
 
     change: ChangeType
     record: Record
     previous: Record | None
     line: bytes = b""
+    keeps_ties: bool = False
 
     def size(self) -> int:
         """How many bytes it keeps in memory at most, with the line that somebody may yet make."""

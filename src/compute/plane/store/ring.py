@@ -2,23 +2,31 @@
 
 A subscription is a position in the ring and holds no events of its own: ten thousand slow readers
 cost no more than one. A reader that the ring has overtaken is told so when it comes back.
+
+What everybody has read is kept for a moment longer, for lists in pages and for readers that come
+back. It is on disk anyway, so after that it goes.
 """
 
 import asyncio
 from bisect import bisect_right
-from collections.abc import Callable
+from collections import Counter, deque
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 
 from compute.plane.store.failures import Forgotten
 from compute.plane.store.records import Event
 
+_MOMENT = 2.0  # seconds
+_APART = 0.5  # seconds between two times that are remembered
+_COLON = '":"'
+
 
 class Ring:
     """Every change of the resource after the revision ``floor``, in order."""
 
-    __slots__ = ("_bytes", "_events", "_idle", "_limit_bytes", "_limit_events", "_start", "_told",
-                 "_touched", "floor")  # fmt: skip
+    __slots__ = ("_bytes", "_events", "_idle", "_limit_bytes", "_limit_events", "_reading", "_start",
+                 "_times", "_told", "_topics", "_touched", "floor")  # fmt: skip
 
     def __init__(self, floor: int, limit_events: int, limit_bytes: int) -> None:
         self.floor = floor
@@ -31,11 +39,16 @@ class Ring:
         self._touched: dict[str, None] = {}  # the places of the events after it
         # By place. Dicts, not sets: readers are woken in the order in which they came to rest.
         self._idle: dict[str, dict[Subscription, None]] = {}
+        self._reading: dict[Subscription, None] = {}  # all others
+        self._topics: Counter[bytes] = Counter()  # the names of marks, and how many read by each
+        self._times: deque[tuple[float, int]] = deque()  # when the ring ended at which position
 
     def append(self, event: Event) -> None:
         self._events.append(event)
         self._bytes += event.size()
         self._touched.update(dict.fromkeys(_places(event.record.key)))
+        for topic in self._topics:
+            self._touched.update(dict.fromkeys(_marks(topic, event)))
         if self._bytes > self._limit_bytes or len(self._events) > self._limit_events:
             self._drop(self._surplus())
 
@@ -49,22 +62,32 @@ class Ring:
             self._drop(self._index(revision))
 
     def subscribe(self, since: int, ready: Callable[[], None], place: str = "") -> "Subscription":
-        """``place`` is a whole key, a namespace with its slash, or nothing for everywhere."""
+        """``place`` is a whole key, a namespace with its slash, or nothing for everywhere.
+
+        Or it is a mark, ``"name":"value"``: then what counts are changes of documents that have
+        it anywhere, or had it. Many who each read by another value are not all woken for each.
+        """
         subscription = Subscription(self, self._start + self._index(since), place, ready)
+        self._reading[subscription] = None
+        if topic := _topic(place):
+            self._topics[topic] += 1
         if subscription.position == self._end:
             self._rest(subscription)
         return subscription
 
-    def wake(self) -> None:
+    def wake(self, now: float) -> None:
         """Call each reader that waits for what has come, once: again after it has caught up.
 
-        Who rests at a place where nothing happened has missed nothing and is left alone.
+        Who rests at a place where nothing happened has missed nothing and is left alone. ``now`` is
+        in seconds, of a clock that never goes back.
         """
         begin, self._told = self._told, self._end
         touched, self._touched = self._touched, {}
         for place in touched:
             for subscription in self._idle.pop(place, ()):
+                self._reading[subscription] = None
                 undisturbed(partial(subscription.wake, begin))
+        self._outlive(now)
 
     def read(self, subscription: "Subscription", limit: int) -> list[Event]:
         if subscription.resting:
@@ -78,11 +101,19 @@ class Ring:
         return events
 
     def leave(self, subscription: "Subscription") -> None:
+        self._forget_topic(_topic(subscription.place))
+        self._reading.pop(subscription, None)
         waiting = self._idle.get(subscription.place)
         if waiting is not None:
             waiting.pop(subscription, None)
             if not waiting:
                 del self._idle[subscription.place]
+
+    def _forget_topic(self, topic: bytes) -> None:
+        if topic:
+            self._topics[topic] -= 1
+            if not self._topics[topic]:
+                del self._topics[topic]
 
     @property
     def _end(self) -> int:
@@ -90,6 +121,7 @@ class Ring:
 
     def _rest(self, subscription: "Subscription") -> None:
         subscription.resting = True
+        self._reading.pop(subscription, None)
         self._idle.setdefault(subscription.place, {})[subscription] = None
 
     def _index(self, revision: int) -> int:
@@ -98,6 +130,17 @@ class Ring:
         if not self._events or self._events[-1].record.revision <= revision:
             return len(self._events)
         return bisect_right(self._events, revision, key=_revision)
+
+    def _outlive(self, now: float) -> None:
+        """Drop what is old and read by all."""
+        if not self._times or now - self._times[-1][0] >= _APART:
+            self._times.append((now, self._end))
+        old = 0
+        while self._times[0][0] <= now - _MOMENT:
+            old = self._times.popleft()[1]
+        if old > self._start:
+            read = min((one.position for one in self._reading), default=old)
+            self._drop(max(min(old, read) - self._start, 0))
 
     def _surplus(self) -> int:
         """How many of the oldest have to go. An eighth more than needed, so that it is rare."""
@@ -145,8 +188,9 @@ class Subscription:
             self._ready()
 
     def close(self) -> None:
-        self._closed = True
-        self._ring.leave(self)
+        if not self._closed:
+            self._closed = True
+            self._ring.leave(self)
 
 
 def undisturbed(call: Callable[..., None], *args: object) -> None:
@@ -160,6 +204,21 @@ def undisturbed(call: Callable[..., None], *args: object) -> None:
 
 def _revision(event: Event) -> int:
     return event.record.revision
+
+
+def _topic(place: str) -> bytes:
+    """The beginning of a mark, up to its value; nothing where the place is none."""
+    return place[: place.index(_COLON) + len(_COLON)].encode() if place.startswith('"') else b""
+
+
+def _marks(topic: bytes, event: Event) -> Iterator[str]:
+    """The marks with this beginning in the document of a change, and in the one before it."""
+    for record in (event.record, event.previous):
+        begin = -1 if record is None else record.data.find(topic)
+        while record is not None and begin >= 0:
+            end = record.data.find(b'"', begin + len(topic))
+            yield record.data[begin : end + 1].decode()
+            begin = record.data.find(topic, end)
 
 
 def _places(key: str) -> tuple[str, ...]:

@@ -25,7 +25,7 @@ class Settings:
     window: timedelta = timedelta(minutes=10)
     window_revisions: int = 100_000
     ring_events: int = 32_768
-    ring_bytes: int = 64 * MEBIBYTE
+    ring_bytes: int = 16 * MEBIBYTE
     wal_bytes: int = 8 * MEBIBYTE
     wal_limit: int = 64 * MEBIBYTE
     sealed: frozenset[str] = frozenset({"/secrets"})

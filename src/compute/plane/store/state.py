@@ -62,7 +62,8 @@ class State:
     def publish(self, draft: Draft, record: Record) -> Event:
         """Let everybody see a change."""
         collection = self.collection(draft.resource)
-        event = Event(draft.change, record, collection.find(draft.key))
+        previous = collection.find(draft.key)
+        event = Event(draft.change, record, previous, keeps_ties=draft.keeps_ties)
         if draft.change is ChangeType.DELETED:
             collection.remove(draft.key)
             self._graves.pop((draft.resource, draft.key), None)

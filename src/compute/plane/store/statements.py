@@ -28,7 +28,7 @@ PRAGMAS: tuple[tuple[str, str | int], ...] = (
     ("journal_mode", "wal"),
     ("synchronous", "full"),
     ("wal_autocheckpoint", 0),
-    ("cache_size", -16384),
+    ("cache_size", -512),
     ("temp_store", "memory"),
     ("secure_delete", "on"),
 )

@@ -481,3 +481,24 @@ async def test_those_with_a_say_may_come_and_go_meanwhile(world: World):
     admission += [first, second]
     await world.config_maps.make("a")
     assert asked == ["first", "second"]
+
+
+@pytest.mark.parametrize(
+    ("patch", "subresource", "kept"),
+    [
+        ({"status": {"phase": "Ready"}}, "status", True),
+        ({"spec": {"color": "blue"}}, "", True),
+        ({"metadata": {"annotations": {"a": "c"}}}, "", True),
+        ({"metadata": {"labels": {"a": "c"}}}, "", False),
+        ({"metadata": {"finalizers": None}}, "", False),
+        ({"metadata": {"labels": {"a": "c"}}, "status": {"phase": "Ready"}}, "status", True),
+    ],
+)
+@scenario
+async def test_a_change_tells_whether_it_keeps_ties(world: World, patch, subresource, kept):
+    """Who follows labels, owners and finalizers is told when a change left all of them alone."""
+    events = []
+    await world.widgets.make("a", {"labels": {"a": "b"}, **HELD}, spec=RED)
+    world.store.listen(lambda _resource, event: events.append(event))
+    await world.widgets.merge("a", patch, subresource)
+    assert [event.keeps_ties for event in events] == [kept]

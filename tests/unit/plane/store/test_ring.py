@@ -88,13 +88,13 @@ def test_a_reader_is_woken_once_until_it_has_caught_up():
     reader = ring.subscribe(0, lambda: calls.append(1))
     for number in range(1, 4):
         ring.append(event(number))
-        ring.wake()
+        ring.wake(0.0)
     reader.take(1)
-    ring.wake()
+    ring.wake(0.0)
     assert len(calls) == 1
     reader.take(10)
     ring.append(event(4))
-    ring.wake()
+    ring.wake(0.0)
     assert len(calls) == 2
 
 
@@ -105,11 +105,11 @@ def test_a_reader_is_not_woken_by_what_happens_elsewhere():
     reader = ring.subscribe(0, lambda: calls.append(1), place="quiet/")
     for number in range(1, 40):
         ring.append(event(number, key="busy/a"))
-        ring.wake()
+        ring.wake(0.0)
     assert (calls, reader.take(10)) == ([], [])
     ring.append(event(40, key="quiet/a"))
     ring.append(event(41, key="busy/a"))
-    ring.wake()
+    ring.wake(0.0)
     assert calls == [1]
     assert revisions(reader.take(10)) == [40, 41]
 
@@ -121,7 +121,53 @@ def test_a_reader_is_woken_by_what_happens_where_it_looks(place):
     ring = ring_of()
     ring.subscribe(0, lambda: calls.append(1), place=place)
     ring.append(event(1, key="n/a"))
-    ring.wake()
+    ring.wake(0.0)
+    assert calls == [1]
+
+
+def marked(revision: int, value: str, before: str | None = None) -> Event:
+    """A change of a document that has a mark, twice as labels and selectors are."""
+    data, other = (
+        b'{"a":{"cell":"%b"},"b":{"cell":"x\\"y"}}' % each.encode()
+        for each in (value, before or "")
+    )
+    previous = None if before is None else Record("n/a", revision - 1, other)
+    return Event(ChangeType.MODIFIED, Record("n/a", revision, data), previous)
+
+
+@pytest.mark.parametrize(
+    ("change", "woken"),
+    [
+        pytest.param(marked(1, "dfw"), True, id="it has the mark"),
+        pytest.param(marked(1, "lhr", before="dfw"), True, id="it had the mark"),
+        pytest.param(marked(1, "lhr", before="sin"), False, id="it has another"),
+        pytest.param(marked(1, "dfw2"), False, id="it has a longer one"),
+        pytest.param(event(1), False, id="it has none"),
+    ],
+)
+def test_a_reader_by_a_mark_is_woken_for_what_has_it_or_had_it(change, woken):
+    """A hundred cells that each look for their own are not all woken for each other's."""
+    calls: list[int] = []
+    ring = ring_of()
+    ring.subscribe(0, lambda: calls.append(1), place='"cell":"dfw"')
+    ring.append(change)
+    ring.wake(0.0)
+    assert bool(calls) is woken
+
+
+def test_nobody_looks_for_marks_once_their_readers_have_left():
+    """The last one takes the name along, also when he closes twice."""
+    ring = ring_of()
+    calls: list[int] = []
+    stays, goes = (ring.subscribe(0, lambda: calls.append(1), place='"cell":"dfw"') for _ in "ab")
+    goes.close()
+    goes.close()
+    ring.append(marked(1, "dfw"))
+    ring.wake(0.0)
+    assert calls == [1]
+    stays.close()
+    ring.append(marked(2, "dfw"))
+    ring.wake(0.0)
     assert calls == [1]
 
 
@@ -130,9 +176,9 @@ def test_a_closed_reader_is_not_woken():
     ring = ring_of()
     first = ring.subscribe(0, lambda: second.close())  # noqa: PLW0108 - made below
     second = ring.subscribe(0, never)
-    ring.wake()
+    ring.wake(0.0)
     first.close()
-    ring.wake()
+    ring.wake(0.0)
 
 
 def test_forgetting_keeps_readers_at_their_place():
@@ -143,3 +189,57 @@ def test_forgetting_keeps_readers_at_their_place():
     ring.forget(1)
     assert revisions(reader.take(10)) == [3, 4]
     assert ring.floor == 2
+
+
+def test_what_all_have_read_is_kept_for_a_moment_only():
+    """Then it is read from disk by whoever asks for it."""
+    ring = ring_of()
+    reader = ring.subscribe(0, lambda: None)
+    for number in range(1, 8):
+        ring.append(event(number))
+        ring.wake(number / 5)
+        reader.take(10)
+    assert revisions(ring.since(0)) == [1, 2, 3, 4, 5, 6, 7]
+    ring.append(event(8))
+    ring.wake(2.7)
+    assert ring.floor == 1
+    assert revisions(ring.since(1)) == [2, 3, 4, 5, 6, 7, 8]
+    ring.wake(2.9)
+    assert ring.floor == 4
+    assert revisions(ring.since(4)) == [5, 6, 7, 8]
+    assert revisions(reader.take(10)) == [8]
+
+
+def test_what_somebody_has_yet_to_read_is_kept():
+    """However long that takes, as long as there is room; and no longer once he has left."""
+    ring = ring_of()
+    quick, slow = ring.subscribe(0, lambda: None), ring.subscribe(0, lambda: None)
+    for number in range(1, 8):
+        ring.append(event(number))
+        ring.wake(number * 20.0)
+        quick.take(10)
+    assert revisions(slow.take(2)) == [1, 2]
+    ring.append(event(8))
+    ring.wake(160.0)
+    assert ring.floor == 2
+    assert revisions(slow.take(3)) == [3, 4, 5]
+    quick.take(10)
+    slow.close()
+    ring.append(event(9))
+    ring.wake(180.0)
+    assert ring.floor == 8
+
+
+def test_who_rests_elsewhere_holds_nothing_back():
+    """He has missed nothing, and is woken at the end when something happens where he is."""
+    ring = ring_of()
+    woken: list[int] = []
+    reader = ring.subscribe(0, lambda: woken.append(1), place="quiet/")
+    for number in range(1, 8):
+        ring.append(event(number, key="busy/a"))
+        ring.wake(number * 20.0)
+    assert ring.floor == 6
+    ring.append(event(8, key="quiet/a"))
+    ring.wake(160.0)
+    assert woken == [1]
+    assert revisions(reader.take(10)) == [8]

@@ -172,7 +172,7 @@ async def test_many_writes_become_few_commits(tmp_path, threaded):
 async def test_large_documents_go_in_several_batches(tmp_path, threaded):
     """A batch is bounded in bytes, too."""
     async with opened(tmp_path, threaded=threaded) as store:
-        drafts = [created(str(n), "x" * 3_000_000) for n in range(8)]
+        drafts = [created(str(n), "x" * 700_000) for n in range(8)]
         await asyncio.gather(*map(store.write, drafts))
         assert store.figures.commits == 3
 
