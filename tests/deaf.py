@@ -4,50 +4,58 @@ import asyncio
 from collections.abc import Callable
 
 from compute.api.errors import Unavailable
+from compute.api.meta import Object
+from compute.api.resource import Resource
 from compute.client.options import ListOptions, PatchType, WatchOptions, WriteOptions
-from compute.client.transport import Document, Place
+from compute.client.transport import Place
 from compute.plane.local import DoorClient, LocalTransport
 from compute.plane.plane import Plane
 from compute.plane.registry.outcomes import Page
 from compute.plane.registry.watches import Watch
+from compute.plane.store.records import Record
 from compute.plane.users import ITSELF
 
 
 class Ear(LocalTransport):
     """A door whose watches end, and whose lists fail, for as long as it is deaf.
 
-    A patch takes as many seconds on its way as ``lag`` says.
+    It may be deaf to one kind alone. A patch takes as many seconds on its way as ``lag`` says.
     """
 
     def __init__(self, plane: Plane, lag: Callable[[], float] | None = None) -> None:
         super().__init__(plane, ITSELF, "compute")
         self.deaf = False
+        self._to: Resource | None = None  # or to everything
         self._lag = lag
-        self._open: list[Watch] = []
+        self._open: list[tuple[Resource, Watch]] = []
 
-    def stop(self) -> None:
-        self.deaf = True
-        for watch in self._open:
-            watch.end()
+    def stop(self, kind: type[Object] | None = None) -> None:
+        self.deaf, self._to = True, kind.RESOURCE if kind else None
+        for resource, watch in self._open:
+            if self._hears_nothing_of(resource):
+                watch.end()
 
     async def page(self, place: Place, options: ListOptions) -> Page:
-        if self.deaf:
+        if self._hears_nothing_of(place.resource):
             raise Unavailable("deaf")
         return await super().page(place, options)
 
     async def open_watch(self, place: Place, options: WatchOptions) -> Watch:
-        if self.deaf:
+        if self._hears_nothing_of(place.resource):
             raise Unavailable("deaf")
         watch = await super().open_watch(place, options)
-        self._open.append(watch)
+        self._open.append((place.resource, watch))
         return watch
 
-    async def patch(
+    def _hears_nothing_of(self, resource: Resource) -> bool:
+        return self.deaf and self._to in (None, resource)
+
+    async def patched(
         self, place: Place, kind: PatchType, patch: object, options: WriteOptions
-    ) -> Document:
+    ) -> Record:
         if self._lag is not None:
             await asyncio.sleep(self._lag())
-        return await super().patch(place, kind, patch, options)
+        return await super().patched(place, kind, patch, options)
 
 
 def listener(plane: Plane, lag: Callable[[], float] | None = None) -> tuple[Ear, DoorClient]:

@@ -223,10 +223,14 @@ def set_up(
 
 
 class Still(Client):
-    """A plane that tells what there is once, and of no change: its cache falls behind."""
+    """A plane that tells what there is once, and of no change: its cache falls behind.
 
-    def __init__(self, plane: Plane) -> None:
+    If kinds are named, it is those alone.
+    """
+
+    def __init__(self, plane: Plane, *kinds: type[Object]) -> None:
         super().__init__(LocalTransport(plane))
+        self._kinds = kinds
 
     @asynccontextmanager
     async def watch(
@@ -237,7 +241,11 @@ class Still(Client):
             for seen in list[Seen[K]]():
                 yield seen
 
-        yield nothing()
+        if self._kinds and kind not in self._kinds:
+            async with super().watch(kind, namespace, options) as changes:
+                yield changes
+        else:
+            yield nothing()
 
 
 class Unaware(Client):

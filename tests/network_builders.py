@@ -206,11 +206,11 @@ class Link(LocalTransport):
         self._check()
         return await super().create_encoded(place, body, options)
 
-    async def patch(
+    async def patched(
         self, place: Place, kind: PatchType, patch: object, options: WriteOptions
-    ) -> Document:
+    ) -> Record:
         self._check()
-        return await super().patch(place, kind, patch, options)
+        return await super().patched(place, kind, patch, options)
 
     async def delete(self, place: Place, options: DeleteOptions) -> Document:
         self._check()

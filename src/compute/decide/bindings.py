@@ -53,6 +53,30 @@ def links(
     )
 
 
+def binding_of(
+    instance: Instance, interface: int, bindings: Iterable[NetworkBinding]
+) -> NetworkBinding | None:
+    """The binding that an interface of an Instance runs on, among those of its deployment.
+
+    It is told by where it leads: while a template with other networks rolls out, the name that goes
+    with the interface may be that of a binding which Instances of the old template run on.
+    """
+    network, location = instance.spec.network_interfaces[interface].network, instance.spec.location
+    fitting = (
+        binding
+        for binding in bindings
+        if binding.spec.network == network
+        and (location is None or binding.spec.location.name == location.name)
+    )
+    return min(fitting, key=lambda b: (b.deleting, b.metadata.name), default=None)
+
+
+def deployment_of(binding: NetworkBinding) -> str:
+    """The deployment whose binding this is, going by its name; empty when it is nobody's."""
+    parts = names.network_binding_parts(binding.metadata.name)
+    return parts[0] if parts else ""
+
+
 def _serves(binding: NetworkBinding, deployment: WorkloadDeployment) -> bool:
     owners = binding.metadata.owner_references
     controlled = any(o.controller and o.uid == deployment.metadata.uid for o in owners)

@@ -16,7 +16,8 @@ from typing import Final
 from compute.api import annotations, digits, intstr
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.gates import NETWORK, QUOTA
-from compute.decide.slots import Slots, is_ready, survey
+from compute.api.labels import INSTANCE_INDEX
+from compute.decide.slots import Slots, survey
 from compute.decide.template import controller_labels
 
 _PAUSED: Final = "the rollout is paused"
@@ -185,16 +186,14 @@ _POLICIES: Final[Mapping[str, Callable[[Slots, Settings], Iterator[Create | Dele
 
 def _repairs(slots: Slots) -> Iterator[Delete]:
     """Replacements that take nothing from anybody, from the highest ordinal down."""
-    for instance in reversed(slots.kept.values()):
-        if slots.is_stale(instance) and not is_ready(instance):
-            yield _delete(instance, "it is of another template and not Ready")
+    for instance in slots.stale(ready=False):
+        yield _delete(instance, "it is of another template and not Ready")
 
 
 def _rolls(slots: Slots) -> Iterator[Delete]:
     """Replacements of Instances that serve, from the highest ordinal down."""
-    for instance in reversed(slots.kept.values()):
-        if slots.is_stale(instance) and is_ready(instance):
-            yield _delete(instance, "it is of another template")
+    for instance in slots.stale(ready=True):
+        yield _delete(instance, "it is of another template")
 
 
 def _trims(slots: Slots) -> Iterator[Delete]:
@@ -215,11 +214,12 @@ def _evictions(slots: Slots) -> Iterator[Delete]:
 
 def _back_fill(slots: Slots) -> Iterator[Label]:
     """Labels that Instances lack. Others find them by these, so they wait for nothing."""
+    wanted = controller_labels(slots.deployment, 0)
     for ordinal, instance in slots.kept.items():
         known = instance.metadata.labels
-        wanted = controller_labels(slots.deployment, ordinal)
-        missing = {key: value for key, value in wanted.items() if known.get(key) != value}
-        if missing:
+        wanted[INSTANCE_INDEX] = str(ordinal)
+        if not wanted.items() <= known.items():
+            missing = {key: value for key, value in wanted.items() if known.get(key) != value}
             yield Label(instance.metadata.name, instance.metadata.uid, missing)
 
 
@@ -227,9 +227,8 @@ def _waits(slots: Slots) -> Iterator[Wait]:
     for instance in (*slots.strays, *slots.terminating):
         if instance.deleting:
             yield Wait(instance.metadata.name, "is terminating")
-    for instance in slots.kept.values():
-        if not slots.is_stale(instance) and not is_ready(instance):
-            yield Wait(instance.metadata.name, "is not Ready")
+    for instance in slots.coming():
+        yield Wait(instance.metadata.name, "is not Ready")
 
 
 def _delete(instance: Instance, why: str) -> Delete:

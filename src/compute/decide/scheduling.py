@@ -78,6 +78,16 @@ def schedule(
     return Placed(chosen)
 
 
+def keepers(
+    resource: TemplateRef, placement: Placement, clusters: Iterable[Cluster]
+) -> tuple[str, ...]:
+    """The clusters that keep an object if they have it."""
+    wish = _wish(resource, placement)
+    if isinstance(wish, NoFit):
+        return ()
+    return tuple(cluster.metadata.name for cluster in clusters if not _misfit(cluster, wish))
+
+
 def is_ready(cluster: Cluster) -> bool:
     """Whether the cluster answered lately."""
     return is_true(cluster.status.conditions, ConditionType.READY)

@@ -19,25 +19,59 @@ from compute.decide.gating import closed
 from compute.decide.quota import gate_opens
 
 MOMENT: Final = timedelta(seconds=2)
+LONGEST: Final = timedelta(seconds=60)
+_SLACK: Final = 2  # times what it took others lately is nothing unusual
+_LATELY: Final = 0.1  # how much of what is usual the last one decides
 # At its gates, and behind them until its provider speaks.
 _WAITS: Final = frozenset(
     {Reason.PENDING, Reason.SCHEDULING_GATES_PRESENT, Reason.PENDING_PROGRAMMING}
 )
 
 
-def may_go_unsaid(instance: Instance, told: Sequence[Condition], now: datetime) -> timedelta | None:
+class Usual:
+    """How long it takes Instances to come up, these days.
+
+    A city in which a thousand of them come up at once is slower than one with a single one. What
+    takes no longer than it took the others is no news there, and to say it would make all slower.
+    """
+
+    def __init__(self) -> None:
+        self.moment = MOMENT
+
+    def took(self, age: timedelta) -> None:
+        """One has come up, at this age."""
+        if timedelta() <= age <= LONGEST:
+            lately = self.moment + (_SLACK * age - self.moment) * _LATELY
+            self.moment = min(max(lately, _SLACK * age, MOMENT), LONGEST)
+
+
+def may_go_unsaid(
+    instance: Instance, told: Sequence[Condition], now: datetime, moment: timedelta = MOMENT
+) -> timedelta | None:
     """For how long a new Instance need not say these conditions; None when they are to be said now.
 
     That it waits is what every Instance says from its beginning, and where all is well it is let
-    through within the moment.
+    through within the moment. That its quota was granted shows in the gate that has opened.
     """
     born = instance.metadata.creation_timestamp
     if born is None or not _only_waits(instance.status.conditions, told):
         return None
-    if gates.QUOTA in closed(instance) and is_true(told, ConditionType.QUOTA_GRANTED):
-        return None  # the gate opens once this is said
-    age = now - born
-    return MOMENT - age if timedelta() <= age < MOMENT else None
+    return _left(born, now, moment)
+
+
+def starts(instance: Instance, now: datetime, moment: timedelta = MOMENT) -> timedelta | None:
+    """For how long nothing need be asked about an Instance that was just let through.
+
+    The next word is its provider's. Until that, what is said of it is what may go unsaid.
+    """
+    said, born = instance.status.conditions, instance.metadata.creation_timestamp
+    ready = find(said, ConditionType.READY)
+    waited = ready is None or ready.reason in _WAITS
+    heard = find(said, ConditionType.PROGRAMMED) or find(said, ConditionType.AVAILABLE)
+    denied = status_of(said, ConditionType.QUOTA_GRANTED) == "False"
+    if born is None or closed(instance) or heard or denied or not waited:
+        return None
+    return _left(born, now, moment)
 
 
 def is_settled(instance: Instance) -> bool:
@@ -51,15 +85,25 @@ def is_settled(instance: Instance) -> bool:
     return (said.status == "True") == (not waits_at and _serves(instance.status.conditions))
 
 
+def _left(born: datetime, now: datetime, moment: timedelta) -> timedelta | None:
+    """What is left of the first moment of what was born then."""
+    age = now - born
+    return moment - age if timedelta() <= age < moment else None
+
+
 def _only_waits(before: Sequence[Condition], told: Sequence[Condition]) -> bool:
-    """Whether it waits as it did before, and has no answer about quota to tell of."""
+    """Whether it waits as it did before, and has no bad answer about quota to tell of."""
     was, is_ = (find(each, ConditionType.READY) for each in (before, told))
     asked, answered = (find(each, ConditionType.QUOTA_GRANTED) for each in (before, told))
     return (
         (was is None or was.reason in _WAITS)
         and (is_ is not None and is_.reason in _WAITS)
-        and (asked is None or answered is None or asked.reason == answered.reason)
+        and (answered is None or answered.status == "True" or _alike(asked, answered))
     )
+
+
+def _alike(asked: Condition | None, answered: Condition) -> bool:
+    return asked is None or asked.reason == answered.reason
 
 
 def _serves(current: Sequence[Condition]) -> bool:

@@ -23,6 +23,7 @@ class Slots:
     template: str  # the hash of the deployment's present template
     occupants: Mapping[int, Instance]  # in slots or beyond them, terminating ones included
     kept: dict[int, Instance]  # in slots, and not terminating
+    ready: frozenset[int]  # of the occupants, those that serve and are not terminating
     strays: tuple[Instance, ...]  # of no ordinal of this deployment
 
     @property
@@ -33,7 +34,7 @@ class Slots:
     @property
     def unavailable(self) -> tuple[int, ...]:
         """Slots without a Ready Instance: empty ones, and those whose Instance is terminating."""
-        return tuple(o for o in range(self.desired) if not self._is_served(o))
+        return tuple(o for o in range(self.desired) if o not in self.ready)
 
     @property
     def surplus(self) -> tuple[Instance, ...]:
@@ -49,12 +50,21 @@ class Slots:
         """The name that the Instance in a slot has, or will have."""
         return names.instance(self.deployment.metadata.name, ordinal)
 
-    def is_stale(self, instance: Instance) -> bool:
-        """Whether it was made from another template than the present one."""
-        return recorded_hash(instance) != self.template
+    def stale(self, *, ready: bool) -> list[Instance]:
+        """Those kept that were made from another template, and serve or do not; they descend."""
+        return [
+            instance
+            for ordinal, instance in reversed(self.kept.items())
+            if recorded_hash(instance) != self.template and (ordinal in self.ready) is ready
+        ]
 
-    def _is_served(self, ordinal: int) -> bool:
-        return ordinal in self.occupants and is_ready(self.occupants[ordinal])
+    def coming(self) -> list[Instance]:
+        """Those kept of the present template that do not serve yet."""
+        return [
+            instance
+            for ordinal, instance in self.kept.items()
+            if ordinal not in self.ready and recorded_hash(instance) == self.template
+        ]
 
 
 def survey(deployment: WorkloadDeployment, instances: Iterable[Instance]) -> Slots:
@@ -74,6 +84,7 @@ def survey(deployment: WorkloadDeployment, instances: Iterable[Instance]) -> Slo
         template=template_hash(deployment.spec.template),
         occupants=occupants,
         kept={o: i for o, i in occupants.items() if o < count and not i.deleting},
+        ready=frozenset(o for o, i in occupants.items() if is_ready(i)),
         strays=tuple(strays),
     )
 

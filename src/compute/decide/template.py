@@ -7,7 +7,7 @@ is absent and what merely repeats a default look alike, so a new optional field 
 import copy
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, get_args
@@ -69,26 +69,38 @@ def controller_labels(deployment: WorkloadDeployment, ordinal: int) -> dict[str,
     }
 
 
-def build_instance(deployment: WorkloadDeployment, ordinal: int, gates: Sequence[str]) -> Instance:
-    """The Instance for one slot, waiting at these gates. It shares no dict with the template."""
+def mould(deployment: WorkloadDeployment, gates: Sequence[str]) -> Callable[[int], Instance]:
+    """What makes the Instance for a slot, waiting at these gates.
+
+    What is the same in all of them is made once. They share no dict with the template.
+    """
     template = copy.deepcopy(deployment.spec.template)
-    return Instance(
-        metadata=ObjectMeta(
+    spec = msgspec.structs.replace(
+        template.spec,
+        location=deployment.status.location,
+        controller=InstanceController(
+            template_hash=template_hash(template),
+            scheduling_gates=tuple(SchedulingGate(name=gate) for gate in gates),
+        ),
+    )
+    owners = (deployment.reference(controller=True, block_owner_deletion=True),)
+
+    def made(ordinal: int) -> Instance:
+        metadata = ObjectMeta(
             name=names.instance(deployment.metadata.name, ordinal),
             namespace=deployment.metadata.namespace,
             labels=template.metadata.labels | controller_labels(deployment, ordinal),
             annotations=template.metadata.annotations,
-            owner_references=(deployment.reference(controller=True, block_owner_deletion=True),),
-        ),
-        spec=msgspec.structs.replace(
-            template.spec,
-            location=deployment.status.location,
-            controller=InstanceController(
-                template_hash=template_hash(deployment.spec.template),
-                scheduling_gates=tuple(SchedulingGate(name=gate) for gate in gates),
-            ),
-        ),
-    )
+            owner_references=owners,
+        )
+        return Instance(metadata=metadata, spec=spec)
+
+    return made
+
+
+def build_instance(deployment: WorkloadDeployment, ordinal: int, gates: Sequence[str]) -> Instance:
+    """The Instance for one slot, waiting at these gates."""
+    return mould(deployment, gates)(ordinal)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,9 +8,9 @@ A Work is deleted because its binding is, or because the binding names its clust
 because something was not found.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
@@ -20,9 +20,10 @@ from compute.api.errors import NotFound
 from compute.api.karmada import Cluster as Member, Placement
 from compute.api.karmada_work import ResourceBinding, TargetCluster, Work
 from compute.api.meta import Object
-from compute.decide.scheduling import NoFit, Placed, is_ready, schedule
+from compute.decide.scheduling import NoFit, Placed, is_ready, keepers, schedule
 from compute.environment import Environment
 from compute.federation import interpreter, lookups, marks, reports, works
+from compute.federation.holders import holders
 from compute.federation.planes import EnginePlanes
 from compute.runtime import commit
 from compute.runtime.clusters import Cluster, Clusters
@@ -55,7 +56,7 @@ def controller(kinds: Sequence[type[Object]], planes: EnginePlanes, kit: Kit) ->
         mapped(Member, hub, from_member),
         *(mapped(kind, hub, from_template) for kind in kinds),
     ]
-    reconciler = Bindings(kinds, hub, kit.environment)
+    reconciler = Bindings(kinds, hub, kit.environment, planes.cells)
     return kit.controller("engine-binding", reconciler, hub, sources)
 
 
@@ -82,10 +83,15 @@ class Bindings:
     """Brings what one binding is about to its clusters, and their reports back."""
 
     def __init__(
-        self, kinds: Sequence[type[Object]], hub: Clusters, environment: Environment
+        self,
+        kinds: Sequence[type[Object]],
+        hub: Clusters,
+        environment: Environment,
+        cells: Iterable[Cluster] = (),
     ) -> None:
         self._kinds = kinds
         self._hub = hub
+        self._cells = cells
         self._environment = environment
 
     async def reconcile(self, request: Request) -> Result:
@@ -105,7 +111,11 @@ class Bindings:
         template = hub.informers.of(kind).cache.get(request.namespace, binding.spec.resource.name)
         if template is None or template.metadata.uid != binding.spec.resource.uid:
             return DONE  # the binding is about to go with what it was about
-        binding, verdict = await _placed(hub, binding, there)
+        # A binding that was lost and made anew finds its clusters again: by the Works of the one
+        # before, and where these are lost too, by what the clusters have.
+        current = tuple(target.name for target in binding.spec.clusters) or tuple(there)
+        current = current or await self._found(hub, binding, kind)
+        binding, verdict = await _placed(hub, binding, current)
         errand = _Errand(hub, binding, template, there)
         await _withdraw(errand)
         for cluster in errand.targets:
@@ -121,21 +131,28 @@ class Bindings:
         kind = scheme.lookup(resource.api_version, resource.kind)
         return kind if kind in self._kinds else None
 
+    async def _found(
+        self, hub: Cluster, binding: ResourceBinding, kind: type[Object]
+    ) -> tuple[str, ...]:
+        """The clusters that have what a new binding is about, where there is more than one choice."""
+        resource, placement = binding.spec.resource, binding.spec.placement or Placement()
+        among = keepers(resource, placement, hub.informers.of(Member).cache.list())
+        return await holders(self._cells, kind, resource, among) if len(among) > 1 else ()
+
     async def _dispatch(self, errand: _Errand, cluster: str) -> None:
         """Let a cluster be told what to have, if it is not."""
         present = errand.works.get(cluster)
         if present is None:
-            if not _still_leaving(errand) and await _is_wanted(errand, cluster):
+            live = None if _still_leaving(errand) else await _read_live(errand, cluster)
+            if live is not None:
                 made = works.of_binding(
-                    errand.binding, errand.template, cluster, self._environment.uid()
+                    live.binding, live.template, cluster, self._environment.uid()
                 )
                 await errand.hub.client.create(made)
-            return
-        work_id = present.metadata.labels.get(marks.WORK_ID, "")
-        desired = works.of_binding(errand.binding, errand.template, cluster, work_id)
-        renewed = works.renewed(present, desired)
-        if renewed != present and not present.deleting and not _is_newer(present, desired):
-            await errand.hub.client.patch(present, renewed)
+        elif not present.deleting and _renewed(errand, present, cluster) != present:
+            live = await _read_live(errand, cluster)
+            if live is not None:
+                await errand.hub.client.patch(present, _renewed(live, present, cluster))
 
     async def _report(self, errand: _Errand, verdict: Placed | NoFit) -> None:
         """Tell on the hub what the clusters tell."""
@@ -148,13 +165,9 @@ class Bindings:
 
 
 async def _placed(
-    hub: Cluster, binding: ResourceBinding, there: dict[str, Work]
+    hub: Cluster, binding: ResourceBinding, current: tuple[str, ...]
 ) -> tuple[ResourceBinding, Placed | NoFit]:
-    """The binding with its clusters, and what was decided.
-
-    A binding that was lost and made anew finds its clusters again by the Works of the one before.
-    """
-    current = tuple(target.name for target in binding.spec.clusters) or tuple(there)
+    """The binding with its clusters, and what was decided."""
     members = hub.informers.of(Member).cache.list()
     verdict = _scheduled(hub, binding, current, members)
     if not _keeps(verdict, current):
@@ -206,17 +219,28 @@ def _still_leaving(errand: _Errand) -> bool:
     return any(other is not None and is_ready(other) for other in others)
 
 
-async def _is_wanted(errand: _Errand, cluster: str) -> bool:
-    """Whether the binding and what it is about are there, read live, and name the cluster."""
+def _renewed(errand: _Errand, present: Work, cluster: str) -> Work:
+    """The Work as it should be, unless it was made from a later version of the same object."""
+    work_id = present.metadata.labels.get(marks.WORK_ID, "")
+    desired = works.of_binding(errand.binding, errand.template, cluster, work_id)
+    return present if _is_newer(present, desired) else works.renewed(present, desired)
+
+
+async def _read_live(errand: _Errand, cluster: str) -> _Errand | None:
+    """The errand as the server has it; None when it has ended, or is not for the cluster.
+
+    Works may be heard of by somebody who has heard nothing of what they are about. What he knows is
+    of an earlier life then, or lacks what was noted on it since: written into a Work, it would be
+    sent to the cluster, and undone by whoever knows better, over and over.
+    """
     live = await _live(errand)
+    if live is None or cluster not in [target.name for target in live.spec.clusters]:
+        return None
     meta = errand.template.metadata
     template = await errand.hub.client.find(type(errand.template), meta.name, meta.namespace)
-    return (
-        live is not None
-        and cluster in [target.name for target in live.spec.clusters]
-        and template is not None
-        and template.metadata.uid == meta.uid
-    )
+    if template is None or template.metadata.uid != meta.uid:
+        return None
+    return replace(errand, binding=live, template=template)
 
 
 async def _live(errand: _Errand) -> ResourceBinding | None:

@@ -2,7 +2,8 @@
 
     Work there          the copy is made, or brought to what the Work says
     Work being deleted  the copy is deleted, and the Work goes once the copy is gone
-    no Work             nothing: a hub that lost its Works must not stop what runs
+    no Work             nothing: a hub that lost its Works must not stop what runs; but a copy that was
+                        on its way to the cell while its Work was let go of is taken back
 
 What somebody else made in the cell is never touched, unless the policy says that it may be.
 """
@@ -22,11 +23,13 @@ from compute.api.karmada import Cluster as Member
 from compute.api.karmada_work import Work
 from compute.api.meta import Object
 from compute.client.client import K
+from compute.client.options import DeleteOptions
 from compute.decide.scheduling import is_ready
 from compute.environment import Environment
 from compute.federation import copies, lookups, marks, reports, works
 from compute.federation.planes import EnginePlanes
 from compute.federation.reports import Outcome
+from compute.federation.setbacks import Setbacks
 from compute.runtime import commit
 from compute.runtime.clusters import Cluster
 from compute.runtime.controller import Controller, ControllerSettings
@@ -77,6 +80,7 @@ def controller(kinds: Sequence[type[Object]], planes: EnginePlanes, kit: Kit) ->
 class _Job:
     """A Work, and the cell that is to carry it out."""
 
+    request: Request
     hub: Cluster
     cell: Cluster
     work: Work
@@ -91,13 +95,20 @@ class Execution:
         self._kinds = kinds
         self._planes = planes
         self._environment = environment
+        self._setbacks = Setbacks()
+        # Works whose copies were made, and that were not seen on the hub since: another engine may
+        # have let go of them meanwhile, when there was no copy yet.
+        self._sent: dict[Request, Work] = {}
 
     async def reconcile(self, request: Request) -> Result:
         hub, cell = self._planes.hub.sole(), self._planes.cells.get(request.cluster)
         work = hub.informers.of(Work).cache.get(request.namespace, request.name)
         if work is None:
+            self._setbacks.forget(request)
+            if sent := self._sent.get(request):
+                await self._take_back(_Job(request, hub, cell, sent))
             return DONE
-        job = _Job(hub, cell, work)
+        job = _Job(request, hub, cell, work)
         try:
             return await self._carried_out(job)
         except Unavailable:
@@ -114,10 +125,13 @@ class Execution:
         told = _all([await self._applied(job, one) for one in work.spec.workload.manifests])
         if told and reports.work_status(work, told, now) != work.status:
             told = _all([await _confirmed(job, outcome) for outcome in told])
-        if told is None:
-            return DONE  # what is waited for asks for another look
+        if told is None:  # what is waited for asks for another look
+            return self._setbacks.look_again(job.request, now)
+        self._setbacks.forget(job.request)
         status = reports.work_status(work, told, now)
-        await job.hub.client.patch_status(work, msgspec.structs.replace(work, status=status))
+        told_of = msgspec.structs.replace(work, status=status)
+        if await job.hub.client.patch_status(work, told_of) is not work:
+            self._sent.pop(job.request, None)
         refused = any(outcome.trouble and outcome.copy is None for outcome in told)
         return _ASK_AGAIN if refused else DONE
 
@@ -133,9 +147,39 @@ class Execution:
             return Outcome(None, f"{manifest.get('kind')} is not a kind that is sent to cells")
         wanted = scheme.decode_as(kind, manifest)
         try:
-            return await _apply(job, wanted)
+            return await self._apply(job, wanted)
         except _REFUSED as refusal:
             return Outcome(None, f"the cell refuses it: {refusal.message}")
+
+    async def _apply(self, job: _Job, wanted: K) -> Outcome | None:
+        """The copy as it should be. A cell that has no place for it yet will say when it has."""
+        meta, client = wanted.metadata, job.cell.client
+        copy = job.cell.informers.of(type(wanted)).cache.get(meta.namespace, meta.name)
+        if copy is None:
+            if not _has_room(job.cell, wanted) or not await _is_current(job):
+                return None
+            copy = await client.find(type(wanted), meta.name, meta.namespace)
+        if copy is None:
+            self._sent[job.request] = job.work
+            return Outcome(await client.create(wanted))
+        ours = copies.is_of(copy, job.work)
+        if copy.deleting or (ours and await self._is_ahead(job, copy, wanted)):
+            return None
+        if not ours and not copies.may_take(wanted):
+            return Outcome(None, _occupied(copy))
+        return await _brought(job, copy, copies.renewed(copy, wanted))
+
+    async def _is_ahead(self, job: _Job, copy: K, wanted: K) -> bool:
+        """Whether a copy is of a later version than the Work, and is to stay so.
+
+        Our cache is behind; or the hub itself is, and then only what runs is worth waiting for.
+        """
+        if not works.is_newer(copy.metadata, wanted.metadata):
+            return False
+        if not await _is_current(job):
+            return True
+        marked = msgspec.structs.replace(copies.renewed(copy, wanted), metadata=copy.metadata)
+        return marked != copy and self._setbacks.hold(job.request, self._environment.now())
 
     async def _remove(self, job: _Job) -> None:
         """Delete what a Work made, and let the Work go once that is gone."""
@@ -145,6 +189,21 @@ class Execution:
         left = [await self._left(job, one) for one in live.spec.workload.manifests]
         if not any(left):
             await commit.release(job.hub.client, live, marks.EXECUTION)
+
+    async def _take_back(self, job: _Job) -> None:
+        """Delete what came into the cell after its Work had gone, unless another Work has it now."""
+        for manifest in job.work.spec.workload.manifests:
+            kind, head = self._kind(manifest), msgspec.convert(manifest, Object).metadata
+            copy = await job.cell.client.find(kind, head.name, head.namespace) if kind else None
+            if copy is None or not copies.is_of(copy, job.work):
+                continue
+            meta = job.work.metadata
+            if await job.hub.client.find(Work, meta.name, meta.namespace) is not None:
+                return  # a cache that is behind; or the next Work of this name, whose it is now
+            unchanged = DeleteOptions(resource_version=copy.metadata.resource_version)
+            with suppress(NotFound):
+                await job.cell.client.delete(copy, unchanged)
+        del self._sent[job.request]
 
     async def _left(self, job: _Job, manifest: works.Manifest) -> bool:
         """Whether there is still something of a manifest in the cell."""
@@ -167,24 +226,6 @@ class Execution:
     def _kind(self, manifest: works.Manifest) -> type[Object] | None:
         kind = scheme.lookup(manifest.get("apiVersion", ""), manifest.get("kind", ""))
         return kind if kind in self._kinds else None
-
-
-async def _apply(job: _Job, wanted: K) -> Outcome | None:
-    """The copy as it should be. A cell that has no place for it yet will say when it has."""
-    meta, client = wanted.metadata, job.cell.client
-    copy = job.cell.informers.of(type(wanted)).cache.get(meta.namespace, meta.name)
-    if copy is None:
-        if not _has_room(job.cell, wanted) or not await _is_current(job):
-            return None
-        copy = await client.find(type(wanted), meta.name, meta.namespace)
-    if copy is None:
-        return Outcome(await client.create(wanted))
-    if copy.deleting or (copies.is_of(copy, job.work) and works.is_newer(copy.metadata, meta)):
-        return None
-    if not copies.is_of(copy, job.work) and not copies.may_take(wanted):
-        return Outcome(None, _occupied(copy))
-    renewed = copies.renewed(copy, wanted)
-    return Outcome(copy if renewed == copy else await client.patch(copy, renewed))
 
 
 async def _confirmed(job: _Job, outcome: Outcome) -> Outcome | None:
@@ -212,6 +253,16 @@ def _has_room(cell: Cluster, wanted: Object) -> bool:
         return True
     room = cell.informers.of(Namespace).cache.get("", wanted.metadata.namespace)
     return room is not None and not room.deleting
+
+
+async def _brought(job: _Job, copy: K, renewed: K) -> Outcome | None:
+    """The copy once it is what the Work says; None when the Work says something else by now.
+
+    One that a cache shows may be of an earlier life, or lack what was noted on the object since.
+    """
+    if renewed == copy:
+        return Outcome(copy)
+    return Outcome(await job.cell.client.patch(copy, renewed)) if await _is_current(job) else None
 
 
 async def _is_current(job: _Job) -> bool:

@@ -9,14 +9,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from compute.api import names
 from compute.api.compute import Instance
 from compute.api.networking import NetworkBinding, Subnet
 from compute.decide.addresses import Prefix, prefix_of
+from compute.decide.bindings import binding_of, deployment_of
 from compute.decide.joins import deployment_name
 from compute.runtime.clusters import Cluster
 
 _CONTEXT: Final = "simulated: context"
+_DEPLOYMENT: Final = "simulated: deployment"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +53,24 @@ async def prefixes(
 
 
 async def _binding(cell: Cluster, instance: Instance, interface: int) -> NetworkBinding | None:
-    namespace = instance.metadata.namespace
-    name = names.network_binding(deployment_name(instance), interface)
-    cached = cell.informers.of(NetworkBinding).cache.get(namespace, name)
+    namespace, deployment = instance.metadata.namespace, deployment_name(instance)
+    cache = cell.informers.of(NetworkBinding).cache
+    cache.add_index(_DEPLOYMENT, _owners)
+    cached = binding_of(instance, interface, cache.by(_DEPLOYMENT, f"{namespace}/{deployment}"))
     if cached is not None and cached.status.network_context_ref is not None:
         return cached
-    return await cell.client.find(NetworkBinding, name, namespace)
+    there = (await cell.client.every(NetworkBinding, namespace)).items
+    return binding_of(instance, interface, [b for b in there if deployment_of(b) == deployment])
 
 
 def _cached(cell: Cluster, namespace: str, context: str) -> list[Subnet]:
     cache = cell.informers.of(Subnet).cache
     cache.add_index(_CONTEXT, _values)
     return cache.by(_CONTEXT, f"{namespace}/{context}")
+
+
+def _owners(binding: NetworkBinding) -> Iterable[str]:
+    yield f"{binding.metadata.namespace}/{deployment_of(binding)}"
 
 
 def _values(subnet: Subnet) -> Iterable[str]:

@@ -89,8 +89,20 @@ def judged(instance: Instance, made: Machine, settings: Settings, now: datetime)
     booting = _booting(instance, made, settings, now)
     if booting is not None:
         return booting
-    programmed = Said("True", Reason.PROGRAMMED, f"The machine is set up on {made.node}")
-    return Verdict(programmed, _running(instance, made, settings))
+    return Verdict(_set_up(made), _running(instance, made, settings))
+
+
+def takes_back(instance: Instance, verdict: Verdict) -> bool:
+    """Whether a verdict says otherwise than what was said before, or moves the machine.
+
+    To be up after a while on the way there takes nothing back.
+    """
+    said = instance.status.conditions
+    before = find(said, ConditionType.AVAILABLE)
+    if verdict.move or before is None or before.status == "Unknown":
+        return verdict.move
+    came_up = verdict.available.status == "True" and not is_true(said, ConditionType.PROGRAMMED)
+    return not came_up and before.message != verdict.available.message
 
 
 def stops_at(instance: Instance, settings: Settings) -> datetime:
@@ -108,9 +120,8 @@ def _lost(instance: Instance, made: Machine, settings: Settings, now: datetime) 
         since = max(made.started, available.last_transition_time)
     left = settings.recovery - (now - since).total_seconds()
     why = f"{made.node} has failed; the instance is started on another node"
-    programmed = Said("True", Reason.PROGRAMMED, f"The machine is set up on {made.node}")
     down = Said("False", Reason.PROVISIONING, why)
-    return Verdict(programmed, down, again=left if left > 0 else None, move=left <= 0)
+    return Verdict(_set_up(made), down, again=left if left > 0 else None, move=left <= 0)
 
 
 def _broken(instance: Instance, settings: Settings) -> Said | None:
@@ -129,9 +140,10 @@ def _booting(
     instance: Instance, made: Machine, settings: Settings, now: datetime
 ) -> Verdict | None:
     """A machine on its way up; None once it is up."""
-    if _has_booted(instance, made):
+    if _was_said(instance, _set_up(made)):  # it does not boot again because other settings hold now
         return None
-    passed, ends, failed = (now - made.started).total_seconds(), 0.0, False
+    failed = _was_said(instance, _unbooted(made))
+    passed, ends = (now - made.started).total_seconds(), 0.0
     for seconds, boots in _attempts(instance, made, settings):
         ends += seconds
         if passed < ends:
@@ -142,17 +154,18 @@ def _booting(
     return _starting(made, None, failed=True)
 
 
-def _has_booted(instance: Instance, made: Machine) -> bool:
-    """Whether the machine was up before: it does not boot again because other settings hold now.
+def _was_said(instance: Instance, said: Said) -> bool:
+    """Whether Programmed says this of the machine, whoever said so, and by which clock.
 
-    Programmed may be left of a machine on a lost node. But that one was not available any more when
-    this one was started, so only this one can have become so since.
+    It is known for this machine by its node: another is started only where the last one is not. A
+    time would not do. Who sees a machine come up by a clock that is ahead would be contradicted by
+    those for whom it has not even been started.
     """
-    said = instance.status.conditions
-    available = find(said, ConditionType.AVAILABLE)
-    if available is None or not is_true(said, ConditionType.PROGRAMMED):
-        return False
-    return available.last_transition_time >= made.started.replace(microsecond=0)
+    programmed = find(instance.status.conditions, ConditionType.PROGRAMMED)
+    return programmed is not None and (programmed.status, programmed.message) == (
+        said.status,
+        said.message,
+    )
 
 
 def _attempts(
@@ -170,10 +183,18 @@ def _attempts(
 
 def _starting(made: Machine, again: float | None, *, failed: bool) -> Verdict:
     why = f"The machine is being started on {made.node}"
-    if failed:
-        why = f"The machine did not boot on {made.node}; it is tried again"
-    programmed = Said("False", Reason.PROGRAMMING_IN_PROGRESS, why)
-    return Verdict(programmed, Said("False", Reason.PROVISIONING, why), again)
+    programmed = _unbooted(made) if failed else Said("False", Reason.PROGRAMMING_IN_PROGRESS, why)
+    available = Said("False", Reason.PROVISIONING, programmed.message)
+    return Verdict(programmed, available, again)
+
+
+def _set_up(made: Machine) -> Said:
+    return Said("True", Reason.PROGRAMMED, f"The machine is set up on {made.node}")
+
+
+def _unbooted(made: Machine) -> Said:
+    why = f"The machine did not boot on {made.node}; it is tried again"
+    return Said("False", Reason.PROGRAMMING_IN_PROGRESS, why)
 
 
 def _running(instance: Instance, made: Machine, settings: Settings) -> Said:

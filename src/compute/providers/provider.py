@@ -73,10 +73,10 @@ class Provider:
 
     async def _run(self, cell: Cluster, instance: Instance, now: datetime) -> Result:
         """See to it that there is a machine, and say what it does."""
-        current = self._desk.of(cell)
         made = machines.machine(instance) if _has_machine(instance) else None
-        verdict = machines.judged(instance, made, current, now) if made else None
+        verdict = await self._judged(cell, instance, made, now) if made else None
         if verdict is None or verdict.move:
+            current = self._desk.of(cell)
             other = machines.placed(instance, current, now)
             if other is not None:
                 instance = await _started(cell, instance, other)
@@ -88,6 +88,19 @@ class Provider:
                 Said("False", Reason.PROVISIONING, why),
             )
         return await self._report(cell, instance, verdict, now)
+
+    async def _judged(
+        self, cell: Cluster, instance: Instance, made: Machine, now: datetime
+    ) -> Verdict:
+        """What a machine does now.
+
+        What stands is not taken back by settings that a cache shows: whoever said it may have heard
+        of later ones, and two who go by different settings would undo each other for ever.
+        """
+        verdict = machines.judged(instance, made, self._desk.of(cell), now)
+        if not machines.takes_back(instance, verdict):
+            return verdict
+        return machines.judged(instance, made, await self._desk.asked(cell), now)
 
     async def _report(
         self, cell: Cluster, instance: Instance, verdict: Verdict, now: datetime
@@ -177,8 +190,8 @@ class Provider:
         """Whoever may have waited for it."""
         cache = self._cells.get(cluster).informers.of(Instance).cache
         cache.add_index(_UNPROGRAMMED, _unprogrammed)
-        waiting = cache.by(_UNPROGRAMMED, subnet.metadata.namespace)
-        return [Request(cluster, i.metadata.namespace, i.metadata.name) for i in waiting]
+        waiting = cache.keys_by(_UNPROGRAMMED, subnet.metadata.namespace)
+        return [Request(cluster, *key) for key in waiting]
 
 
 _OURS: Final = (ConditionType.PROGRAMMED, ConditionType.AVAILABLE)

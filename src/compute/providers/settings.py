@@ -76,30 +76,46 @@ def parse(data: Mapping[str, str]) -> Settings | list[Fault]:
     return faults or Settings(**read)
 
 
+_InForce = tuple[bytes | None, Settings, list[Fault]]  # the first is what the cache showed then
+_UNREAD: Final[_InForce] = (None, Settings(), [])
+
+
 class SettingsDesk:
     """The settings in force in each cell. They are read when the ConfigMap is another than before."""
 
     def __init__(self) -> None:
-        self._read: dict[ClusterName, tuple[bytes | None, Settings, list[Fault]]] = {}
+        self._read: dict[ClusterName, _InForce] = {}
 
     def of(self, cell: Cluster) -> Settings:
         """What holds in a cell now."""
         return self._current(cell)[1]
 
+    async def asked(self, cell: Cluster) -> Settings:
+        """What holds in a cell now, though its cache may not show it yet.
+
+        It is kept until the cache shows something else than it does now.
+        """
+        cached = cell.informers.of(ConfigMap).cache.data(NAMESPACE, NAME)
+        written = await cell.client.find(ConfigMap, NAME, NAMESPACE)
+        return self._take(cell, cached, written)[1]
+
     def faults(self, cell: Cluster) -> list[Fault]:
         """What is wrong with what its operators wrote last."""
         return self._current(cell)[2]
 
-    def _current(self, cell: Cluster) -> tuple[bytes | None, Settings, list[Fault]]:
+    def _current(self, cell: Cluster) -> _InForce:
         cache = cell.informers.of(ConfigMap).cache
         data = cache.data(NAMESPACE, NAME)
-        known = self._read.get(cell.name, (None, Settings(), []))
-        if data is not known[0]:
-            written = cache.get(NAMESPACE, NAME)
-            parsed = parse(written.data if written else {})
-            known = (data, known[1], parsed) if isinstance(parsed, list) else (data, parsed, [])
-            self._read[cell.name] = known
-        return known
+        known = self._read.get(cell.name, _UNREAD)
+        return known if data is known[0] else self._take(cell, data, cache.get(NAMESPACE, NAME))
+
+    def _take(self, cell: Cluster, cached: bytes | None, written: ConfigMap | None) -> _InForce:
+        """Let it hold, if it can be used."""
+        parsed = parse(written.data if written else {})
+        before = self._read.get(cell.name, _UNREAD)[1]
+        taken = (cached, before, parsed) if isinstance(parsed, list) else (cached, parsed, [])
+        self._read[cell.name] = taken
+        return taken
 
 
 def is_ours(settings: ConfigMap) -> bool:

@@ -119,6 +119,8 @@ class Projects:
         self._leaving[name] = None
         # One that never was ready has nothing in its plane, and nobody was ever told of it.
         if is_true(project.status.conditions, ConditionType.READY):
+            # Whoever removed it before may have died before the project could be let go.
+            await self._keeper.ensure(name)
             project, left = await self._empty(core, project)
             if left:
                 return Result(look_again_after=_AGAIN if left == [Instance] else None)

@@ -246,3 +246,12 @@ def test_t2_cluster_names_that_cannot_be(attempt, words):
     """An empty, ambiguous or overlong cluster name is refused where it would be made."""
     with pytest.raises(ValueError, match=words):
         attempt()
+
+
+def test_the_works_of_objects_that_differ_only_in_their_namespace_are_apart():
+    """They meet in their cluster's namespace of Works."""
+    ada, bob = (names.work(namespace, "web", "WorkloadDeployment") for namespace in ("ada", "bob"))
+
+    assert ada.startswith("web-")
+    assert bob.startswith("web-")
+    assert ada != bob

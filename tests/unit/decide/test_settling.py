@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from compute.decide.settling import MOMENT, is_settled, may_go_unsaid
+from compute.decide.settling import LONGEST, MOMENT, Usual, is_settled, may_go_unsaid, starts
 from tests.builders import NOW, condition, instance
 
 WAITS = condition("Ready", "False", "SchedulingGatesPresent", generation=1)
@@ -29,6 +29,7 @@ NEW = (
         pytest.param(("Network",), (WAITS, GRANTED), (WAITS, GRANTED), id="granted before"),
         pytest.param(("Network",), (WAITS,), (WAITS,), id="nobody speaks of quota"),
         pytest.param((), (WAITS, GRANTED), (STARTS, GRANTED), id="let through"),
+        pytest.param((), NEW, (STARTS, GRANTED), id="granted and let through"),
     ],
 )
 def test_that_a_new_instance_waits_may_go_unsaid(gates, before, told):
@@ -43,8 +44,6 @@ def test_that_a_new_instance_waits_may_go_unsaid(gates, before, told):
 @pytest.mark.parametrize(
     ("gates", "before", "told"),
     [
-        pytest.param(("Quota",), NEW, (WAITS, GRANTED), id="quota was granted"),
-        pytest.param(("Network", "Quota"), (WAITS, GRANTED), (WAITS, GRANTED), id="gate opens"),
         pytest.param(
             ("Quota",),
             NEW,
@@ -68,8 +67,76 @@ def test_that_a_new_instance_waits_may_go_unsaid(gates, before, told):
     ],
 )
 def test_what_is_news_is_said_at_once(gates, before, told):
-    """An answer, a cause, and whatever a gate opens by."""
+    """A bad answer, and a cause."""
     assert may_go_unsaid(instance(gates=gates, conditions=before), told, NOW) is None
+
+
+@pytest.mark.parametrize("before", [NEW, (), (WAITS, GRANTED), (STARTS, GRANTED)])
+def test_nothing_is_asked_about_what_its_provider_has_yet_to_speak_of(before):
+    """For the rest of the first moment of an Instance that was let through."""
+    new, age = instance(gates=(), conditions=before), timedelta(seconds=0.5)
+    assert starts(new, NOW) == MOMENT
+    assert starts(new, NOW + age) == MOMENT - age
+    assert starts(new, NOW + MOMENT) is None
+    assert starts(new, NOW - age) is None  # by a clock that is behind
+
+
+@pytest.mark.parametrize(
+    ("gates", "before"),
+    [
+        pytest.param(("Quota",), NEW, id="it waits at a gate"),
+        pytest.param((), (*NEW, condition("Programmed", "False")), id="its provider spoke"),
+        pytest.param((), (*NEW, condition("Available", "False")), id="its provider spoke of it"),
+        pytest.param((), (WAITS, DENIED), id="its quota was denied"),
+        pytest.param((), (READY, GRANTED), id="it served before"),
+    ],
+)
+def test_all_else_is_asked_about(gates, before):
+    assert starts(instance(gates=gates, conditions=before), NOW) is None
+
+
+def test_an_instance_of_unknown_age_is_asked_about():
+    new = instance(gates=(), conditions=NEW)
+    unborn = replace(new, metadata=replace(new.metadata, creation_timestamp=None))
+    assert starts(unborn, NOW) is None
+
+
+def test_what_takes_no_longer_than_it_took_the_others_may_go_unsaid():
+    """Where many come up at once it takes each of them longer, and that is no news."""
+    usual, slow = Usual(), timedelta(seconds=7)
+    usual.took(slow)
+    new = instance(gates=("Quota",), conditions=NEW)
+
+    assert usual.moment == 2 * slow
+    assert may_go_unsaid(new, (WAITS, ASKED), NOW + slow, usual.moment) == slow
+    assert may_go_unsaid(new, (WAITS, ASKED), NOW + 2 * slow, usual.moment) is None
+
+
+def test_what_is_usual_comes_back_to_a_moment():
+    """Once they come up at once again, one that does not is told of as soon as before."""
+    usual = Usual()
+    usual.took(timedelta(seconds=30))
+    for _ in range(60):
+        usual.took(timedelta(seconds=0.1))
+
+    assert usual.moment == MOMENT
+
+
+@pytest.mark.parametrize("age", [timedelta(seconds=-1), LONGEST + MOMENT], ids=["to come", "ages"])
+def test_what_no_clock_agrees_on_is_not_usual(age):
+    """An age that cannot be true, or is that of a trouble, changes nothing."""
+    usual = Usual()
+    usual.took(age)
+
+    assert usual.moment == MOMENT
+
+
+def test_nothing_is_kept_back_for_longer_than_a_minute():
+    """However slow the others were."""
+    usual = Usual()
+    usual.took(LONGEST)
+
+    assert usual.moment == LONGEST
 
 
 @pytest.mark.parametrize("born", [None, NOW + timedelta(seconds=1)], ids=["unknown", "to come"])

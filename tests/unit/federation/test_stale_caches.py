@@ -7,16 +7,17 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 
 from compute.api import names
 from compute.api.compute import WorkloadDeployment
 from compute.api.core import ConfigMap, Namespace, Secret
-from compute.api.errors import Conflict, NotFound
+from compute.api.errors import Conflict, NotFound, Unavailable
 from compute.api.karmada import Cluster as Member, PropagationPolicy
 from compute.api.karmada_work import ResourceBinding, TargetCluster, Work
 from compute.api.meta import Object, ObjectMeta
 from compute.client.client import Client, K, Listing, Unreadable
-from compute.client.options import EVERYTHING, ListOptions
+from compute.client.options import EVERYTHING, PLAIN_WRITE, ListOptions, WriteOptions
 from compute.decide.federation.policies import policy
 from compute.federation import engine
 from compute.federation.binder import Binder
@@ -113,8 +114,25 @@ async def torn_out(stage: Stage, obj: Object) -> None:
 
 async def look(reconciler: Reconciler, cluster: ClusterName, namespace: str, name: str) -> None:
     """One pass. A write that was bound to what is no more so is refused, which is well."""
-    with suppress(NotFound, Conflict):
+    with suppress(NotFound, Conflict, Unavailable):
         await reconciler.reconcile(Request(cluster, namespace, name))
+
+
+async def dispatched(stage: Stage) -> None:
+    """Let an engine that hears of everything bring the Work to what it should be."""
+    hub = stage.role("hub")
+    for reconciler, name in (
+        (Binder(WorkloadDeployment, hub, stage.environment), WD),
+        (Bindings(engine.KINDS, hub, stage.environment), BINDING),
+    ):
+        await settle(stage)
+        await look(reconciler, HUB, NS, name)
+
+
+def hears_of(late: Clusters, made: Work, stage: Stage) -> Bindings:
+    """Somebody who has heard of this Work, and otherwise of nothing since."""
+    late.get(HUB).informers.of(Work).cache.put(made)
+    return Bindings(engine.KINDS, late, stage.environment)
 
 
 def test_nothing_is_bound_that_has_gone(tmp_path):
@@ -220,6 +238,61 @@ def test_a_work_that_has_gone_is_not_carried_out(tmp_path):
     halted(tmp_path, story)
 
 
+class Overtaken(LocalClient):
+    """The way to a cell, on which a deployment is so long that its Work goes meanwhile."""
+
+    def __init__(self, stage: Stage, made: Work, *, answers: bool) -> None:
+        super().__init__(stage.planes["dfw"])
+        self._stage, self._work, self._answers = stage, made, answers
+
+    async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
+        await torn_out(self._stage, self._work)
+        made = await super().create(obj, options)
+        if not self._answers:
+            raise Unavailable("the answer was lost")
+        return made
+
+
+async def overtaken(stage: Stage, made: Work, *, answers: bool) -> Execution:
+    """Somebody whose copy came into the cell after its Work had gone, and who has heard of that."""
+    await remove(stage, "dfw", sent())
+    cells = await frozen(stage, "cell", "dfw", Overtaken(stage, made, answers=answers))
+    execution = Execution(engine.KINDS, EnginePlanes(stage.role("hub"), cells), stage.environment)
+    await look(execution, CELL, PLACE, made.metadata.name)
+    await settle(stage)
+    return execution
+
+
+@pytest.mark.parametrize("answers", [True, False], ids=["answered", "the answer is lost"])
+def test_a_copy_that_comes_after_its_work_has_gone_is_taken_back(tmp_path, answers):
+    """Whoever let go of the Work found no copy yet, and nobody else would ever look for one."""
+
+    async def story(stage: Stage) -> None:
+        made = await work(stage)
+        execution = await overtaken(stage, made, answers=answers)
+        assert await stage.client("dfw").find(WorkloadDeployment, WD, NS) is not None
+
+        await look(execution, CELL, PLACE, made.metadata.name)
+
+        assert await stage.client("dfw").find(WorkloadDeployment, WD, NS) is None
+
+    halted(tmp_path, story)
+
+
+def test_a_copy_is_left_to_the_next_work_of_its_name(tmp_path):
+    """It is that one's by now, and runs what is wanted."""
+
+    async def story(stage: Stage) -> None:
+        made = await work(stage)
+        execution = await overtaken(stage, made, answers=True)
+        await stage.client("hub").create(anew(made))
+        await look(execution, CELL, PLACE, made.metadata.name)
+
+        assert await stage.client("dfw").find(WorkloadDeployment, WD, NS) is not None
+
+    halted(tmp_path, story)
+
+
 def test_a_copy_is_not_set_back_to_what_the_hub_said_before(tmp_path):
     """A Work that is behind what the cell has, and a binding that is behind its Work, change nothing."""
 
@@ -238,6 +311,70 @@ def test_a_copy_is_not_set_back_to_what_the_hub_said_before(tmp_path):
         await look(behind, CELL, PLACE, made.metadata.name)
         assert (await arrived(stage)).spec.scale_settings.min_replicas == 5
         assert len(cells) == 1
+
+    halted(tmp_path, story)
+
+
+def test_a_work_is_not_set_back_to_a_deployment_that_has_gone(tmp_path):
+    """Whoever hears of Works, and not of what they are about, leaves those of the next life alone."""
+
+    async def story(stage: Stage) -> None:
+        hub = stage.client("hub")
+        before, late = await hub.get(WorkloadDeployment, WD, NS), await frozen(stage, "hub", "hub")
+        await torn_out(stage, await bound(stage))
+        await remove(stage, "hub", before)
+        await hub.create(scaled(anew(before), 5))
+        await dispatched(stage)
+        made = await work(stage)
+        assert made.spec.workload.manifests[0]["spec"]["scaleSettings"]["minReplicas"] == 5
+
+        await look(hears_of(late, made, stage), HUB, NS, BINDING)
+
+        assert await work(stage) == made
+
+    halted(tmp_path, story)
+
+
+def test_what_was_noted_on_a_deployment_is_not_taken_back(tmp_path):
+    """A note does not count as another generation, and is not lost by a view from before it."""
+
+    async def story(stage: Stage) -> None:
+        late = await frozen(stage, "hub", "hub")
+        noted = {"compute.datumapis.com/paused": "true"}
+        await change(stage, "hub", sent(), lambda wd: with_meta(wd, annotations=noted))
+        await dispatched(stage)
+        made = await work(stage)
+        assert noted.items() <= made.spec.workload.manifests[0]["metadata"]["annotations"].items()
+
+        await look(hears_of(late, made, stage), HUB, NS, BINDING)
+
+        assert await work(stage) == made
+
+    halted(tmp_path, story)
+
+
+def test_a_copy_is_not_set_back_to_a_work_of_another_life(tmp_path):
+    """Whoever hears of cells, and not of Works, leaves the copy of the next deployment alone."""
+
+    async def story(stage: Stage) -> None:
+        hub = stage.client("hub")
+        before, late = await hub.get(WorkloadDeployment, WD, NS), await frozen(stage, "hub", "hub")
+        await torn_out(stage, await bound(stage))
+        await remove(stage, "hub", before)
+        await hub.create(scaled(anew(before), 5))
+        await dispatched(stage)
+        name = (await work(stage)).metadata.name
+        now = EnginePlanes(stage.role("hub"), stage.role("cell"))
+        await settle(stage)
+        await look(Execution(engine.KINDS, now, stage.environment), CELL, PLACE, name)
+        copy = await arrived(stage)
+        assert copy.spec.scale_settings.min_replicas == 5
+        await settle(stage)
+
+        behind = Execution(engine.KINDS, EnginePlanes(late, now.cells), stage.environment)
+        await look(behind, CELL, PLACE, name)
+
+        assert await arrived(stage) == copy
 
     halted(tmp_path, story)
 

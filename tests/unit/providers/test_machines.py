@@ -18,7 +18,16 @@ from compute.api.instancespec import (
     VolumeAttachment,
 )
 from compute.providers.delays import Delay
-from compute.providers.machines import NODE, STARTED, Machine, judged, machine, noted, placed
+from compute.providers.machines import (
+    NODE,
+    STARTED,
+    Machine,
+    judged,
+    machine,
+    noted,
+    placed,
+    takes_back,
+)
 from compute.providers.settings import Settings
 from tests.builders import NOW, condition, instance
 
@@ -130,14 +139,18 @@ def test_the_images_of_disks_count_too():
 
 
 @pytest.mark.parametrize(
-    ("programmed", "since", "up"),
-    [("True", 5, True), ("True", 0, True), ("False", 5, False), ("True", -60, False)],
-    ids=["up", "at once", "not up", "an earlier machine"],
+    ("programmed", "node", "up"),
+    [("True", "node-1", True), ("False", "node-1", False), ("True", "node-0", False)],
+    ids=["up", "not up", "an earlier machine"],
 )
-def test_a_machine_that_was_up_does_not_boot_again(programmed, since, up):
-    """Other latencies concern what starts from then on; a machine on a new node has to boot."""
+@pytest.mark.parametrize("since", [-600, 0, 5, 600])
+def test_a_machine_that_was_up_does_not_boot_again(programmed, node, up, since):
+    """Other latencies concern what starts from then on, whoever's clock says since when it is up.
+
+    A machine on a new node has to boot.
+    """
     said = (
-        condition("Programmed", programmed, "Programmed"),
+        condition("Programmed", programmed, "Programmed", f"The machine is set up on {node}"),
         condition("Available", since=after(since)),
     )
     slow = Settings(start=Delay(600, 600))
@@ -146,3 +159,36 @@ def test_a_machine_that_was_up_does_not_boot_again(programmed, since, up):
     verdict = judged(instance(conditions=said), made, slow, after(60))
 
     assert (verdict.available.status == "True") is up
+
+
+@pytest.mark.parametrize(
+    ("settings", "before", "after_that"),
+    [
+        (Settings(), Settings(start=Delay(10, 10)), False),
+        (Settings(), Settings(), False),
+        (Settings(crashes=1.0), Settings(), True),
+        (Settings(), Settings(crashes=1.0), True),
+        (Settings(lost=("*",)), Settings(), True),
+        (Settings(boot_failures=1.0), Settings(start=Delay(10, 10)), True),
+    ],
+    ids=["comes up", "the same", "crashes", "recovers", "is lost", "does not boot"],
+)
+def test_what_takes_back_what_was_said(settings, before, after_that):
+    """Anything else than before does, but for a machine that comes up when it is time."""
+    then = judged(instance(), MADE, before, NOW)
+    said = instance(
+        conditions=tuple(
+            condition(kind, each.status, each.reason, each.message)
+            for kind, each in (("Programmed", then.programmed), ("Available", then.available))
+        )
+    )
+
+    assert takes_back(said, judged(said, MADE, settings, NOW)) is after_that
+    assert not takes_back(instance(), judged(instance(), MADE, settings, NOW))
+
+
+def test_to_move_a_machine_takes_it_from_where_it_is():
+    """Also when that is all it says."""
+    lost = Settings(lost=("node-1",), recovery=0.0)
+
+    assert takes_back(instance(), judged(instance(), MADE, lost, NOW))

@@ -41,6 +41,25 @@ class Planes:
         self.there.pop(project, None)
 
 
+@dataclass
+class Forgetful(Planes):
+    """A keeper that once removes a plane, and is not heard of."""
+
+    stage: Stage = field(kw_only=True)
+    lost: bool = False
+
+    async def ensure(self, project: str) -> None:
+        await super().ensure(project)
+        await self.stage.engage("projects", project)
+
+    async def remove(self, project: str) -> None:
+        await super().remove(project)
+        await self.stage.role("projects").disengage(cluster_name(project))
+        if not self.lost:
+            self.lost = True
+            raise Unavailable("nobody heard of it")
+
+
 def said(of: Project, kind: str = "Ready") -> str:
     found = find(of.status.conditions, kind)
     return found.reason if found else ""
@@ -144,6 +163,19 @@ def test_an_empty_project_goes_at_once_with_its_plane(tmp_path):
         await begun(stage, keeper)
         await deleted(stage)
         await stage.gone("core", Project, "shop", seconds=2)
+        assert keeper.there == {}
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_project_goes_though_its_plane_went_before(tmp_path):
+    """Whoever removed the plane may have died before he could let the project go."""
+
+    async def story(stage: Stage) -> None:
+        keeper = Forgetful(stage=stage)
+        await begun(stage, keeper)
+        await deleted(stage)
+        await stage.gone("core", Project, "shop", seconds=10)
         assert keeper.there == {}
 
     staged(tmp_path, story, *PLANES)

@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from typing import Final
 
 import msgspec
@@ -25,9 +26,12 @@ from compute.api.errors import (
 )
 from compute.api.reasons import Reason
 from compute.client.client import Client
-from compute.controllers.cell.agenda import Agenda, tended
+from compute.controllers.cell.agenda import Agenda, new_instances, tended
 from compute.controllers.cell.members import is_member
+from compute.controllers.cell.planes import CellSettings
 from compute.decide.ranking import Candidate
+from compute.decide.rollout import Create
+from compute.runtime.together import together
 
 _log: Final = logging.getLogger(__name__)
 
@@ -47,37 +51,53 @@ class Done:
     error: ApiError | None = None
 
 
+class _Refused(Exception):
+    """An Instance cannot be made."""
+
+    def __init__(self, told: Candidate, error: ApiError) -> None:
+        super().__init__(str(error))
+        self.told = told
+        self.error = error
+
+
 class Acting:
     """The work of one pass. The deployment was read live before."""
 
-    def __init__(self, client: Client, work: Agenda) -> None:
+    def __init__(self, client: Client, work: Agenda, settings: CellSettings) -> None:
         self._client = client
         self._work = work
+        self._settings = settings
         self._there = {instance.metadata.uid: instance for instance in work.instances}
 
-    async def run(self, make: Callable[[int], Instance], now: datetime) -> Done:
+    async def run(self, now: datetime) -> Done:
         """Do it all: first what others wait for, then what is new, then what has to go."""
-        for instance, labels in self._work.changes:
-            await self._change(instance, labels)
-        refused, error = await self._create(make)
-        for instance in self._work.deletes:
-            await self._delete(instance, now)
+        await together(self._change, self._work.changes)
+        refused, error = await self._create()
+        await together(partial(self._delete, now), self._work.deletes)
         return Done(list(self._there.values()), refused, error)
 
-    async def _create(
-        self, make: Callable[[int], Instance]
-    ) -> tuple[Candidate | None, ApiError | None]:
+    async def _create(self) -> tuple[Candidate | None, ApiError | None]:
         """Fill the slots. The first refusal ends it, for the others are of the same template."""
-        taken: Candidate | None = None
-        for step in self._work.creates:
-            wanted = make(step.ordinal)
-            try:
-                self._put(await self._client.create(wanted))
-            except AlreadyExists:
-                taken = await self._taken(wanted) or taken
-            except _REFUSALS as error:
-                return _refusal(wanted, error), error
-        return taken, None
+        creates = self._work.creates
+        if not creates:
+            return None, None
+        make = new_instances(self._work, self._settings)
+        try:
+            taken = await together(partial(self._fill, make), creates)
+        except _Refused as refused:
+            return refused.told, refused.error
+        return next((told for told in reversed(taken) if told), None), None
+
+    async def _fill(self, make: Callable[[int], Instance], step: Create) -> Candidate | None:
+        """Make the Instance of a slot. What is returned is why its name is taken, if it is."""
+        wanted = make(step.ordinal)
+        try:
+            self._put(await self._client.create(wanted))
+        except AlreadyExists:
+            return await self._taken(wanted)
+        except _REFUSALS as error:
+            raise _Refused(_refusal(wanted, error), error) from error
+        return None
 
     async def _taken(self, wanted: Instance) -> Candidate | None:
         """Why a slot's name is taken; None when the cache had merely not shown our own Instance."""
@@ -93,8 +113,9 @@ class Acting:
         message = "an Instance of another deployment still has its name"
         return Candidate(name, Reason.INSTANCES_PROVISIONING, message)
 
-    async def _change(self, instance: Instance, labels: Mapping[str, str]) -> None:
+    async def _change(self, change: tuple[Instance, Mapping[str, str]]) -> None:
         """Change an Instance. Others write it all the time, so once it is read anew and tried again."""
+        instance, labels = change
         meta, network = instance.metadata, self._work.network
         try:
             self._put(await self._client.patch(instance, tended(instance, labels, network)))
@@ -105,7 +126,7 @@ class Acting:
             if fresh is not None and fresh.metadata.uid == meta.uid and not fresh.deleting:
                 self._put(await self._client.patch(fresh, tended(fresh, labels, network)))
 
-    async def _delete(self, instance: Instance, now: datetime) -> None:
+    async def _delete(self, now: datetime, instance: Instance) -> None:
         try:
             await self._client.delete(instance)
         except (NotFound, Conflict):  # gone already, and perhaps another has its name

@@ -1,20 +1,23 @@
 """What one look at a deployment finds to be done. It is decided from what is there, before any write."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 import msgspec
 
 from compute.api import finalizers
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.gates import NETWORK
+from compute.api.reasons import Reason
 from compute.controllers.cell.planes import CellSettings
 from compute.decide import rollout
 from compute.decide.gating import opened
 from compute.decide.networks import NetworkPlan
 from compute.decide.rollout import Create, Delete, Label, Plan
 from compute.decide.rollup import NetworkVerdict
-from compute.decide.template import build_instance
+from compute.decide.settling import MOMENT
+from compute.decide.template import mould
 from compute.runtime.commit import merged
 
 
@@ -24,6 +27,8 @@ class Agenda:
 
     ``network`` is None where nobody manages networks: then nothing waits for any.
     ``changes`` are Instances that are not as they should be, each with labels that it lacks.
+    ``patience`` is how long nothing new is made: a network that is set up meanwhile saves each
+    Instance the way through a gate.
     """
 
     deployment: WorkloadDeployment
@@ -31,9 +36,12 @@ class Agenda:
     network: NetworkPlan | None
     plan: Plan
     changes: tuple[tuple[Instance, Mapping[str, str]], ...]
+    patience: timedelta | None = None
 
     @property
     def creates(self) -> list[Create]:
+        if self.patience is not None:
+            return []
         return [action for action in self.plan.now if isinstance(action, Create)]
 
     @property
@@ -45,8 +53,15 @@ class Agenda:
     @property
     def due(self) -> bool:
         """Whether anything is to be written but the deployment's own status."""
-        steps = any(isinstance(action, Create | Delete) for action in self.plan.now)
-        return steps or bool(self.changes) or self.asks_for_networks
+        leaving = any(isinstance(action, Delete) for action in self.plan.now)
+        return bool(leaving or self.creates or self.changes or self.asks_for_networks)
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing is to be done, nor waits for a change of an Instance to be done."""
+        going = any(instance.deleting for instance in self.instances)
+        closed = self.network is not None and not self.network.verdict.ready
+        return not (self.due or self.plan.later or going or closed)
 
     @property
     def asks_for_networks(self) -> bool:
@@ -58,7 +73,10 @@ class Agenda:
 
 
 def agenda(
-    deployment: WorkloadDeployment, instances: Sequence[Instance], network: NetworkPlan | None
+    deployment: WorkloadDeployment,
+    instances: Sequence[Instance],
+    network: NetworkPlan | None,
+    now: datetime,
 ) -> Agenda:
     """What is to be done for a deployment, given its Instances and how its networks stand."""
     plan = rollout.plan(deployment, instances)
@@ -68,21 +86,27 @@ def agenda(
         network=network,
         plan=plan,
         changes=tuple(_changes(instances, plan, network)),
+        patience=_patience(deployment, network, now),
     )
 
 
-def new_instance(work: Agenda, ordinal: int, settings: CellSettings) -> Instance:
-    """The Instance for a slot. It waits for nothing that is there already."""
+def new_instances(work: Agenda, settings: CellSettings) -> Callable[[int], Instance]:
+    """What makes the Instance for a slot. It waits for nothing that is there already."""
     ready = work.verdict is None or work.verdict.ready
-    made = build_instance(work.deployment, ordinal, rollout.gates(networking=not ready))
     location = work.verdict.location if work.verdict else None
+    status = msgspec.structs.replace(work.deployment.status, location=location)
+    deployment = msgspec.structs.replace(work.deployment, status=status)
+    made = mould(deployment, rollout.gates(networking=not ready))
     # From the beginning, since to put it on later is a write for every Instance.
     held = (finalizers.CLAIM,) if settings.quota else ()
-    return msgspec.structs.replace(
-        made,
-        metadata=msgspec.structs.replace(made.metadata, finalizers=held),
-        spec=msgspec.structs.replace(made.spec, location=location),
-    )
+
+    def new(ordinal: int) -> Instance:
+        plain = made(ordinal)
+        return msgspec.structs.replace(
+            plain, metadata=msgspec.structs.replace(plain.metadata, finalizers=held)
+        )
+
+    return new
 
 
 def tended(instance: Instance, labels: Mapping[str, str], network: NetworkPlan | None) -> Instance:
@@ -98,6 +122,17 @@ def tended(instance: Instance, labels: Mapping[str, str], network: NetworkPlan |
         metadata=msgspec.structs.replace(instance.metadata, labels=kept),
         spec=msgspec.structs.replace(let.spec, location=place),
     )
+
+
+def _patience(
+    deployment: WorkloadDeployment, network: NetworkPlan | None, now: datetime
+) -> timedelta | None:
+    """How long a new deployment waits for its networks before it makes Instances that wait."""
+    born = deployment.metadata.creation_timestamp
+    if network is None or network.verdict.reason != Reason.NETWORK_PROVISIONING or born is None:
+        return None
+    age = now - born
+    return MOMENT - age if timedelta() <= age < MOMENT else None
 
 
 def _changes(

@@ -22,6 +22,7 @@ from compute.api.reasons import Reason
 from compute.client.options import DeleteOptions, ListOptions
 from compute.controllers.cell import identities, quota_figures
 from compute.controllers.cell.planes import CellPlanes, CellSettings
+from compute.controllers.cell.quota_gate import GivenBack
 from compute.decide import quota
 from compute.runtime.clusters import Cluster
 from compute.runtime.controller import Controller, ControllerSettings
@@ -38,9 +39,11 @@ _SETTINGS: Final = ControllerSettings(workers=1, longest_backoff=60.0)
 _EMPTY_SLOT: Final = timedelta(seconds=15)
 
 
-def controllers(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Controller]:
+def controllers(
+    planes: CellPlanes, settings: CellSettings, kit: Kit, given_back: GivenBack
+) -> list[Controller]:
     """What finds forgotten claims, in the projects that were reached and in those that were not."""
-    forgotten = ForgottenClaims(planes, settings, kit)
+    forgotten = ForgottenClaims(planes, settings, kit, given_back)
     visits = Visits(planes, settings)
     return [
         kit.controller(
@@ -63,9 +66,12 @@ def controllers(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Co
 class ForgottenClaims:
     """Gives back a claim that no Instance has and no slot awaits."""
 
-    def __init__(self, planes: CellPlanes, settings: CellSettings, kit: Kit) -> None:
+    def __init__(
+        self, planes: CellPlanes, settings: CellSettings, kit: Kit, given_back: GivenBack
+    ) -> None:
         self._planes = planes
         self._name = settings.name
+        self._given_back = given_back
         self._recorder = kit.recorder(NAME)
         self._figures = quota_figures.figures(kit.metrics.registry)
 
@@ -100,9 +106,9 @@ class ForgottenClaims:
         if not self._is_leaked(claim, None, _cached_deployment(cell, *slot)):
             ours = claim.metadata.labels.get(labels.SOURCE_CLUSTER) == self._name
             return Result(look_again_after=_EMPTY_SLOT if ours and not claim.deleting else None)
-        return await self._given_back(project, cell, claim)
+        return await self._returned(project, cell, claim)
 
-    async def _given_back(self, project: Cluster, cell: Cluster, claim: ResourceClaim) -> Result:
+    async def _returned(self, project: Cluster, cell: Cluster, claim: ResourceClaim) -> Result:
         # The claim first: an Instance that is made after it was read is then seen.
         meta = claim.metadata
         live = await project.client.find(ResourceClaim, meta.name, meta.namespace)
@@ -113,6 +119,7 @@ class ForgottenClaims:
         deployment = await _live_deployment(cell, *slot)
         if not self._is_leaked(live, instance, deployment):
             return Result(look_again_after=_EMPTY_SLOT)
+        self._given_back[project.name, meta.namespace, meta.name] = live.metadata.uid
         unchanged = DeleteOptions(resource_version=live.metadata.resource_version)
         with suppress(NotFound):
             await project.client.delete(live, unchanged)

@@ -8,7 +8,6 @@ read live: what a cache shows may have been deleted, or stand for another of the
 """
 
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 import msgspec
@@ -17,10 +16,9 @@ from compute.api import finalizers
 from compute.api.compute import MOST_REPLICAS, Instance, WorkloadDeployment
 from compute.api.errors import ApiError
 from compute.controllers.cell.acting import Acting, Done
-from compute.controllers.cell.agenda import Agenda, agenda, new_instance
+from compute.controllers.cell.agenda import Agenda, agenda
 from compute.controllers.cell.members import are_left, concerned, members
 from compute.controllers.cell.network_gate import NetworkGate
-from compute.controllers.cell.pace import Pace
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.decide.rollup import deployment_status, same
 from compute.environment import Environment
@@ -28,6 +26,7 @@ from compute.runtime.clusters import Cluster
 from compute.runtime.commit import hold, release
 from compute.runtime.controller import Controller, ControllerSettings
 from compute.runtime.kit import Kit
+from compute.runtime.pace import Pace
 from compute.runtime.requests import DONE, Request, Result
 from compute.runtime.sources import mapped, own
 
@@ -77,17 +76,18 @@ class Deployments:
         if deployment is None:
             self._pace.forget(request)
             return DONE
-        self._pace.looked(request, await self._look(cluster, deployment))
-        return DONE
+        work, instances = await self._look(cluster, deployment)
+        self._pace.looked(request, instances, settled=work.settled)
+        return Result(look_again_after=work.patience)
 
-    async def _look(self, cluster: Cluster, deployment: WorkloadDeployment) -> int:
-        """One pass; the number of Instances it went through."""
+    async def _look(self, cluster: Cluster, deployment: WorkloadDeployment) -> tuple[Agenda, int]:
+        """One pass: what was on its agenda, and the number of Instances it went through."""
         if not deployment.deleting:
             deployment = await hold(cluster.client, deployment, finalizers.WORKLOAD)
         found = self._agenda(cluster, deployment)
         work = await self._current(cluster, found) if found.due else found
         if work is None:
-            return 0  # what became of it asks for a look of its own
+            return found, 0  # what became of it asks for a look of its own
         done = await self._act(cluster, work)
         if await self._is_over(cluster, work, done):
             await release(cluster.client, work.deployment, finalizers.WORKLOAD)
@@ -95,12 +95,12 @@ class Deployments:
             await self._report(cluster, work, done)
         if done.error is not None:
             raise done.error
-        return len(done.instances)
+        return work, len(done.instances)
 
     def _agenda(self, cluster: Cluster, deployment: WorkloadDeployment) -> Agenda:
         instances = members(cluster, deployment)
         network = self._gate.plan(cluster, deployment, instances) if self._gate else None
-        return agenda(deployment, instances, network)
+        return agenda(deployment, instances, network, self._environment.now())
 
     async def _current(self, cluster: Cluster, work: Agenda) -> Agenda | None:
         """The agenda for the deployment as it is now; None when it is there no more."""
@@ -113,8 +113,8 @@ class Deployments:
 
     async def _act(self, cluster: Cluster, work: Agenda) -> Done:
         """Do what is on the agenda. Trouble with networks must not keep Instances from being made."""
-        make = partial(new_instance, work, settings=self._settings)
-        done = await Acting(cluster.client, work).run(make, self._environment.now())
+        acting = Acting(cluster.client, work, self._settings)
+        done = await acting.run(self._environment.now())
         if self._gate is None or work.network is None or not work.asks_for_networks:
             return done
         try:

@@ -1,10 +1,11 @@
 """Instances of a cell: their quota, and whether they are Ready.
 
-The status is written before the gate opens, and in the same pass, so that whoever starts an Instance
-can see on it that its quota was granted. While quota is pending nothing here ends in an error: an
+The gate opens before anything is said of the grant: what waits for it goes on at once, and one write
+tells of the grant and of what came of it. While quota is pending nothing here ends in an error: an
 error would be tried again later each time, and a grant would be missed by as much.
 """
 
+import dataclasses
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Final
@@ -23,9 +24,9 @@ from compute.api.reasons import Reason
 from compute.controllers.cell import binding_failures, claims, identities, quota_figures
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.controllers.cell.quota_figures import QuotaFigures
-from compute.controllers.cell.quota_gate import QuotaGate, waits
+from compute.controllers.cell.quota_gate import GivenBack, QuotaGate, waits
 from compute.decide import quota, readiness, settling
-from compute.decide.conditions import find, put
+from compute.decide.conditions import find, is_true, put
 from compute.decide.gating import opened
 from compute.decide.quota import LetGo, Verdict
 from compute.decide.rollup import same
@@ -58,7 +59,9 @@ def controllers(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Co
     """What looks after the Instances of a cell, and after the claims made for them."""
     figures = quota_figures.figures(kit.metrics.registry)
     figures.enabled = figures.enabled or settings.quota
-    reconciler = InstanceReconciler(planes, settings, kit, figures)
+    given_back: GivenBack = {}
+    gate = QuotaGate(planes, settings, kit.environment, given_back)
+    reconciler = InstanceReconciler(planes, settings, kit, figures, gate)
     sources = [
         own(Instance, planes.cell),
         mapped(Namespace, planes.cell, identities.residents(planes.cell)),
@@ -70,21 +73,29 @@ def controllers(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Co
     if settings.networking:
         sources.append(mapped(NetworkBinding, planes.cell, binding_failures.attached(planes.cell)))
     made = kit.controller(NAME, reconciler, planes.cell, sources, _SETTINGS)
-    return [made, *claims.controllers(planes, settings, kit)] if settings.quota else [made]
+    if not settings.quota:
+        return [made]
+    return [made, *claims.controllers(planes, settings, kit, given_back)]
 
 
 class InstanceReconciler:
     """Brings one Instance through its quota gate, tells whether it is Ready, and lets it go."""
 
     def __init__(
-        self, planes: CellPlanes, settings: CellSettings, kit: Kit, figures: QuotaFigures
+        self,
+        planes: CellPlanes,
+        settings: CellSettings,
+        kit: Kit,
+        figures: QuotaFigures,
+        gate: QuotaGate,
     ) -> None:
         self._cell = planes.cell
         self._settings = settings
         self._environment: Environment = kit.environment
         self._recorder: Recorder = kit.recorder(NAME)
         self._figures = figures
-        self._gate = QuotaGate(planes, settings, kit.environment)
+        self._gate = gate
+        self._usual = settling.Usual()
 
     async def reconcile(self, request: Request) -> Result:
         """One step of an Instance's life."""
@@ -106,20 +117,40 @@ class InstanceReconciler:
     async def _served(self, cell: Cluster, instance: Instance) -> Result:
         if self._settings.quota:
             instance = await commit.hold(cell.client, instance, finalizers.CLAIM)
+        now, moment = self._environment.now(), self._usual.moment
+        if silent := settling.starts(instance, now, moment):
+            return Result(look_again_after=silent)
         verdict = await self._gate.evaluate(cell, instance)
-        conditions, later = self._judged(cell, instance, verdict), verdict.look_again_after
-        if unsaid := settling.may_go_unsaid(instance, conditions, self._environment.now()):
+        instance, verdict = await self._let_through(cell, instance, verdict)
+        told, later = self._judged(cell, instance, verdict), verdict.look_again_after
+        if later is not None:  # it is told of an answer: this is for when that is lost
+            later = max(later, moment)
+        if unsaid := settling.may_go_unsaid(instance, told, now, moment):
             return Result(look_again_after=min(unsaid, later or unsaid))
-        told = await self._said(cell, instance, verdict)
-        if waits(told) and quota.gate_opens(told):
-            await cell.client.patch(told, opened(told, gates.QUOTA))
+        if await self._said(cell, instance, told) and verdict.event:
+            self._figures.failed(verdict.event)
+            self._warn(cell, instance, verdict.event, verdict.condition.message, "EvaluateQuota")
         return Result(look_again_after=later)
+
+    async def _let_through(
+        self, cell: Cluster, instance: Instance, verdict: Verdict
+    ) -> tuple[Instance, Verdict]:
+        """The Instance with its Quota gate open, if that is what the verdict comes to.
+
+        The verdict is then on the Instance as it is after that.
+        """
+        heard = _with_conditions(instance, (verdict.condition,))
+        if not waits(instance) or not quota.gate_opens(heard):
+            return instance, verdict
+        through = await cell.client.patch(instance, opened(instance, gates.QUOTA))
+        said = replace(verdict.condition, observed_generation=through.metadata.generation)
+        return through, dataclasses.replace(verdict, condition=said)
 
     async def _ended(self, cell: Cluster, instance: Instance) -> Result:
         """Let go of what is to be removed; until then it is Ready for as long as it serves."""
         left = quota.released(instance)
         if left == instance.metadata.finalizers:
-            await self._said(cell, instance)
+            await self._said(cell, instance, self._judged(cell, instance))
             return DONE
         ending = await self._gate.give_back(cell, instance)
         if isinstance(ending, LetGo):
@@ -127,29 +158,24 @@ class InstanceReconciler:
             if ending.event:
                 self._orphaned(cell, instance, ending.event)
             return DONE
-        await self._said(cell, instance)
+        await self._said(cell, instance, self._judged(cell, instance))
         if left:  # by whoever stops the machine; he tells by letting go
             return DONE
         asked, now = instance.metadata.deletion_timestamp, self._environment.now()
         return Result(look_again_after=quota.look_again_after(asked, now))
 
-    async def _said(
-        self, cell: Cluster, instance: Instance, verdict: Verdict | None = None
-    ) -> Instance:
-        """The Instance once its status says what is so."""
-        told = self._judged(cell, instance, verdict)
+    async def _said(self, cell: Cluster, instance: Instance, told: tuple[Condition, ...]) -> bool:
+        """Have the status say what is so. Whether it did not yet."""
         desired = _with_conditions(instance, told)
         if same(instance.status, desired.status):
-            return instance
-        written = await cell.client.patch_status(instance, desired)
-        if verdict and verdict.event:
-            self._figures.failed(verdict.event)
-            self._warn(cell, instance, verdict.event, verdict.condition.message, "EvaluateQuota")
+            return False
+        await cell.client.patch_status(instance, desired)
+        self._note_age(instance, told)
         self._tell_of_trouble(cell, instance, told)
-        return written
+        return True
 
     def _judged(
-        self, cell: Cluster, instance: Instance, verdict: Verdict | None
+        self, cell: Cluster, instance: Instance, verdict: Verdict | None = None
     ) -> tuple[Condition, ...]:
         """What is so: all conditions of the Instance, given what its quota came to."""
         now = self._environment.now()
@@ -157,6 +183,13 @@ class InstanceReconciler:
         heard = _with_conditions(instance, put(instance.status.conditions, news, now))
         failure = binding_failures.failure(cell, instance) if self._settings.networking else None
         return readiness.conditions(heard, network_failure=failure, now=now)
+
+    def _note_age(self, instance: Instance, told: tuple[Condition, ...]) -> None:
+        """Remember how long it took an Instance to become Ready for the first time."""
+        born, was = instance.metadata.creation_timestamp, instance.status.conditions
+        ready = find(was, ConditionType.READY)
+        if born and is_true(told, ConditionType.READY) and (not ready or ready.status != "True"):
+            self._usual.took(self._environment.now() - born)
 
     def _tell_of_trouble(
         self, cell: Cluster, instance: Instance, told: tuple[Condition, ...]

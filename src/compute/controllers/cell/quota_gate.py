@@ -13,6 +13,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
 
+from msgspec import structs
+
 from compute.api import gates
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.conditions import NeighbourCondition
@@ -39,8 +41,12 @@ from compute.decide.quota import (
 )
 from compute.environment import Environment
 from compute.runtime.clusters import Cluster
+from compute.runtime.commit import merged
 
 T = TypeVar("T")
+# By project and place, the uid of the claim that was given back there last: a cache may go on showing
+# it, and it grants nothing any more.
+GivenBack = dict[tuple[str, str, str], str]
 
 _PATIENCE: Final = 5.0  # seconds for one answer
 # Nothing tells that a project can be reached again, so who waits for that looks by himself.
@@ -61,6 +67,11 @@ class _Desk:
     wanted: ResourceClaim
 
     @property
+    def place(self) -> tuple[str, str, str]:
+        meta = self.wanted.metadata
+        return self.project.name, meta.namespace, meta.name
+
+    @property
     def cached(self) -> ResourceClaim | None:
         meta = self.wanted.metadata
         return self.project.informers.of(ResourceClaim).cache.get(meta.namespace, meta.name)
@@ -73,12 +84,17 @@ class QuotaGate:
     """The way of a cell's Instances to their quota."""
 
     def __init__(
-        self, planes: CellPlanes, settings: CellSettings, environment: Environment
+        self,
+        planes: CellPlanes,
+        settings: CellSettings,
+        environment: Environment,
+        given_back: GivenBack,
     ) -> None:
         self._planes = planes
         self._settings = settings
         self._environment = environment
         self._silent_until: dict[str, datetime] = {}
+        self._given_back = given_back
 
     async def evaluate(self, cell: Cluster, instance: Instance) -> Verdict:
         """What is to be said of the Instance's quota, after whatever had to be done for it."""
@@ -87,6 +103,9 @@ class QuotaGate:
         if not isinstance(desk, _Desk):
             return _judged(instance, desk, now)
         outcome = self._shown(desk, instance, now) or await self._sought(desk)
+        if isinstance(outcome, Found) and _is_left(outcome):
+            await _confirm(cell, instance)
+            outcome = await self._adopted(desk, outcome.claim)
         verdict = _judged(instance, outcome, now)
         if isinstance(verdict.action, CreateClaim):
             await _confirm(cell, instance)
@@ -138,7 +157,7 @@ class QuotaGate:
     def _shown(self, desk: _Desk, instance: Instance, now: datetime) -> Found | None:
         """The claim in the cache, where it says that all is well with what was let through."""
         claim = desk.cached
-        if claim is None or waits(instance):
+        if claim is None or waits(instance) or quota.outlived(claim, desk.wanted):
             return None
         verdict = quota.judge(instance, desk.found(claim), now)
         return desk.found(claim) if verdict.look_again_after is None else None
@@ -147,7 +166,9 @@ class QuotaGate:
         """The outcome of looking for the claim; where nobody answers, the slot's grant counts."""
         outcome = await self._asked(desk)
         claim = desk.cached if _is_away(outcome) else None
-        return desk.found(claim) if claim and _holds(claim, desk.wanted) else outcome
+        if claim is None or self._given_back.get(desk.place) == claim.metadata.uid:
+            return outcome
+        return desk.found(claim) if _holds(claim, desk.wanted) else outcome
 
     async def _asked(self, desk: _Desk) -> Outcome:
         meta = desk.wanted.metadata
@@ -159,12 +180,20 @@ class QuotaGate:
             return Absent()
         return desk.found(claim) if isinstance(claim, ResourceClaim) else claim
 
+    async def _adopted(self, desk: _Desk, claim: ResourceClaim) -> Found:
+        """The claim that an earlier deployment left: from now on it is this one's."""
+        told = merged(claim.metadata.labels, desk.wanted.metadata.labels)
+        ours = structs.replace(claim, metadata=structs.replace(claim.metadata, labels=told))
+        written = await self._answer(desk, lambda: desk.project.client.patch(claim, ours))
+        return desk.found(written if isinstance(written, ResourceClaim) else claim)
+
     async def _made(self, desk: _Desk) -> Outcome:
         claim = await self._answer(desk, lambda: desk.project.client.create(desk.wanted))
         return desk.found(claim) if isinstance(claim, ResourceClaim) else claim
 
     async def _take_back(self, desk: _Desk, claim: ResourceClaim) -> None:
         """Delete a claim as it was read. One that has changed, or stays, is looked at again."""
+        self._given_back[desk.place] = claim.metadata.uid
         unchanged = DeleteOptions(resource_version=claim.metadata.resource_version)
         await self._answer(desk, lambda: desk.project.client.delete(claim, unchanged))
 
@@ -201,9 +230,16 @@ def _is_away(outcome: Outcome) -> bool:
     return isinstance(outcome, Failed) and outcome.reason == Reason.QUOTA_BACKEND_UNAVAILABLE
 
 
+def _is_left(found: Found) -> bool:
+    """Whether an earlier deployment of the name left the claim, and it is what is wanted."""
+    alike = quota.asks_alike(found.claim, found.wanted)
+    return alike and quota.outlived(found.claim, found.wanted)
+
+
 def _holds(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
     granted = is_true(claim.status.conditions, NeighbourCondition.GRANTED)
-    return granted and not claim.deleting and quota.asks_alike(claim, wanted)
+    stays = granted and not claim.deleting and quota.asks_alike(claim, wanted)
+    return stays and not quota.outlived(claim, wanted)
 
 
 async def _slot_stays(cell: Cluster, instance: Instance) -> bool:

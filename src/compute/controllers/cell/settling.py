@@ -9,20 +9,24 @@ from compute.runtime.requests import Request
 
 
 class Settling:
-    """Instances that are about to be written again, and when they are copied at the latest."""
+    """Instances that are about to be written again, and since when."""
 
     def __init__(self) -> None:
-        self._until: dict[Request, float] = {}
+        self._since: dict[Request, float] = {}
+        self._usual = settling.Usual()
 
     def left(self, request: Request, instance: Instance) -> timedelta | None:
         """How much longer to wait for an Instance; None when it is to be copied as it is."""
-        if settling.is_settled(instance):
-            self.forget(request)
-            return None
         now = asyncio.get_running_loop().time()
-        left = self._until.setdefault(request, now + settling.MOMENT.total_seconds()) - now
-        return timedelta(seconds=left) if left > 0 else None
+        if settling.is_settled(instance):
+            since = self._since.pop(request, None)
+            if since is not None:
+                self._usual.took(timedelta(seconds=now - since))
+            return None
+        waited = timedelta(seconds=now - self._since.setdefault(request, now))
+        left = self._usual.moment - waited
+        return left if left > timedelta() else None
 
     def forget(self, request: Request) -> None:
         """The Instance has settled, or gone."""
-        self._until.pop(request, None)
+        self._since.pop(request, None)

@@ -66,7 +66,7 @@ class Federator:
         self._planes = planes
         self._recorder = kit.recorder(NAME)
         self._reports = Reports(kit.environment, self._recorder)
-        self._withdrawal = Withdrawal(self._recorder, kit.environment)
+        self._withdrawal = Withdrawal(self._recorder)
 
     async def reconcile(self, request: Request) -> Result:
         """Send it, take it back, or clear up after it."""

@@ -72,8 +72,8 @@ def instances_of(hub: Cluster, original: Request) -> Iterable[Request]:
     cache = hub.informers.of(Instance).cache
     cache.add_index(_OWNER, _owner)
     key = _key(original.cluster, original.namespace, original.name)
-    for copy in cache.by(_OWNER, key):
-        yield Request(original.cluster, original.namespace, copy.metadata.name)
+    for _, name in cache.keys_by(_OWNER, key):
+        yield Request(original.cluster, original.namespace, name)
 
 
 def _identity(hub: Cluster, namespace: str, told: dict[str, str]) -> Identity | None:

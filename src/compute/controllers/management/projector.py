@@ -119,15 +119,24 @@ async def _confirmed(sight: _Sight, request: Request, project: Cluster, hub: Clu
     """What is so, as far as something is about to be written because of it.
 
     For what is only renewed that is the copy alone: a cache that is behind would bring back what
-    another projector, which hears of changes sooner, has replaced.
+    another projector, which hears of changes sooner, has replaced. A projection that would change
+    hands is not only renewed: the deployment that the cache shows may be gone, and followed by
+    another of its name.
     """
-    renews = all(isinstance(write, Update) for write in sight.projected().writes)
-    if sight.copy is not None and renews:
+    if sight.copy is not None and _only_renews(sight):
         meta = sight.copy.metadata
         copy = await live(hub, Instance, meta.name, meta.namespace)
         if copy is not None:
             return replace(sight, copy=copy)
     return await _live(request, project, hub)
+
+
+def _only_renews(sight: _Sight) -> bool:
+    """Whether the projection is there, and stays with the deployment that it belongs to."""
+    owner = sight.owner.metadata.uid if sight.owner else ""
+    owners = sight.shown.metadata.owner_references if sight.shown else ()
+    updates = all(isinstance(write, Update) for write in sight.projected().writes)
+    return updates and any(reference.uid == owner for reference in owners)
 
 
 async def _live(request: Request, project: Cluster, hub: Cluster) -> _Sight:

@@ -37,7 +37,7 @@ _BOUND_NAMESPACE: Final = "resourcebinding.karmada.io/namespace"
 
 async def is_leaving(link: Link, deployment: WorkloadDeployment, room: str) -> bool:
     """Whether the engine, or a cell that answers, has yet to let go. The hub tells when it has."""
-    if any(_answers(link.hub, cell) for cell in holders(link, room)):
+    if any([await _answers(link.hub, cell) for cell in holders(link, room)]):
         return True
     client = link.hub.client
     if await client.find(ResourceBinding, _binding(link.name), room) is not None:
@@ -45,7 +45,8 @@ async def is_leaving(link: Link, deployment: WorkloadDeployment, room: str) -> b
     # A Work that is too young for the cache is there under its name.
     name = names.work(room, link.name, _KIND.kind)
     for cell in _cells_of(link.hub, deployment.spec.city_code):
-        if await client.find(Work, name, names.execution_namespace(cell)) is not None:
+        left = await client.find(Work, name, names.execution_namespace(cell))
+        if left is not None and await _answers(link.hub, cell):
             return True
     return False
 
@@ -54,12 +55,14 @@ async def is_left(link: Link, deployment: WorkloadDeployment, room: str) -> bool
     """Whether a cell that answers still has something to be seen. Nothing tells when it has gone."""
     project, hub = link.project.client, link.hub.client
     for client, namespace in ((hub, room), (project, link.namespace)):
-        if any(_is_heard(link.hub, seen) for seen in await _instances(client, namespace, link)):
+        seen = await _instances(client, namespace, link)
+        makers = dict.fromkeys(map(_maker, seen))  # in order: each may be asked for
+        if any([await _answers(link.hub, cell) for cell in makers]):
             return True
     for ordinal in _slots(deployment):
         name = names.claim(names.instance(link.name, ordinal))
         claim = await project.find(ResourceClaim, name, link.namespace)
-        if claim is not None and _is_of(claim, room) and _is_heard(link.hub, claim):
+        if claim is not None and _is_of(claim, room) and await _answers(link.hub, _maker(claim)):
             return True
     return False
 
@@ -125,20 +128,26 @@ def _binding(name: str) -> str:
 
 
 def _cells_of(hub: Cluster, city: str) -> list[str]:
-    """The cells of a city that answer."""
+    """The cells of a city, as far as the cache knows."""
     known = hub.informers.of(karmada.Cluster).cache.list()
     there = [cell for cell in known if cell.metadata.labels.get(labels.TOPOLOGY_CITY_CODE) == city]
-    return [cell.metadata.name for cell in there if is_ready(cell)]
+    return [cell.metadata.name for cell in there]
 
 
-def _answers(hub: Cluster, cell: str) -> bool:
+async def _answers(hub: Cluster, cell: str) -> bool:
+    """Whether a cell answers, and so will see to the end of what it has.
+
+    That it does not is never taken from a cache: it may be back, with machines that run.
+    """
     known = hub.informers.of(karmada.Cluster).cache.get("", cell)
+    if known is None or not is_ready(known):
+        known = await hub.client.find(karmada.Cluster, cell) if cell else None
     return known is not None and is_ready(known)
 
 
-def _is_heard(hub: Cluster, made: Object) -> bool:
-    """Whether the cell that something was made by answers, and so will see to its end."""
-    return _answers(hub, made.metadata.labels.get(labels.SOURCE_CLUSTER, ""))
+def _maker(made: Object) -> str:
+    """The cell that something was made by."""
+    return made.metadata.labels.get(labels.SOURCE_CLUSTER, "")
 
 
 async def _instances(client: Client, namespace: str, link: Link) -> Sequence[Instance]:

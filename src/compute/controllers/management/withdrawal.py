@@ -1,5 +1,6 @@
 """Taking a deployment off the hub: because its project deletes it, or because it is gone there."""
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from datetime import timedelta
@@ -25,7 +26,6 @@ from compute.decide.federation import (
     orphaned_deployments,
 )
 from compute.decide.writes import Delete
-from compute.environment import Environment
 from compute.runtime.events import Recorder
 from compute.runtime.requests import DONE, Result
 
@@ -33,15 +33,17 @@ _log: Final = logging.getLogger(__name__)
 _SOON: Final = Result(look_again_after=timedelta(seconds=1))
 # A cell may answer and yet do nothing, when whoever works there is away. That is no reason to keep
 # a project from being emptied: the cell clears up when he is back.
-_PATIENCE: Final = timedelta(minutes=5)
+_PATIENCE: Final = 300.0  # seconds
+_FORGOTTEN: Final = 24 * 3600.0  # seconds after which a deployment that goes is forgotten
 
 
 class Withdrawal:
     """Removes hub deployments, and lets their originals go afterwards."""
 
-    def __init__(self, recorder: Recorder, environment: Environment) -> None:
+    def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
-        self._environment = environment
+        # Since when each is seen to go, by uid: the clock here may be another than the project's.
+        self._since: dict[str, float] = {}
 
     async def finish(self, link: Link, deployment: WorkloadDeployment) -> Result:
         """Bring the removal of a deployment a step on. Everything of it elsewhere goes first."""
@@ -79,15 +81,21 @@ class Withdrawal:
         self, link: Link, deployment: WorkloadDeployment, rooms: list[str]
     ) -> Result | None:
         """When to look again for the end of what cells have of a deployment; None at that end."""
-        now = self._environment.now()
-        left = _PATIENCE - (now - (deployment.metadata.deletion_timestamp or now))
-        if left <= timedelta():
+        left = self._patience(deployment.metadata.uid)
+        if left <= 0:
             return None
         if any([await remains.is_leaving(link, deployment, room) for room in rooms]):
-            return Result(look_again_after=left)
+            return Result(look_again_after=timedelta(seconds=left))
         if any([await remains.is_left(link, deployment, room) for room in rooms]):
             return _SOON
         return None
+
+    def _patience(self, uid: str) -> float:
+        """How many seconds longer to wait for a deployment that goes."""
+        now = asyncio.get_running_loop().time()
+        if uid not in self._since:  # and forget those whom others saw to their end
+            self._since = {u: since for u, since in self._since.items() if now - since < _FORGOTTEN}
+        return self._since.setdefault(uid, now) + _PATIENCE - now
 
     async def _release(
         self, link: Link, deployment: WorkloadDeployment, silent: Sequence[str]
@@ -129,10 +137,22 @@ async def _is_gone(link: Link, deployment: WorkloadDeployment, room: str) -> boo
     copy = await certain(link.hub, WorkloadDeployment, link.name, room)
     step = finalization(deployment, copy, link.project_name)
     if isinstance(step, DeleteHub) and copy is not None:
+        if not await _is_still_there(link, deployment):
+            return False  # the change that says so is on its way
         await remove(link.hub.client, Delete(copy))
         copy = await certain(link.hub, WorkloadDeployment, link.name, room)
         step = finalization(deployment, copy, link.project_name)
     return isinstance(step, ReleaseFinalizer)
+
+
+async def _is_still_there(link: Link, deployment: WorkloadDeployment) -> bool:
+    """Whether the project has that very deployment, asked after its copy was read.
+
+    Then the copy can be of no other. A cache may show one whose successor has its name, and on the
+    hub a copy already.
+    """
+    live = await link.project.client.find(WorkloadDeployment, link.name, link.namespace)
+    return live is not None and live.metadata.uid == deployment.metadata.uid
 
 
 async def _is_anothers(link: Link, room: str) -> bool:

@@ -29,6 +29,7 @@ from compute.runtime import commit
 from compute.runtime.clusters import Cluster
 from compute.runtime.controller import Controller
 from compute.runtime.kit import Kit
+from compute.runtime.pace import Pace
 from compute.runtime.requests import DONE, Request, Result
 
 NAME: Final = "workload"
@@ -75,6 +76,7 @@ class WorkloadReconciler:
         self._environment = kit.environment
         self._histories = histories
         self._networking = networking
+        self._pace = Pace()
 
     async def reconcile(self, request: Request) -> Result:
         project = self._projects.get(request.cluster)
@@ -82,9 +84,12 @@ class WorkloadReconciler:
         workload = workloads.get(request.namespace, request.name)
         if workload is None:
             self._histories.forget(project, (request.namespace, request.name))
+            self._pace.forget(request)
             return DONE
         if workload.deleting:
             return await self._remove(project, workload)
+        if early := self._pace.early(request):
+            return Result(look_again_after=early)
         workload = await commit.hold(project.client, workload, finalizers.WORKLOAD)
         refusals = Refusals()
         with refusals.noted():
@@ -103,6 +108,9 @@ class WorkloadReconciler:
             if await _carry_out(project.client, sight.split, refusals) and not refusals:
                 return DONE  # what was written asks for the next look, which tells of it
         await self._report(project, sight)
+        meta = workload.metadata
+        request = Request(project.name, meta.namespace, meta.name)
+        self._pace.looked(request, len(sight.deployments), settled=sight.placed)
         return await self._prove(project, sight)
 
     async def _sight(self, project: Cluster, workload: Workload, offered: frozenset[str]) -> _Sight:

@@ -17,6 +17,7 @@ from compute.decide.quota.claims import (
     Raced,
     asks_alike,
     claim,
+    outlived,
     refusal,
     requests,
 )
@@ -72,6 +73,7 @@ __all__ = [
     "judge",
     "leaked",
     "look_again_after",
+    "outlived",
     "refusal",
     "release",
     "released",

@@ -70,9 +70,11 @@ def claim(
     """The claim to make for an Instance, on behalf of the project that it belongs to.
 
     It refers to the Instance itself: that is the kind which the quota service lets claim, and the
-    object by which a forgotten claim can be told.
+    object by which a forgotten claim can be told. A label says whose slot it is for: a deployment
+    that comes later under the same name has slots of its own.
     """
     meta = instance.metadata
+    deployment = meta.labels.get(labels.DEPLOYMENT_UID, "")
     return ResourceClaim(
         metadata=ObjectMeta(
             name=names.claim(meta.name),
@@ -80,6 +82,7 @@ def claim(
             labels={
                 labels.SOURCE_CLUSTER: source_cluster,
                 labels.INSTANCE_NAMESPACE: meta.namespace,
+                **({labels.DEPLOYMENT_UID: deployment} if deployment else {}),
             },
         ),
         spec=ResourceClaimSpec(
@@ -121,8 +124,15 @@ def asks_alike(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
 
 def made_elsewhere(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
     """Whether another cell made the claim: the deployment has moved, and the claim with it."""
-    maker, cell = (c.metadata.labels.get(labels.SOURCE_CLUSTER) for c in (claim, wanted))
-    return maker != cell
+    return not _agree(labels.SOURCE_CLUSTER, claim, wanted)
+
+
+def outlived(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
+    """Whether the claim was made for a slot of an earlier deployment of the same name.
+
+    That one has gone, and its claims may have gone with it, whatever a cache still shows.
+    """
+    return not _agree(labels.DEPLOYMENT_UID, claim, wanted)
 
 
 def refusal(error: ApiError, claim_namespace: str) -> Outcome:
@@ -144,6 +154,10 @@ def refusal(error: ApiError, claim_namespace: str) -> Outcome:
         case _:
             message = "The quota service does not answer; it is asked again"
             return Failed(Reason.QUOTA_BACKEND_UNAVAILABLE, message)
+
+
+def _agree(label: str, claim: ResourceClaim, wanted: ResourceClaim) -> bool:
+    return claim.metadata.labels.get(label) == wanted.metadata.labels.get(label)
 
 
 def _terms(claim: ResourceClaim) -> tuple[object, ...]:

@@ -8,6 +8,7 @@ from bisect import bisect_left, insort
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Final
 
 from compute.api import labels
@@ -20,6 +21,7 @@ from compute.decide.conditions import find
 from compute.runtime.changes import Changed
 from compute.runtime.clusters import Cluster
 from compute.runtime.requests import ClusterName, NotEngaged
+from compute.runtime.words import shared
 
 Key = tuple[str, str]  # namespace and name
 
@@ -38,6 +40,7 @@ _ANSWERS: Final[dict[str, Standing]] = {
     Reason.QUOTA_EXCEEDED: Standing.DENIED,
     Reason.VALIDATION_FAILED: Standing.REFUSED,
 }
+_NEEDS: Final = 1024  # that are kept once, however many have them
 _WAITING: Final = (Standing.UNHEARD, Standing.DENIED)
 
 
@@ -171,11 +174,17 @@ def entry_of(claim: ResourceClaim) -> Entry:
     return Entry(
         uid=meta.uid,
         version=int(meta.resource_version) if meta.resource_version.isdecimal() else 0,
-        place=Place(meta.creation_timestamp or EPOCH, meta.namespace, meta.name),
-        need=_has(claim) if standing is Standing.GRANTED else need_of(claim.spec.requests),
+        place=Place(meta.creation_timestamp or EPOCH, shared(meta.namespace), shared(meta.name)),
+        need=_shared(_has(claim) if standing is Standing.GRANTED else need_of(claim.spec.requests)),
         standing=standing,
-        cell=meta.labels.get(labels.SOURCE_CLUSTER, ""),
+        cell=shared(meta.labels.get(labels.SOURCE_CLUSTER, "")),
     )
+
+
+@lru_cache(_NEEDS)
+def _shared(need: Need) -> Need:
+    """The need as whoever had it first says it: thousands of claims ask alike."""
+    return need
 
 
 def _standing(claim: ResourceClaim) -> Standing:

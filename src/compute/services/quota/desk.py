@@ -9,12 +9,18 @@ import msgspec
 from compute.api.core import ConfigMap
 from compute.api.errors import Conflict, NotFound
 from compute.api.fields import FieldError
-from compute.api.quota import ResourceClaim, ResourceClaimStatus, ResourceRegistration
+from compute.api.quota import (
+    ResourceClaim,
+    ResourceClaimStatus,
+    ResourceGrant,
+    ResourceRegistration,
+)
 from compute.api.resourcemanager import Project
 from compute.client.options import ListOptions
 from compute.decide import budget
 from compute.decide.budget import Ledger, Reservation
 from compute.runtime.clusters import Cluster
+from compute.runtime.together import together
 from compute.services.quota import places
 from compute.services.quota.book import Book, Entry
 
@@ -45,6 +51,18 @@ class Desk:
     def limits(self) -> dict[str, int]:
         """What the project was granted."""
         return budget.limits(places.grants_of(self.core, self.name), self.name)
+
+    async def sure_limits(self) -> dict[str, int]:
+        """What the project was granted and still is: a cache may be behind for minutes.
+
+        Grants that the cache does not know of yet only add to that.
+        """
+        known = places.grants_of(self.core, self.name)
+        live = [
+            await self.core.client.find(ResourceGrant, each.metadata.name, each.metadata.namespace)
+            for each in known
+        ]
+        return budget.limits([grant for grant in live if grant is not None], self.name)
 
     async def is_fresh(self) -> bool:
         """Whether the book shows every grant that the ledger does not name.
@@ -90,23 +108,30 @@ class Desk:
         claim = self.claim(entry)
         return list(budget.faults(claim, self.name, registered)) if claim else []
 
-    async def grant(self, entries: Sequence[Entry]) -> None:
-        """Tell each that it has what it asked for, unless it went or has it already."""
-        for entry in entries:
-            now = self.book.get(entry.key)
-            if now is not None and now.waits:
-                await self.tell(entry, lambda claim: budget.granted(claim, self.name, self.now))
+    async def grant(self, entries: Sequence[Entry]) -> bool:
+        """Tell each that it has what it asked for, unless it went or has it already.
 
-    async def tell(self, entry: Entry, answer: Answer) -> None:
-        """Answer a claim. One that moved on meanwhile will be heard of again."""
+        Whether anybody was told. If not, the book is behind.
+        """
+        return any(await together(self._granted, entries))
+
+    async def tell(self, entry: Entry, answer: Answer) -> bool:
+        """Whether a claim was answered. One that moved on meanwhile will be heard of again."""
         claim = self.claim(entry)
         if claim is None:
-            return
+            return False
         told = msgspec.structs.replace(claim, status=answer(claim))
         try:
             await self.cluster.client.patch_status(claim, told)
         except (NotFound, Conflict):
-            return
+            return False
+        return True
+
+    async def _granted(self, entry: Entry) -> bool:
+        now = self.book.get(entry.key)
+        if now is None or not now.waits:
+            return False
+        return await self.tell(entry, lambda claim: budget.granted(claim, self.name, self.now))
 
     def _known(self, promise: Reservation) -> Entry | None:
         entry = self.book.get((promise.namespace, promise.name))

@@ -81,28 +81,35 @@ class Keeper:
         waited = desk.now - desk.ledger.written
         if desk.ledger.holder != self._holder and waited < _PATIENCE:
             return Result(look_again_after=_PATIENCE - waited)
-        await desk.grant(owed)
-        return Result(look_again_after=_PACE)
+        told = await desk.grant(owed)
+        return Result(look_again_after=_PACE if told else _BEHIND)
 
     async def _serve(self, desk: Desk) -> Result:
         """One batch: those whose turn it is get theirs, the others who are new are told no."""
         limit, registered = desk.limits(), desk.registered()
         left = budget.left(limit, desk.book.used)
         places_ = budget.choose(desk.book.lines(), left, MOST)
+        if places_:  # something is to be given, and only of what there is for sure
+            limit = await desk.sure_limits()
+            left = budget.left(limit, desk.book.used)
+            places_ = budget.choose(desk.book.lines(), left, MOST)
         chosen = list(_entries(desk, ((each.namespace, each.name) for each in places_)))
         valid = [entry for entry in chosen if not desk.faults(entry, registered)]
         rest = _less(left, valid)
         others = _turned_down(desk, chosen, valid, rest)
+        told = False
         if valid:
             await desk.promise(valid, self._holder)
             self._promised[desk.name] = desk.now
-            await desk.grant(valid)
+            told = await desk.grant(valid)
         for entry in others:
-            await self._turn_down(desk, entry, (limit, rest), registered)
+            told |= await self._turn_down(desk, entry, (limit, rest), registered)
         await self._judge_again(desk, registered)
         due = await self._buckets.keep(desk, valid, registered)
         await self._leaks.look(desk.cluster, desk.book)
-        return Result(look_again_after=_PACE if valid or others else due)
+        if not (valid or others):
+            return Result(look_again_after=due)
+        return Result(look_again_after=_PACE if told else _BEHIND)
 
     async def _turn_down(
         self,
@@ -110,13 +117,12 @@ class Keeper:
         entry: Entry,
         sums: tuple[Mapping[str, int], Mapping[str, int]],
         registered: dict[str, ResourceRegistration],
-    ) -> None:
+    ) -> bool:
         """Tell a claim that it gets nothing: it breaks the rules, or there is too little."""
         faults = desk.faults(entry, registered)
         if faults:
-            await desk.tell(entry, lambda claim: budget.refused(claim, faults, desk.now))
-        else:
-            await desk.tell(entry, lambda claim: budget.denied(claim, *sums, desk.now))
+            return await desk.tell(entry, lambda claim: budget.refused(claim, faults, desk.now))
+        return await desk.tell(entry, lambda claim: budget.denied(claim, *sums, desk.now))
 
     async def _judge_again(self, desk: Desk, registered: dict[str, ResourceRegistration]) -> None:
         """Reopen the claims that were refused by rules which are no more."""

@@ -82,7 +82,7 @@ def test_the_gate_opens_in_the_pass_that_sees_the_networks_ready(tmp_path: Path)
         at.networks.silent = True
         await at.deploy()
         binding = await stage.named(PLANE, NetworkBinding, "web-home-dfw-net-0", NAMESPACE)
-        (made,) = await at.instances()
+        made = await stage.named(PLANE, Instance, "web-home-dfw-0", NAMESPACE)
         assert gates(made) == [NETWORK, QUOTA]
         at.networks.silent = False
         await asyncio.sleep(1800)
@@ -90,6 +90,25 @@ def test_the_gate_opens_in_the_pass_that_sees_the_networks_ready(tmp_path: Path)
         await asyncio.sleep(0.2)
         (made,) = await at.instances()
         assert gates(made) == [QUOTA]
+
+    staged(tmp_path, story)
+
+
+def test_a_new_deployment_waits_a_moment_for_its_networks(tmp_path: Path) -> None:
+    """What is set up at once saves every Instance the way through a gate; no longer is waited."""
+
+    async def story(stage: Stage) -> None:
+        at = await cell(stage)
+        at.networks.silent = True
+        await at.deploy()
+        binding = await stage.named(PLANE, NetworkBinding, "web-home-dfw-net-0", NAMESPACE)
+        await asyncio.sleep(1.0)
+        assert await at.instances() == []
+        at.networks.silent = False
+        await at.client.patch(binding, with_meta(binding, annotations={"wake": "1"}))
+        made = await stage.named(PLANE, Instance, "web-home-dfw-0", NAMESPACE)
+        assert NETWORK not in gates(made)
+        await at.ready(1)
 
     staged(tmp_path, story)
 
@@ -221,7 +240,7 @@ def test_a_network_that_fails_is_told_of(tmp_path: Path, said_reason: str, reaso
             reason,
             "0 of 1 instances ready; network backend: backend cannot be had",
         )
-        (made,) = await at.instances()
+        made = await stage.named(PLANE, Instance, "web-home-dfw-0", NAMESPACE)
         assert NETWORK in gates(made)
         at.networks.failing = {}
         binding = await at.client.get(NetworkBinding, "web-home-dfw-net-1", NAMESPACE)
@@ -395,8 +414,8 @@ def test_trouble_with_networks_does_not_keep_instances_from_being_made(tmp_path:
 
         at.door.refuses = refuses
         await at.deploy()
-        waiting = await at.reported(lambda one: told(one)[0] == "NetworkProvisioning")
-        assert waiting.status.replicas == 1
+        waiting = await at.reported(lambda one: one.status.replicas == 1)
+        assert told(waiting)[0] == "NetworkProvisioning"
         at.door.refuses = lambda _verb, _place: None
         await at.ready(1, seconds=1200)
 

@@ -1,5 +1,6 @@
 """A deployment that is off the hub is held until nothing of it is left where anybody answers."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -13,9 +14,10 @@ from compute.api.meta import Object, ObjectMeta
 from compute.api.quota import ObjectRef, ResourceClaim, ResourceClaimSpec, ResourceRequest
 from compute.controllers.management import federator, projector
 from compute.decide.quota import INSTANCES
+from compute.runtime.kit import Kit
 from tests.builders import NOW
 from tests.federation_builders import PROJECT, on_hub, with_meta
-from tests.management_builders import CELL, WEB, Setting, held, set_up
+from tests.management_builders import CELL, WEB, Setting, Still, held, set_up
 
 REQUESTS = (ResourceRequest(resource_type=INSTANCES, amount=1),)
 EXECUTION = "karmada.io/execution-controller"
@@ -153,10 +155,14 @@ def test_a_cell_that_nobody_knows_is_not_waited_for(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_cell_that_does_nothing_is_waited_for_five_minutes(tmp_path):
-    """It answers, and yet nobody may be at work there."""
+@pytest.mark.parametrize("ahead", [-600, 0, 600])
+def test_a_cell_that_does_nothing_is_waited_for_five_minutes(tmp_path, ahead):
+    """It answers, and yet nobody may be at work there; whatever the clock of who waits says."""
 
     async def story(on: Setting) -> None:
+        now = on.stage.environment.now
+        wrong = replace(on.stage.environment, now=lambda: now() + timedelta(seconds=ahead))
+        on.stage.kit = Kit(wrong, on.stage.kit.metrics, "test")
         sent = await begun(on)
         await work(on)
         await on.stage.client("shop").delete(sent)
@@ -204,6 +210,22 @@ def test_it_is_held_while_its_quota_is_not_given_back(tmp_path):
     """The claim of a slot is deleted by the cell that made it."""
 
     async def story(on: Setting) -> None:
+        sent = await begun(on)
+        left = await claim(on)
+        await on.stage.client("shop").delete(sent)
+        assert await is_held(on)
+        await end(on, "shop", left)
+        await is_gone(on)
+
+    set_up(tmp_path, story)
+
+
+def test_a_cell_that_is_back_is_waited_for_though_no_cache_shows_it_yet(tmp_path):
+    """That nobody answers there is asked of the hub before a machine is given up for it."""
+
+    async def story(on: Setting) -> None:
+        await on.cell("Unknown", NOW)
+        await on.engage("hub", Still(on.stage.planes["hub"], karmada.Cluster))
         sent = await begun(on)
         left = await claim(on)
         await on.stage.client("shop").delete(sent)

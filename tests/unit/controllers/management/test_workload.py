@@ -64,6 +64,24 @@ def test_the_health_of_the_deployments_is_summed_up(tmp_path):
     told(tmp_path, story)
 
 
+def test_many_cities_that_report_at_once_are_summed_up_together(tmp_path):
+    """A sum for each of them would cost the square of their number."""
+    cities = [f"C{number:02}" for number in range(20)]
+
+    async def story(stage: Stage) -> None:
+        made = await stage.client(PROJECT).create(fresh(placement("home", *cities, replicas=2)))
+        await stage.seen(PROJECT, made, lambda w: w.status.deployments == 20)
+        await stage.rest()
+        before = len(stage.writes)
+        for city in cities:
+            await reports(stage, f"web-home-{city.lower()}", ready=2)
+        await stage.seen(PROJECT, made, lambda w: w.status.ready_replicas == 40, seconds=0.2)
+        sums = [kind for _, kind, _ in stage.writes[before:] if kind.endswith("/workloads")]
+        assert len(sums) <= 3
+
+    told(tmp_path, story, *cities)
+
+
 def test_w1_at_rest_nothing_is_written(tmp_path):
     """Not even when somebody else keeps changing what does not matter here."""
 

@@ -16,6 +16,7 @@ from compute.decide.quota import (
     Raced,
     asks_alike,
     claim,
+    outlived,
     refusal,
     requests,
 )
@@ -98,6 +99,23 @@ FULL = {INSTANCES: 1, VCPUS: 1000, MEMORY: 2048}
 def test_a_claim_is_alike_by_what_it_asks_and_for_whom(made, expected):
     """Order does not matter; amounts, and the cell and namespace it was made for, do."""
     assert asks_alike(made, wanted()) is expected
+
+
+@pytest.mark.parametrize(
+    ("made", "now", "expected"),
+    [
+        pytest.param("uid-1", "uid-1", False, id="the same"),
+        pytest.param("uid-1", "uid-2", True, id="a later one"),
+        pytest.param("", "uid-2", True, id="nobody said"),
+    ],
+)
+def test_a_claim_is_of_a_slot_of_one_deployment(made, now, expected):
+    """A deployment that comes later under the same name has slots of its own."""
+    before, after = (
+        wanted(instance(labels={labels.DEPLOYMENT_UID: uid} if uid else {})) for uid in (made, now)
+    )
+
+    assert outlived(before, after) is expected
 
 
 @pytest.mark.parametrize(

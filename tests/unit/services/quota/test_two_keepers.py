@@ -22,6 +22,7 @@ from tests.service_builders import CORE, claim, grant, project
 from tests.stage import Stage, staged
 
 LIMIT = 5
+KITS: list[Kit] = []  # of the copies, the youngest last
 LAGS = (0.0, 0.001, 0.02, 0.5, 7.0)  # seconds; the last is longer than a keeper waits for another
 
 
@@ -40,6 +41,7 @@ async def copy(stage: Stage, number: int, lag: Callable[[str], float]) -> list[E
         cells=stage.role("cells"),
     )
     kit = Kit(stage.environment, Metrics(), f"copy-{number}")
+    KITS.append(kit)
     stage.start(*service.controllers(planes, kit, {quota.INSTANCES: LIMIT}))
     return ears
 
@@ -95,6 +97,44 @@ async def limited(stage: Stage, kind: str, amount: int) -> None:
     spec = grant("any", {kind: amount}).spec
     await core.patch(first, msgspec.structs.replace(first, spec=spec))
     await stage.rest()
+
+
+def test_a_keeper_that_has_not_heard_of_less_budget_gives_no_more_than_that(tmp_path):
+    """A watch may stand still for minutes, so what is about to be given is counted live."""
+
+    async def story(stage: Stage) -> None:
+        core, _ = await copy(stage, 1, lambda _: 0.0)
+        await stage.client("core").create(project())
+        await stage.client("shop").create(claim(0, cell=""))
+        await stage.rest()
+        core.stop()
+        await limited(stage, quota.INSTANCES, 1)
+        await stage.client("shop").create(claim(1, cell=""))
+        await stage.rest()
+        assert (await reasons(stage))["QuotaAvailable"] == 1
+
+    staged(tmp_path, story)
+
+
+def test_a_claim_that_is_gone_and_still_shown_keeps_nobody_busy(tmp_path):
+    """While the watch of claims stands still nobody can be told, and once a second is tried."""
+
+    async def story(stage: Stage) -> None:
+        slow: list[float] = []
+        _, shop = await copy(stage, 1, lambda role: slow.pop() if role != "core" and slow else 0.0)
+        await stage.client("core").create(project())
+        await stage.rest()
+        slow.append(5.0)
+        gone = await stage.client("shop").create(claim(0, cell=""))
+        await asyncio.sleep(1.0)  # the promise is written down, and the answer on its way
+        shop.stop()
+        await stage.client("shop").delete(gone)
+        await asyncio.sleep(20.0)
+        before = sum(KITS[-1].metrics.controller("quota").results.values())
+        await asyncio.sleep(60.0)
+        assert sum(KITS[-1].metrics.controller("quota").results.values()) - before <= 120
+
+    staged(tmp_path, story)
 
 
 async def status(stage: Stage, name: str) -> str:

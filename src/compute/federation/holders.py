@@ -1,0 +1,39 @@
+"""Cells that have a copy which the hub does not remember sending there.
+
+A hub that was put back to an older copy of itself, or has lost everything, chooses cells anew. In a
+city with several cells it would choose another than before for some, and these would run twice.
+"""
+
+from collections.abc import Collection, Iterable
+from contextlib import suppress
+
+from compute.api import names
+from compute.api.errors import Timeout, Unavailable
+from compute.api.karmada_work import TemplateRef
+from compute.api.meta import Object
+from compute.federation import marks
+from compute.runtime.clusters import Cluster
+
+
+async def holders(
+    cells: Iterable[Cluster], kind: type[Object], resource: TemplateRef, among: Collection[str]
+) -> tuple[str, ...]:
+    """The cells that have a copy of an object. One that does not answer is taken at its last word."""
+    asked = [cell for cell in cells if cell.name in among]
+    return tuple([cell.name for cell in asked if await _has(cell, kind, resource)])
+
+
+async def _has(cell: Cluster, kind: type[Object], resource: TemplateRef) -> bool:
+    copy = cell.informers.of(kind).cache.get(resource.namespace, resource.name)
+    if copy is None:  # the cache may not be filled yet
+        with suppress(Unavailable, Timeout):
+            copy = await cell.client.find(kind, resource.name, resource.namespace)
+    return copy is not None and not copy.deleting and _is_sent(copy, cell.name)
+
+
+def _is_sent(copy: Object, cell: str) -> bool:
+    """Whether a copy was made from a Work, rather than by somebody in the cell."""
+    meta, told = copy.metadata, copy.metadata.annotations
+    work = names.work(meta.namespace, meta.name, copy.kind)
+    place = names.execution_namespace(cell)
+    return (told.get(marks.WORK_NAMESPACE), told.get(marks.WORK_NAME)) == (place, work)
