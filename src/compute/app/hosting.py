@@ -7,20 +7,25 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from compute.api.conditions import ConditionType
 from compute.api.errors import AlreadyExists
+from compute.api.karmada import Cluster
 from compute.api.meta import ObjectMeta
+from compute.api.networking import LocationBinding
+from compute.api.reasons import NeighbourReason
 from compute.api.resourcemanager import Project, ProjectOwnerRef, ProjectSpec
 from compute.app import memory
 from compute.app.environment import system
 from compute.app.figures import Figures
 from compute.app.front import Front
-from compute.app.homes import CORE, Folders, Homes
+from compute.app.homes import CORE, HUB, Folders, Home, Homes
 from compute.app.sites import Site
 from compute.app.visitors import Visitors
 from compute.app.world import World
-from compute.decide.conditions import is_true
+from compute.decide.conditions import find
 from compute.plane.local import LocalClient
 from compute.plane.store.store import Store
+from compute.services.offers import offers
 
 _ORGANIZATION: Final = "home"
 _PATIENCE: Final = 60.0  # seconds for a world to become ready
@@ -57,7 +62,7 @@ class Hosted:
         """Wait until everybody has read what there is, and every project can be used."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + _PATIENCE
-        while problems := [*self.world.problems(), *await self._unready()]:
+        while problems := self.world.problems() or await self._unready():
             if self.world.failed.done():
                 self.world.failed.result()
             if loop.time() > ends:
@@ -69,11 +74,27 @@ class Hosted:
         return list((await client.every(Project)).items)
 
     async def _unready(self) -> list[str]:
-        return [
-            f"project {project.metadata.name} is not Ready"
-            for project in await self.projects()
-            if not project.deleting and not is_true(project.status.conditions, "Ready")
-        ]
+        """The projects that cannot be used yet. One that can never have a plane is not waited for."""
+        members = (await LocalClient(self.world.homes[HUB]).every(Cluster)).items
+        cities = offers(members).keys()
+        found = []
+        for project in await self.projects():
+            name = project.metadata.name
+            said = find(project.status.conditions, ConditionType.READY)
+            if project.deleting or (said and said.reason == NeighbourReason.PROJECT_NAME_CONFLICT):
+                continue
+            if said is None or said.status != "True":
+                found.append(f"project {name} is not Ready")
+            elif missing := cities - await self._offered(name):
+                found.append(f"project {name} is not offered {', '.join(sorted(missing))}")
+        return found
+
+    async def _offered(self, project: str) -> set[str]:
+        plane = self.world.homes.find(Home("project", project))
+        if plane is None:  # it was removed just now
+            return set()
+        bindings = (await LocalClient(plane).every(LocationBinding)).items
+        return {binding.metadata.name for binding in bindings}
 
 
 @asynccontextmanager

@@ -87,11 +87,11 @@ class _Door(LocalTransport):
         self._check()
         return await super().update(place, document, options)
 
-    async def patch(
+    async def patched(
         self, place: Place, kind: PatchType, patch: object, options: WriteOptions
-    ) -> Document:
+    ) -> Record:
         self._check()
-        return await super().patch(place, kind, patch, options)
+        return await super().patched(place, kind, patch, options)
 
     async def delete(self, place: Place, options: DeleteOptions) -> Document:
         self._check()

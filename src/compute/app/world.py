@@ -50,6 +50,12 @@ from compute.services.quota.admission import ClaimAdmission
 SYSTEM: Final = "compute-system"  # the namespace of a cell's own settings
 PLATFORM: Final = "milo-system"  # the namespace of the core's
 _GRACE: Final = 5.0  # seconds that the passes in hand have to come to their end
+# Who writes, for those who read managedFields. A cell writes under its own name.
+_DOOR: Final = "door"
+_SERVICES: Final = "services"
+_MANAGEMENT: Final = "management"
+
+_Beginning = Callable[[str], Awaitable[None]]
 
 
 @dataclass(slots=True)
@@ -75,6 +81,7 @@ class _Part:
     manager: Manager
     views: list[_View]
     task: asyncio.Task[None]
+    is_service: bool  # it has every project's plane from the beginning
 
 
 class World:
@@ -90,9 +97,8 @@ class World:
         self._core = Clusters("core", environment)  # as those at the door see it
         self._projects = Clusters("project", environment)
         self._services = catalog.services(self)
-        self._beginnings: dict[str, Callable[[], Awaitable[None]]] = {}
+        self._beginnings: dict[str, _Beginning] = {}
         self._parts: dict[str, _Part] = {}  # that run
-        self._scope = Scope("world", self._fail)
 
     @property
     def sites(self) -> Sequence[Site]:
@@ -112,7 +118,6 @@ class World:
             part.manager.stop()
         if self._parts:
             await asyncio.wait([part.task for part in self._parts.values()])
-        await self._scope.close()
         await self._projects.close()
         await self._core.close()
         await self.homes.close()
@@ -128,9 +133,21 @@ class World:
         stopped.manager.stop()
         await asyncio.wait([stopped.task])
 
-    async def resume(self, part: str) -> None:
-        """Start a part. It knows nothing but what the planes tell it."""
-        await self._beginnings[part]()
+    async def resume(self, part: str, copy: str = "") -> None:
+        """Start a part, or another copy of it. It knows nothing but what the planes tell it."""
+        await self._beginnings[part](part + copy)
+
+    def forget(self, part: str) -> None:
+        """A part has died: nobody tells it anything any more."""
+        self._parts.pop(part, None)
+
+    def connect(self, part: str, home: Home, manager: str, links: Sequence[Link]) -> Client:
+        """The way of a part to a plane, behind these links."""
+        return through(self.homes[home], manager, *links)
+
+    def kit(self, part: str) -> Kit:
+        """What the controllers of a part are made with."""
+        return Kit(self._environment, Metrics(), part)
 
     def metrics(self) -> dict[str, Metrics]:
         """What each manager counts, by its name."""
@@ -153,10 +170,12 @@ class World:
         """The plane of a project, open, and known at the door and to the services."""
         home, name = Home("project", project), cluster_name(project)
         await self._open(home)
-        services = [self._parts[name] for name in self._services if name in self._parts]
-        for clusters in (self._projects, *_of_projects(services)):
-            if clusters.find(name) is None:
-                await clusters.engage(name, self._way(home, "services"))
+        if self._projects.find(name) is None:
+            await self._projects.engage(name, self._way(_DOOR, home, _DOOR))
+        for title, part in self._parts.items():
+            for clusters in _of_projects([part]) if part.is_service else ():
+                if clusters.find(name) is None:
+                    await clusters.engage(name, self._way(title, home, _SERVICES))
 
     async def remove(self, project: str) -> None:
         """Nothing of a project's plane is left, and nobody looks after it any more."""
@@ -185,10 +204,10 @@ class World:
             await _make(hub, site.cluster)
             if site.cell in was_cut:
                 self.links[home].cut()
-        await self._core.engage(cluster_name(CORE.name), self._way(CORE, "door"))
+        await self._core.engage(cluster_name(CORE.name), self._way(_DOOR, CORE, _DOOR))
         self._beginnings = self._plan()
 
-    def _plan(self) -> dict[str, Callable[[], Awaitable[None]]]:
+    def _plan(self) -> dict[str, _Beginning]:
         """How each part begins, in the order in which they do."""
         return {
             **{name: partial(self._run_service, name) for name in self._services},
@@ -202,96 +221,102 @@ class World:
         await self.homes.open(home)
         self.links.setdefault(home, Link(f"{home.role} {home.name}"))
 
-    async def _run_service(self, name: str) -> None:
-        core, hub = self._view("core"), self._view("hub")
-        projects, cells = self._view("project"), self._view("cell")
-        await self._engage_all(core, hub, projects, cells, manager="services")
-        kit = self._kit(name)
+    async def _run_service(self, name: str, title: str) -> None:
+        kit = self.kit(title)
+        core, hub = _view(kit, "core"), _view(kit, "hub")
+        projects, cells = _view(kit, "project"), _view(kit, "cell")
+        views = [core, hub, projects, cells]
+        await self._engage_all(title, _SERVICES, views)
         planes = ServicePlanes(core.clusters, hub.clusters, projects.clusters, cells.clusters)
         controllers = self._services[name](planes, kit)
-        self._run(name, Program(leading=controllers), kit, [core, hub, projects, cells])
+        self._run(title, Program(leading=controllers), kit, views, is_service=True)
 
-    async def _run_management(self) -> None:
-        core, hub, projects = self._view("core"), self._view("hub"), self._view("project")
-        await self._engage_all(core, hub, manager="management")
-        kit = self._kit("management")
-        found = Projects(core.clusters, projects.clusters, self._connect)
-        finding = projects_controller(found, core.clusters, self._environment, kit.metrics)
+    async def _run_management(self, title: str) -> None:
+        kit = self.kit(title)
+        core, hub = _view(kit, "core"), _view(kit, "hub")
+        projects = _view(kit, "project")
+        await self._engage_all(title, _MANAGEMENT, [core, hub])
+        found = Projects(
+            core.clusters,
+            projects.clusters,
+            lambda project: self._reach(title, project.metadata.name, _MANAGEMENT),
+        )
+        finding = projects_controller(found, core.clusters, kit.environment, kit.metrics)
         planes = ManagementPlanes(projects.clusters, hub.clusters, core.clusters)
         program = Program(always=[finding], leading=roles.management(planes, kit))
-        self._run("management", program, kit, [core, hub, projects])
+        self._run(title, program, kit, [core, hub, projects])
 
-    async def _run_engine(self) -> None:
-        hub, cells = self._view("hub"), self._view("cell", engine.CELL_PARTS)
-        await self._engage_all(hub, cells, manager="engine")
-        kit = self._kit("engine")
+    async def _run_engine(self, title: str) -> None:
+        kit = self.kit(title)
+        hub, cells = _view(kit, "hub"), _view(kit, "cell", engine.CELL_PARTS)
+        await self._engage_all(title, "engine", [hub, cells])
         planes = EnginePlanes(hub.clusters, cells.clusters)
         controllers = [
             *engine.controllers(planes, kit),
             *cuts.controllers(hub.clusters, self.links, kit),
         ]
-        self._run("engine", Program(leading=controllers), kit, [hub, cells])
+        self._run(title, Program(leading=controllers), kit, [hub, cells])
 
-    async def _run_cell(self, site: Site) -> None:
+    async def _run_cell(self, site: Site, title: str) -> None:
+        kit = self.kit(title)
         name, home = site.cell, Home("cell", site.cell)
         out = self.links[home]
-        cell = self._view("cell")
-        hub = self._view("hub", roles.hub_of_cell(name, site.city), out)
-        projects = self._view("project", roles.projects_of_cell(name), out)
-        await cell.clusters.engage(cluster_name(name), LocalClient(self.homes[home], manager=name))
-        await hub.clusters.engage(cluster_name(HUB.name), self._way(HUB, name, out))
-        reached = Reached(projects.clusters, lambda project: self._reach(project, name, out))
-        kit = self._kit(name)
+        cell = _view(kit, "cell")
+        hub = _view(kit, "hub", roles.hub_of_cell(name, site.city), out)
+        projects = _view(kit, "project", roles.projects_of_cell(name), out)
+        await cell.clusters.engage(cluster_name(name), self.connect(title, home, name, ()))
+        await hub.clusters.engage(cluster_name(HUB.name), self._way(title, HUB, name, out))
+        reached = Reached(projects.clusters, lambda project: self._reach(title, project, name, out))
         planes = CellPlanes(cell.clusters, hub.clusters, projects.clusters, reached.reach)
         controllers = roles.cell(planes, CellSettings(name=name), kit)
-        self._run(f"cell {name}", Program(leading=controllers), kit, [cell, hub, projects])
+        self._run(title, Program(leading=controllers), kit, [cell, hub, projects])
 
-    async def _run_provider(self, site: Site) -> None:
-        cell, home = self._view("cell"), Home("cell", site.cell)
-        here = LocalClient(self.homes[home], manager="provider")
+    async def _run_provider(self, site: Site, title: str) -> None:
+        kit = self.kit(title)
+        cell, home = _view(kit, "cell"), Home("cell", site.cell)
+        here = self.connect(title, home, "provider", ())
         await cell.clusters.engage(cluster_name(site.cell), here)
-        kit = self._kit(f"provider-{site.cell}")
         controllers = simulated.controllers(cell.clusters, kit)
-        self._run(f"provider {site.cell}", Program(leading=controllers), kit, [cell])
+        self._run(title, Program(leading=controllers), kit, [cell])
 
-    def _run(self, name: str, program: Program, kit: Kit, views: list[_View]) -> None:
+    def _run(
+        self,
+        title: str,
+        program: Program,
+        kit: Kit,
+        views: list[_View],
+        *,
+        is_service: bool = False,
+    ) -> None:
         program.clusters = [view.clusters for view in views]
         program.duties = kit.duties()
         manager = Manager(program, metrics=kit.metrics, grace=_GRACE)
-        task = self._scope.spawn(manager.run(), name)
-        self._parts[name] = _Part(manager, views, task)
+        task = Scope("world", self._fail).spawn(manager.run(), title)
+        self._parts[title] = _Part(manager, views, task, is_service)
 
     # Ways
 
-    def _view(self, role: Role, parts: Parts = WHOLE, out: Link | None = None) -> _View:
-        return _View(Clusters(role, self._environment, parts), role, out)
-
-    async def _engage_all(self, *views: _View, manager: str) -> None:
+    async def _engage_all(self, title: str, manager: str, views: Iterable[_View]) -> None:
         """Engage every plane of these roles, as somebody who is in none of them."""
         for view in views:
             for home in self.homes:
                 if home.role == view.role:
-                    await view.clusters.engage(cluster_name(home.name), self._way(home, manager))
+                    way = self._way(title, home, manager)
+                    await view.clusters.engage(cluster_name(home.name), way)
 
-    def _way(self, home: Home, manager: str, *out: Link) -> Client:
-        return through(self.homes[home], manager, self.links[home], *out)
+    def _way(self, title: str, home: Home, manager: str, *out: Link) -> Client:
+        return self.connect(title, home, manager, (self.links[home], *out))
 
-    def _connect(self, project: Project) -> Client:
-        return self._reach(project.metadata.name, "management")
-
-    def _reach(self, project: str, manager: str, *out: Link) -> Client:
+    def _reach(self, title: str, project: str, manager: str, *out: Link) -> Client:
         home = Home("project", project)
         for link in out:
             link.check()
         if self.homes.find(home) is None:
             raise NotFound(f"there is no project {project}")
-        return self._way(home, manager, *out)
+        return self._way(title, home, manager, *out)
 
     def _client(self, home: Home) -> Client:
         return LocalClient(self.homes[home], manager="world")
-
-    def _kit(self, name: str) -> Kit:
-        return Kit(self._environment, Metrics(), name)
 
     def _is_cut_off(self, view: _View, cluster: str) -> bool:
         own = self.links.get(view.home(cluster))
@@ -300,6 +325,10 @@ class World:
     def _fail(self, part: str, why: BaseException) -> None:
         if not self.failed.done():
             self.failed.set_exception(why)
+
+
+def _view(kit: Kit, role: Role, parts: Parts = WHOLE, out: Link | None = None) -> _View:
+    return _View(Clusters(role, kit.environment, parts), role, out)
 
 
 def _of_projects(parts: Iterable[_Part]) -> list[Clusters]:
