@@ -44,14 +44,14 @@ from tests.virtual_time import run
 
 CITIES = ("DFW", "LHR", "SIN")
 PROJECT = "shop"
-_SETTINGS = Settings(sealed=frozenset())
+SETTINGS = Settings(sealed=frozenset())
 _numbers = count()
 
 Story = Callable[["Watched"], Coroutine[Any, Any, None]]
 
 
 @cache
-def _kinds(role: Role) -> Kinds:
+def kinds(role: Role) -> Kinds:
     """The kinds of a role, made once."""
     groups = {each["spec"]["group"] for each in Home(role, role).definitions}
     return Kinds(
@@ -69,7 +69,8 @@ def _made() -> tempfile.TemporaryDirectory[str]:
     return tempfile.TemporaryDirectory(prefix="compute-worlds-")
 
 
-def _folder() -> Path:
+def names_folder() -> Path:
+    """Where the names of planes in memory are kept."""
     return Path(_made().name)
 
 
@@ -84,12 +85,12 @@ class Planes:
         around = environment()
         if self._data is not None:
             path = folder(self._data, home) / DATABASE
-            store = await Store.open(path, around, _SETTINGS, threaded=False)
+            store = await Store.open(path, around, SETTINGS, threaded=False)
         else:
-            path = _folder() / f"{self._number}-{home.context}.db"
-            store = await Store.open(path, around, _SETTINGS, threaded=False, vfs="memdb")
+            path = names_folder() / f"{self._number}-{home.context}.db"
+            store = await Store.open(path, around, SETTINGS, threaded=False, vfs="memdb")
             path.with_name(f"{path.name}.lock").unlink()  # it is held by its descriptor
-        return await Plane.on(store, _kinds(home.role), around)
+        return await Plane.on(store, kinds(home.role), around)
 
     async def destroy(self, home: Home) -> None:
         return

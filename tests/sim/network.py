@@ -65,12 +65,21 @@ class Observer(Protocol):
     def delivered(self, sent: Sent, outcome: object) -> None: ...
 
 
+class Gap(Protocol):
+    """Whoever lets watches miss something."""
+
+    def lasts(self, link: str, place: Place, event: WatchEvent) -> float:
+        """For how many seconds a watch tells nothing from this event on, to expire then."""
+        ...
+
+
 class Wires:
     """Everything that is on its way between the processes and the planes of one world."""
 
     def __init__(self, trace: Trace, observer: Observer | None = None) -> None:
         self.trace = trace
         self.observer = observer
+        self.gap: Gap | None = None
         self._context = outside()
         self._tasks: dict[asyncio.Task[None], None] = {}
 
@@ -91,14 +100,16 @@ class Wires:
 class Link:
     """A transport from one process to one plane."""
 
-    def __init__(self, name: str, plane: Plane, wires: Wires, chance: Random) -> None:
+    def __init__(
+        self, name: str, plane: Plane, wires: Wires, chance: Random, manager: str = "compute"
+    ) -> None:
         self.name = name
         self.weather: Weather = FAIR
         self.cut = False  # a partition: nothing gets through in either direction
         self.page = 500  # objects that the plane puts into one page of a list
         self.dead = False  # its process is gone: nothing more is sent, not even from a finally
         self._plane = plane
-        self._door = LocalTransport(plane)
+        self._door = LocalTransport(plane, manager=manager)
         self._wires = wires
         self.chance = chance
         self._streams: dict[Stream, None] = {}
@@ -108,7 +119,8 @@ class Link:
         return await self._ask("get", place, partial(self._door.get, place, resource_version))
 
     async def list(self, place: Place, options: ListOptions) -> Document:
-        return await self._ask("list", place, partial(self._list, place, options))
+        live = bool(_controller())  # what a pass asks for is answered with what is so
+        return await self._ask("list", place, partial(self._list, place, options, live=live))
 
     @asynccontextmanager
     async def watch(
@@ -237,11 +249,11 @@ class Link:
         if self._wires.observer is not None:
             getattr(self._wires.observer, what)(sent, outcome)
 
-    async def _list(self, place: Place, options: ListOptions) -> Document:
+    async def _list(self, place: Place, options: ListOptions, *, live: bool) -> Document:
         if options.limit > self.page:
             options = replace(options, limit=self.page)
         fresh = not options.continue_ and options.resource_version in {"", "0"}
-        if fresh and self.happens(self.weather.stale_list):
+        if fresh and not live and self.happens(self.weather.stale_list):
             older = self._older(self._plane.store.revision)
             past = replace(options, resource_version=older, resource_version_match="Exact")
             until = asyncio.get_running_loop().time() + self.chance.uniform(0.0, _LAG)
@@ -262,10 +274,15 @@ class Link:
             raise NotFound("the server could not find the requested resource")
         watch = await self._plane.registry.watch(kind, place.namespace, options, place.name)
         said = partial(self._say, "saw", place)
-        stream = Stream(self, watch, until if version == since else 0.0, said)
+        missed = partial(self._missed, place)
+        stream = Stream(self, watch, until if version == since else 0.0, said, missed)
         self._streams[stream] = None
         stream.gone = self._forget
         return stream
+
+    def _missed(self, place: Place, event: WatchEvent) -> float:
+        gap = self._wires.gap
+        return 0.0 if gap is None else gap.lasts(self.name, place, event)
 
     def _forget(self, stream: Stream) -> None:
         self._streams.pop(stream, None)

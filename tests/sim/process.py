@@ -24,11 +24,11 @@ from compute.runtime.providers.fixed import Fixed
 from compute.runtime.requests import ClusterName, Request, Result
 from compute.runtime.sources import Source
 from tests.sim.controllers import HUB, Counter, Family, Mirrors
-from tests.sim.ledger import Ledger
 from tests.sim.loop import Life
 from tests.sim.network import Link, Wires
 from tests.sim.planes import environment
 from tests.sim.weather import FAIR, Weather
+from tests.sim.witness import Witness
 
 ELECTION: Final = ElectionSettings(
     name="sim", namespace="default", lease=60, renew_deadline=40.0, retry=10.0
@@ -75,12 +75,12 @@ class Surroundings:
     seed: str
     planes: Mapping[ClusterName, Plane]
     wires: Wires
-    ledger: Ledger
+    witness: Witness
     team: Team
 
 
-class _Counted:
-    """A reconciler whose passes the ledger hears of."""
+class Counted:
+    """A reconciler whose passes the witness hears of."""
 
     def __init__(self, reconciler: Any, looked: Callable[[Request], None]) -> None:
         self._reconciler = reconciler
@@ -194,7 +194,7 @@ class Process:
         run.manager.stop()
         done, _ = await asyncio.wait([run.task], timeout=_SHUTDOWN)
         if not done:
-            self._around.ledger.accuse(f"{self.name} did not stop within {_SHUTDOWN:g} s")
+            self._around.witness.accuse(f"{self.name} did not stop within {_SHUTDOWN:g} s")
         for link in run.links.values():
             link.die()
         await run.life.end()
@@ -238,9 +238,9 @@ class Process:
         given: tuple[Environment, Metrics, str],
     ) -> Controller:
         around, metrics, name = given
-        ledger = self._around.ledger
+        witness = self._around.witness
         sources: list[Source[Any]] = member.sources()
-        counted = _Counted(member, lambda request: ledger.looked(name, title, request))
+        counted = Counted(member, lambda request: witness.looked(name, title, request))
         settings = ControllerSettings(workers=2)
         return Controller(title, counted, projects, sources, around, metrics, settings)
 
@@ -255,7 +255,7 @@ class Process:
     def _ended(self, task: asyncio.Task[None]) -> None:
         """A process that ends by itself has failed."""
         if self._run is not None and self._run.task is task and not task.cancelled():
-            self._around.ledger.accuse(f"{self.name} ended by itself: {task.exception()!r}")
+            self._around.witness.accuse(f"{self.name} ended by itself: {task.exception()!r}")
 
     def _say(self, what: str, subject: str = "") -> None:
         self._around.wires.trace.say(f"{self.name}.{self._lives}", what, subject)

@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
-from tests.sim.ledger import Violation
 from tests.sim.loop import SimLoop, run
 from tests.sim.process import Team
 from tests.sim.trace import Trace
+from tests.sim.witness import Violation
 from tests.sim.world import World, options
 
 SHOWN: Final = 60  # lines of the trace of a failed run
@@ -46,13 +46,13 @@ def play(seed: int, team: Team | None = None, *, told: bool = False) -> Outcome:
         await worlds[0].play()
 
     try:
-        with _logs_in(trace):
+        with logs_in(trace):
             run(main(), loop)
     except Exception as error:
         raise AssertionError(_explained(seed, trace, error)) from error
-    ledger = worlds[0].ledger
+    witness = worlds[0].witness
     digest = f"{loop.picks} {trace.digest}"
-    return Outcome(seed, digest, loop.steps, worlds[0].settled, ledger.writes, ledger.passes)
+    return Outcome(seed, digest, loop.steps, worlds[0].settled, witness.writes, witness.passes)
 
 
 def _explained(seed: int, trace: Trace, error: Exception) -> str:
@@ -61,7 +61,7 @@ def _explained(seed: int, trace: Trace, error: Exception) -> str:
     return (
         f"seed {seed}: {what}\n  {options(seed).told()}\n"
         f"the last of {trace.count} lines:\n{lines}\n"
-        f"seed {seed}: {what}\nsee all of it: make sim SEED={seed}"
+        f"seed {seed}: {what}\nsee all of it: make sim OF=runtime SEED={seed}"
     )
 
 
@@ -76,14 +76,14 @@ class _Tracing(logging.Handler):
         about = record.__dict__
         subject = str(about.get("request") or about.get("cluster") or "")
         why = about.get("error") or about.get("trouble") or about.get("why") or ""
-        who = record.name.removeprefix("compute.runtime.")
+        who = record.name.rpartition(".")[2]
         self._trace.say(f"log:{who}", record.levelname.lower(), subject, f"{record.msg} {why}")
 
 
 @contextmanager
-def _logs_in(trace: Trace) -> Iterator[None]:
-    """Have the runtime's warnings in the trace, and nowhere else."""
-    logger = logging.getLogger("compute.runtime")
+def logs_in(trace: Trace) -> Iterator[None]:
+    """Have warnings in the trace, and nowhere else."""
+    logger = logging.getLogger("compute")
     handler = _Tracing(trace)
     before = logger.propagate
     logger.addHandler(handler)
@@ -97,7 +97,9 @@ def _logs_in(trace: Trace) -> Iterator[None]:
 
 def main() -> int:
     """Play the seeds that are named. 1 if one of them fails."""
-    parser = argparse.ArgumentParser("make sim", usage="make sim SEED=n", description=__doc__)
+    parser = argparse.ArgumentParser(
+        "make sim", usage="make sim OF=runtime SEED=n", description=__doc__
+    )
     parser.add_argument("seeds", nargs="+", type=int, metavar="SEED", help="a number")
     parser.add_argument("--digest", action="store_true", help="say how it ended, and no more")
     asked = parser.parse_args()

@@ -16,6 +16,7 @@ from compute.plane.registry.watches import Notice, Watch
 from tests.sim.weather import Weather
 
 Fate = Literal["goes on", "breaks", "dies"]
+Missed = Callable[[WatchEvent], float]
 _GAP: Final = 1e-6  # seconds between two events of a stream, so that they keep their order
 
 
@@ -33,16 +34,25 @@ class Stream:
     """The events of one watch, between the plane that tells them and the process that reads them.
 
     ``said`` hears what the reader gets and what becomes of the stream. Nothing arrives before
-    ``not_before``: the replica that answers is that far behind.
+    ``not_before``: the replica that answers is that far behind. ``missed`` says of an event for how
+    many seconds nothing arrives from there on; then the version is too old, and whatever was in
+    between is never told.
     """
 
     def __init__(
-        self, line: Line, watch: Watch, not_before: float, said: Callable[[str], None]
+        self,
+        line: Line,
+        watch: Watch,
+        not_before: float,
+        said: Callable[[str], None],
+        missed: Missed | None = None,
     ) -> None:
         self.gone: Callable[[Stream], None] = _nobody
         self._line = line
         self._watch = watch
         self._said = said
+        self._missed = missed or _never
+        self._missing = False
         self._last = not_before
         self._coming: deque[WatchEvent | ApiError | None] = deque()
         self._held: list[WatchEvent | ApiError | None] = []  # by a partition
@@ -91,6 +101,12 @@ class Stream:
             self._post(None)
 
     def _send(self, sent: WatchEvent | ApiError) -> None:
+        if self._missing:
+            return
+        if isinstance(sent, WatchEvent) and (seconds := self._missed(sent)):
+            self._missing = True
+            self._post(Expired("too old resource version"), seconds)
+            return
         weather, line = self._line.weather, self._line
         if line.happens(weather.silent):
             self._die()
@@ -145,3 +161,8 @@ def _nobody(_: Stream) -> None:
 
 def _nothing() -> None:
     """Nobody draws any more."""
+
+
+def _never(_: WatchEvent) -> float:
+    """Every event arrives."""
+    return 0.0

@@ -9,6 +9,7 @@ from msgspec.structs import replace
 from compute.api.meta import ObjectMeta
 from compute.client.client import Client
 from compute.plane.local import LocalClient
+from compute.runtime.cache import Cache
 from compute.runtime.clusters import Cluster, Clusters
 from compute.runtime.controller import Controller
 from compute.runtime.entrance import Entrance
@@ -102,7 +103,7 @@ def test_waiting_for_an_own_write_never_fails():
     """A cache that stands still for many looks makes them rarer, and breaks nothing."""
     freshness = Freshness()
     request = Request(A, NAMESPACE, "ann")
-    freshness.follow(freshness, [_still()])
+    freshness.follow(freshness, [_informer(Cache(Parent))])
     freshness.wrote(request, freshness, Target(A, "sim.test", "parents", NAMESPACE, "ann"), "7")
 
     waits = [freshness.behind(request, 0.0) for _ in range(3000)]
@@ -110,23 +111,21 @@ def test_waiting_for_an_own_write_never_fails():
     assert waits[-1] == 1.0
 
 
-def _still():
-    """An informer whose cache has seen nothing."""
-    cache = type("Cache", (), {"seen": lambda *_: False, "uid_of": lambda *_: None})()
+def _informer(cache):
+    """What a pass asks of an informer: its kind, and its cache."""
     return type("Informer", (), {"kind": Parent, "served": True, "cache": cache})()
 
 
 def test_an_own_write_that_was_seen_before_its_answer_came_is_not_forgotten():
     """A list from a server that lags takes it out of the cache again; the next pass waits."""
-    shown = {"version": 9}
-    cache = type("Cache", (), {"seen": lambda _, v: int(v) <= shown["version"]})()
-    informer = type("Informer", (), {"kind": Parent, "served": True, "cache": cache})()
+    cache = Cache(Parent)
+    cache.revision = 9
     request = Request(A, NAMESPACE, "ann")
     freshness = Freshness()
-    freshness.follow(freshness, [informer])
+    freshness.follow(freshness, [_informer(cache)])
     freshness.wrote(request, freshness, Target(A, "sim.test", "parents", NAMESPACE, "ann"), "9")
 
-    shown["version"] = 5
+    cache.revision = 5
 
     assert freshness.behind(request, 0.0) > 0.0
 

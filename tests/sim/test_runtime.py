@@ -55,7 +55,7 @@ def test_a_failed_world_says_how_to_see_it_again():
     assert told.startswith("seed 0: ann was let go of while its mirror is there\n  projects=")
     assert "  weather: " in told
     assert "VIOLATED" in told
-    assert told.endswith("make sim SEED=0")
+    assert told.endswith("make sim OF=runtime SEED=0")
 
 
 def test_the_worlds_have_something_of_everything():

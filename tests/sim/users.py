@@ -13,8 +13,8 @@ from compute.plane.local import LocalClient
 from compute.plane.plane import Plane
 from tests.sim.controllers import HUB
 from tests.sim.kinds import NAMESPACE, Child, Mirror, Parent, ParentSpec
-from tests.sim.ledger import Ledger
 from tests.sim.trace import Trace
+from tests.sim.witness import Witness
 
 NAMES: Final = ("ann", "bob", "cid")
 GAPS: Final = (0.005, 0.02, 0.1, 0.5, 5.0)  # seconds between the steps of a burst
@@ -89,12 +89,12 @@ class User:
 class Vandal:
     """Somebody who deletes or changes what is not his; the controllers have to mend it."""
 
-    def __init__(self, name: str, plane: Plane, chance: Random, ledger: Ledger) -> None:
+    def __init__(self, name: str, plane: Plane, chance: Random, witness: Witness) -> None:
         self._name = f"vandal@{name}"
         self._kind: type[Child | Mirror] = Mirror if name == HUB else Child
         self._client = LocalClient(plane, manager="vandal")
         self._chance = chance
-        self._ledger = ledger
+        self._witness = witness
 
     async def work(self, until: float) -> None:
         """Now and then, until that time of the loop."""
@@ -106,7 +106,7 @@ class Vandal:
                     await self._harm(self._chance.choice(there))
 
     async def _harm(self, victim: Child | Mirror) -> None:
-        self._ledger.harmed(self._name, victim)
+        self._witness.harmed(self._name, victim)
         if self._chance.random() < 0.5:
             await self._client.delete(victim)
         else:

@@ -1,6 +1,6 @@
 """A world drawn from a seed: planes, processes, users and whatever goes wrong; and its judgement.
 
-It has two halves. While things go wrong nothing may happen that the ledger forbids. Then they stop
+It has two halves. While things go wrong nothing may happen that the witness forbids. Then they stop
 going wrong, and everything must come to where it should be, and to rest.
 """
 
@@ -17,7 +17,6 @@ from compute.plane.store.records import Event
 from compute.runtime.requests import ClusterName, cluster_name
 from tests.sim import judgement
 from tests.sim.controllers import HUB
-from tests.sim.ledger import Ledger, Violation
 from tests.sim.loop import SimLoop
 from tests.sim.network import Wires
 from tests.sim.planes import open_plane
@@ -25,6 +24,7 @@ from tests.sim.process import Process, Surroundings, Team
 from tests.sim.trace import Trace
 from tests.sim.users import User, Vandal
 from tests.sim.weather import FAIR, Weather, drawn
+from tests.sim.witness import Violation, Witness
 
 NEMESES: Final = ("crash", "pause", "part", "swizzle", "compact", "leave")
 SETTLES: Final = 1200.0  # seconds: a half-open watch is noticed after eleven minutes
@@ -88,9 +88,9 @@ class World:
         self.seed = seed
         self.options = options(seed)
         self.trace = trace
-        self.ledger = Ledger(trace)
-        self.ledger.remembers = "leave" not in self.options.nemeses
-        self.wires = Wires(trace, self.ledger)
+        self.witness = Witness(trace)
+        self.witness.remembers = "leave" not in self.options.nemeses
+        self.wires = Wires(trace, self.witness)
         self.settled = 0.0  # seconds it took after the last trouble
         self._team = team
         self._chance = Random(f"nemesis-{seed}")
@@ -120,7 +120,7 @@ class World:
         for name in (HUB, *names):
             plane = self._planes[name] = await open_plane(f"{self.seed}-{name}")
             plane.store.listen(partial(self._heard, name))
-        around = Surroundings(str(self.seed), self._planes, self.wires, self.ledger, self._team)
+        around = Surroundings(str(self.seed), self._planes, self.wires, self.witness, self._team)
         for number in range(self.options.processes):
             offset = timedelta(seconds=self.options.offsets[number])
             process = Process(f"p{number}", around, elected=self.options.elected, offset=offset)
@@ -130,12 +130,12 @@ class World:
             self._processes.append(process)
 
     def _heard(self, plane: ClusterName, _: str, event: Event) -> None:
-        self.ledger.committed(plane, event)
+        self.witness.committed(plane, event)
 
     async def _until_violated(self, acts: Coroutine[Any, Any, None]) -> None:
         """Go on to the end, or to the first violation."""
         playing = asyncio.ensure_future(acts)
-        judging = asyncio.ensure_future(self.ledger.violated.wait())
+        judging = asyncio.ensure_future(self.witness.violated.wait())
         await asyncio.wait([playing, judging], return_when=asyncio.FIRST_COMPLETED)
         for task in (judging, playing):
             task.cancel()
@@ -152,7 +152,7 @@ class World:
                 self._spawn(user.work(ends))
             if self.options.vandals:
                 chance = Random(f"vandal-{self.seed}-{name}")
-                self._spawn(Vandal(name, plane, chance, self.ledger).work(ends))
+                self._spawn(Vandal(name, plane, chance, self.witness).work(ends))
         while (left := ends - asyncio.get_running_loop().time()) > 0:
             await asyncio.sleep(min(left, self._chance.expovariate(1 / 6.0)))
             if self.options.nemeses:
@@ -182,12 +182,12 @@ class World:
         seen = -1
         wrong: list[str] = ["nothing was looked at"]
         while wrong:
-            if seen != self.ledger.writes:
-                seen = self.ledger.writes
+            if seen != self.witness.writes:
+                seen = self.witness.writes
                 wrong = judgement.differences(self._planes)
             self.settled = asyncio.get_running_loop().time() - begun
             if self.settled > SETTLES:
-                self.ledger.accuse(f"after {SETTLES:g} s still: {'; '.join(wrong[:5])}")
+                self.witness.accuse(f"after {SETTLES:g} s still: {'; '.join(wrong[:5])}")
                 return
             await asyncio.sleep(0.5)
         self.trace.say("WORLD", "settled", "", f"after {self.settled:.1f} s")
@@ -195,14 +195,14 @@ class World:
     async def _rest(self) -> None:
         """Nothing more may be written, and nearly nothing looked at."""
         await asyncio.sleep(UNREST)
-        writes, passes = self.ledger.writes, self.ledger.passes
+        writes, passes = self.witness.writes, self.witness.passes
         await asyncio.sleep(QUIET)
-        if self.ledger.writes != writes:
-            self.ledger.accuse(f"{self.ledger.writes - writes} writes in {QUIET:g} quiet seconds")
-        if self.ledger.passes != passes:
-            self.ledger.accuse(f"{self.ledger.passes - passes} passes in {QUIET:g} quiet seconds")
+        if self.witness.writes != writes:
+            self.witness.accuse(f"{self.witness.writes - writes} writes in {QUIET:g} quiet seconds")
+        if self.witness.passes != passes:
+            self.witness.accuse(f"{self.witness.passes - passes} passes in {QUIET:g} quiet seconds")
         if wrong := judgement.differences(self._planes):
-            self.ledger.accuse(f"in the end: {'; '.join(wrong[:5])}")
+            self.witness.accuse(f"in the end: {'; '.join(wrong[:5])}")
 
     async def _end(self) -> None:
         for task in list(self._tasks):
@@ -218,9 +218,9 @@ class World:
         loop = asyncio.get_running_loop()
         assert isinstance(loop, SimLoop)
         for fault in loop.faults:
-            self.ledger.accuse(f"{fault['message']}: {fault.get('exception')!r}")
-        if self.ledger.violation:
-            raise Violation(self.ledger.violation)
+            self.witness.accuse(f"{fault['message']}: {fault.get('exception')!r}")
+        if self.witness.violation:
+            raise Violation(self.witness.violation)
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

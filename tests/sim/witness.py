@@ -36,7 +36,7 @@ class ParentLife:
     deleting: float | None = None
 
 
-class Ledger:
+class Witness:
     """Hears of everything, and remembers enough to judge it. The first violation counts."""
 
     def __init__(self, trace: Trace) -> None:
@@ -61,7 +61,7 @@ class Ledger:
         """Note a violation; the lines of the trace up to here tell how it came about."""
         if not self.violation:
             self.violation = why
-            self._trace.say("LEDGER", "VIOLATED", "", why)
+            self._trace.say("WITNESS", "VIOLATED", "", why)
             self.violated.set()
 
     def harmed(self, who: str, copy: Child | Mirror) -> None:

@@ -1,0 +1,80 @@
+"""Whole worlds that can be compared and put back: no uid is ever drawn twice.
+
+The planes of `worlds.running` all draw from one seed, and again from its beginning when they are
+opened a second time. That is well for a story of one world. Where two worlds are compared, or a
+world is stopped and started again, a uid must tell what it is the uid of.
+"""
+
+from collections import Counter
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+from zlib import crc32
+
+from compute.app.homes import Home, Homes, folder
+from compute.app.sites import sites
+from compute.app.world import World
+from compute.plane.plane import DATABASE, Plane
+from compute.plane.store.store import Store
+from tests.integration.worlds import (
+    CITIES,
+    PROJECT,
+    SETTINGS,
+    Planes,
+    Story,
+    Watched,
+    kinds,
+    names_folder,
+)
+from tests.plane_worlds import environment
+from tests.virtual_time import run
+
+
+class PlanesApart(Planes):
+    """Planes in memory, or in a folder, each with a seed of its own at each opening."""
+
+    def __init__(self, data: Path | None = None) -> None:
+        super().__init__(data)
+        self._openings: Counter[Home] = Counter()
+
+    async def open(self, home: Home) -> Plane:
+        self._openings[home] += 1
+        around = environment(crc32(f"{home.context} {self._openings[home]}".encode()))
+        if self._data is not None:
+            path = folder(self._data, home) / DATABASE
+            store = await Store.open(path, around, SETTINGS, threaded=False)
+        else:
+            path = names_folder() / f"{self._number}-{home.context}.db"
+            store = await Store.open(path, around, SETTINGS, threaded=False, vfs="memdb")
+            path.with_name(f"{path.name}.lock").unlink()  # it is held by its descriptor
+        return await Plane.on(store, kinds(home.role), around)
+
+
+@asynccontextmanager
+async def running_apart(
+    cities: Sequence[str] = CITIES, planes: PlanesApart | None = None, kind: type[World] = World
+) -> AsyncIterator[Watched]:
+    """A world at work. Planes that are handed in can be opened again by the next one."""
+    homes = Homes(planes or PlanesApart())
+    world = kind(homes, sites(cities), environment())
+    watched = Watched(world=world)
+    homes.join(watched)
+    try:
+        await world.start()
+        if PROJECT not in watched.planes:
+            await watched.make_project()
+        yield watched
+        if world.failed.done():
+            world.failed.result()
+    finally:
+        await world.stop()
+
+
+def told_apart(story: Story, cities: Sequence[str] = CITIES) -> None:
+    """Tell a story in a world that has a project."""
+
+    async def tell() -> None:
+        async with running_apart(cities) as watched:
+            await story(watched)
+
+    run(tell())

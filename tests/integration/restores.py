@@ -1,0 +1,104 @@
+"""Planes that are put back to an older copy, and machines that must not notice."""
+
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from compute.api.compute import Instance
+from compute.api.errors import Unavailable
+from compute.app.homes import HUB, Home, Homes, folder
+from compute.app.links import Link, through
+from compute.app.world import World
+from compute.client.client import Client
+from compute.decide.conditions import find
+from compute.plane.store.records import ChangeType, Event
+from compute.providers.machines import STARTED
+from tests.integration.worlds import Watched
+
+INSTANCES = "compute.datumapis.com/instances"
+Machines = dict[str, tuple[object, ...]]
+
+
+class Copies:
+    """A copy of the folder of a plane, and the way back to it."""
+
+    def __init__(self, data: Path, home: Home = HUB) -> None:
+        self._present = folder(data, home)
+        self._kept = data / "kept"
+
+    def keep(self) -> None:
+        """Copy the plane as it is now. Nobody may be writing."""
+        shutil.copytree(self._present, self._kept)
+
+    def restore(self) -> None:
+        """Put the copy back; where none was kept, all is lost."""
+        shutil.rmtree(self._present)
+        if self._kept.exists():
+            shutil.copytree(self._kept, self._present)
+
+
+class Unled(World):
+    """A world that starts without its management, which brings projects' wishes to the hub."""
+
+    async def resume(self, part: str, copy: str = "") -> None:
+        if part != "management":
+            await super().resume(part, copy)
+
+    async def lead(self) -> None:
+        await super().resume("management")
+
+
+class Replaceable(World):
+    """A world whose planes may be closed and opened again while everybody works."""
+
+    def connect(self, part: str, home: Home, manager: str, links: Sequence[Link]) -> Client:
+        plane: Any = _Present(self.homes, home)
+        return through(plane, manager, *links)
+
+
+class _Present:
+    """Whichever plane a home has at the moment of asking."""
+
+    def __init__(self, homes: Homes, home: Home, *way: str) -> None:
+        self._homes, self._home, self._way = homes, home, way
+
+    @property
+    def registry(self) -> "_Present":
+        return _Present(self._homes, self._home, "registry")
+
+    def __getattr__(self, name: str) -> Any:
+        found: Any = self._homes.find(self._home)
+        if found is None:
+            raise Unavailable(f"{self._home.name} is closed")
+        for step in (*self._way, name):
+            found = getattr(found, step)
+        return found
+
+
+class Watchman:
+    """Sees every Instance that comes or goes in a cell."""
+
+    def __init__(self, world: Watched, cells: Sequence[str]) -> None:
+        self.seen: list[str] = []
+        for cell in cells:
+            world.planes[cell].store.listen(self._of(cell), [INSTANCES])
+
+    def _of(self, cell: str) -> Any:
+        def heard(_: str, event: Event) -> None:
+            if event.change is not ChangeType.MODIFIED:
+                self.seen.append(f"{event.change} {cell} {event.record.key.partition('/')[2]}")
+
+        return heard
+
+
+async def machines(world: Watched, cells: Sequence[str]) -> Machines:
+    """Who runs in cells, and since when: what cannot stay the same when a machine is stopped."""
+    found: Machines = {}
+    for cell in cells:
+        for each in (await world.client(cell).every(Instance)).items:
+            ready = find(each.status.conditions, "Ready")
+            since = ready.last_transition_time if ready else None
+            facts = (each.metadata.uid, each.metadata.annotations.get(STARTED), since)
+            found[f"{cell} {each.metadata.name}"] = facts
+    return found

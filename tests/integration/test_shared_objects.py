@@ -1,0 +1,62 @@
+"""Objects in caches are shared by all controllers of a process: nobody may change one."""
+
+import gc
+
+from msgspec.structs import replace
+
+from compute.api import scheme
+from compute.api.compute import Workload
+from compute.api.meta import Object
+from compute.runtime.cache import Cache
+from tests.integration.worlds import Watched, told, with_image, with_replicas, workload
+
+
+def changed_in_hand() -> list[str]:
+    """What is no longer what its bytes say."""
+    caches = [one for one in gc.get_objects() if isinstance(one, Cache)]
+    return [
+        f"{cache.kind.__name__} {key}"
+        for cache in caches
+        for key, data in cache.kept()
+        if cache.get(*key) != anew(cache.kind, data)
+    ]
+
+
+def anew(kind: type[Object], data: bytes) -> Object:
+    """The object in its bytes, made by nobody else and for nobody else."""
+    obj = scheme.decode_as(kind, data)
+    return replace(obj, metadata=replace(obj.metadata, managed_fields=()))
+
+
+def test_no_controller_changes_what_others_read():
+    """Through the whole life of a Workload, everything in every cache stays as it was written."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(replicas=2))
+        assert changed_in_hand() == []
+        await world.change("web", with_image("registry.test/web:2"))
+        await world.served("web")
+        await world.change("web", with_replicas(1))
+        await world.served("web")
+        assert changed_in_hand() == []
+        await world.user.delete(await world.user.get(Workload, "web", "default"))
+        await world.gone("shop", Workload, "web", "default")
+        assert changed_in_hand() == []
+
+    told(story)
+
+
+def test_an_object_that_is_changed_is_found():
+    """Else the rule above would hold for want of looking."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(replicas=1))
+        caches = [one for one in gc.get_objects() if isinstance(one, Cache)]
+        shared = next(cache for cache in caches if cache.kind is Workload and len(cache))
+        labels = shared.list()[0].metadata.labels
+        labels["mine"] = "yes"
+        found = changed_in_hand()
+        del labels["mine"]
+        assert any(each.startswith("Workload") for each in found)
+
+    told(story)

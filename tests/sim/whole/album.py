@@ -1,0 +1,74 @@
+"""Pictures of a world at rest, in which stories change what they are about."""
+
+from collections.abc import Callable
+from functools import cache
+from typing import TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from compute.api import scheme
+from compute.api.meta import Object
+from compute.app.homes import Home
+from tests.integration.worlds import PROJECT, workload
+from tests.sim.whole.judged import JudgedWorld, judged
+from tests.sim.whole.readings import Picture, Reading, picture, resource_of
+
+K = TypeVar("K", bound=Object)
+SHOP = Home("project", PROJECT)
+DFW = Home("cell", "dfw")
+LHR = Home("cell", "lhr")
+
+
+class Album:
+    """What every plane held when a Workload of two cities was served, and all was at rest."""
+
+    def __init__(self) -> None:
+        self._pictures = {
+            home: {resource: list(held) for resource, held in taken.items()}
+            for home, taken in _taken().items()
+        }
+
+    @property
+    def reading(self) -> Reading:
+        return Reading(self._pictures)
+
+    def edit(self, home: Home, kind: type[K], name: str, change: Callable[[K], K]) -> None:
+        """Change the first object whose name ends so."""
+        held = self._pictures[home][resource_of(kind)]
+        for number, data in enumerate(held):
+            found = scheme.decode_as(kind, data)
+            if found.metadata.name.endswith(name):
+                held[number] = msgspec.json.encode(change(found))
+                return
+        raise KeyError(name)
+
+    def drop(self, home: Home, kind: type[Object], name: str) -> None:
+        held = self._pictures[home][resource_of(kind)]
+        held.remove(next(data for data in held if _name(kind, data).endswith(name)))
+
+    def twin(self, home: Home, kind: type[K], name: str, other: str) -> None:
+        """Add the same object once more, under another name."""
+        held = self._pictures[home][resource_of(kind)]
+        data = next(data for data in held if _name(kind, data).endswith(name))
+        found = scheme.decode_as(kind, data)
+        meta = replace(found.metadata, name=other, uid=f"uid-{other}")
+        held.append(msgspec.json.encode(replace(found, metadata=meta)))
+
+
+def _name(kind: type[Object], data: bytes) -> str:
+    return scheme.decode_as(kind, data).metadata.name
+
+
+@cache
+def _taken() -> dict[Home, Picture]:
+    """The pictures, taken once."""
+    taken: dict[Home, Picture] = {}
+
+    async def story(world: JudgedWorld) -> None:
+        await world.deploy(workload(cities=("DFW", "LHR"), replicas=2))
+        await world.rest()
+        taken.update({home: picture(plane) for home, plane in world.all_planes.items()})
+
+    judged(story, ("DFW", "LHR"))
+    return taken

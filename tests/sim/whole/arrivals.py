@@ -1,0 +1,189 @@
+"""L1 and L2: what was asked for is there, of the newest template, and every copy says the same."""
+
+from collections.abc import Iterator
+
+from compute.api import annotations, labels, names
+from compute.api.compute import Instance, ReplicaCounts, Workload, WorkloadDeployment
+from compute.api.conditions import ConditionType
+from compute.api.networking import LocationBinding, Network
+from compute.app.homes import HUB, Home
+from compute.decide import joins, slots
+from compute.decide.rollup import same
+from compute.decide.template import recorded_hash, template_hash
+from tests.sim.whole.excuses import excuse
+from tests.sim.whole.readings import Reading, same_spec
+from tests.sim.whole.shapes import ordinal
+
+
+def l1_workloads_are_split(reading: Reading) -> Iterator[str]:
+    """Every Workload has exactly the deployments that it asks for, as it asks for them."""
+    for project in reading.homes("project"):
+        deployments = reading.all(project, WorkloadDeployment)
+        for workload in reading.all(project, Workload).values():
+            if workload.deleting or _lacks_networks(reading, project, workload):
+                continue
+            uid, name = workload.metadata.uid, workload.metadata.name
+            wanted = _wanted(reading, project, workload)
+            there = {key[1]: d for key, d in deployments.items() if d.spec.workload_ref.uid == uid}
+            for each in sorted(wanted - there.keys()):
+                yield f"L1 {project.name}: {name} lacks {each}"
+            for each in sorted(there.keys() - wanted):
+                yield f"L1 {project.name}: {each} is too many"
+            for each in sorted(wanted & there.keys()):
+                yield from _unlike(project, workload, there[each])
+
+
+def l1_deployments_arrive(reading: Reading) -> Iterator[str]:
+    """Every deployment of a project is on the hub, and in one cell of its city, as it is."""
+    for project in reading.homes("project"):
+        for (namespace, name), deployment in reading.all(project, WorkloadDeployment).items():
+            room = reading.room(project, namespace)
+            where = f"L1 {project.name}/{name}"
+            hub = reading.find(HUB, WorkloadDeployment, (room, name))
+            if hub is None or not same_spec(hub, deployment):
+                yield f"{where}: {'not on' if hub is None else 'another on'} the hub"
+                continue
+            cells = [home.name for home in reading.bound(room, name)]
+            serving = reading.cells_of(deployment.spec.city_code)
+            if serving and (len(cells) != 1 or cells[0] not in serving):
+                yield f"{where}: bound to {cells}, served by {serving}"
+            yield from _in_cells(reading, where, cells, deployment, room)
+
+
+def l1_slots_are_filled(reading: Reading) -> Iterator[str]:
+    """Every slot has its Instance, Ready and of the newest template, or one that truly cannot be."""
+    for cell in reading.homes("cell"):
+        for deployment in reading.all(cell, WorkloadDeployment).values():
+            instances = reading.members(cell, deployment)
+            where = f"L1 {cell.name}/{deployment.metadata.name}"
+            excused = {i.metadata.uid: excuse(reading, cell, i) for i in instances}
+            yield from _slots(where, deployment, instances, excused)
+
+
+def l2_copies_equal_the_cell(reading: Reading) -> Iterator[str]:
+    """Hub and project show every Instance of a cell as it is there."""
+    for cell in reading.homes("cell"):
+        for (room, name), instance in reading.all(cell, Instance).items():
+            copy = reading.find(HUB, Instance, (room, name))
+            where = f"L2 {cell.name}/{name}"
+            if copy is None or not _says(copy, instance):
+                yield f"{where}: {'no copy' if copy is None else 'another copy'} on the hub"
+                continue
+            if copy.metadata.labels.get(labels.SOURCE_CLUSTER) != cell.name:
+                yield f"{where}: the hub's copy is another cell's"
+            shown = _projection(reading, copy)
+            if shown is None or not _says(shown, instance):
+                yield f"{where}: {'nothing' if shown is None else 'another'} in the project"
+
+
+def l2_reports_equal_the_cell(reading: Reading) -> Iterator[str]:
+    """Hub and project say of a deployment what its cell says."""
+    for project in reading.homes("project"):
+        for (namespace, name), deployment in reading.all(project, WorkloadDeployment).items():
+            room = reading.room(project, namespace)
+            for cell in reading.bound(room, name):
+                report = reading.find(cell, WorkloadDeployment, (room, name))
+                hub = reading.find(HUB, WorkloadDeployment, (room, name))
+                for plane, told in (("hub", hub), (project.name, deployment)):
+                    if report is not None and told is not None and _said(told) != _said(report):
+                        yield f"L2 {plane}/{name}: says {_said(told)}, {cell.name} {_said(report)}"
+
+
+LAWS = (
+    l1_workloads_are_split,
+    l1_deployments_arrive,
+    l1_slots_are_filled,
+    l2_copies_equal_the_cell,
+    l2_reports_equal_the_cell,
+)
+
+
+def _wanted(reading: Reading, project: Home, workload: Workload) -> set[str]:
+    bindings = reading.all(project, LocationBinding).values()
+    offered = {b.spec.topology.get(labels.TOPOLOGY_CITY_CODE) for b in bindings}
+    name = workload.metadata.name
+    places = joins.expected(workload)
+    return {
+        names.deployment(name, placement, city) for placement, city in places if city in offered
+    }
+
+
+def _lacks_networks(reading: Reading, project: Home, workload: Workload) -> bool:
+    own, networks = workload.metadata.namespace, reading.all(project, Network)
+    wanted = (interface.network for interface in workload.spec.template.spec.network_interfaces)
+    return any((each.namespace or own, each.name) not in networks for each in wanted)
+
+
+def _unlike(project: Home, workload: Workload, deployment: WorkloadDeployment) -> Iterator[str]:
+    """What a deployment does not have as its Workload says."""
+    where = f"L1 {project.name}/{deployment.metadata.name}"
+    paused = workload.metadata.annotations.get(annotations.PAUSED) == "true"
+    if not paused and deployment.spec.template != workload.spec.template:
+        yield f"{where}: another template than its Workload's"
+    if deployment.spec.scale_settings != joins.expected(workload)[joins.place(deployment)]:
+        yield f"{where}: another scale than its Workload's"
+    for key in (annotations.PAUSED, annotations.MAX_UNAVAILABLE):
+        if deployment.metadata.annotations.get(key) != workload.metadata.annotations.get(key):
+            yield f"{where}: another {key} than its Workload's"
+
+
+def _in_cells(
+    reading: Reading, where: str, cells: list[str], deployment: WorkloadDeployment, room: str
+) -> Iterator[str]:
+    for home in reading.homes("cell"):
+        there = reading.find(home, WorkloadDeployment, (room, deployment.metadata.name))
+        if (there is not None) != (home.name in cells):
+            yield f"{where}: {'not in' if there is None else 'still in'} {home.name}"
+        elif there is not None and not same_spec(there, deployment):
+            yield f"{where}: another in {home.name}"
+
+
+def _slots(
+    where: str,
+    deployment: WorkloadDeployment,
+    instances: list[Instance],
+    excused: dict[str, str],
+) -> Iterator[str]:
+    """What is wrong with the slots of one deployment. One that cannot be Ready holds the others up."""
+    blocked = any(excused.values())
+    paused = deployment.metadata.annotations.get(annotations.PAUSED) == "true"
+    newest, desired = template_hash(deployment.spec.template), slots.desired(deployment)
+    there = {ordinal(each): each for each in instances}
+    for number in range(desired):
+        if number not in there and not blocked:
+            yield f"{where}: nobody in slot {number}"
+    for slot, instance in there.items():
+        if slot is None or slot >= desired:
+            yield f"{where}: {instance.metadata.name} is too many"
+            continue
+        ready, stale = slots.is_ready(instance), recorded_hash(instance) != newest
+        if stale and not paused and not (blocked and ready):
+            yield f"{where}: {instance.metadata.name} is of an old template"
+        if not ready and not excused[instance.metadata.uid]:
+            yield f"{where}: {instance.metadata.name} is not Ready, and could be"
+
+
+def _says(copy: Instance, original: Instance) -> bool:
+    return same_spec(copy, original) and same(copy.status, original.status)
+
+
+def _projection(reading: Reading, copy: Instance) -> Instance | None:
+    told = copy.metadata.labels
+    namespace = told.get(labels.UPSTREAM_NAMESPACE, "")
+    project = names.cluster_key(names.decode_cluster(told.get(labels.UPSTREAM_CLUSTER, "")))
+    home = Home("project", project)
+    if home not in reading.homes("project"):
+        return None
+    return reading.find(home, Instance, (namespace, copy.metadata.name))
+
+
+def _said(deployment: WorkloadDeployment) -> tuple[object, ...]:
+    """What a status says, whoever's numbers it counts generations by."""
+    status = deployment.status
+    counted = tuple(getattr(status, name) for name in ReplicaCounts.__struct_fields__)
+    conditions = sorted(
+        (said.type, said.status, said.reason, said.message)
+        for said in status.conditions
+        if said.type != ConditionType.REFERENCED_DATA_READY
+    )
+    return counted, conditions, status.location

@@ -1,0 +1,274 @@
+"""A court for laws: a judge, and a small world whose commits are written by hand.
+
+It has a project ``shop`` with a Workload ``web`` of two Instances in DFW, all of it Ready and lawful. A
+story goes on from there.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+import msgspec
+from msgspec.structs import replace
+
+from compute.api import annotations, finalizers, gates, labels, names
+from compute.api.compute import (
+    Instance,
+    InstanceControllerStatus,
+    InstanceStatus,
+    Workload,
+    WorkloadDeployment,
+)
+from compute.api.core import Namespace
+from compute.api.karmada import Cluster, ClusterSpec, ClusterStatus
+from compute.api.karmada_work import Work, WorkloadTemplate, WorkSpec
+from compute.api.meta import Condition, ConditionStatus, ObjectMeta
+from compute.api.quota import (
+    Allowance,
+    GrantBucket,
+    ObjectRef,
+    ResourceClaim,
+    ResourceClaimStatus,
+    ResourceGrant,
+    ResourceGrantSpec,
+    ResourceGrantStatus,
+)
+from compute.api.resourcemanager import Project, ProjectOwnerRef, ProjectSpec
+from compute.app.homes import CORE, HUB, Home
+from compute.decide import budget, placement, quota
+from compute.decide.federation import hub_deployment, policy, projection
+from compute.decide.gating import opened
+from compute.decide.template import build_instance, recorded_hash
+from compute.providers.machines import NODE, STARTED
+from tests import builders
+from tests.sim.whole.docket import LAG, Docket
+from tests.virtual_time import run
+
+SHOP: Final = Home("project", "shop")
+BANK: Final = Home("project", "bank")
+DFW: Final = Home("cell", "dfw")
+LHR: Final = Home("cell", "lhr")
+ROOM: Final = names.hub_namespace("uid-of-default")
+WEB: Final = "web-home-dfw"
+_PROJECT: Final = names.cluster("shop")
+
+
+class Court(Docket):
+    """The judge, and the world that he judges."""
+
+    def settle(self) -> None:
+        """Everything as it is once a Workload is served."""
+        owner = ProjectOwnerRef(kind="Organization", name="acme")
+        self.put(CORE, Project(metadata=_meta("shop"), spec=ProjectSpec(owner_ref=owner)))
+        self.limit(3)
+        for cell in (DFW, LHR):
+            self.hear(cell)
+        self.put(SHOP, Namespace(metadata=ObjectMeta(name="default", uid="uid-of-default")))
+        told = {labels.UPSTREAM_CLUSTER: "cluster-shop", labels.UPSTREAM_NAMESPACE: "default"}
+        for home in (HUB, DFW, LHR):
+            self.put(home, Namespace(metadata=ObjectMeta(name=ROOM, labels=told)))
+        self.deploy(builders.workload("web", builders.placement("home", "DFW", replicas=2)))
+        for ordinal in range(2):
+            self.bring_up(ordinal)
+
+    def limit(self, instances: int) -> None:
+        """Let the project have so many Instances."""
+        size = quota.INSTANCE_TYPES["datumcloud/d1-standard-2"]
+        each = {quota.INSTANCES: 1, quota.VCPUS: size.millicores, quota.MEMORY: size.mebibytes}
+        consumer = ObjectRef(api_group="resourcemanager.miloapis.com", kind="Project", name="shop")
+        allowances = tuple(
+            Allowance(resource_type=kind, buckets=(GrantBucket(amount=instances * amount),))
+            for kind, amount in each.items()
+        )
+        self.put(
+            CORE,
+            ResourceGrant(
+                metadata=_meta("shop-compute-quota"),
+                spec=ResourceGrantSpec(allowances=allowances, consumer_ref=consumer),
+                status=ResourceGrantStatus(conditions=(builders.condition("Active"),)),
+            ),
+        )
+
+    def hear(self, cell: Home, status: ConditionStatus = "True") -> None:
+        """Say on the hub whether a cell answers."""
+        ready = builders.condition("Ready", status)
+        self.put(
+            HUB,
+            Cluster(
+                metadata=_meta(cell.name),
+                spec=ClusterSpec(sync_mode="Push"),
+                status=ClusterStatus(conditions=(ready,)),
+            ),
+        )
+
+    def deploy(self, workload: Workload) -> None:
+        """Bring a Workload down to its cell, or a change of it."""
+        held = replace(workload.metadata, finalizers=(finalizers.WORKLOAD,))
+        written = self.put(SHOP, replace(workload, metadata=held))
+        (wanted,) = placement.split(written, (), ["DFW"]).create
+        meta = replace(wanted.metadata, finalizers=(finalizers.FEDERATOR,))
+        sent = self.put(SHOP, replace(wanted, metadata=meta))
+        copy = hub_deployment(sent, _PROJECT, ROOM)
+        assert isinstance(copy, WorkloadDeployment)
+        self.put(HUB, copy)
+        self.put(HUB, policy("DFW", ROOM))
+        self.put(HUB, work(copy))
+        meta = replace(copy.metadata, finalizers=(finalizers.WORKLOAD,))
+        self.put(DFW, replace(copy, metadata=meta))
+
+    def scale(self, replicas: int) -> None:
+        """Ask for so many Instances."""
+        self.deploy(self._workload(replicas=replicas))
+
+    def roll(self, image: str) -> None:
+        """Ask for another image."""
+        self.deploy(self._workload(image=image))
+
+    def pause(self) -> None:
+        """Hold changes of the template back."""
+        self.deploy(self._told({annotations.PAUSED: "true"}))
+
+    def let_roll_together(self, most: str) -> None:
+        """Let so many Instances be down at a time while they are replaced."""
+        told = self._told({annotations.MAX_UNAVAILABLE: most})
+        self.deploy(replace(self._workload(policy="Parallel"), metadata=told.metadata))
+
+    def make(self, ordinal: int, *, of: WorkloadDeployment | None = None, **meta: Any) -> Instance:
+        """An Instance as its deployment makes it."""
+        owner = of or self.get(DFW, WorkloadDeployment, WEB)
+        made = build_instance(owner, ordinal, (gates.QUOTA,))
+        known = replace(made.metadata, finalizers=(finalizers.CLAIM,), **meta)
+        return self.put(DFW, replace(made, metadata=known))
+
+    def claim(self, ordinal: int) -> ResourceClaim:
+        """The claim of a slot, not answered yet."""
+        instance = self.get(DFW, Instance, names.instance(WEB, ordinal))
+        return self.put(
+            SHOP,
+            quota.claim(instance, project="shop", claim_namespace="default", source_cluster="dfw"),
+        )
+
+    def grant(self, ordinal: int) -> ResourceClaim:
+        claim = self.get(SHOP, ResourceClaim, names.claim(names.instance(WEB, ordinal)))
+        status: ResourceClaimStatus = budget.granted(claim, "shop", builders.NOW)
+        return self.put(SHOP, replace(claim, status=status))
+
+    def open(self, ordinal: int) -> Instance:
+        """Let an Instance through its gate."""
+        instance = self.get(DFW, Instance, names.instance(WEB, ordinal))
+        return self.put(DFW, opened(instance, gates.QUOTA))
+
+    def start(
+        self, ordinal: int, node: str = "node-0", at: str = "2026-06-01T12:00:00Z"
+    ) -> Instance:
+        """Let the machine of an Instance run, since then."""
+        meta = self.get(DFW, Instance, names.instance(WEB, ordinal)).metadata
+        held = dict.fromkeys((*meta.finalizers, finalizers.SIMULATED))
+        notes = meta.annotations | {NODE: node, STARTED: at}
+        return self.meta(DFW, Instance, meta.name, finalizers=tuple(held), annotations=notes)
+
+    def say(self, ordinal: int, status: ConditionStatus = "True") -> Instance:
+        """Let an Instance be Ready, or not."""
+        instance = self.get(DFW, Instance, names.instance(WEB, ordinal))
+        kinds = ("Programmed", "Available", "Ready")
+        said: tuple[Condition, ...] = tuple(builders.condition(kind, status) for kind in kinds)
+        observed = InstanceControllerStatus(observed_template_hash=recorded_hash(instance))
+        return self.put(
+            DFW, replace(instance, status=InstanceStatus(conditions=said, controller=observed))
+        )
+
+    def bring_up(self, ordinal: int) -> Instance:
+        """An Instance, from its beginning until it is Ready. A slot may have its claim already."""
+        self.make(ordinal)
+        claim = names.claim(names.instance(WEB, ordinal))
+        if (SHOP, ResourceClaim.RESOURCE.kind, claim) not in self._objects:
+            self.claim(ordinal)
+            self.grant(ordinal)
+        self.open(ordinal)
+        self.start(ordinal)
+        return self.say(ordinal)
+
+    def take_down(self, ordinal: int) -> None:
+        """An Instance, from when it is to go until it has gone. Its claim stays."""
+        name = names.instance(WEB, ordinal)
+        self.ask(DFW, Instance, name)
+        self.meta(DFW, Instance, name, finalizers=(finalizers.CLAIM,))
+        self.remove(DFW, Instance, name)
+
+    def show(self, ordinal: int) -> Instance:
+        """What the project shows of an Instance."""
+        instance = self.get(DFW, Instance, names.instance(WEB, ordinal))
+        told = {labels.UPSTREAM_CLUSTER: "cluster-shop", labels.UPSTREAM_NAMESPACE: "default"}
+        copy = replace(instance.metadata, labels=instance.metadata.labels | told)
+        owner = self.get(SHOP, WorkloadDeployment, WEB)
+        return self.put(SHOP, projection(replace(instance, metadata=copy), owner))
+
+    def run_in(self, cell: Home, ordinal: int) -> None:
+        """Let another cell run the machine of a slot; how the Instance came there is not asked."""
+        here = self.get(DFW, Instance, names.instance(WEB, ordinal))
+        there = replace(here.metadata, uid="", finalizers=(), annotations={}, owner_references=())
+        twin = self.slip(cell, replace(here, metadata=there))
+        held = replace(twin.metadata, finalizers=(finalizers.SIMULATED,))
+        self.put(cell, replace(twin, metadata=held))
+
+    @property
+    def work_name(self) -> str:
+        return names.work(ROOM, WEB, WorkloadDeployment.RESOURCE.kind)
+
+    def _told(self, said: dict[str, str]) -> Workload:
+        """The Workload with these annotations."""
+        found = self.get(SHOP, Workload, "web")
+        return replace(found, metadata=replace(found.metadata, annotations=said))
+
+    def _workload(self, *, replicas: int = -1, image: str = "", policy: str = "") -> Workload:
+        """The Workload as it is, but for what is named."""
+        found = self.get(SHOP, Workload, "web")
+        (place,) = found.spec.placements
+        scale = place.scale_settings
+        scale = replace(
+            scale,
+            min_replicas=replicas if replicas >= 0 else scale.min_replicas,
+            instance_management_policy=policy or scale.instance_management_policy,
+        )
+        template = builders.template(image) if image else found.spec.template
+        places = (replace(place, scale_settings=scale),)
+        return replace(found, spec=replace(found.spec, template=template, placements=places))
+
+
+Story = Callable[[Court], Coroutine[Any, Any, None]]
+
+
+def tried(story: Story) -> str:
+    """What the judge says of a story that begins in the lawful world."""
+
+    async def tell() -> str:
+        court = Court()
+        court.settle()
+        assert not court.judge.violation
+        await story(court)
+        return court.judge.violation
+
+    return run(tell())
+
+
+async def later(seconds: float = 2 * LAG) -> None:
+    """Let so much time pass that what was is no excuse any more."""
+    await asyncio.sleep(seconds)
+
+
+def work(copy: WorkloadDeployment) -> Work:
+    """What the engine tells the cell of DFW to have."""
+    manifest = msgspec.json.decode(msgspec.json.encode(copy))
+    kind = WorkloadDeployment.RESOURCE.kind
+    return Work(
+        metadata=ObjectMeta(
+            name=names.work(ROOM, copy.metadata.name, kind),
+            namespace=names.execution_namespace("dfw"),
+            finalizers=("karmada.io/execution-controller",),
+        ),
+        spec=WorkSpec(workload=WorkloadTemplate(manifests=(manifest,))),
+    )
+
+
+def _meta(name: str) -> ObjectMeta:
+    return ObjectMeta(name=name)

@@ -1,0 +1,182 @@
+"""Laws of departures: S2, S15. What goes must go for a cause, and the cause decides what is allowed.
+
+    deletion    its deployment is to go, or has gone
+    scale       its number is beyond what is wanted
+    stray       its name is not one that its deployment gives
+    repair      it is of another template, and was not Ready
+    roll        it is of another template, and was Ready: nobody is to miss more than one at a time
+
+Nothing else is a cause: that a plane cannot be reached is none, nor is a machine that fails.
+"""
+
+from enum import StrEnum
+
+from compute.api import names
+from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.core import Namespace
+from compute.api.karmada_work import Work
+from compute.app.homes import Home
+from compute.decide.slots import is_ready
+from compute.decide.template import recorded_hash
+from tests.sim.whole.commits import Commit, Key, Lately, Laws, Notes
+from tests.sim.whole.shapes import Shape, Shapes, ordinal, owner_uid
+from tests.sim.whole.sight import Sight, recently
+
+
+class Cause(StrEnum):
+    """Why an Instance goes."""
+
+    DELETION = "deletion"
+    SCALE = "scale"
+    STRAY = "stray"
+    REPAIR = "repair"
+    ROLL = "roll"
+    HELD = "held"  # it would be a roll, but the deployment is paused
+    NONE = "none"
+
+
+class Departures:
+    """Remembers who was Ready, and whom rolls have taken down."""
+
+    def __init__(self, sight: Sight, shapes: Shapes) -> None:
+        self._sight = sight
+        self._shapes = shapes
+        self._ready: dict[str, Lately[bool]] = {}  # by uid of the Instance
+        self._members: dict[str, dict[str, Instance]] = {}  # by uid, by that of the deployment
+        self._down: dict[str, dict[int, str]] = {}  # rolled slots of a deployment, and who was in
+        self._works: dict[Key, Lately[bool]] = {}  # whether each is to go
+        self.laws: Laws = {
+            ("cell", "Instance"): (
+                self.s2_nothing_goes_without_a_cause,
+                self.s2_a_pause_holds_rolls,
+                self.s2_a_roll_takes_down_no_more_than_allowed,
+                self.s2_a_roll_goes_from_the_highest,
+                self.s15_a_cut_cell_lets_everything_run,
+            ),
+            ("cell", "WorkloadDeployment"): (self.s15_a_deployment_goes_only_when_told,),
+        }
+        self.notes: Notes = {
+            ("cell", "Instance"): self.note,
+            ("cell", "WorkloadDeployment"): self.note_deployment,
+            ("hub", "Work"): self.note_work,
+        }
+
+    def note(self, commit: Commit[Instance]) -> None:
+        owner, number = owner_uid(commit.obj), ordinal(commit.obj)
+        rolled = commit.leaves and self._cause(commit) is Cause.ROLL
+        if rolled and number is not None and commit.uid not in self._sight.forgiven:
+            self._down.setdefault(owner, {})[number] = commit.uid
+        members = self._members.setdefault(owner, {})
+        if commit.gone:
+            members.pop(commit.uid, None)
+            self._ready.pop(commit.uid, None)
+            return
+        members[commit.uid] = commit.obj
+        ready = is_ready(commit.obj)
+        self._ready.setdefault(commit.uid, Lately(self._sight.lag)).note(commit.at, ready)
+        down = self._down.get(owner, {})
+        if ready and number is not None and down.get(number, commit.uid) != commit.uid:
+            del down[number]
+
+    def note_work(self, commit: Commit[Work]) -> None:
+        kept = self._works.setdefault(commit.key, Lately(self._sight.lag))
+        kept.note(commit.at, commit.obj.deleting or commit.gone)
+
+    def note_deployment(self, commit: Commit[WorkloadDeployment]) -> None:
+        if commit.gone:
+            self._members.pop(commit.uid, None)
+            self._down.pop(commit.uid, None)
+
+    def s2_nothing_goes_without_a_cause(self, commit: Commit[Instance]) -> str:
+        """An Instance goes because it is not wanted, or not as it is; never for another reason."""
+        if not commit.leaves or self._sight.is_cut(commit.home.name):
+            return ""
+        return "it goes, and it was wanted as it is" if self._cause(commit) is Cause.NONE else ""
+
+    def s2_a_pause_holds_rolls(self, commit: Commit[Instance]) -> str:
+        """A paused deployment replaces nothing."""
+        held = commit.leaves and self._cause(commit) is Cause.HELD
+        return "it was replaced while its deployment is paused" if held else ""
+
+    def s2_a_roll_takes_down_no_more_than_allowed(self, commit: Commit[Instance]) -> str:
+        """A roll goes on only when those it took down are Ready again: one, unless more may go."""
+        number = ordinal(commit.obj)
+        if not commit.leaves or self._cause(commit) is not Cause.ROLL or number is None:
+            return ""
+        shapes = self._stale(commit)
+        wanted = shapes[-1].desired
+        down = self._down.get(owner_uid(commit.obj), {})
+        others = [each for each in down if each != number and each < wanted]
+        most = max(shape.most for shape in shapes)
+        if len(others) < most:
+            return ""
+        return f"it was rolled while {sorted(others)} are not Ready again; {most} may be down"
+
+    def s2_a_roll_goes_from_the_highest(self, commit: Commit[Instance]) -> str:
+        """A roll takes the highest number first."""
+        number = ordinal(commit.obj)
+        if not commit.leaves or self._cause(commit) is not Cause.ROLL or number is None:
+            return ""
+        templates = {shape.template: None for shape in self._stale(commit)}
+        wanted = min(shape.desired for shape in self._stale(commit))
+        for other in self._members.get(owner_uid(commit.obj), {}).values():
+            higher = ordinal(other)
+            if higher is None or not number < higher < wanted or not self._was_ready(other, commit):
+                continue
+            if not other.deleting and recorded_hash(other) not in templates:
+                return f"it was rolled before {other.metadata.name}, whose turn it was"
+        return ""
+
+    def s15_a_cut_cell_lets_everything_run(self, commit: Commit[Instance]) -> str:
+        """A cell that is cut off takes nothing down but what it was told to before."""
+        if not commit.leaves or not self._sight.is_cut(commit.home.name):
+            return ""
+        none = self._cause(commit) is Cause.NONE
+        return "it goes while its cell is cut off, and it was wanted as it is" if none else ""
+
+    def s15_a_deployment_goes_only_when_told(self, commit: Commit[WorkloadDeployment]) -> str:
+        """A deployment goes from a cell because its Work is to go, not because that is not found."""
+        if not commit.leaves or self._room_goes(commit.home, commit.key[0]):
+            return ""
+        cell = names.execution_namespace(commit.home.name)
+        work = cell, names.work(*commit.key, commit.head.kind)
+        if any(recently(self._works, work, commit.at)):
+            return ""
+        return f"it goes, and its Work {work[1]} is not to go"
+
+    def _cause(self, commit: Commit[Instance]) -> Cause:
+        shapes, number = self._shapes.of(commit), ordinal(commit.obj)
+        if self._is_left(commit, shapes):
+            return Cause.DELETION
+        if number is None:
+            return Cause.STRAY
+        if any(number >= shape.desired for shape in shapes):
+            return Cause.SCALE
+        return self._replaced(commit)
+
+    def _replaced(self, commit: Commit[Instance]) -> Cause:
+        """Why an Instance that is wanted is to make room for another."""
+        stale = self._stale(commit)
+        if not stale:
+            return Cause.NONE
+        if all(shape.paused for shape in stale):
+            return Cause.HELD
+        return Cause.ROLL if self._was_ready(commit.obj, commit) else Cause.REPAIR
+
+    def _is_left(self, commit: Commit[Instance], shapes: list[Shape]) -> bool:
+        """Whether an Instance has no deployment any more, or no place to be in."""
+        alone = not shapes or any(shape.leaving for shape in shapes)
+        return alone or self._room_goes(commit.home, commit.key[0])
+
+    def _stale(self, commit: Commit[Instance]) -> list[Shape]:
+        """The recent shapes of its deployment that an Instance was not made from."""
+        made_from = recorded_hash(commit.obj)
+        return [shape for shape in self._shapes.of(commit) if shape.template != made_from]
+
+    def _was_ready(self, instance: Instance, commit: Commit[Instance]) -> bool:
+        known: list[bool] = recently(self._ready, instance.metadata.uid, commit.at)
+        return bool(known) and all(known)
+
+    def _room_goes(self, home: Home, room: str) -> bool:
+        namespace = self._sight.find(home, Namespace, ("", room))
+        return namespace is None or namespace.deleting

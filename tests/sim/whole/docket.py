@@ -1,0 +1,107 @@
+"""Commits made by hand, as a plane would make them, for a judge to hear of."""
+
+from typing import Any, Final, TypeVar
+
+import msgspec
+from msgspec.structs import replace
+
+from compute.api.meta import Object
+from compute.app.homes import Home
+from compute.plane.store.records import ChangeType, Event, Record
+from tests import builders
+from tests.sim.trace import Trace
+from tests.sim.whole.laws import Judge
+
+K = TypeVar("K", bound=Object)
+LAG: Final = 10.0  # seconds
+
+
+class Docket:
+    """The judge, and what was committed before."""
+
+    def __init__(self) -> None:
+        self.judge = Judge(Trace(), LAG)
+        self._revisions: dict[Home, int] = {}
+        self._records: dict[tuple[Home, str, str], Record] = {}
+        self._objects: dict[tuple[Home, str, str], Any] = {}
+        self._born = 0
+
+    def get(self, home: Home, kind: type[K], name: str) -> K:
+        found: K = self._objects[home, kind.RESOURCE.kind, name]
+        return found
+
+    def put(self, home: Home, obj: K) -> K:
+        """Make an object, or change it, with the metadata that a plane gives it."""
+        old = self._objects.get((home, obj.kind, obj.metadata.name))
+        if old is None:
+            self._born += 1
+            uid = obj.metadata.uid or f"uid-{self._born}"
+            meta = replace(obj.metadata, uid=uid, generation=1)
+            return self.commit(home, ChangeType.ADDED, replace(obj, metadata=meta))
+        changed = _spec(old) != _spec(obj) or obj.deleting != old.deleting
+        generation = old.metadata.generation + changed
+        meta = replace(obj.metadata, uid=old.metadata.uid, generation=generation)
+        return self.commit(home, ChangeType.MODIFIED, replace(obj, metadata=meta))
+
+    def meta(self, home: Home, kind: type[K], name: str, **changes: Any) -> K:
+        """Change the metadata of an object."""
+        found = self.get(home, kind, name)
+        return self.put(home, replace(found, metadata=replace(found.metadata, **changes)))
+
+    def ask(self, home: Home, kind: type[K], name: str) -> K:
+        """Ask for the removal of an object that somebody holds."""
+        return self.meta(home, kind, name, deletion_timestamp=builders.NOW)
+
+    def remove(self, home: Home, kind: type[Object], name: str) -> None:
+        self.commit(home, ChangeType.DELETED, self.get(home, kind, name))
+
+    def commit(
+        self,
+        home: Home,
+        change: ChangeType,
+        obj: K,
+        *,
+        revision: int = 0,
+        previous: Record | None = None,
+        told: str = "",
+    ) -> K:
+        """A commit as it is given; lawful or not."""
+        place = home, obj.kind, obj.metadata.name
+        number = revision or self._revisions.get(home, 0) + 1
+        version = told or str(number)
+        written = replace(obj, metadata=replace(obj.metadata, resource_version=version))
+        record = Record(obj.metadata.name, number, msgspec.json.encode(written))
+        before = previous or self._records.get(place)
+        self.judge.committed(home, Event(change, record, before))
+        self._revisions[home] = number
+        self._records[place], self._objects[place] = record, written
+        if change is ChangeType.DELETED:
+            del self._records[place], self._objects[place]
+        return written
+
+    def record(self, home: Home, kind: type[Object], name: str) -> Record:
+        return self._records[home, kind.RESOURCE.kind, name]
+
+    def slip(self, home: Home, obj: K) -> K:
+        """Put an object there without being judged for it."""
+        uid = obj.metadata.uid or f"uid-slipped-{self._born}"
+        self.judge.forgive(uid, "it is not what the story is about")
+        slipped = self.put(home, replace(obj, metadata=replace(obj.metadata, uid=uid)))
+        del self.judge._sight.forgiven[uid]
+        return slipped
+
+    def twin(self, home: Home, kind: type[K], name: str, other: str) -> K:
+        """The same object once more, under another name."""
+        found = self.get(home, kind, name)
+        meta = replace(found.metadata, name=other, uid="", generation=0)
+        return self.put(home, replace(found, metadata=meta))
+
+    def forget(self, home: Home) -> None:
+        """A plane is no more."""
+        self._revisions.pop(home, None)
+        for place in [place for place in self._objects if place[0] == home]:
+            del self._objects[place], self._records[place]
+
+
+def _spec(obj: Any) -> bytes:
+    return msgspec.json.encode(getattr(obj, "spec", None))

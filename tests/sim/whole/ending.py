@@ -1,0 +1,50 @@
+"""How a world must look once nothing goes wrong any more: L1, L2, L3, L5, L6, and L7's question."""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from compute.api.meta import EPOCH
+from compute.api.quota import ResourceClaim
+from compute.app.homes import Home
+from compute.decide import budget
+from compute.plane.plane import Plane
+from tests.sim.whole import arrivals, remains, truths
+from tests.sim.whole.excuses import left
+from tests.sim.whole.machines import is_granted
+from tests.sim.whole.readings import Reading, picture
+
+LAWS = (*arrivals.LAWS, *remains.LAWS, *truths.LAWS)
+
+
+class Waiting(NamedTuple):
+    """A claim that could have been granted, and since when it is there."""
+
+    since: datetime
+    project: str
+    name: str
+
+
+def differences(planes: Mapping[Home, Plane]) -> list[str]:
+    """What is not as it should be when all planes are open, and nobody is cut off or dead."""
+    reading = _read(planes)
+    return [difference for law in LAWS for difference in law(reading)]
+
+
+def waiting(planes: Mapping[Home, Plane]) -> Waiting | None:
+    """L7: the oldest claim that waits although the budget would allow it; None when there is none."""
+    return min(_waiting(_read(planes)), default=None)
+
+
+def _read(planes: Mapping[Home, Plane]) -> Reading:
+    return Reading({home: picture(plane) for home, plane in planes.items()})
+
+
+def _waiting(reading: Reading) -> Iterator[Waiting]:
+    for project in reading.homes("project"):
+        rest = left(reading, project)
+        for claim in reading.all(project, ResourceClaim).values():
+            waits = not is_granted(claim) and not claim.deleting
+            if waits and budget.fits(budget.need_of(claim.spec.requests), rest):
+                since = claim.metadata.creation_timestamp or EPOCH
+                yield Waiting(since, project.name, claim.metadata.name)

@@ -1,0 +1,174 @@
+"""The judge of whole worlds: what must never happen, looked at with every commit of every plane.
+
+S1 to S15 are the laws of the specification. Each is a function of its own, which says what is wrong
+with a commit, or nothing. The first violation counts; it names its law.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable
+from typing import Any, Final, cast
+
+from compute.app.homes import Home
+from compute.plane.store.records import Event
+from compute.runtime.requests import Request
+from tests.sim.trace import Trace
+from tests.sim.whole import status_laws
+from tests.sim.whole.budgets import Budgets
+from tests.sim.whole.commits import Commit, Head, Laws, Notes, Place, head_of, whole
+from tests.sim.whole.departures import Departures
+from tests.sim.whole.goings import Goings
+from tests.sim.whole.identity import Identity
+from tests.sim.whole.lineage import Lineage
+from tests.sim.whole.machines import Machines
+from tests.sim.whole.shapes import Shapes
+from tests.sim.whole.sight import Sight
+
+MOST_PASSES: Final = 400  # of one key by one controller within a minute
+LAG: Final = 180.0  # seconds for which a decision may be on its way: pauses and slow lines
+_UNCOUNTED: Final = ("Lease", "Event")
+
+
+class Violation(AssertionError):
+    """Something happened that must not."""
+
+
+class Judge:
+    """Hears of every commit, and remembers enough to judge it."""
+
+    def __init__(self, trace: Trace, lag: float = LAG) -> None:
+        self.writes = 0  # of what is to be at rest
+        self.passes = 0
+        self.violation = ""
+        self.violated = asyncio.Event()
+        self._trace = trace
+        self._heads: dict[tuple[Home, str], tuple[Head, Any]] = {}
+        self._looks: dict[tuple[str, str, Request], deque[float]] = {}
+        self._sight = Sight(lag)
+        self._shapes = Shapes(self._sight)
+        self._identity = Identity(self._sight)
+        self._budgets = Budgets(self._sight, self._shapes)
+        goings = Goings(self._sight)
+        groups = (
+            Machines(self._sight),
+            self._budgets,
+            Departures(self._sight, self._shapes),
+            goings,
+            Lineage(self._sight, self._shapes, goings),
+        )
+        tables = (self._identity.laws, *(group.laws for group in groups), status_laws.LAWS)
+        self._laws = _merged(tables)
+        self._notes: list[Notes] = [
+            {("cell", "WorkloadDeployment"): self._shapes.note},
+            *(group.notes for group in groups),
+            {("core", "Project"): self._forget},
+        ]
+
+    def accuse(self, why: str) -> None:
+        """Note a violation; the lines of the trace up to here tell how it came about."""
+        if not self.violation:
+            self.violation = why
+            self._trace.say("JUDGE", "VIOLATED", "", why)
+            self.violated.set()
+
+    @property
+    def laws(self) -> list[str]:
+        """The names of all laws."""
+        tables = (self._identity.everywhere, *self._laws.values())
+        return list(dict.fromkeys(law.__name__ for table in tables for law in table))
+
+    # What the judge is told
+
+    def committed(self, home: Home, event: Event) -> None:
+        """One change of a plane, in the order of its revisions."""
+        commit = self._read(home, event)
+        if commit.head.kind not in _UNCOUNTED:
+            self.writes += 1
+        place = home.role, commit.head.kind
+        if commit.uid not in self._sight.forgiven:
+            self._judge(commit, place)
+        self._sight.take(commit)
+        self._identity.note(commit)
+        for notes in self._notes:
+            if place in notes:
+                notes[place](commit)
+
+    def forgive(self, uid: str, why: str) -> None:
+        """Somebody lays hands on an object: what becomes of it is not the system's doing."""
+        self._sight.forgiven[uid] = why
+        self._trace.say("JUDGE", "forgives", uid, why)
+
+    def cut(self, cell: str) -> None:
+        """From now on nobody gets into a cell, nor out of it."""
+        self._sight.cut(cell, _now())
+
+    def healed(self, cell: str) -> None:
+        self._sight.healed(cell, _now())
+
+    def acknowledged(self, home: Home, uid: str, version: str) -> None:
+        """S8: a plane said that it had written this version of an object. It must have."""
+        if fault := self._identity.acknowledged(home, uid, int(version)):
+            self.accuse(f"s8_nothing_acknowledged_is_lost: {fault}")
+
+    def looked(self, process: str, controller: str, request: Request) -> None:
+        """A pass has begun."""
+        self.passes += 1
+        now = _now()
+        looks = self._looks.setdefault((process, controller, request), deque())
+        looks.append(now)
+        while looks[0] <= now - 60.0:
+            looks.popleft()
+        if len(looks) > MOST_PASSES:
+            self.accuse(f"{controller} looked at {request} {len(looks)} times within a minute")
+
+    # How it judges
+
+    def _read(self, home: Home, event: Event) -> Commit[Any]:
+        """The commit. What was there before is remembered, or was there before anybody listened."""
+        record, before = event.record, event.previous
+        head = head_of(record.data)
+        obj = whole(head, record.data)
+        place = home, head.metadata.uid
+        known = self._heads.pop(place, None)
+        if known is None and before is not None:
+            old_head = head_of(before.data)
+            known = old_head, whole(old_head, before.data)
+        commit = Commit(
+            home=home,
+            change=event.change,
+            head=head,
+            old_head=known[0] if known else None,
+            obj=cast("Any", obj),
+            old=known[1] if known else None,
+            at=_now(),
+            revision=record.revision,
+            previous=0 if before is None else before.revision,
+        )
+        if not commit.gone:
+            self._heads[place] = head, obj
+        return commit
+
+    def _judge(self, commit: Commit[Any], place: Place) -> None:
+        for law in (*self._identity.everywhere, *self._laws.get(place, ())):
+            if why := law(commit):
+                self.accuse(f"{law.__name__}: {commit.where}: {why}")
+                return
+
+    def _forget(self, commit: Commit[Any]) -> None:
+        """A project that is gone takes its plane along; the next of its name has another."""
+        if commit.gone:
+            home = Home("project", commit.key[1])
+            self._identity.drop(home)
+            self._budgets.drop(home)
+
+
+def _merged(tables: Iterable[Laws]) -> Laws:
+    merged: Laws = {}
+    for table in tables:
+        for place, laws in table.items():
+            merged[place] = (*merged.get(place, ()), *laws)
+    return merged
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,262 @@
+"""Mistakes that people make, planted in the real code: worlds that do not find them prove nothing.
+
+Each is small, and looks right at a glance. It takes the place of one function while a world runs.
+"""
+
+import inspect
+import re
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, replace as altered
+from typing import Any, Final
+
+from msgspec.structs import replace
+
+from compute.api import finalizers, labels, names
+from compute.api.compute import Instance
+from compute.api.conditions import ConditionType
+from compute.api.errors import ApiError
+from compute.api.karmada import PropagationPolicy
+from compute.controllers.cell import deployment as cell_deployment, quota_gate, write_back
+from compute.controllers.management import carrying, withdrawal, workload, workload_reads
+from compute.decide import budget, quota, readiness, rollout, rollup
+from compute.decide.conditions import find, is_true
+from compute.decide.federation import projections, statuses
+from compute.decide.quota import releases
+from compute.decide.writes import Delete
+from compute.federation import execution, interpreter
+from compute.runtime import commit
+from compute.runtime.endings import Endings
+from compute.runtime.informer import Informer
+from compute.runtime.requests import DONE
+from tests.sim.whole.laws import Violation
+
+# How the judge names a law that was broken, one that does not come true in the end, and whoever
+# looks without end.
+_TOLD: Final = r"({0})_|(after \S+ s still|in the end): (.*; )?({0}) |({0}) looked at "
+# What a mutant raises that does not fit its place any more. That would be found too, and for nothing.
+_MISFITS: Final = (TypeError, AttributeError, NameError)
+
+
+@dataclass(frozen=True, slots=True)
+class Graft:
+    """What stands in the place of which attribute, of a module or a class."""
+
+    place: Any
+    name: str
+    wrong: Callable[..., Any]
+
+
+class Mutant:
+    """A mistake: the laws that it breaks, or who has no rest by it, and where it is made."""
+
+    def __init__(self, laws: str, *grafts: Graft) -> None:
+        self.grafts = grafts
+        self._told = re.compile(_TOLD.format(laws))
+
+    def explains(self, violation: Violation) -> bool:
+        """Whether a violation is of its laws. Any other may be a true find, and is none of it."""
+        return self._told.match(str(violation)) is not None
+
+
+@contextmanager
+def planted(name: str) -> Iterator[list[BaseException]]:
+    """Let everybody make a mistake. What is given lists its own failures, which prove nothing."""
+    misfits: list[BaseException] = []
+    with ExitStack() as undone:
+        for graft in MUTANTS[name].grafts:
+            right = inspect.getattr_static(graft.place, graft.name)
+            setattr(graft.place, graft.name, graft.wrong)
+            undone.callback(setattr, graft.place, graft.name, right)
+        judged = Endings.badly
+
+        def badly(self: Endings, request: Any, error: BaseException) -> Any:
+            if isinstance(error, _MISFITS):
+                misfits.append(error)
+            return judged(self, request, error)
+
+        undone.callback(setattr, Endings, "badly", judged)
+        setattr(Endings, "badly", badly)  # noqa: B010 -- a method is not assigned to for a checker
+        yield misfits
+
+
+def always(answer: Any) -> Callable[..., Any]:
+    """A function that does not look at what it is asked."""
+    return lambda *_, **__: answer
+
+
+def later(answer: Any) -> Callable[..., Any]:
+    """The same, to be awaited."""
+
+    async def wrong(*_: Any) -> Any:
+        return answer
+
+    return wrong
+
+
+# Quota
+
+
+def takes_no_answer_for_a_grant(instance):
+    said = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
+    return said is None or said.status != "False"
+
+
+def forgets_what_is_used(limit, *_):
+    return dict(limit)
+
+
+# Rollouts
+
+
+def lets_two_go(deployment, instances, right=rollout.plan):
+    said = altered(rollout.settings_of(deployment), max_unavailable=2)
+    return right(deployment, instances, said)
+
+
+def overhears_the_pause(deployment, instances, right=rollout.plan):
+    said = altered(rollout.settings_of(deployment), paused=False)
+    return right(deployment, instances, said)
+
+
+def rolls_from_the_lowest(slots, right=rollout._rolls):
+    return reversed(list(right(slots)))
+
+
+# Statuses
+
+
+def is_ready_when_programmed(closed, current, network_failure, right=readiness._ready):
+    told = right(closed, current, network_failure)
+    early = not closed and is_true(current, ConditionType.PROGRAMMED)
+    return readiness._READY if early else told
+
+
+def counts_every_programmed(deployment, instances, *rest, right=rollup.deployment_status):
+    told = right(deployment, instances, *rest)
+    return replace(told, current_replicas=sum(map(rollup._is_programmed, instances)))
+
+
+def copies_generations(report, *_, **__):
+    return report
+
+
+def stamps_each_look(conditions, news, now):
+    kept = {said.type: said for said in conditions}
+    stamped = {said.type: replace(said, last_transition_time=now) for said in news}
+    return tuple((kept | stamped).values())
+
+
+def tells_the_time(instance, *, network_failure, now, right=readiness.conditions):
+    told = right(instance, network_failure=network_failure, now=now)
+    return tuple(
+        replace(said, message=f"{said.message} (looked at {now})")
+        if said.type == ConditionType.READY
+        else said
+        for said in told
+    )
+
+
+# Deletion
+
+
+async def lets_the_workload_go_first(_, project, workload):
+    live = await workload_reads.live(project, workload)
+    if live is not None and live.deleting:
+        await commit.release(project.client, live, finalizers.WORKLOAD)
+    return DONE
+
+
+async def stops_what_the_hub_cannot_see(
+    self, request, right=write_back.WriteBackReconciler.reconcile
+):
+    try:
+        return await right(self, request)
+    except (ApiError, OSError):
+        cell = self._planes.cell.get(request.cluster)
+        instance = cell.informers.of(Instance).cache.get(request.namespace, request.name)
+        if instance is not None and not instance.deleting:
+            await cell.client.delete(instance)
+        raise
+
+
+async def removes_the_policy_too(client, write, right=carrying.remove):
+    await right(client, write)
+    meta = write.existing.metadata
+    city = meta.labels[labels.TOPOLOGY_CITY_CODE]
+    policy = await client.find(PropagationPolicy, names.policy(city), meta.namespace)
+    if policy is not None:
+        await right(client, Delete(policy))
+
+
+# Identity
+
+
+def owns_by_the_hubs_uid(copy, deployment, right=projections.projection):
+    made = right(copy, deployment)
+    owners = tuple(
+        replace(owner, uid=copy.metadata.owner_references[0].uid)
+        for owner in made.metadata.owner_references
+    )
+    return replace(made, metadata=replace(made.metadata, owner_references=owners))
+
+
+# The runtime
+
+
+def is_deaf_to_deletions(self, seen, right=Informer._take_change):
+    if seen.type != "DELETED":
+        right(self, seen)
+
+
+def does_not_try_again(self, request, error, right=Endings.badly):
+    return altered(right(self, request, error), again=None)
+
+
+MUTANTS: Final[dict[str, Mutant]] = {
+    "takes no answer for a grant": Mutant(
+        "s3b", Graft(quota, "gate_opens", takes_no_answer_for_a_grant)
+    ),
+    "releases a claim early": Mutant(
+        "s3b", Graft(quota, "holders", always(())), Graft(releases, "holders", always(()))
+    ),
+    "gives a claim back at each roll": Mutant(
+        "s3", Graft(quota_gate, "_slot_stays", later(answer=False))
+    ),
+    "grants beyond the budget": Mutant("s3", Graft(budget, "left", forgets_what_is_used)),
+    "rolls two at once": Mutant("s2", Graft(rollout, "plan", lets_two_go)),
+    "rolls while paused": Mutant("s2", Graft(rollout, "plan", overhears_the_pause)),
+    "rolls from the lowest": Mutant("s2", Graft(rollout, "_rolls", rolls_from_the_lowest)),
+    "is Ready when programmed": Mutant("s12", Graft(readiness, "_ready", is_ready_when_programmed)),
+    "counts what is out of date": Mutant(
+        "s14", Graft(cell_deployment, "deployment_status", counts_every_programmed)
+    ),
+    "copies generations": Mutant(
+        "s12|L5",
+        Graft(interpreter, "translated", copies_generations),
+        Graft(statuses, "translated", copies_generations),
+    ),
+    "stamps each look": Mutant("s12", Graft(rollup, "put", stamps_each_look)),
+    "tells the time": Mutant(
+        "deployment|instance-controller", Graft(readiness, "conditions", tells_the_time)
+    ),
+    "waits for no cell": Mutant("s10", Graft(withdrawal.Withdrawal, "_awaited", later(None))),
+    "lets the Workload go first": Mutant(
+        "s10", Graft(workload.WorkloadReconciler, "_remove", lets_the_workload_go_first)
+    ),
+    "leaves the copy in the cell": Mutant(
+        "L2|L3", Graft(execution.Execution, "_left", later(answer=False))
+    ),
+    "stops what the hub cannot see": Mutant(
+        "s2|s15", Graft(write_back.WriteBackReconciler, "reconcile", stops_what_the_hub_cannot_see)
+    ),
+    "removes the policy too": Mutant("s9", Graft(withdrawal, "remove", removes_the_policy_too)),
+    "owns by the hub's uid": Mutant(
+        "s4|s11", Graft(projections, "projection", owns_by_the_hubs_uid)
+    ),
+    "shares a room": Mutant("s11", Graft(names, "hub_namespace", always("ns-default"))),
+    "is deaf to deletions": Mutant(
+        "L1|L3|L6", Graft(Informer, "_take_change", is_deaf_to_deletions)
+    ),
+    "does not try again": Mutant("L1|L2|L3|L5|L6", Graft(Endings, "badly", does_not_try_again)),
+}

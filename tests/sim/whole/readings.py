@@ -1,0 +1,103 @@
+"""All planes of a world at one moment, read without asking anybody: the end is judged by it."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+from compute.api import labels, names, scheme
+from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.core import Namespace
+from compute.api.karmada import Cluster
+from compute.api.karmada_work import ResourceBinding
+from compute.api.meta import Object
+from compute.app.homes import HUB, Home, Role
+from compute.plane.plane import Plane
+from tests.sim.whole.commits import Head, Key, head_of
+
+K = TypeVar("K", bound=Object)
+
+
+Picture = Mapping[str, Sequence[bytes]]  # what a plane holds, by resource
+
+
+def picture(plane: Plane) -> Picture:
+    """What a plane holds now; events aside, which end by themselves."""
+    stored = {kind.storage: None for kind in plane.kinds if not kind.virtual}
+    return {
+        resource: [record.data for record in plane.store.collection(resource).range()]
+        for resource in stored
+        if not resource.endswith("/events")
+    }
+
+
+class Reading:
+    """What is in the planes. Each kind of each plane is read once, when it is first asked for."""
+
+    def __init__(self, pictures: Mapping[Home, Picture]) -> None:
+        self._pictures = pictures
+        self._read: dict[tuple[Home, type[Object]], dict[Key, Any]] = {}
+        self._heads: dict[Home, list[Head]] = {}
+
+    def homes(self, role: Role) -> list[Home]:
+        return [home for home in self._pictures if home.role == role]
+
+    def all(self, home: Home, kind: type[K]) -> Mapping[Key, K]:
+        """Every object of a kind in a plane, by namespace and name."""
+        found = self._read.get((home, kind))
+        if found is None:
+            held = self._pictures[home].get(resource_of(kind), ())
+            objects = (scheme.decode_as(kind, data) for data in held)
+            found = {(each.metadata.namespace, each.metadata.name): each for each in objects}
+            self._read[home, kind] = found
+        return found
+
+    def find(self, home: Home, kind: type[K], key: Key) -> K | None:
+        return self.all(home, kind).get(key)
+
+    def heads(self, home: Home) -> list[Head]:
+        """Everything in a plane, whatever its kind."""
+        if home not in self._heads:
+            held = self._pictures[home].values()
+            self._heads[home] = [head_of(data) for each in held for data in each]
+        return self._heads[home]
+
+    # How the planes hang together
+
+    def room(self, project: Home, namespace: str) -> str:
+        """What a namespace of a project is called on the hub and in cells."""
+        found = self.find(project, Namespace, ("", namespace))
+        return names.hub_namespace(found.metadata.uid) if found else ""
+
+    def bound(self, room: str, deployment: str) -> list[Home]:
+        """The cells that the engine has chosen for a deployment."""
+        name = names.resource_binding(deployment, WorkloadDeployment.RESOURCE.kind)
+        binding = self.find(HUB, ResourceBinding, (room, name))
+        chosen = binding.spec.clusters if binding else ()
+        return [Home("cell", target.name) for target in chosen]
+
+    def cells_of(self, city: str) -> list[str]:
+        """The cells that serve a city."""
+        members = self.all(HUB, Cluster).values()
+        told = labels.TOPOLOGY_CITY_CODE
+        return [m.metadata.name for m in members if m.metadata.labels.get(told) == city]
+
+    def members(self, cell: Home, deployment: WorkloadDeployment) -> list[Instance]:
+        """The Instances of a deployment of a cell, by their names."""
+        uid, room = deployment.metadata.uid, deployment.metadata.namespace
+        return [
+            each
+            for each in self.all(cell, Instance).values()
+            if each.metadata.namespace == room
+            and any(owner.uid == uid for owner in each.metadata.owner_references)
+        ]
+
+
+def same_spec(one: Any, other: Any) -> bool:
+    """Whether two objects ask for the same."""
+    return msgspec.json.encode(one.spec) == msgspec.json.encode(other.spec)
+
+
+def resource_of(kind: type[Object]) -> str:
+    """What the store calls a kind."""
+    return f"{kind.RESOURCE.group}/{kind.RESOURCE.plural}"

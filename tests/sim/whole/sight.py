@@ -1,0 +1,122 @@
+"""What is where, as of the latest commit: everything that a law may ask besides the commit itself."""
+
+from collections.abc import Collection, Iterable
+from math import inf
+from typing import Any, TypeVar, cast
+
+from compute.api import names
+from compute.api.core import Namespace
+from compute.api.karmada import Cluster
+from compute.api.meta import Object
+from compute.api.resourcemanager import Project
+from compute.app.homes import CORE, HUB, Home
+from compute.decide.federation import Identity, identity
+from compute.decide.scheduling import is_ready
+from tests.sim.whole.commits import KINDS, Commit, Key, Lately
+
+K = TypeVar("K", bound=Object)
+
+
+class Sight:
+    """The present of all planes, for the kinds that laws read.
+
+    ``lag`` is how many seconds a decision may be on its way: caches behind, pauses, slow lines.
+    ``forgiven`` are the uids of what others laid hands on.
+    """
+
+    def __init__(self, lag: float) -> None:
+        self.lag = lag
+        self.forgiven: dict[str, str] = {}
+        self._there: dict[tuple[Home, type[Object]], dict[Key, Object]] = {}
+        self._rooms: dict[str, Identity] = {}
+        self._cut: dict[str, None] = {}
+        self._unready: dict[str, None] = {}
+        self._silent: dict[str, float] = {}  # when a cell was last not heard of
+
+    def find(self, home: Home, kind: type[K], key: Key) -> K | None:
+        return cast("K | None", self._there.get((home, kind), {}).get(key))
+
+    def every(self, home: Home, kind: type[K]) -> Collection[K]:
+        return cast("Collection[K]", self._there.get((home, kind), {}).values())
+
+    def cells(self) -> list[Home]:
+        """The cells of which anything is known."""
+        found = {home: None for home, _ in self._there if home.role == "cell"}
+        return list(found)
+
+    def take(self, commit: Commit[Any]) -> None:
+        """Let a commit become part of what is there."""
+        kind = KINDS.get(commit.head.kind)
+        if kind is None or not isinstance(commit.obj, kind):
+            return
+        there = self._there.setdefault((commit.home, kind), {})
+        if commit.gone:
+            there.pop(commit.key, None)
+        else:
+            there[commit.key] = commit.obj
+        self._learn(commit)
+
+    def drop(self, home: Home) -> None:
+        """Forget a plane that is no more. Another one may come by its name."""
+        for place in [place for place in self._there if place[0] == home]:
+            del self._there[place]
+
+    # Whose things are
+
+    def whose(self, room: str) -> Identity | None:
+        """The project and the namespace that a namespace of hub and cells stands for, or stood."""
+        return self._rooms.get(room)
+
+    def project_of(self, room: str) -> Home | None:
+        told = self.whose(room)
+        return None if told is None else Home("project", names.cluster_key(told.project))
+
+    def rooms_of(self, project: str) -> Iterable[str]:
+        return [
+            room for room, told in self._rooms.items() if names.cluster_key(told.project) == project
+        ]
+
+    # Which cells are heard of
+
+    def cut(self, cell: str, now: float) -> None:
+        self._cut[cell] = None
+        self._silent[cell] = now
+
+    def healed(self, cell: str, now: float) -> None:
+        if cell in self._cut:
+            del self._cut[cell]
+            self._silent[cell] = now
+
+    def is_cut(self, cell: str) -> bool:
+        return cell in self._cut
+
+    def was_silent(self, cell: str, since: float) -> bool:
+        """Whether a cell was cut off, or not Ready for the hub, at any time since then."""
+        now = cell in self._cut or cell in self._unready
+        return now or self._silent.get(cell, -inf) >= since
+
+    def _learn(self, commit: Commit[Any]) -> None:
+        obj = commit.obj
+        if isinstance(obj, Namespace) and commit.home.role in {"hub", "cell"}:
+            told = identity(obj)
+            if told is not None:
+                self._rooms.setdefault(obj.metadata.name, told)
+        elif isinstance(obj, Cluster) and commit.home == HUB:
+            self._hear(obj, commit)
+        elif isinstance(obj, Project) and commit.home == CORE and commit.gone:
+            self.drop(Home("project", obj.metadata.name))
+
+    def _hear(self, cluster: Cluster, commit: Commit[Any]) -> None:
+        cell = cluster.metadata.name
+        if commit.gone or not is_ready(cluster):
+            self._unready[cell] = None
+            self._silent[cell] = commit.at
+        elif cell in self._unready:
+            del self._unready[cell]
+            self._silent[cell] = commit.at
+
+
+def recently(kept: dict[Any, Lately[Any]], key: Any, now: float) -> list[Any]:
+    """The recent states under a key; none where nothing was ever noted."""
+    states = kept.get(key)
+    return [] if states is None else states.seen(now)

@@ -1,0 +1,118 @@
+"""The world of `compute up`, part by part, over a network that goes wrong.
+
+Everything is as shipped: planes, controllers, engine, neighbours, provider. Only the way from a part
+to a plane is another, and each part can die alone. What belongs to the planes themselves, such as
+the making of a project's plane, outlives whoever asked for it.
+"""
+
+import asyncio
+from collections.abc import Coroutine, Iterable, Sequence
+from functools import partial
+from itertools import count
+from pathlib import Path
+from typing import Any
+
+from compute.app.homes import Home, Homes
+from compute.app.links import Link
+from compute.app.sites import Site
+from compute.app.world import World
+from compute.client.client import Client
+from compute.plane.local import LocalClient
+from compute.plane.plane import Plane
+from compute.plane.store.records import Event
+from compute.plane.store.store import Store
+from compute.runtime.kit import Kit
+from tests.integration.worlds import SETTINGS, kinds, names_folder
+from tests.sim.loop import outside
+from tests.sim.network import Wires
+from tests.sim.planes import environment
+from tests.sim.whole.laws import Judge
+from tests.sim.whole.processes import Process
+
+
+class MemoryPlanes:
+    """Planes on a disk in memory; no two ever draw the same identities."""
+
+    def __init__(self, seed: str) -> None:
+        self._seed = seed
+        self._numbers = count()
+
+    async def open(self, home: Home) -> Plane:
+        number = next(self._numbers)
+        around = environment(f"{self._seed}-{home.context}-{number}")
+        path = Path(names_folder()) / f"{id(self)}-{number}.db"
+        store = await Store.open(path, around, SETTINGS, threaded=False, vfs="memdb")
+        path.with_name(f"{path.name}.lock").unlink()  # it is held by its descriptor
+        return await Plane.on(store, kinds(home.role), around)
+
+    async def destroy(self, home: Home) -> None:
+        return
+
+
+class SimulatedWorld(World):
+    """A world whose parts are processes. ``processes`` has each by its name."""
+
+    def __init__(self, seed: str, sites: Iterable[Site], wires: Wires, judge: Judge) -> None:
+        super().__init__(Homes(MemoryPlanes(seed)), sites, environment(seed))
+        self.processes: dict[str, Process] = {}
+        self._seed = seed
+        self._wires = wires
+        self._judge = judge
+        self._outside = outside()
+        self.homes.join(self)
+
+    # What becomes of planes
+
+    def opened(self, home: Home, plane: Plane) -> None:
+        plane.store.listen(partial(self._heard, home))
+
+    def closing(self, home: Home, plane: Plane) -> None:
+        for process in self.processes.values():
+            process.lose(home)
+
+    def home(self, name: str) -> Home | None:
+        """The plane of this name that is open."""
+        return next((home for home in self.homes if home.name == name), None)
+
+    def _heard(self, home: Home, _: str, event: Event) -> None:
+        self._judge.committed(home, event)
+
+    # What a world does for its parts
+
+    def connect(self, part: str, home: Home, manager: str, links: Sequence[Link]) -> Client:
+        process = self.processes.get(part)
+        if process is None:  # the door: it is where the plane is
+            return LocalClient(self.homes[home], manager=manager)
+        return process.connect(home, self.homes[home], manager)
+
+    def kit(self, part: str) -> Kit:
+        return self.processes[part].kit()
+
+    async def resume(self, part: str, copy: str = "") -> None:
+        title = part + copy
+        if title not in self.processes:
+            begin = partial(super().resume, part, copy)
+            self.processes[title] = Process(
+                title, self._wires, self._judge, begin, partial(self.forget, title)
+            )
+            self.processes[title].seed = self._seed
+        self.processes[title].start()
+
+    async def ensure(self, project: str) -> None:
+        await self._by_itself(super().ensure(project))
+
+    async def remove(self, project: str) -> None:
+        await self._by_itself(super().remove(project))
+
+    async def stop(self) -> None:
+        """End it at once."""
+        for process in reversed(list(self.processes.values())):
+            await process.crash()
+        await self._wires.close()
+        await super().stop()
+
+    async def _by_itself(self, work: Coroutine[Any, Any, None]) -> None:
+        """Do something that goes on when whoever asked for it dies."""
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(work, context=self._outside.copy())
+        await asyncio.shield(task)

@@ -1,0 +1,309 @@
+"""Stories of worlds that did not end as they should, each named after the law that says so."""
+
+from datetime import timedelta
+from typing import Any
+
+from msgspec.structs import replace
+
+from compute.api import annotations, labels
+from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.coordination import Lease
+from compute.api.core import ConfigMap, Namespace
+from compute.api.karmada import Cluster, PropagationPolicy
+from compute.api.karmada_work import ResourceBinding, Work
+from compute.api.meta import Object
+from compute.api.networking import NetworkBinding, NetworkContext, Subnet, SubnetClaim
+from compute.api.quota import AllowanceBucket, ResourceClaim
+from compute.api.resourcemanager import Project
+from compute.app.homes import CORE, HUB
+from tests import builders
+from tests.sim.whole.album import DFW, LHR, SHOP, Album
+
+WEB = "web-home-dfw"
+FIRST = "web-home-dfw-0"
+OTHER = "registry.test/web:2"
+
+
+def l1_workloads_are_split(album: Album) -> None:
+    """A Workload lacks a deployment."""
+    album.drop(SHOP, WorkloadDeployment, WEB)
+
+
+def l1_workloads_are_split__too_often(album: Album) -> None:
+    """A Workload has one deployment too many."""
+    album.twin(SHOP, WorkloadDeployment, WEB, "web-away-dfw")
+
+
+def l1_workloads_are_split__otherwise(album: Album) -> None:
+    """A deployment has another template than its Workload."""
+    album.edit(SHOP, Workload, "web", _templated)
+
+
+def l1_workloads_are_split__unpaused(album: Album) -> None:
+    """A Workload is paused, and its deployment is not."""
+    album.edit(SHOP, Workload, "web", lambda w: _meta(w, annotations={annotations.PAUSED: "true"}))
+
+
+def l1_deployments_arrive(album: Album) -> None:
+    """A deployment is not on the hub."""
+    album.drop(HUB, WorkloadDeployment, WEB)
+
+
+def l1_deployments_arrive__in_a_cell(album: Album) -> None:
+    """A deployment is not in its cell."""
+    album.drop(DFW, WorkloadDeployment, WEB)
+
+
+def l1_deployments_arrive__as_they_are(album: Album) -> None:
+    """A cell has an old form of a deployment."""
+    album.edit(DFW, WorkloadDeployment, WEB, _templated)
+
+
+def l1_deployments_arrive__in_their_city(album: Album) -> None:
+    """A deployment is bound to no cell."""
+    none: tuple[Any, ...] = ()
+    album.edit(
+        HUB,
+        ResourceBinding,
+        f"{WEB}-workloaddeployment",
+        lambda b: replace(b, spec=replace(b.spec, clusters=none)),
+    )
+
+
+def l1_slots_are_filled(album: Album) -> None:
+    """Nobody is in a slot."""
+    album.drop(DFW, Instance, FIRST)
+
+
+def l1_slots_are_filled__by_the_newest(album: Album) -> None:
+    """An Instance is of a template that its deployment has no more."""
+    album.edit(DFW, WorkloadDeployment, WEB, _templated)
+
+
+def l1_slots_are_filled__and_ready(album: Album) -> None:
+    """An Instance is not Ready, and nothing keeps it from being so."""
+    album.edit(DFW, Instance, FIRST, _unready)
+
+
+def l1_slots_are_filled__and_no_more(album: Album) -> None:
+    """There is an Instance beyond what is wanted."""
+    album.twin(DFW, Instance, FIRST, "web-home-dfw-7")
+
+
+def l2_copies_equal_the_cell(album: Album) -> None:
+    """The hub has no copy of an Instance."""
+    album.drop(HUB, Instance, FIRST)
+
+
+def l2_copies_equal_the_cell__in_the_project(album: Album) -> None:
+    """A project shows an Instance as it was."""
+    album.edit(SHOP, Instance, FIRST, _unready)
+
+
+def l2_copies_equal_the_cell__of_that_cell(album: Album) -> None:
+    """The hub's copy is said to be another cell's."""
+    album.edit(HUB, Instance, FIRST, lambda i: _labelled(i, labels.SOURCE_CLUSTER, "lhr"))
+
+
+def l2_reports_equal_the_cell(album: Album) -> None:
+    """A project says of a deployment what its cell does not."""
+    album.edit(SHOP, WorkloadDeployment, WEB, _miscounted)
+
+
+def l3_everything_has_its_owner(album: Album) -> None:
+    """Something is owned by what is not there."""
+    album.drop(CORE, Project, "shop")
+
+
+def l3_claims_have_their_slots(album: Album) -> None:
+    """A claim is for a slot that nobody wants."""
+    album.twin(SHOP, ResourceClaim, f"instance-{FIRST}", "instance-web-home-dfw-7")
+
+
+def l3_claims_have_their_slots__and_machines_claims(album: Album) -> None:
+    """A machine runs without a claim."""
+    album.drop(SHOP, ResourceClaim, f"instance-{FIRST}")
+
+
+def l3_policies_are_needed(album: Album) -> None:
+    """There is a policy for a city in which nothing runs."""
+    album.twin(HUB, PropagationPolicy, "city-dfw", "city-sin")
+
+
+def l3_policies_are_needed__where_deployments_are(album: Album) -> None:
+    """A deployment has no policy."""
+    album.drop(HUB, PropagationPolicy, "city-dfw")
+
+
+def l3_bindings_and_works_are_needed(album: Album) -> None:
+    """A Work is for nothing."""
+    album.twin(HUB, Work, _work_name(album), "left-over")
+
+
+def l3_rooms_have_their_originals(album: Album) -> None:
+    """A namespace of the hub stands for one that is gone."""
+    album.edit(HUB, Namespace, "", _renamed)
+
+
+def l3_deployments_have_their_originals(album: Album) -> None:
+    """A cell has a deployment that the hub has not."""
+    album.drop(HUB, WorkloadDeployment, WEB)
+
+
+def l3_copies_have_their_originals(album: Album) -> None:
+    """The hub has a copy of an Instance that is gone."""
+    album.drop(DFW, Instance, FIRST)
+
+
+def l3_copies_have_their_originals__in_projects(album: Album) -> None:
+    """A project shows an Instance that the hub has not."""
+    album.drop(HUB, Instance, FIRST)
+
+
+def l3_deployments_have_their_workloads(album: Album) -> None:
+    """A deployment is of a Workload that is gone."""
+    album.drop(SHOP, Workload, "web")
+
+
+def l3_deployments_have_their_workloads__and_histories(album: Album) -> None:
+    """A history is of a Workload that is gone."""
+    history = "compute.datumapis.com-revision-history"
+    album.twin(SHOP, ConfigMap, f"{history}.web", f"{history}.gone")
+
+
+def l3_networks_are_used(album: Album) -> None:
+    """Nobody is bound to a network that is set up in a cell."""
+    album.drop(DFW, NetworkBinding, f"{WEB}-net-0")
+
+
+def l3_networks_are_used__by_claims(album: Album) -> None:
+    """Addresses are given to a claim that is gone."""
+    album.drop(DFW, SubnetClaim, "default--dfw-0")
+
+
+def l3_networks_are_used__by_somebody(album: Album) -> None:
+    """There is one context more than anybody is bound to."""
+    album.twin(LHR, NetworkContext, "default--lhr", "other--lhr")
+
+
+def l3_networks_are_used__by_those_in_the_ledger(album: Album) -> None:
+    """A project's ledger names a claim that never was."""
+    album.twin(SHOP, Subnet, "default--dfw-0.dfw", "other--dfw-0.dfw")
+
+
+def l3_leases_are_of_the_living(album: Album) -> None:
+    """A cell that is no member has a lease."""
+    album.twin(HUB, Lease, "dfw", "sin")
+
+
+def l5_instances_say_whether_they_are_ready(album: Album) -> None:
+    """An Instance is said to be Ready, and is not Available."""
+    album.edit(DFW, Instance, FIRST, lambda i: _said(i, "Available", status="False"))
+
+
+def l5_instances_say_whether_they_are_ready__now(album: Album) -> None:
+    """An Instance is Ready as of an earlier generation."""
+    album.edit(DFW, Instance, FIRST, lambda i: _said(i, "Ready", observed_generation=1))
+
+
+def l5_deployments_count_their_instances(album: Album) -> None:
+    """A deployment counts what is not there."""
+    album.edit(DFW, WorkloadDeployment, WEB, _miscounted)
+
+
+def l5_deployments_count_their_instances__and_serve(album: Album) -> None:
+    """A deployment with Ready Instances is not Available."""
+    album.edit(DFW, WorkloadDeployment, WEB, lambda d: _said(d, "Available", status="False"))
+
+
+def l5_reports_are_of_the_right_generation(album: Album) -> None:
+    """The report of a deployment is of an earlier spec."""
+    album.edit(SHOP, WorkloadDeployment, WEB, _older)
+
+
+def l5_workloads_sum_up(album: Album) -> None:
+    """A Workload counts what is not there."""
+    album.edit(SHOP, Workload, "web", _miscounted)
+
+
+def l5_workloads_sum_up__now(album: Album) -> None:
+    """The status of a Workload is of an earlier spec."""
+    album.edit(SHOP, Workload, "web", _older)
+
+
+def l5_workloads_sum_up__and_serve(album: Album) -> None:
+    """A Workload that is served says that it is not."""
+    album.edit(SHOP, Workload, "web", lambda w: _said(w, "Available", status="False"))
+
+
+def l5_buckets_say_what_is_used(album: Album) -> None:
+    """A bucket does not know of a claim."""
+    album.drop(SHOP, ResourceClaim, f"instance-{FIRST}")
+
+
+def l5_buckets_say_what_is_used__of_what_there_is(album: Album) -> None:
+    """A bucket says that there is more than was granted."""
+    album.edit(CORE, AllowanceBucket, "", lambda b: replace(b, status=replace(b.status, limit=9)))
+
+
+def l5_members_and_projects_are_ready(album: Album) -> None:
+    """The hub takes a cell for silent that answers."""
+    album.edit(HUB, Cluster, "dfw", lambda c: _said(c, "Ready", status="False"))
+
+
+def l5_members_and_projects_are_ready__projects(album: Album) -> None:
+    """A project says that it has no plane."""
+    album.edit(CORE, Project, "shop", lambda p: _said(p, "Ready", status="False"))
+
+
+def l6_deletions_finish(album: Album) -> None:
+    """Something is still on its way out."""
+    leaving = builders.NOW + timedelta(seconds=1)
+    album.edit(HUB, Work, _work_name(album), lambda w: _meta(w, deletion_timestamp=leaving))
+
+
+def _meta(obj: Any, **changes: Any) -> Any:
+    return replace(obj, metadata=replace(obj.metadata, **changes))
+
+
+def _labelled(obj: Object, key: str, value: str) -> Any:
+    return _meta(obj, labels=obj.metadata.labels | {key: value})
+
+
+def _templated(obj: Any) -> Any:
+    return replace(obj, spec=replace(obj.spec, template=builders.template(OTHER)))
+
+
+def _said(obj: Any, kind: str, **changes: Any) -> Any:
+    """The object with another word in one of its conditions."""
+    conditions = tuple(
+        replace(each, **changes) if each.type == kind else each for each in obj.status.conditions
+    )
+    return replace(obj, status=replace(obj.status, conditions=conditions))
+
+
+def _unready(instance: Instance) -> Any:
+    kinds = ("Programmed", "Available", "Ready")
+    for kind in kinds:
+        instance = _said(instance, kind, status="False", reason="Provisioning")
+    return instance
+
+
+def _miscounted(obj: Any) -> Any:
+    return replace(obj, status=replace(obj.status, replicas=obj.status.replicas + 1))
+
+
+def _older(obj: Any) -> Any:
+    return replace(obj, status=replace(obj.status, observed_generation=0))
+
+
+def _renamed(namespace: Namespace) -> Any:
+    """The first namespace of the hub as one of a project that was deleted."""
+    told = {labels.UPSTREAM_CLUSTER: "cluster-gone", labels.UPSTREAM_NAMESPACE: "default"}
+    return _meta(namespace, name="ns-uid-of-nobody", labels=told)
+
+
+def _work_name(album: Album) -> str:
+    """The name of a Work that brings a deployment to a cell."""
+    works = album.reading.all(HUB, Work)
+    return next(name for _, name in works if name.startswith(WEB))

@@ -1,0 +1,130 @@
+"""Every law is broken by stories that are named after it, and the judge says which it was."""
+
+import asyncio
+from collections.abc import Iterator
+
+import pytest
+
+from compute.api.coordination import Lease
+from compute.api.core import ConfigMap
+from compute.api.meta import ObjectMeta
+from compute.plane.store.records import ChangeType
+from compute.runtime.requests import Request, cluster_name
+from tests.sim.trace import Trace
+from tests.sim.whole import fair_stories, stories_of_cells, stories_of_lineage, stories_of_planes
+from tests.sim.whole.court import SHOP, Court, Story, tried
+from tests.sim.whole.laws import MOST_PASSES, Judge
+from tests.virtual_time import run
+
+
+def _stories(*modules: object) -> dict[str, Story]:
+    """The stories of modules: what is named after a law, or is fair."""
+    return {
+        name: story
+        for module in modules
+        for name, story in vars(module).items()
+        if name.startswith("fair_") or (name.startswith("s") and name[1:2].isdigit())
+    }
+
+
+BROKEN = _stories(stories_of_cells, stories_of_lineage, stories_of_planes)
+FAIR = _stories(fair_stories)
+
+
+def _laws() -> Iterator[str]:
+    async def known() -> list[str]:
+        return list(Judge(Trace()).laws)
+
+    yield from run(known())
+
+
+@pytest.mark.parametrize("name", sorted(BROKEN))
+def test_a_law_that_is_broken_is_named(name: str):
+    """The first violation says which law was broken."""
+    assert tried(BROKEN[name]).startswith(f"{name.partition('__')[0]}: ")
+
+
+@pytest.mark.parametrize("name", sorted(FAIR))
+def test_what_has_a_good_reason_breaks_no_law(name: str):
+    """A cause, an excuse or a decision that was on its way is no violation."""
+    assert not tried(FAIR[name])
+
+
+def test_every_law_is_broken_by_a_story():
+    """A law that nothing can break is none."""
+    assert {name.partition("__")[0] for name in BROKEN} == set(_laws())
+
+
+def test_the_first_violation_counts():
+    """What follows upon a violation does not hide how it began."""
+
+    async def story() -> None:
+        judge = Judge(Trace())
+        judge.accuse("first")
+        judge.accuse("second")
+
+        assert judge.violation == "first"
+        assert judge.violated.is_set()
+
+    run(story())
+
+
+def test_writes_are_counted_but_for_leases():
+    """Whoever is at rest still says now and then that he is there."""
+
+    async def story() -> None:
+        court = Court()
+        court.put(SHOP, ConfigMap(metadata=ObjectMeta(name="note")))
+        court.put(SHOP, Lease(metadata=ObjectMeta(name="alive")))
+
+        assert court.judge.writes == 1
+
+    run(story())
+
+
+def test_a_key_that_is_looked_at_without_end_is_accused():
+    """So many passes within a minute are a loop."""
+
+    async def story() -> None:
+        judge, request = Judge(Trace()), Request(cluster_name("shop"), "default", "web")
+        for _ in range(MOST_PASSES):
+            judge.looked("management", "workload", request)
+        assert not judge.violation
+        await asyncio.sleep(60.0)
+        for _ in range(MOST_PASSES + 1):
+            judge.looked("management", "workload", request)
+
+        assert "401 times" in judge.violation
+        assert judge.passes == 2 * MOST_PASSES + 1
+
+    run(story())
+
+
+def test_a_write_that_was_acknowledged_must_have_been_made():
+    """S8: whoever is told that something is written can rely on it."""
+
+    async def story() -> None:
+        court = Court()
+        note = court.put(SHOP, ConfigMap(metadata=ObjectMeta(name="note", uid="uid-note")))
+        court.judge.acknowledged(SHOP, "uid-note", note.metadata.resource_version)
+        assert not court.judge.violation
+        court.judge.acknowledged(SHOP, "uid-note", "7")
+
+        assert court.judge.violation.startswith("s8_nothing_acknowledged_is_lost: ")
+
+    run(story())
+
+
+def test_what_was_there_before_anybody_listened_is_known_from_what_it_replaces():
+    """A judge that comes late compares with what the first commit says that it replaces."""
+
+    async def story() -> None:
+        early, late = Court(), Court()
+        early.put(SHOP, ConfigMap(metadata=ObjectMeta(name="note", uid="uid-note")))
+        before = early.record(SHOP, ConfigMap, "note")
+        note = early.get(SHOP, ConfigMap, "note")
+        late.commit(SHOP, ChangeType.MODIFIED, note, revision=2, previous=before)
+
+        assert not late.judge.violation
+
+    run(story())

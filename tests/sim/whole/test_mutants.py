@@ -1,0 +1,70 @@
+"""Whole worlds find the mistakes that are planted in them: else that they find none says nothing."""
+
+import inspect
+import operator
+from contextlib import suppress
+
+import pytest
+
+from tests.sim.whole.laws import Violation
+from tests.sim.whole.mutants import MUTANTS, planted
+from tests.sim.whole.replay import play
+
+TRIES = 200  # worlds within which a planted mistake must show
+USUAL = 1  # the world in which most of them show: looked at first, for the sake of time
+KNOWN = {
+    "rolls while paused": 21,
+    "rolls two at once": 23,
+    "rolls from the lowest": 6,
+    "counts what is out of date": 2,
+    "copies generations": 2,
+    "is Ready when programmed": 2,
+    "tells the time": 2,
+    "leaves the copy in the cell": 2,
+    "is deaf to deletions": 2,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1800)  # a mistake that shows nowhere would be looked for for an hour
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_planted_mistake_is_found(name):
+    """Each mistake that people make breaks its law within two hundred worlds."""
+    seeds = dict.fromkeys((KNOWN.get(name, USUAL), *range(TRIES)))
+
+    assert any(_is_found(name, seed) for seed in seeds)
+
+
+def test_there_are_enough_mistakes():
+    """At least twelve mistakes are planted, and where one shows is said of no other."""
+    assert len(MUTANTS) >= 12
+    assert KNOWN.keys() <= MUTANTS.keys()
+    assert all(seed in range(TRIES) for seed in KNOWN.values())
+
+
+@pytest.mark.parametrize("name", MUTANTS)
+def test_a_mistake_is_there_only_while_it_is_planted(name):
+    """What a mistake takes the place of is back when the world ends, however it ends."""
+    before = _standing(name)
+    with suppress(Violation), planted(name):
+        meanwhile = _standing(name)
+        raise Violation("the end of a world")
+
+    assert all(map(operator.is_not, meanwhile, before))
+    assert all(map(operator.is_, _standing(name), before))
+
+
+def _is_found(name, seed):
+    """Whether the law of a mistake is broken; a mutant that fails by itself is no find."""
+    verdict = None
+    with planted(name) as misfits:
+        try:
+            play(seed)
+        except AssertionError as error:
+            verdict = error.__cause__
+    assert not misfits
+    return isinstance(verdict, Violation) and MUTANTS[name].explains(verdict)
+
+
+def _standing(name):
+    return [inspect.getattr_static(graft.place, graft.name) for graft in MUTANTS[name].grafts]

@@ -1,0 +1,89 @@
+"""Whole worlds that go wrong, an hour each, drawn from seeds.
+
+Everything is as shipped: planes, controllers, engine, neighbours, provider. While things go wrong no
+law is broken; afterwards all comes to where it should be, and to rest.
+"""
+
+import os
+import subprocess
+import sys
+import tomllib
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.sim.weather import FAIR, TROUBLES
+from tests.sim.whole.replay import play
+from tests.sim.whole.world import NEMESES, options
+
+pytestmark = pytest.mark.timeout(900)  # of a world that hangs: the longest take a minute or two
+FIRST = int(os.environ.get("SIM_FIRST", "0"))  # another range is another set of worlds
+SEEDS = 60
+LEDGER = tomllib.loads((Path(__file__).parents[1] / "ledger" / "whole.toml").read_text())
+FOUND = sorted({each["seed"] for each in LEDGER["found"]} - {*range(FIRST, FIRST + SEEDS)})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [*range(FIRST, FIRST + SEEDS), *FOUND])
+def test_a_world_comes_to_where_it_should_be(seed):
+    """Whatever goes wrong, nothing forbidden happens, and in the end all is right and at rest."""
+    assert play(seed).hours >= 1.0
+
+
+@pytest.mark.slow
+def test_a_failed_world_says_how_to_see_it_again():
+    """The seed, its options, the last lines of the trace, and the command are in the message."""
+    with pytest.raises(AssertionError) as failure:
+        play(3, begun=lambda at: at.judge.accuse("it was told to fail"))
+    told = str(failure.value)
+
+    assert told.startswith("seed 3: it was told to fail\n  doubled=")
+    assert "  weathers: " in told
+    assert "VIOLATED" in told
+    assert told.endswith("make sim SEED=3")
+
+
+def test_the_worlds_have_something_of_everything():
+    """Among the seeds there are calm worlds, worlds with one trouble, and all troubles there are."""
+    drawn = [options(seed) for seed in range(SEEDS)]
+    seen = Counter(nemesis for world in drawn for nemesis in world.nemeses)
+    seen.update(
+        name
+        for world in drawn
+        for name in TROUBLES
+        if any(getattr(weather, name) for weather in world.weathers)
+    )
+
+    assert {name for name, count in seen.items() if count >= 5} == {*NEMESES, *TROUBLES}
+    assert any(not world.nemeses for world in drawn)
+    assert any(set(world.weathers) == {FAIR} or not world.nemeses for world in drawn)
+    assert sum(world.doubled for world in drawn) >= 5  # all parts twice, and nobody is elected
+    assert sum(world.vandals for world in drawn) >= 5
+    assert sum(world.leaves for world in drawn) >= 5
+
+
+def test_every_find_has_a_test_of_its_own():
+    """What the ledger names is there: a file, and a test in it."""
+    for find in LEDGER["found"]:
+        file, _, name = find["test"].partition("::")
+        text = (Path(__file__).parents[3] / file).read_text()
+        assert f"def {name.partition('[')[0]}(" in text
+
+
+@pytest.mark.slow
+def test_the_same_seed_is_the_same_world_in_every_process():
+    """Traces and schedules are equal however an interpreter hashes."""
+    told = [_digests(hashes) for hashes in ("1", "777")]
+
+    assert len(told[0].splitlines()) == 2
+    assert told == [told[0]] * 2
+
+
+def _digests(hashes):
+    environment = {"PYTHONHASHSEED": hashes, "PYTHONPATH": os.pathsep.join(sys.path)}
+    command = [sys.executable, "-m", "tests.sim.whole.replay", "--digest", "3", "10"]
+    done = subprocess.run(
+        command, env=os.environ | environment, capture_output=True, text=True, check=True
+    )
+    return done.stdout
