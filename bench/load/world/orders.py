@@ -1,0 +1,109 @@
+"""What the user of a measured world asks for: so many Instances over so many cities."""
+
+from collections.abc import Sequence
+from typing import Final
+
+import msgspec
+
+from compute.api import annotations, names
+from compute.api.compute import MOST_REPLICAS, Placement, ScaleSettings, Workload, WorkloadSpec
+from compute.api.core import ConfigMap
+from compute.api.instancespec import (
+    Container,
+    InstanceResources,
+    InstanceSpec,
+    InstanceTemplate,
+    NetworkInterface,
+    NetworkRef,
+    Runtime,
+    Sandbox,
+)
+from compute.api.meta import ObjectMeta, TemplateMeta
+from compute.api.quota import Allowance, GrantBucket, ResourceGrant
+from compute.app.world import SYSTEM
+from compute.client.client import Client
+from compute.decide.quota import INSTANCE_TYPES, INSTANCES, MEMORY, VCPUS
+
+NAMESPACE: Final = "default"
+_TYPE: Final = "datumcloud/d1-standard-2"
+_SPARE: Final = 2  # times what is asked for: quota must not be what is measured
+
+
+def codes(count: int) -> list[str]:
+    """Names for so many cities."""
+    return [f"C{number:02}" for number in range(count)]
+
+
+def workloads(instances: int, cities: Sequence[str], unavailable: str) -> list[Workload]:
+    """As few Workloads as can have so many Instances, as evenly spread as they can be.
+
+    Fewer Instances than cities leave the last cities without any.
+    """
+    used = cities[:instances]
+    left = instances // len(used)
+    made: list[Workload] = []
+    while left:
+        each = min(left, MOST_REPLICAS)
+        left -= each
+        made.append(_workload(f"w{len(made)}", used, each, unavailable))
+    return made
+
+
+def wanted(workload: Workload) -> int:
+    """How many Instances it asks for."""
+    return sum(
+        len(each.city_codes) * each.scale_settings.min_replicas for each in workload.spec.placements
+    )
+
+
+def restarted(workload: Workload, at: str) -> Workload:
+    """The Workload with a template that is new, as `compute restart` makes it."""
+    template = workload.spec.template
+    told = {**template.metadata.annotations, annotations.RESTARTED_AT: at}
+    metadata = msgspec.structs.replace(template.metadata, annotations=told)
+    template = msgspec.structs.replace(template, metadata=metadata)
+    return msgspec.structs.replace(
+        workload, spec=msgspec.structs.replace(workload.spec, template=template)
+    )
+
+
+async def allow(core: Client, project: str, instances: int) -> None:
+    """Let a project have that many Instances, and some."""
+    grants = (await core.every(ResourceGrant)).items
+    (grant,) = [each for each in grants if each.metadata.name == names.grant(project)]
+    size = INSTANCE_TYPES[_TYPE]
+    each = {INSTANCES: 1, VCPUS: size.millicores, MEMORY: size.mebibytes}
+    allowances = tuple(
+        Allowance(resource_type=kind, buckets=(GrantBucket(amount=_SPARE * instances * amount),))
+        for kind, amount in each.items()
+    )
+    spec = msgspec.structs.replace(grant.spec, allowances=allowances)
+    await core.patch(grant, msgspec.structs.replace(grant, spec=spec))
+
+
+def at_once() -> ConfigMap:
+    """The settings of a provider whose machines start and stop in no time."""
+    meta = ObjectMeta(name="simulated-provider", namespace=SYSTEM)
+    return ConfigMap(metadata=meta, data={"startSeconds": "0", "stopSeconds": "0"})
+
+
+def _workload(name: str, cities: Sequence[str], replicas: int, unavailable: str) -> Workload:
+    scale = ScaleSettings(min_replicas=replicas, instance_management_policy="Parallel")
+    placement = Placement(name="all", city_codes=tuple(cities), scale_settings=scale)
+    runtime = Runtime(
+        resources=InstanceResources(instance_type=_TYPE),
+        sandbox=Sandbox(containers=(Container(name="app", image="registry.test/app:1"),)),
+    )
+    interfaces = (NetworkInterface(network=NetworkRef(name="default")),)
+    spec = InstanceSpec(runtime=runtime, network_interfaces=interfaces)
+    return Workload(
+        metadata=ObjectMeta(
+            name=name,
+            namespace=NAMESPACE,
+            annotations={annotations.MAX_UNAVAILABLE: unavailable},
+        ),
+        spec=WorkloadSpec(
+            placements=(placement,),
+            template=InstanceTemplate(metadata=TemplateMeta(), spec=spec),
+        ),
+    )
