@@ -80,7 +80,8 @@ class Endings:
                 self._figures.terminal += 1
                 ending = Ending("terminal error", PassResult.ERROR, None, leaf)
             case Fight() as leaf:
-                ending = Ending("fight", PassResult.REQUEUE_AFTER, leaf.seconds_left, leaf)
+                left = max(leaf.seconds_left, _SOONEST)
+                ending = Ending("fight", PassResult.REQUEUE_AFTER, left, leaf)
             case NotLeading() as leaf:
                 ending = Ending("not leading", PassResult.REQUEUE, 0.0, leaf)
             case (Conflict() | AlreadyExists()) as leaf if self._raced(request):

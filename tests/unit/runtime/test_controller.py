@@ -325,3 +325,12 @@ def test_a_reconciler_that_answers_nothing_is_told_what_to_return():
 
     with pytest.raises(TypeError, match="reconcile answered None; return DONE or a Result"):
         endings.well(Request(A, "default", "one"), nothing)
+
+
+def test_the_last_moment_of_a_rest_stops_no_clock():
+    """A timer may come a hair too early: to look again after that hair would never be later."""
+    endings = Endings(Backoff(Random(1)), Random(1), ControllerFigures())
+
+    ending = endings.badly(Request(A, "default", "one"), Fight("left alone", 1e-10))
+
+    assert ending.again == 0.001
