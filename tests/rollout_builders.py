@@ -6,6 +6,7 @@ import msgspec
 
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.instancespec import InstanceController
+from compute.api.meta import Condition
 from compute.decide.template import build_instance
 from tests.builders import NOW, condition
 
@@ -20,10 +21,14 @@ def member(
     ready: bool = True,
     stale: bool = False,
     deleting: bool = False,
+    gates: tuple[str, ...] = (),
+    conditions: tuple[Condition, ...] | None = None,
     **meta: Any,
 ) -> Instance:
     """The Instance in a slot of the deployment: Ready and of its template, unless told otherwise."""
-    made = build_instance(owner, ordinal, ())
+    if conditions is None:
+        conditions = READY if ready else UNREADY
+    made = build_instance(owner, ordinal, gates)
     known = {"uid": f"uid-{ordinal}", "deletion_timestamp": NOW if deleting else None}
     spec = made.spec
     if stale:
@@ -32,7 +37,7 @@ def member(
         made,
         metadata=msgspec.structs.replace(made.metadata, **(known | meta)),
         spec=spec,
-        status=msgspec.structs.replace(made.status, conditions=READY if ready else UNREADY),
+        status=msgspec.structs.replace(made.status, conditions=conditions),
     )
 
 

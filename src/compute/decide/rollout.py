@@ -15,11 +15,16 @@ from typing import Final
 
 from compute.api import annotations, digits, intstr
 from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.conditions import ConditionType
 from compute.api.gates import NETWORK, QUOTA
 from compute.api.labels import INSTANCE_INDEX
+from compute.decide.conditions import find
+from compute.decide.gating import closed
 from compute.decide.slots import Slots, survey
 from compute.decide.template import controller_labels
 
+_WAVE: Final = 32  # Instances of one deployment that are begun at once
+_CROWDED: Final = "waits until those that were begun before it are let through their gates"
 _PAUSED: Final = "the rollout is paused"
 
 
@@ -166,16 +171,36 @@ def _one_by_one(slots: Slots, *steps: tuple[Delete, str]) -> Iterator[Delete]:
 
 
 def _together(slots: Slots, settings: Settings) -> Iterator[Create | Delete]:
-    """Parallel: all at once, but updates leave no more than so many slots unserved."""
+    """Parallel: none waits for another, but updates leave no more than so many slots unserved."""
     paused = _PAUSED if settings.paused else ""
     most = max(1, intstr.scaled(settings.max_unavailable, slots.desired, round_up=False))
     limit = f"waits because no more than {most} may be unavailable at a time"
     spare = max(0, most - len(slots.unavailable))
-    yield from (Create(ordinal) for ordinal in slots.missing)
+    room = _room(slots)
+    for rank, ordinal in enumerate(slots.missing):
+        yield Create(ordinal, "" if rank < room else _CROWDED)
     yield from (replace(step, hold=paused) for step in _repairs(slots))
     yield from _trims(slots)
     for rank, step in enumerate(_rolls(slots)):
         yield replace(step, hold=paused or ("" if rank < spare else limit))
+
+
+def _room(slots: Slots) -> int:
+    """How many more may be begun while others are on their way.
+
+    A thousand that are begun at once all serve at the very end, and each tells meanwhile that it
+    waits. So those that were begun are let through their gates before more are. What is behind
+    them is its provider's, however long that takes. And who says what it waits for, such as quota,
+    is waited for by nobody: the more of them there are, the more are begun.
+    """
+    gated = [instance for instance in slots.coming() if closed(instance)]
+    silent = sum(map(_is_silent, gated))
+    return max(_WAVE, len(gated) - silent) - silent
+
+
+def _is_silent(instance: Instance) -> bool:
+    said = find(instance.status.conditions, ConditionType.READY)
+    return said is None or said.status == "Unknown"
 
 
 _POLICIES: Final[Mapping[str, Callable[[Slots, Settings], Iterator[Create | Delete]]]] = {

@@ -97,6 +97,17 @@ def same(old: S, new: S) -> bool:
     return _ordered(old) == _ordered(new)
 
 
+def tells_more(old: WorkloadDeploymentStatus, new: WorkloadDeploymentStatus) -> bool:
+    """Whether a status says more than how far a count has come: that is news at once."""
+    whole = new.ready_replicas == new.replicas == new.desired_replicas
+    return whole or _verdicts(old) != _verdicts(new)
+
+
+def _verdicts(status: WorkloadDeploymentStatus) -> tuple[object, ...]:
+    said = sorted((each.type, each.status, each.reason) for each in status.conditions)
+    return status.observed_generation, status.desired_replicas, status.location, said
+
+
 def _runs(instance: Instance, template: str) -> bool:
     controller = instance.status.controller
     return controller is not None and controller.observed_template_hash == template

@@ -13,8 +13,8 @@ from typing import Final
 from compute.runtime.requests import Request
 
 _FEW: Final = 10  # with fewer a look is cheap, and a pass that finds it too early comes on top
-_EACH: Final = 0.001  # seconds for each of the many
-_MOST: Final = 0.25  # four looks a second at a thousand Instances: a rollout takes two for each
+_EACH: Final = 0.0005  # seconds for each of the many
+_MOST: Final = 0.125  # eight looks a second at a thousand Instances
 # To decide takes 5 us for each of a thousand (bench/decide.py).
 _EACH_TO_COUNT: Final = 0.005
 _MOST_TO_COUNT: Final = 2.0

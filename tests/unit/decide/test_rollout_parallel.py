@@ -1,8 +1,10 @@
-"""Parallel, case by case: all at once, within the limit that the user sets."""
+"""Parallel, case by case: none waits for another, within the limit that the user sets."""
 
 import pytest
 
 from compute.api import annotations
+from compute.api.compute import NEW_INSTANCE_STATUS
+from compute.api.gates import QUOTA
 from compute.decide.rollout import Create, Delete, Plan, Settings, Wait, plan
 from tests.builders import deployment
 from tests.rollout_builders import member, members
@@ -19,6 +21,36 @@ def parallel(replicas, **meta):
 def test_parallel_creates_all_at_once():
     """No slot waits for another."""
     assert plan(parallel(3), []) == Plan(now=(Create(0), Create(1), Create(2)))
+
+
+@pytest.mark.parametrize(
+    ("let", "spoken", "silent", "begun"),
+    [
+        pytest.param(0, 0, 0, 32, id="the first wave"),
+        pytest.param(0, 0, 32, 0, id="nobody was let through yet"),
+        pytest.param(20, 0, 12, 20, id="as many as were let through"),
+        pytest.param(0, 32, 0, 32, id="all say what they wait for"),
+        pytest.param(0, 64, 0, 64, id="more are begun where more wait"),
+        pytest.param(0, 64, 64, 0, id="but a wave at a time"),
+        pytest.param(190, 0, 2, 8, id="the last"),
+    ],
+)
+def test_parallel_lets_through_what_it_began_before_it_begins_more(let, spoken, silent, begun):
+    """A wave at a time; neither its provider nor who says why it waits stands in anybody's way."""
+    wd = parallel(200)
+    born = {"conditions": NEW_INSTANCE_STATUS.conditions}
+    told = {"ready": False, "gates": (QUOTA,)}
+    states = [born] * let + [told] * spoken + [born | {"gates": (QUOTA,)}] * silent
+    got = plan(wd, [member(wd, ordinal, **state) for ordinal, state in enumerate(states)])
+
+    fresh = len(states)
+    assert [step for step in got.now if isinstance(step, Create)] == [
+        Create(ordinal) for ordinal in range(fresh, fresh + begun)
+    ]
+    assert got.later == tuple(
+        Create(ordinal, "waits until those that were begun before it are let through their gates")
+        for ordinal in range(fresh + begun, 200)
+    )
 
 
 def test_parallel_removes_all_surplus_at_once():

@@ -11,7 +11,7 @@ from compute.api.instancespec import LocationRef
 from compute.api.reasons import Reason
 from compute.decide.conditions import find
 from compute.decide.ranking import Candidate
-from compute.decide.rollup import NetworkVerdict, deployment_status, progress, same
+from compute.decide.rollup import NetworkVerdict, deployment_status, progress, same, tells_more
 from tests.builders import NOW, condition, deployment, instance
 from tests.status_builders import PROGRAMMED, READY, SOMEWHERE, refused, running, stuck
 
@@ -407,3 +407,30 @@ def test_what_cannot_be_made_is_told():
         "ConfigurationError",
         "0 of 2 instances ready; web-home-dfw-1: it cannot be made",
     )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "news"),
+    [
+        pytest.param(1, 2, False, id="one more of many"),
+        pytest.param(0, 1, True, id="the first: it serves"),
+        pytest.param(3, 4, True, id="the last: all serve"),
+    ],
+)
+def test_how_far_a_count_has_come_is_no_news(before, after, news):
+    """What is decided differently is, and so is the end of counting."""
+
+    def counted(ready):
+        there = [running(n) if n < ready else instance(n) for n in range(4)]
+        return deployment_status(deployment(4), there, None, NOW)
+
+    assert tells_more(counted(before), counted(after)) is news
+
+
+def test_another_wish_is_news():
+    """The status is of another generation then, whatever it counts."""
+    there = [running(n) for n in range(2)]
+    old = deployment_status(deployment(4, generation=1), there, None, NOW)
+    new = deployment_status(deployment(4, generation=2), there, None, NOW)
+
+    assert tells_more(old, new)

@@ -14,14 +14,14 @@ WEB = Request(cluster_name("cell-dfw"), "ns-1", "web-home-dfw")
 @pytest.mark.parametrize(
     ("many", "settled", "seconds"),
     [
-        pytest.param(100, False, 0.1, id="few"),
+        pytest.param(100, False, 0.05, id="few"),
         pytest.param(100, True, 0.5, id="few, and settled"),
-        pytest.param(1000, False, 0.25, id="many"),
+        pytest.param(1000, False, 0.125, id="many"),
         pytest.param(1000, True, 2.0, id="many, and settled"),
     ],
 )
 def test_the_next_look_waits_by_the_number_of_the_many(many, settled, seconds):
-    """A rollout goes on four times a second at any size; what is merely counted waits longer."""
+    """A rollout goes on eight times a second at any size; what is merely counted waits longer."""
 
     async def story():
         pace = Pace()

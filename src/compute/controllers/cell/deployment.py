@@ -20,7 +20,7 @@ from compute.controllers.cell.agenda import Agenda, agenda
 from compute.controllers.cell.members import are_left, concerned, members
 from compute.controllers.cell.network_gate import NetworkGate
 from compute.controllers.cell.planes import CellPlanes, CellSettings
-from compute.decide.rollup import deployment_status, same
+from compute.decide.rollup import deployment_status, same, tells_more
 from compute.environment import Environment
 from compute.runtime.clusters import Cluster
 from compute.runtime.commit import hold, release
@@ -65,6 +65,7 @@ class Deployments:
         self._gate = gate
         self._environment = environment
         self._pace = Pace()
+        self._reports = Pace()
 
     async def reconcile(self, request: Request) -> Result:
         early = self._pace.early(request)
@@ -75,12 +76,15 @@ class Deployments:
         deployment = cache.get(request.namespace, request.name)
         if deployment is None:
             self._pace.forget(request)
+            self._reports.forget(request)
             return DONE
-        work, instances = await self._look(cluster, deployment)
+        work, instances = await self._look(request, cluster, deployment)
         self._pace.looked(request, instances, settled=work.settled)
-        return Result(look_again_after=work.patience)
+        return Result(look_again_after=work.patience or self._reports.early(request))
 
-    async def _look(self, cluster: Cluster, deployment: WorkloadDeployment) -> tuple[Agenda, int]:
+    async def _look(
+        self, request: Request, cluster: Cluster, deployment: WorkloadDeployment
+    ) -> tuple[Agenda, int]:
         """One pass: what was on its agenda, and the number of Instances it went through."""
         if not deployment.deleting:
             deployment = await hold(cluster.client, deployment, finalizers.WORKLOAD)
@@ -92,7 +96,7 @@ class Deployments:
         if await self._is_over(cluster, work, done):
             await release(cluster.client, work.deployment, finalizers.WORKLOAD)
         else:
-            await self._report(cluster, work, done)
+            await self._report(request, cluster, work, done)
         if done.error is not None:
             raise done.error
         return work, len(done.instances)
@@ -129,10 +133,13 @@ class Deployments:
             return False
         return not await are_left(cluster.client, work.deployment)
 
-    async def _report(self, cluster: Cluster, work: Agenda, done: Done) -> None:
-        """Write the status if it says anything new."""
+    async def _report(self, request: Request, cluster: Cluster, work: Agenda, done: Done) -> None:
+        """Write the status if it says anything new. What has merely been counted waits its turn."""
         deployment, now = work.deployment, self._environment.now()
         status = deployment_status(deployment, done.instances, work.verdict, now, done.refused)
-        if not same(deployment.status, status):
+        if same(deployment.status, status):
+            self._reports.forget(request)
+        elif self._reports.early(request) is None or tells_more(deployment.status, status):
+            self._reports.looked(request, len(done.instances), settled=True)
             wanted = msgspec.structs.replace(deployment, status=status)
             await cluster.client.patch_status(deployment, wanted)

@@ -27,12 +27,14 @@ from compute.decide.workload_status import workload_status
 from compute.decide.writes import Delete
 from compute.runtime import commit
 from compute.runtime.clusters import Cluster
-from compute.runtime.controller import Controller
+from compute.runtime.controller import Controller, ControllerSettings
 from compute.runtime.kit import Kit
 from compute.runtime.pace import Pace
 from compute.runtime.requests import DONE, Request, Result
 
 NAME: Final = "workload"
+# Each city tells how far it is many times on its way up, and all may be on their way at once.
+_SETTINGS: Final = ControllerSettings(storm=5000)
 _SOON: Final = Result(look_again_after=timedelta(seconds=5))  # for what no change may tell of
 
 
@@ -44,7 +46,7 @@ def controllers(planes: ManagementPlanes, kit: Kit, *, networking: bool = True) 
     histories = Histories(kit.environment)
     reconciler = WorkloadReconciler(planes, kit, histories, networking=networking)
     sources = workload_watches.sources(planes.projects, histories, networking=networking)
-    return [kit.controller(NAME, reconciler, planes.projects, sources)]
+    return [kit.controller(NAME, reconciler, planes.projects, sources, _SETTINGS)]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,7 @@ def test_many_instances_cost_few_looks(tmp_path: Path) -> None:
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
+        at.machines.seconds = 0.25
         began = asyncio.get_running_loop().time()
         await at.deploy(deployment(COUNT, policy="Parallel"))
         await at.ready(COUNT)
