@@ -23,7 +23,7 @@ from compute.decide.gating import closed
 from compute.decide.slots import Slots, survey
 from compute.decide.template import controller_labels
 
-_WAVE: Final = 32  # Instances of one deployment that are begun at once
+WAVE: Final = 32  # Instances of one deployment that are begun at once
 _CROWDED: Final = "waits until those that were begun before it are let through their gates"
 _PAUSED: Final = "the rollout is paused"
 
@@ -76,6 +76,11 @@ class Plan:
 
     now: tuple[Action, ...] = ()
     later: tuple[Create | Delete, ...] = ()
+
+    @property
+    def crowded(self) -> bool:
+        """Whether more is to be begun as soon as there is room."""
+        return any(step.hold == _CROWDED for step in self.later)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,11 +199,14 @@ def _room(slots: Slots) -> int:
     is waited for by nobody: the more of them there are, the more are begun.
     """
     gated = [instance for instance in slots.coming() if closed(instance)]
-    silent = sum(map(_is_silent, gated))
-    return max(_WAVE, len(gated) - silent) - silent
+    begun = sum(map(is_begun, gated))
+    return max(WAVE, len(gated) - begun) - begun
 
 
-def _is_silent(instance: Instance) -> bool:
+def is_begun(instance: Instance) -> bool:
+    """Whether an Instance is at its gates, and has not said for how long."""
+    if instance.deleting or not closed(instance):
+        return False
     said = find(instance.status.conditions, ConditionType.READY)
     return said is None or said.status == "Unknown"
 

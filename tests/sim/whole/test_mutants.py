@@ -2,6 +2,7 @@
 
 import inspect
 import operator
+import os
 from contextlib import suppress
 
 import pytest
@@ -10,12 +11,14 @@ from tests.sim.whole.laws import Violation
 from tests.sim.whole.mutants import MUTANTS, planted
 from tests.sim.whole.replay import play
 
-TRIES = 200  # worlds within which a planted mistake must show
+# Worlds within which a planted mistake must show. Two hundred would do; but one that shows as seldom
+# as that would be looked for for an hour each time.
+TRIES = int(os.environ.get("SIM_TRIES", "30"))
 USUAL = 1  # the world in which most of them show: looked at first, for the sake of time
 KNOWN = {
     "rolls while paused": 21,
     "rolls two at once": 23,
-    "rolls from the lowest": 6,
+    "gives a claim back at each roll": 2,
     "counts what is out of date": 2,
     "copies generations": 2,
     "is Ready when programmed": 2,
@@ -26,10 +29,10 @@ KNOWN = {
 
 
 @pytest.mark.slow
-@pytest.mark.timeout(1800)  # a mistake that shows nowhere would be looked for for an hour
+@pytest.mark.timeout(1800)
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_planted_mistake_is_found(name):
-    """Each mistake that people make breaks its law within two hundred worlds."""
+    """Each mistake that people make breaks its law within so many worlds."""
     seeds = dict.fromkeys((KNOWN.get(name, USUAL), *range(TRIES)))
 
     assert any(_is_found(name, seed) for seed in seeds)

@@ -5,7 +5,7 @@ import pytest
 from compute.api import annotations
 from compute.api.compute import NEW_INSTANCE_STATUS
 from compute.api.gates import QUOTA
-from compute.decide.rollout import Create, Delete, Plan, Settings, Wait, plan
+from compute.decide.rollout import Create, Delete, Plan, Settings, Wait, is_begun, plan
 from tests.builders import deployment
 from tests.rollout_builders import member, members
 
@@ -51,6 +51,24 @@ def test_parallel_lets_through_what_it_began_before_it_begins_more(let, spoken, 
         Create(ordinal, "waits until those that were begun before it are let through their gates")
         for ordinal in range(fresh + begun, 200)
     )
+    assert got.crowded is (fresh + begun < 200)
+
+
+@pytest.mark.parametrize(
+    ("state", "begun"),
+    [
+        pytest.param({}, True, id="at a gate, without a word"),
+        pytest.param({"conditions": ()}, True, id="nobody has spoken of it at all"),
+        pytest.param({"gates": ()}, False, id="let through"),
+        pytest.param({"conditions": None, "ready": False}, False, id="it said why it waits"),
+        pytest.param({"deleting": True}, False, id="on its way out"),
+    ],
+)
+def test_which_instances_others_wait_for(state, begun):
+    """Those that are at their gates, and have yet to say anything."""
+    born = {"gates": (QUOTA,), "conditions": NEW_INSTANCE_STATUS.conditions}
+
+    assert is_begun(member(parallel(3), 0, **(born | state))) is begun
 
 
 def test_parallel_removes_all_surplus_at_once():

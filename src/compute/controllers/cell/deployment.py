@@ -17,9 +17,10 @@ from compute.api.compute import MOST_REPLICAS, Instance, WorkloadDeployment
 from compute.api.errors import ApiError
 from compute.controllers.cell.acting import Acting, Done
 from compute.controllers.cell.agenda import Agenda, agenda
-from compute.controllers.cell.members import are_left, concerned, members
+from compute.controllers.cell.members import are_left, begun, concerned, members
 from compute.controllers.cell.network_gate import NetworkGate
 from compute.controllers.cell.planes import CellPlanes, CellSettings
+from compute.decide.rollout import WAVE
 from compute.decide.rollup import deployment_status, same, tells_more
 from compute.environment import Environment
 from compute.runtime.clusters import Cluster
@@ -66,21 +67,31 @@ class Deployments:
         self._environment = environment
         self._pace = Pace()
         self._reports = Pace()
+        self._crowded: dict[Request, bool] = {}  # whether more waits to be begun
 
     async def reconcile(self, request: Request) -> Result:
-        early = self._pace.early(request)
-        if early is not None:
-            return Result(look_again_after=early)
         cluster = self._cell.get(request.cluster)
         cache = cluster.informers.of(WorkloadDeployment).cache
         deployment = cache.get(request.namespace, request.name)
         if deployment is None:
-            self._pace.forget(request)
-            self._reports.forget(request)
+            self._forget(request)
             return DONE
+        early = self._pace.early(request)
+        if early is not None and not self._has_room(request, cluster, deployment):
+            return Result(look_again_after=early)
         work, instances = await self._look(request, cluster, deployment)
-        self._pace.looked(request, instances, settled=work.settled)
+        self._crowded[request] = work.plan.crowded
+        self._pace.looked(request, instances, settled=work.settled or work.plan.crowded)
         return Result(look_again_after=work.patience or self._reports.early(request))
+
+    def _has_room(self, request: Request, cluster: Cluster, deployment: WorkloadDeployment) -> bool:
+        """Whether half a wave can be begun that could not when it was last looked at."""
+        return self._crowded.get(request, False) and begun(cluster, deployment) <= WAVE // 2
+
+    def _forget(self, request: Request) -> None:
+        self._pace.forget(request)
+        self._reports.forget(request)
+        self._crowded.pop(request, None)
 
     async def _look(
         self, request: Request, cluster: Cluster, deployment: WorkloadDeployment

@@ -8,10 +8,12 @@ from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.meta import Object
 from compute.client.client import Client
 from compute.client.options import ListOptions
+from compute.decide.rollout import is_begun
 from compute.runtime.clusters import Cluster
 from compute.runtime.requests import ClusterName, Request
 
 _INDEX: Final = "deployment: members"
+_BEGUN: Final = "deployment: members at their gates"
 
 
 def members(cluster: Cluster, deployment: WorkloadDeployment) -> list[Instance]:
@@ -19,6 +21,13 @@ def members(cluster: Cluster, deployment: WorkloadDeployment) -> list[Instance]:
     cache = cluster.informers.of(Instance).cache
     cache.add_index(_INDEX, _of_index)
     return cache.by(_INDEX, _key(deployment.metadata.namespace, deployment.metadata.uid))
+
+
+def begun(cluster: Cluster, deployment: WorkloadDeployment) -> int:
+    """How many of them are at their gates still. It is told without a look at any."""
+    cache = cluster.informers.of(Instance).cache
+    cache.add_index(_BEGUN, _begun_of_index)
+    return cache.count(_BEGUN, _key(deployment.metadata.namespace, deployment.metadata.uid))
 
 
 async def are_left(client: Client, deployment: WorkloadDeployment) -> bool:
@@ -61,6 +70,11 @@ def _of_index(instance: Instance) -> Iterator[str]:
     owner = _owner(instance)
     if owner:
         yield _key(instance.metadata.namespace, owner)
+
+
+def _begun_of_index(instance: Instance) -> Iterator[str]:
+    if is_begun(instance):
+        yield from _of_index(instance)
 
 
 def _owner(instance: Instance) -> str:

@@ -4,6 +4,8 @@ import asyncio
 from pathlib import Path
 
 from compute.api.compute import WorkloadDeployment
+from compute.decide.gating import closed
+from compute.decide.rollout import WAVE
 from tests.builders import deployment
 from tests.cell_neighbours import NAMESPACE, PLANE, Cell, cell
 from tests.stage import Stage, staged
@@ -31,6 +33,26 @@ def test_many_instances_cost_few_looks(tmp_path: Path) -> None:
         assert _writes(at, "instances") <= 4 * COUNT
         await stage.rest()
         assert await stage.quiet() == []
+
+    staged(tmp_path, story)
+
+
+def test_the_first_serve_while_the_last_are_made(tmp_path: Path) -> None:
+    """A wave follows as soon as half of the one before it is through, not a look later."""
+
+    async def story(stage: Stage) -> None:
+        at = await cell(stage)
+        at.machines.seconds = 0.02
+        await at.deploy(deployment(COUNT, policy="Parallel"))
+        loop = asyncio.get_running_loop()
+        began, most = loop.time(), 0
+        while (made := len(await at.instances())) < COUNT:
+            gated = [one for one in await at.instances() if closed(one)]
+            most = max(most, len(gated))
+            assert loop.time() - began < 3, f"{made} of {COUNT} were made"
+            await asyncio.sleep(0.005)
+        assert 0 < most <= WAVE
+        await at.ready(COUNT)
 
     staged(tmp_path, story)
 
