@@ -26,8 +26,11 @@ from compute.decide.conditions import find, put
 from compute.decide.template import build_instance
 from compute.plane.local import LocalTransport
 from compute.runtime.informers import Parts
+from compute.runtime.kit import Kit
+from compute.runtime.metrics import Metrics
 from compute.runtime.providers.reached import Reached
 from compute.runtime.requests import cluster_name
+from compute.runtime.scope import Scope
 from tests.builders import condition, deployment
 from tests.stage import Stage, staged
 
@@ -52,6 +55,7 @@ class Link:
         self.refuse_creates: ApiError | None = None
         self.conflicts = 0  # how many of the next patches find that somebody was faster
         self.missing = False
+        self.crossing: Callable[[str, Place], Awaitable[None]] | None = None  # told of each call
         self._cut = asyncio.Event()
 
     @property
@@ -85,6 +89,8 @@ class LinkedTransport:
     def __getattr__(self, verb: str) -> Callable[..., Awaitable[Any]]:
         async def call(*args: Any) -> Any:
             await self._link.cross()
+            if self._link.crossing is not None:
+                await self._link.crossing(verb, args[0])
             if verb == "create" and self._link.refuse_creates is not None:
                 raise self._link.refuse_creates
             if verb == "patch" and self._link.conflicts:
@@ -138,6 +144,26 @@ class Rig:
         for _ in range(1 + twice):
             self.stage.start(*instances.controllers(self.planes, self.settings, self.stage.kit))
             self.stage.start(*write_back.controllers(self.planes, self.settings, self.stage.kit))
+
+    def begin(self) -> Scope:
+        """Start what looks after Instances, in a process that can end by itself."""
+        scope = Scope("one life")
+        for one in instances.controllers(self.planes, self.settings, self.stage.kit):
+            one.join()
+            scope.spawn(one.run(None), one.name)
+        return scope
+
+    async def begin_again(self) -> None:
+        """Start the same in another process, which knows nothing but what the planes tell it."""
+        cells, projects = self.stage.role("cell again"), self.stage.role("projects again")
+        await cells.engage(cluster_name(CELL), self._way(CELL, self.home))
+        reached = Reached(projects, lambda name: self._way(name, self.shop))
+        planes = CellPlanes(cells, self.planes.hub, projects, reached.reach)
+        kit = Kit(self.stage.environment, Metrics(), "again")
+        self.stage.start(*instances.controllers(planes, self.settings, kit))
+
+    def _way(self, plane: str, link: Link) -> Client:
+        return _client(LinkedTransport(LocalTransport(self.stage.planes[plane]), link))
 
     @property
     def cell(self) -> Client:

@@ -100,8 +100,11 @@ class ForgottenClaims:
         project, cell = self._planes.projects.get(request.cluster), self._planes.cell.sole()
         cache = project.informers.of(ResourceClaim).cache
         claim = cache.get(request.namespace, request.name)
-        slot = _slot(claim) if claim else None
-        if claim is None or slot is None or _has(cell, Instance, *slot):
+        if claim is None:
+            self._given_back.pop((project.name, request.namespace, request.name), None)
+            return DONE
+        slot = _slot(claim)
+        if slot is None or _has(cell, Instance, *slot):
             return DONE
         if not self._is_leaked(claim, None, _cached_deployment(cell, *slot)):
             ours = claim.metadata.labels.get(labels.SOURCE_CLUSTER) == self._name

@@ -36,6 +36,7 @@ from compute.decide.quota import (
     Failed,
     Found,
     Outcome,
+    Raced,
     Release,
     Verdict,
 )
@@ -180,12 +181,15 @@ class QuotaGate:
             return Absent()
         return desk.found(claim) if isinstance(claim, ResourceClaim) else claim
 
-    async def _adopted(self, desk: _Desk, claim: ResourceClaim) -> Found:
-        """The claim that an earlier deployment left: from now on it is this one's."""
+    async def _adopted(self, desk: _Desk, claim: ResourceClaim) -> Outcome:
+        """The claim that an earlier deployment left: from now on it is this one's.
+
+        One that has changed meanwhile may be about to go, and grants nothing.
+        """
         told = merged(claim.metadata.labels, desk.wanted.metadata.labels)
         ours = structs.replace(claim, metadata=structs.replace(claim.metadata, labels=told))
         written = await self._answer(desk, lambda: desk.project.client.patch(claim, ours))
-        return desk.found(written if isinstance(written, ResourceClaim) else claim)
+        return desk.found(written) if isinstance(written, ResourceClaim) else Raced()
 
     async def _made(self, desk: _Desk) -> Outcome:
         claim = await self._answer(desk, lambda: desk.project.client.create(desk.wanted))

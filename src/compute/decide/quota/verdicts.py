@@ -221,12 +221,13 @@ def _is_in_line(claim: ResourceClaim) -> bool:
 def _standing(instance: Instance, ruling: _Ruling) -> _Ruling:
     """The earlier answer where it still counts, else the ruling."""
     earlier = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
-    if earlier is None:
-        return ruling
     if _was_let_through(instance):
         # Without the error's own words: they may differ each time, and this is kept in a status.
         message = f"Granted earlier, which stands until the claim is answered ({ruling.reason})"
-        return _Ruling("True", earlier.reason, message)
+        told = earlier.reason if earlier and earlier.status == "True" else Reason.QUOTA_AVAILABLE
+        return _Ruling("True", told, message)
+    if earlier is None:
+        return ruling
     denied = earlier.status == "False" and earlier.reason in _DENIALS
     if denied and ruling.reason == Reason.PENDING_EVALUATION:
         return _Ruling("False", earlier.reason, earlier.message)
@@ -234,9 +235,17 @@ def _standing(instance: Instance, ruling: _Ruling) -> _Ruling:
 
 
 def _was_let_through(instance: Instance) -> bool:
-    """Whether quota was granted and the gate opened: from then on the Instance may run."""
-    granted = is_true(instance.status.conditions, ConditionType.QUOTA_GRANTED)
-    return granted and gates.QUOTA not in closed(instance)
+    """Whether quota was granted and the gate opened: from then on the Instance may run.
+
+    Only a grant opens the gate, but it may be told later. What was not known before the gate opened,
+    which made another generation, was granted then; what is not known since is not.
+    """
+    if instance.spec.controller is None or gates.QUOTA in closed(instance):
+        return False
+    said = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
+    if said is None or said.status == "Unknown":
+        return said is None or said.observed_generation < instance.metadata.generation
+    return said.status == "True"
 
 
 def _warning(instance: Instance, ruling: _Ruling, told: _Ruling) -> Reason | None:

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from compute.api.compute import Instance
 from compute.api.quota import ResourceClaim
+from tests.builders import condition
 from tests.cell_rig import (
     CLAIM,
     NAME,
@@ -51,6 +52,26 @@ def test_a_cell_that_is_cut_off_heals(tmp_path):
         copy = await rig.stage.named("hub", Instance, NAME, NAMESPACE, is_ready)
         assert copy.status == (await rig.seen()).status
         assert await rig.stage.quiet() == []
+
+    on_a_cell(tmp_path, story)
+
+
+def test_w13_a_grant_that_was_not_told_yet_outlives_its_cell(tmp_path):
+    """The gate was open when the cell's process ended; the next cannot ask, and stops nothing."""
+
+    async def story(rig: Rig) -> None:
+        first = rig.begin()
+        await rig.deploy()
+        await rig.instance()
+        await rig.answer()
+        await rig.seen(lambda i: not waiting(i))
+        await first.close()
+        rig.shop.cut()
+        await rig.report(condition("Programmed", "True", "Programmed"), condition("Available"))
+        await rig.begin_again()
+
+        served = await rig.seen(is_ready)
+        assert said(served, "QuotaGranted") == ("True", "QuotaAvailable")
 
     on_a_cell(tmp_path, story)
 

@@ -4,8 +4,12 @@ from msgspec.structs import replace
 
 from compute.api import labels
 from compute.api.compute import WorkloadDeployment
+from compute.client.transport import Place
+from compute.controllers.cell import claims
+from compute.controllers.cell.quota_gate import GivenBack
+from compute.runtime.requests import cluster_name
 from tests.builders import instance
-from tests.cell_rig import CELL, NAMESPACE, Rig, on_a_cell, waiting
+from tests.cell_rig import CELL, CLAIM, NAMESPACE, Rig, on_a_cell, waiting
 from tests.quota_builders import wanted
 
 
@@ -59,6 +63,25 @@ def test_a_grant_that_was_given_back_as_forgotten_lets_nobody_through(tmp_path):
     on_a_cell(tmp_path, story)
 
 
+def test_what_was_given_back_is_forgotten_once_it_has_gone(tmp_path):
+    """A cell whose deployments come and go would otherwise remember every name there ever was."""
+
+    async def story(rig: Rig) -> None:
+        given_back: GivenBack = {}
+        made = claims.controllers(rig.planes, rig.settings, rig.stage.kit, given_back)
+        given_back["shop", "default", CLAIM] = "uid-1"
+        rig.stage.start(*made)
+        await rig.deploy()
+        await rig.planes.reach(cluster_name("shop"))
+        await rig.stage.rest()
+        await rig.project.delete(await rig.project.create(wanted(instance(), CELL)))
+        await rig.stage.rest()
+
+        assert given_back == {}
+
+    on_a_cell(tmp_path, story)
+
+
 def test_a_claim_that_an_earlier_deployment_left_is_adopted(tmp_path):
     """Once it was seen to be there it is this one's, and counts as such while the project is away."""
 
@@ -78,6 +101,31 @@ def test_a_claim_that_an_earlier_deployment_left_is_adopted(tmp_path):
         await rig.gone()
         await rig.instance()
         await rig.seen(lambda i: not waiting(i))
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_claim_that_goes_while_it_is_adopted_lets_nobody_through(tmp_path):
+    """It was read a moment before, and is given back by whoever found it forgotten."""
+
+    async def story(rig: Rig) -> None:
+        earlier = wanted(instance(labels={labels.DEPLOYMENT_UID: "uid-of-the-earlier"}), CELL)
+        await rig.deploy()
+        left = await rig.project.create(earlier)
+        await rig.answer()
+
+        async def given_back(verb: str, place: Place) -> None:
+            if (verb, place.resource.kind) == ("patch", "ResourceClaim"):
+                rig.shop.crossing = None
+                await rig.project.delete(await rig.claim())
+
+        rig.shop.crossing = given_back
+        rig.start()
+        await rig.instance()
+        await rig.claim(lambda claim: claim.metadata.uid != left.metadata.uid)
+        await rig.stage.rest()
+
+        assert waiting(await rig.seen())
 
     on_a_cell(tmp_path, story)
 

@@ -56,24 +56,48 @@ OUTCOMES = SILENCE | FOUND | st.just(Disabled())
 def aged_instance(
     status: ConditionStatus | None, reason: Reason, age: timedelta, closed: tuple[str, ...]
 ) -> Instance:
-    said = (condition(ConditionType.QUOTA_GRANTED, status, reason),) if status else ()
+    return told_instance(status, reason, age, closed, generation=0)
+
+
+def told_instance(
+    status: ConditionStatus | None,
+    reason: Reason,
+    age: timedelta,
+    closed: tuple[str, ...],
+    generation: int,
+) -> Instance:
+    """An Instance of the first generation, and what was said of it in which."""
+    quota = ConditionType.QUOTA_GRANTED
+    said = (condition(quota, status, reason, generation=generation),) if status else ()
     return instance(conditions=said, gates=closed, creation_timestamp=NOW - age)
 
 
 OPEN = [(), (gates.NETWORK,)]
 CLOSED = [(gates.QUOTA,), (gates.NETWORK, gates.QUOTA)]
 INSTANCES_OF_ALL_SORTS = st.builds(
-    aged_instance, st.none() | STATUSES, REASONS, SECONDS, st.sampled_from(OPEN + CLOSED)
+    told_instance,
+    st.none() | STATUSES,
+    REASONS,
+    SECONDS,
+    st.sampled_from(OPEN + CLOSED),
+    st.sampled_from([0, 1]),
 )
-LET_THROUGH = st.builds(aged_instance, st.just("True"), REASONS, SECONDS, st.sampled_from(OPEN))
+LET_THROUGH = st.builds(
+    aged_instance,
+    st.sampled_from([None, "Unknown", "True"]),
+    REASONS,
+    SECONDS,
+    st.sampled_from(OPEN),
+)
 
 
 def was_let_through(of: Instance) -> bool:
     assert of.spec.controller
     closed = {gate.name for gate in of.spec.controller.scheduling_gates}
-    return gates.QUOTA not in closed and conditions.is_true(
-        of.status.conditions, ConditionType.QUOTA_GRANTED
-    )
+    told = conditions.find(of.status.conditions, ConditionType.QUOTA_GRANTED)
+    if told is None or (told.status == "Unknown" and told.observed_generation == 0):
+        return gates.QUOTA not in closed
+    return gates.QUOTA not in closed and told.status == "True"
 
 
 def grants(outcome: object) -> bool:

@@ -4,8 +4,10 @@ from datetime import datetime, timedelta
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 
 from compute.api import gates
+from compute.api.compute import NEW_INSTANCE_STATUS
 from compute.api.conditions import ConditionType
 from compute.api.quota import RequestAllocation
 from compute.api.reasons import Reason
@@ -241,6 +243,32 @@ def test_w13_a_grant_outlives_an_outage_of_the_quota_service(outcome):
     assert said(got) == ("True", Reason.QUOTA_AVAILABLE)
     assert got.condition.message.startswith("Granted earlier")
     assert got.look_again_after == SECOND
+
+
+@pytest.mark.parametrize("told", [(), NEW_INSTANCE_STATUS.conditions], ids=["nothing", "new"])
+def test_w13_an_open_gate_is_proof_of_a_grant_that_was_not_told_yet(told):
+    """The gate opens first and the grant is told later: an outage in between takes nothing back."""
+    got = judge(instance(conditions=told, gates=()), OUTAGE, NOW)
+
+    assert said(got) == ("True", Reason.QUOTA_AVAILABLE)
+
+
+def test_what_is_not_known_since_the_gate_opened_is_no_grant():
+    """A denial was taken back, and another answer is waited for: that it runs proves nothing."""
+    asked = condition(
+        ConditionType.QUOTA_GRANTED, "Unknown", Reason.PENDING_EVALUATION, generation=1
+    )
+    got = judge(instance(conditions=(asked,), gates=()), OUTAGE, NOW)
+
+    assert said(got) == ("False", Reason.QUOTA_BACKEND_UNAVAILABLE)
+
+
+def test_an_instance_that_nobody_gave_gates_to_was_let_through_by_nobody():
+    """Without a controller's part in its spec no gate was ever opened."""
+    bare = instance()
+    got = judge(replace(bare, spec=replace(bare.spec, controller=None)), OUTAGE, NOW)
+
+    assert said(got) == ("False", Reason.QUOTA_BACKEND_UNAVAILABLE)
 
 
 def test_w13_a_lost_claim_of_a_running_instance_is_made_again():
