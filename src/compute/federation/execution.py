@@ -130,7 +130,8 @@ class Execution:
         self._setbacks.forget(job.request)
         status = reports.work_status(work, told, now)
         told_of = msgspec.structs.replace(work, status=status)
-        if await job.hub.client.patch_status(work, told_of) is not work:
+        written = await job.hub.client.patch_status(work, told_of) is not work
+        if written or (job.request in self._sent and await _is_current(job)):
             self._sent.pop(job.request, None)
         refused = any(outcome.trouble and outcome.copy is None for outcome in told)
         return _ASK_AGAIN if refused else DONE

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 
 from compute.api import names
-from compute.api.errors import Timeout, Unavailable
+from compute.api.errors import ApiError
 from compute.api.karmada_work import TemplateRef
 from compute.api.meta import Object
 from compute.federation import marks
@@ -26,7 +26,7 @@ async def holders(
 async def _has(cell: Cluster, kind: type[Object], resource: TemplateRef) -> bool:
     copy = cell.informers.of(kind).cache.get(resource.namespace, resource.name)
     if copy is None:  # the cache may not be filled yet
-        with suppress(Unavailable, Timeout):
+        with suppress(ApiError):
             copy = await cell.client.find(kind, resource.name, resource.namespace)
     return copy is not None and not copy.deleting and _is_sent(copy, cell.name)
 

@@ -293,6 +293,31 @@ def test_a_copy_is_left_to_the_next_work_of_its_name(tmp_path):
     halted(tmp_path, story)
 
 
+def test_a_copy_that_was_made_again_outlives_a_hub_that_loses_its_work(tmp_path):
+    """It was seen to be wanted after it had been made, though there was nothing new to tell of it."""
+
+    async def story(stage: Stage) -> None:
+        name = names.work("", NS, "Namespace")
+        made = await stage.client("hub").get(Work, name, PLACE)
+        planes = EnginePlanes(stage.role("hub"), stage.role("cell"))
+        execution = Execution((Namespace, *engine.KINDS), planes, stage.environment)
+        await remove(stage, "dfw", sent())
+        await remove(stage, "dfw", Namespace(metadata=ObjectMeta(name=NS)))
+        await settle(stage)
+        for _ in range(3):
+            await look(execution, CELL, PLACE, name)
+            await settle(stage)
+
+        await torn_out(stage, made)
+        await settle(stage)
+        await look(execution, CELL, PLACE, name)
+
+        left = await stage.client("dfw").get(Namespace, NS)
+        assert not left.deleting
+
+    halted(tmp_path, story)
+
+
 def test_a_copy_is_not_set_back_to_what_the_hub_said_before(tmp_path):
     """A Work that is behind what the cell has, and a binding that is behind its Work, change nothing."""
 
