@@ -85,6 +85,8 @@ class Ring:
         touched, self._touched = self._touched, {}
         for place in touched:
             for subscription in self._idle.pop(place, ()):
+                if subscription.closed:  # by one that was woken before it
+                    continue
                 self._reading[subscription] = None
                 undisturbed(partial(subscription.wake, begin))
         self._outlive(now)
@@ -164,7 +166,7 @@ class Ring:
 class Subscription:
     """A reader's place in a ring. Take until nothing comes, then wait for ``ready``."""
 
-    __slots__ = ("_closed", "_ready", "_ring", "place", "position", "resting")
+    __slots__ = ("_ready", "_ring", "closed", "place", "position", "resting")
 
     def __init__(self, ring: Ring, position: int, place: str, ready: Callable[[], None]) -> None:
         self.position = position
@@ -172,7 +174,7 @@ class Subscription:
         self.resting = False
         self._ring = ring
         self._ready = ready
-        self._closed = False
+        self.closed = False
 
     def take(self, limit: int) -> list[Event]:
         """The next changes, at most ``limit``. Raises `Forgotten` once they have been dropped."""
@@ -184,12 +186,12 @@ class Subscription:
         """Something happened where this reader rests, at this position or later."""
         self.resting = False
         self.position = max(self.position, position)
-        if not self._closed:
+        if not self.closed:
             self._ready()
 
     def close(self) -> None:
-        if not self._closed:
-            self._closed = True
+        if not self.closed:
+            self.closed = True
             self._ring.leave(self)
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from compute.plane.store.failures import Forgotten
 from compute.plane.store.records import ChangeType, Event, Record
-from compute.plane.store.ring import Ring
+from compute.plane.store.ring import Ring, Subscription
 from tests.store_builders import revisions
 
 
@@ -179,6 +179,25 @@ def test_a_closed_reader_is_not_woken():
     ring.wake(0.0)
     first.close()
     ring.wake(0.0)
+
+
+def test_a_reader_that_another_closes_holds_nothing_back():
+    """It was about to be woken too."""
+    ring = ring_of(1)
+    others: list[Subscription] = []
+
+    def close_another() -> None:
+        if others:
+            others.pop().close()
+
+    first = ring.subscribe(1, close_another)
+    others.append(ring.subscribe(1, never))
+    for number in range(2, 20):
+        ring.append(event(number))
+        ring.wake(float(number))
+        first.take(10)
+
+    assert ring.floor > 10
 
 
 def test_forgetting_keeps_readers_at_their_place():
