@@ -78,9 +78,9 @@ class Plan:
     later: tuple[Create | Delete, ...] = ()
 
     @property
-    def crowded(self) -> bool:
-        """Whether more is to be begun as soon as there is room."""
-        return any(step.hold == _CROWDED for step in self.later)
+    def crowd(self) -> list[Create]:
+        """What is to be begun as soon as there is room."""
+        return [s for s in self.later if isinstance(s, Create) and s.hold == _CROWDED]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ def _one_by_one(slots: Slots, *steps: tuple[Delete, str]) -> Iterator[Delete]:
 
 
 def _together(slots: Slots, settings: Settings) -> Iterator[Create | Delete]:
-    """Parallel: none waits for another, but updates leave no more than so many slots unserved."""
+    """Parallel: in waves, but none waits for another to serve. Updates leave slots served."""
     paused = _PAUSED if settings.paused else ""
     most = max(1, intstr.scaled(settings.max_unavailable, slots.desired, round_up=False))
     limit = f"waits because no more than {most} may be unavailable at a time"

@@ -33,12 +33,12 @@ class Pace:
         left = self._next.get(request, 0.0) - asyncio.get_running_loop().time()
         return timedelta(seconds=left) if left > 0 else None
 
-    def looked(self, request: Request, many: int, *, settled: bool) -> None:
-        """A look has ended well and went through so many; settled, nothing is left to do."""
+    def looked(self, request: Request, many: int, *, to_count: bool) -> None:
+        """A look has ended well and went through so many; all that the next can do is ``to_count``."""
         if many < _FEW:
             self.forget(request)
             return
-        each, most = (_EACH_TO_COUNT, _MOST_TO_COUNT) if settled else (_EACH, _MOST)
+        each, most = (_EACH_TO_COUNT, _MOST_TO_COUNT) if to_count else (_EACH, _MOST)
         now = asyncio.get_running_loop().time()
         self._next[request] = now + min(many * each, most) * _share(request)
 

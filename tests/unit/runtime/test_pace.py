@@ -12,21 +12,21 @@ WEB = Request(cluster_name("cell-dfw"), "ns-1", "web-home-dfw")
 
 
 @pytest.mark.parametrize(
-    ("many", "settled", "seconds"),
+    ("many", "to_count", "seconds"),
     [
         pytest.param(100, False, 0.1, id="few"),
-        pytest.param(100, True, 0.5, id="few, and settled"),
+        pytest.param(100, True, 0.5, id="few, and only to count"),
         pytest.param(1000, False, 0.25, id="many"),
-        pytest.param(1000, True, 2.0, id="many, and settled"),
+        pytest.param(1000, True, 2.0, id="many, and only to count"),
     ],
 )
-def test_the_next_look_waits_by_the_number_of_the_many(many, settled, seconds):
+def test_the_next_look_waits_by_the_number_of_the_many(many, to_count, seconds):
     """A rollout goes on four times a second at any size; what is merely counted waits longer."""
 
     async def story():
         pace = Pace()
         assert pace.early(WEB) is None
-        pace.looked(WEB, many, settled=settled)
+        pace.looked(WEB, many, to_count=to_count)
         early = pace.early(WEB)
         assert early is not None
         await asyncio.sleep(seconds)
@@ -44,20 +44,20 @@ def test_what_began_together_is_not_looked_at_together():
         pace = Pace()
         cities = [Request(cluster_name(f"cell-{n}"), "ns-1", "web") for n in range(100)]
         for city in cities:
-            pace.looked(city, 1000, settled=True)
+            pace.looked(city, 1000, to_count=True)
         return {pace.early(city) for city in cities}
 
     assert len(run(story())) == 100
 
 
-@pytest.mark.parametrize("settled", [True, False])
-def test_what_sums_up_a_few_waits_for_nothing(settled):
+@pytest.mark.parametrize("to_count", [True, False])
+def test_what_sums_up_a_few_waits_for_nothing(to_count):
     """To find out that it is too early would cost as much, and come on top."""
 
     async def story():
         pace = Pace()
-        pace.looked(WEB, 100, settled=settled)
-        pace.looked(WEB, 9, settled=settled)
+        pace.looked(WEB, 100, to_count=to_count)
+        pace.looked(WEB, 9, to_count=to_count)
         return pace.early(WEB)
 
     assert run(story()) is None

@@ -77,16 +77,24 @@ class Acting:
         return Done(list(self._there.values()), refused, error)
 
     async def _create(self) -> tuple[Candidate | None, ApiError | None]:
-        """Fill the slots. The first refusal ends it, for the others are of the same template."""
-        creates = self._work.creates
-        if not creates:
+        """Fill the slots. The first refusal ends it, for the others are of the same template.
+
+        A slot whose name is taken may stay so for long: another takes its place in the wave.
+        """
+        due, crowd = self._work.creates, self._work.crowd
+        why: Candidate | None = None
+        if not due:
             return None, None
         make = new_instances(self._work, self._settings)
-        try:
-            taken = await together(partial(self._fill, make), creates)
-        except _Refused as refused:
-            return refused.told, refused.error
-        return next((told for told in reversed(taken) if told), None), None
+        while due:
+            try:
+                filled = await together(partial(self._fill, make), due)
+            except _Refused as refused:
+                return refused.told, refused.error
+            taken = [told for told in filled if told]
+            why = taken[-1] if taken else why
+            due, crowd = crowd[: len(taken)], crowd[len(taken) :]
+        return why, None
 
     async def _fill(self, make: Callable[[int], Instance], step: Create) -> Candidate | None:
         """Make the Instance of a slot. What is returned is why its name is taken, if it is."""

@@ -45,6 +45,11 @@ class Agenda:
         return [action for action in self.plan.now if isinstance(action, Create)]
 
     @property
+    def crowd(self) -> list[Create]:
+        """What is made too, as far as slots of those cannot be filled."""
+        return [] if self.patience is not None else self.plan.crowd
+
+    @property
     def deletes(self) -> list[Instance]:
         """The very Instances that are to go."""
         by_uid = {instance.metadata.uid: instance for instance in self.instances}

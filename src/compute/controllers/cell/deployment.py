@@ -7,7 +7,7 @@ controller changes nothing. Before anything is made, removed or let through a ga
 read live: what a cache shows may have been deleted, or stand for another of the same name.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 import msgspec
@@ -48,6 +48,15 @@ def controllers(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Co
     return [kit.controller(NAME, reconciler, planes.cell, sources, _SETTINGS)]
 
 
+@dataclass(frozen=True, slots=True)
+class _Last:
+    """What a deployment asked for when it was last looked at, and whether more waited for room."""
+
+    generation: int
+    deleting: bool
+    crowded: bool
+
+
 class Deployments:
     """Brings the Instances of each deployment to where its template says, one step at a time.
 
@@ -67,7 +76,7 @@ class Deployments:
         self._environment = environment
         self._pace = Pace()
         self._reports = Pace()
-        self._crowded: dict[Request, bool] = {}  # whether more waits to be begun
+        self._last: dict[Request, _Last] = {}
 
     async def reconcile(self, request: Request) -> Result:
         cluster = self._cell.get(request.cluster)
@@ -77,32 +86,37 @@ class Deployments:
             self._forget(request)
             return DONE
         early = self._pace.early(request)
-        if early is not None and not self._has_room(request, cluster, deployment):
+        if early is not None and not self._is_due(request, cluster, deployment):
             return Result(look_again_after=early)
-        work, instances = await self._look(request, cluster, deployment)
-        self._crowded[request] = work.plan.crowded
-        self._pace.looked(request, instances, settled=work.settled or work.plan.crowded)
+        work, done = await self._look(request, cluster, deployment)
+        crowded = bool(work.crowd) and done.refused is None
+        self._last[request] = _Last(*_wish(deployment), crowded=crowded)
+        to_count = work.settled or crowded
+        self._pace.looked(request, len(done.instances), to_count=to_count)
         return Result(look_again_after=work.patience or self._reports.early(request))
 
-    def _has_room(self, request: Request, cluster: Cluster, deployment: WorkloadDeployment) -> bool:
-        """Whether half a wave can be begun that could not when it was last looked at."""
-        return self._crowded.get(request, False) and begun(cluster, deployment) <= WAVE // 2
+    def _is_due(self, request: Request, cluster: Cluster, deployment: WorkloadDeployment) -> bool:
+        """Whether there is more to do than to count: another wish, or room for half a wave."""
+        last = self._last.get(request)
+        if last is None or (last.generation, last.deleting) != _wish(deployment):
+            return True
+        return last.crowded and begun(cluster, deployment) <= WAVE // 2
 
     def _forget(self, request: Request) -> None:
         self._pace.forget(request)
         self._reports.forget(request)
-        self._crowded.pop(request, None)
+        self._last.pop(request, None)
 
     async def _look(
         self, request: Request, cluster: Cluster, deployment: WorkloadDeployment
-    ) -> tuple[Agenda, int]:
-        """One pass: what was on its agenda, and the number of Instances it went through."""
+    ) -> tuple[Agenda, Done]:
+        """One pass: what was on its agenda, and what came of it."""
         if not deployment.deleting:
             deployment = await hold(cluster.client, deployment, finalizers.WORKLOAD)
         found = self._agenda(cluster, deployment)
         work = await self._current(cluster, found) if found.due else found
         if work is None:
-            return found, 0  # what became of it asks for a look of its own
+            return found, Done([])  # what became of it asks for a look of its own
         done = await self._act(cluster, work)
         if await self._is_over(cluster, work, done):
             await release(cluster.client, work.deployment, finalizers.WORKLOAD)
@@ -110,7 +124,7 @@ class Deployments:
             await self._report(request, cluster, work, done)
         if done.error is not None:
             raise done.error
-        return work, len(done.instances)
+        return work, done
 
     def _agenda(self, cluster: Cluster, deployment: WorkloadDeployment) -> Agenda:
         instances = members(cluster, deployment)
@@ -151,6 +165,10 @@ class Deployments:
         if same(deployment.status, status):
             self._reports.forget(request)
         elif self._reports.early(request) is None or tells_more(deployment.status, status):
-            self._reports.looked(request, len(done.instances), settled=True)
+            self._reports.looked(request, len(done.instances), to_count=True)
             wanted = msgspec.structs.replace(deployment, status=status)
             await cluster.client.patch_status(deployment, wanted)
+
+
+def _wish(deployment: WorkloadDeployment) -> tuple[int, bool]:
+    return deployment.metadata.generation, deployment.deleting

@@ -118,8 +118,6 @@ class InstanceReconciler:
         if self._settings.quota:
             instance = await commit.hold(cell.client, instance, finalizers.CLAIM)
         now, moment = self._environment.now(), self._usual.moment
-        if silent := settling.starts(instance, now, moment):
-            return Result(look_again_after=silent)
         verdict = await self._gate.evaluate(cell, instance)
         instance, verdict = await self._let_through(cell, instance, verdict)
         told, later = self._judged(cell, instance, verdict), verdict.look_again_after

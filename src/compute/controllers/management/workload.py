@@ -110,9 +110,10 @@ class WorkloadReconciler:
             if await _carry_out(project.client, sight.split, refusals) and not refusals:
                 return DONE  # what was written asks for the next look, which tells of it
         await self._report(project, sight)
-        meta = workload.metadata
-        request = Request(project.name, meta.namespace, meta.name)
-        self._pace.looked(request, len(sight.deployments), settled=sight.placed)
+        if not refusals:  # what failed is tried again later and later, and not held back besides
+            meta = workload.metadata
+            request = Request(project.name, meta.namespace, meta.name)
+            self._pace.looked(request, len(sight.deployments), to_count=sight.placed)
         return await self._prove(project, sight)
 
     async def _sight(self, project: Cluster, workload: Workload, offered: frozenset[str]) -> _Sight:

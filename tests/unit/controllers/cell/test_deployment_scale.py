@@ -4,10 +4,13 @@ import asyncio
 from pathlib import Path
 
 from compute.api.compute import WorkloadDeployment
+from compute.controllers.cell.members import is_member
 from compute.decide.gating import closed
 from compute.decide.rollout import WAVE
+from compute.decide.template import build_instance
 from tests.builders import deployment
-from tests.cell_neighbours import NAMESPACE, PLANE, Cell, cell
+from tests.cell_neighbours import NAMESPACE, PLANE, Cell, cell, scaled
+from tests.federation_builders import with_meta
 from tests.stage import Stage, staged
 
 COUNT = 200
@@ -53,6 +56,41 @@ def test_the_first_serve_while_the_last_are_made(tmp_path: Path) -> None:
             await asyncio.sleep(0.005)
         assert 0 < most <= WAVE
         await at.ready(COUNT)
+
+    staged(tmp_path, story)
+
+
+def test_another_wish_does_not_wait_for_the_next_count(tmp_path: Path) -> None:
+    """A look that could but count waits a second for so many; one that has more to do does not."""
+
+    async def story(stage: Stage) -> None:
+        at = await cell(stage)
+        at.machines.seconds = 0.02
+        await at.deploy(deployment(COUNT, policy="Parallel"))
+        await at.ready(COUNT)
+        await at.change(lambda it: scaled(it, COUNT // 2))
+        await asyncio.sleep(0.2)
+
+        assert len([one for one in await at.instances() if not one.deleting]) == COUNT // 2
+
+    staged(tmp_path, story)
+
+
+def test_slots_whose_names_are_taken_hold_up_no_others(tmp_path: Path) -> None:
+    """A wave of Instances of an earlier deployment that cannot go leaves room for what can be made."""
+
+    async def story(stage: Stage) -> None:
+        at = await cell(stage)
+        wanted = deployment(WAVE + 8, policy="Parallel", uid="", generation=0)
+        earlier = with_meta(wanted, uid="uid-of-the-earlier")
+        for ordinal in range(WAVE):
+            left = with_meta(build_instance(earlier, ordinal, ()), owner_references=())
+            await at.client.create(left)
+        await at.deploy(wanted)
+        await stage.rest(10)
+
+        made = [one for one in await at.instances() if not is_member(one, earlier)]
+        assert len(made) == 8
 
     staged(tmp_path, story)
 

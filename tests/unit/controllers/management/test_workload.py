@@ -1,5 +1,7 @@
 """Workloads become deployments, and their health comes back."""
 
+import asyncio
+
 import pytest
 
 from compute.api import annotations, finalizers, labels, names
@@ -323,6 +325,28 @@ def test_a_deployment_that_is_refused_holds_up_no_other(tmp_path):
         assert await deployment_names(stage) == ["web-home-lhr"]
         judges.remove(refuse)
         await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2, seconds=600)
+
+    told(tmp_path, story)
+
+
+def test_what_is_refused_of_many_is_tried_later_and_later(tmp_path):
+    """That there are many to count does not make each try look like the first."""
+
+    async def story(stage: Stage) -> None:
+        tries = []
+
+        def refuse(attempt: Attempt) -> None:
+            if attempt.name == "web-p0-dfw" and attempt.verb == "create":
+                tries.append(attempt)
+                raise Forbidden("not here")
+
+        stage.planes[PROJECT].registry.admission.validating.append(refuse)
+        places = [placement(f"p{number}", "DFW", "LHR") for number in range(10)]
+        made = await stage.client(PROJECT).create(fresh(*places))
+        await stage.seen(PROJECT, made, lambda w: w.status.deployments == 19)
+        await asyncio.sleep(60)
+
+        assert 2 < len(tries) < 40
 
     told(tmp_path, story)
 
