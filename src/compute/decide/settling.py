@@ -59,21 +59,6 @@ def may_go_unsaid(
     return _left(born, now, moment)
 
 
-def starts(instance: Instance, now: datetime, moment: timedelta = MOMENT) -> timedelta | None:
-    """For how long nothing need be asked about an Instance that was just let through.
-
-    The next word is its provider's. Until that, what is said of it is what may go unsaid.
-    """
-    said, born = instance.status.conditions, instance.metadata.creation_timestamp
-    ready = find(said, ConditionType.READY)
-    waited = ready is None or ready.reason in _WAITS
-    heard = find(said, ConditionType.PROGRAMMED) or find(said, ConditionType.AVAILABLE)
-    denied = status_of(said, ConditionType.QUOTA_GRANTED) == "False"
-    if born is None or closed(instance) or heard or denied or not waited:
-        return None
-    return _left(born, now, moment)
-
-
 def is_settled(instance: Instance) -> bool:
     """Whether all that the Instance says agrees: if not, its cell is about to write it again."""
     said = find(instance.status.conditions, ConditionType.READY)

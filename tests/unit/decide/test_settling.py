@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from compute.decide.settling import LONGEST, MOMENT, Usual, is_settled, may_go_unsaid, starts
+from compute.decide.settling import LONGEST, MOMENT, Usual, is_settled, may_go_unsaid
 from tests.builders import NOW, condition, instance
 
 WAITS = condition("Ready", "False", "SchedulingGatesPresent", generation=1)
@@ -69,36 +69,6 @@ def test_that_a_new_instance_waits_may_go_unsaid(gates, before, told):
 def test_what_is_news_is_said_at_once(gates, before, told):
     """A bad answer, and a cause."""
     assert may_go_unsaid(instance(gates=gates, conditions=before), told, NOW) is None
-
-
-@pytest.mark.parametrize("before", [NEW, (), (WAITS, GRANTED), (STARTS, GRANTED)])
-def test_nothing_is_asked_about_what_its_provider_has_yet_to_speak_of(before):
-    """For the rest of the first moment of an Instance that was let through."""
-    new, age = instance(gates=(), conditions=before), timedelta(seconds=0.5)
-    assert starts(new, NOW) == MOMENT
-    assert starts(new, NOW + age) == MOMENT - age
-    assert starts(new, NOW + MOMENT) is None
-    assert starts(new, NOW - age) is None  # by a clock that is behind
-
-
-@pytest.mark.parametrize(
-    ("gates", "before"),
-    [
-        pytest.param(("Quota",), NEW, id="it waits at a gate"),
-        pytest.param((), (*NEW, condition("Programmed", "False")), id="its provider spoke"),
-        pytest.param((), (*NEW, condition("Available", "False")), id="its provider spoke of it"),
-        pytest.param((), (WAITS, DENIED), id="its quota was denied"),
-        pytest.param((), (READY, GRANTED), id="it served before"),
-    ],
-)
-def test_all_else_is_asked_about(gates, before):
-    assert starts(instance(gates=gates, conditions=before), NOW) is None
-
-
-def test_an_instance_of_unknown_age_is_asked_about():
-    new = instance(gates=(), conditions=NEW)
-    unborn = replace(new, metadata=replace(new.metadata, creation_timestamp=None))
-    assert starts(unborn, NOW) is None
 
 
 def test_what_takes_no_longer_than_it_took_the_others_may_go_unsaid():
