@@ -8,7 +8,9 @@ from compute.api.compute import Instance
 def closed(instance: Instance) -> tuple[str, ...]:
     """The names of the gates that are not open yet."""
     controller = instance.spec.controller
-    return tuple(gate.name for gate in controller.scheduling_gates) if controller else ()
+    if controller is None or not controller.scheduling_gates:
+        return ()
+    return tuple(gate.name for gate in controller.scheduling_gates)
 
 
 def opened(instance: Instance, name: str) -> Instance:

@@ -64,8 +64,9 @@ def deployment_status(
     generation = deployment.metadata.generation
     newest = template_hash(deployment.spec.template)
     updated = [i for i in instances if _runs(i, newest)]
-    ready = sum(map(slots.is_ready, instances))
-    blockers = [*_blockers(deployment, instances, network), *((refused,) if refused else ())]
+    waiting = [i for i in instances if not slots.is_ready(i)]
+    ready = len(instances) - len(waiting)
+    blockers = [*_blockers(deployment, waiting, network), *((refused,) if refused else ())]
     verdicts = {
         ConditionType.AVAILABLE: _available(deployment, instances, blockers, ready),
         ConditionType.REPLICAS_READY: _replicas_ready(instances),
@@ -138,9 +139,10 @@ def _available(
 
 def _blockers(
     deployment: WorkloadDeployment,
-    instances: Iterable[Instance],
+    waiting: Iterable[Instance],
     network: NetworkVerdict | None,
 ) -> Iterator[Candidate]:
+    """What may explain that not all serve, given the Instances that do not."""
     if deployment.metadata.annotations.get(annotations.SUSPENDED) == "true":
         yield _SUSPENDED
     if network and not network.ready:
@@ -149,8 +151,8 @@ def _blockers(
     data = find(deployment.status.conditions, ConditionType.REFERENCED_DATA_READY)
     if data and data.status == "False":
         yield Candidate("", data.reason, data.message)
-    for instance in instances:
-        if not instance.deleting and not slots.is_ready(instance):
+    for instance in waiting:
+        if not instance.deleting:
             yield from _causes(instance)
 
 

@@ -6,12 +6,14 @@ slot's holds it, and no other can: names are unique where labels may say anythin
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from compute.api import names
 from compute.api.compute import MOST_REPLICAS, Instance, WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.decide import conditions
 from compute.decide.template import recorded_hash, template_hash
+
+_READY: Final = ConditionType.READY.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,9 +93,10 @@ def survey(deployment: WorkloadDeployment, instances: Iterable[Instance]) -> Slo
 
 def is_ready(instance: Instance) -> bool:
     """Whether the Instance serves, and is not on its way out."""
-    return not instance.deleting and conditions.is_true(
-        instance.status.conditions, ConditionType.READY
-    )
+    for said in instance.status.conditions:  # asked of every Instance at each look: no calls
+        if said.type == _READY:
+            return said.status == "True" and instance.metadata.deletion_timestamp is None
+    return False
 
 
 def desired(deployment: WorkloadDeployment) -> int:
