@@ -16,10 +16,10 @@ from typing import Any
 import msgspec
 
 from compute.api import names, scheme
-from compute.api.errors import NotFound
+from compute.api.errors import AlreadyExists, NotFound
 from compute.api.karmada import Cluster as Member, Placement
 from compute.api.karmada_work import ResourceBinding, TargetCluster, Work
-from compute.api.meta import Object
+from compute.api.meta import Object, ObjectMeta
 from compute.decide.scheduling import NoFit, Placed, is_ready, keepers, schedule
 from compute.environment import Environment
 from compute.federation import interpreter, lookups, marks, reports, works
@@ -262,7 +262,8 @@ async def _end(
     """Let everything of a binding go, unless what it is about lives on.
 
     A binding that somebody deleted by mistake is made anew, and its Works are taken over: nothing
-    that runs is to stop for that.
+    that runs is to stop for that. It is made at once: that it has gone may be heard of late, and
+    without it nobody takes the Works away when what they are about goes.
     """
     bound = binding.spec.resource
     template = await hub.client.find(kind, bound.name, bound.namespace)
@@ -274,6 +275,23 @@ async def _end(
             if work is not None and not work.deleting:
                 await _delete(hub, work)
     await commit.release(hub.client, binding, marks.BINDING)
+    if lives:
+        with suppress(AlreadyExists):
+            await hub.client.create(_anew(binding))
+
+
+def _anew(binding: ResourceBinding) -> ResourceBinding:
+    """The same binding, to be made again. It goes with what it is about, as before."""
+    meta = binding.metadata
+    metadata = ObjectMeta(
+        name=meta.name,
+        namespace=meta.namespace,
+        labels=meta.labels,
+        annotations=meta.annotations,
+        finalizers=(marks.BINDING,),
+        owner_references=meta.owner_references,
+    )
+    return ResourceBinding(metadata=metadata, spec=binding.spec)
 
 
 async def _delete(hub: Cluster, work: Work) -> None:

@@ -148,6 +148,28 @@ def test_nothing_is_bound_that_has_gone(tmp_path):
     halted(tmp_path, story)
 
 
+def test_a_binding_that_was_deleted_by_mistake_is_back_in_the_same_moment(tmp_path):
+    """Until it is, nobody would take its Works away if what they are about were deleted."""
+
+    async def story(stage: Stage) -> None:
+        hub = stage.client("hub")
+        before = await bound(stage)
+        await hub.delete(before)
+        late = await frozen(stage, "hub", "hub")
+        await look(Bindings(engine.KINDS, late, stage.environment), HUB, NS, BINDING)
+
+        again = await hub.get(ResourceBinding, BINDING, NS)
+        assert again.metadata.uid != before.metadata.uid
+        assert not again.deleting
+        assert again.spec == before.spec
+        kept = [before.metadata, again.metadata]
+        assert kept[0].finalizers == kept[1].finalizers
+        assert kept[0].owner_references == kept[1].owner_references
+        assert kept[0].labels == kept[1].labels
+
+    halted(tmp_path, story)
+
+
 def test_nothing_is_dispatched_for_a_binding_that_has_gone(tmp_path):
     """A Work is made only for a binding that is there, of an object that is."""
 
