@@ -148,10 +148,10 @@ def _unused(
     """Bindings that neither the template nor any Instance there is has a need for."""
     left = dict(own)
     for needs in _every_need(deployment, instances, location):
-        if not left:  # nearly always after the first: nobody looks through a thousand Instances
-            break
         for binding in _assigned(deployment, needs, own).values():
             left.pop(binding.metadata.name, None)
+        if not left:  # nearly always after the first: nobody looks through a thousand Instances
+            break
     return tuple(left.values())
 
 

@@ -186,26 +186,25 @@ def _upward(reason: str) -> str:
 
 def _replicas_ready(instances: Sequence[Instance]) -> Candidate:
     """Whether nothing holds Instances back. It says nothing of whether any is ready."""
-    live = [i for i in instances if not i.deleting]
-    refused = _spoken(live, ConditionType.QUOTA_GRANTED)
-    exceeded = [c for c in refused if c.reason == Reason.QUOTA_EXCEEDED]
+    denials = list(_denials(instances))
+    refused = [told for kind, told in denials if kind == ConditionType.QUOTA_GRANTED]
+    exceeded = [told for told in refused if told.reason == Reason.QUOTA_EXCEEDED]
     blocked = worst(exceeded) or worst(refused)
     if blocked:
         return Candidate("", blocked.reason, blocked.told)
-    waiting = worst(_spoken(live, ConditionType.REFERENCED_DATA_READY))
+    missing = [told for kind, told in denials if kind == ConditionType.REFERENCED_DATA_READY]
+    waiting = worst(missing)
     if waiting:
         return Candidate("", Reason.AWAITING_PROPAGATION, waiting.told)
     return Candidate("", Reason.REPLICAS_AVAILABLE, "Nothing holds instances back", "True")
 
 
-def _spoken(instances: Iterable[Instance], kind: ConditionType) -> list[Candidate]:
-    """What the Instances of which this condition is False say of it."""
-    return [
-        Candidate(instance.metadata.name, said.reason, said.message)
-        for instance in instances
-        for said in instance.status.conditions
-        if said.type == kind and said.status == "False"
-    ]
+def _denials(instances: Iterable[Instance]) -> Iterator[tuple[str, Candidate]]:
+    """What Instances that stay say is False of them, each with the type of the condition."""
+    for instance in instances:
+        for said in instance.status.conditions:
+            if said.status == "False" and not instance.deleting:
+                yield said.type, Candidate(instance.metadata.name, said.reason, said.message)
 
 
 def _ordered(status: S) -> S:

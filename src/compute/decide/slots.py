@@ -26,6 +26,8 @@ class Slots:
     occupants: Mapping[int, Instance]  # in slots or beyond them, terminating ones included
     kept: dict[int, Instance]  # in slots, and not terminating
     ready: frozenset[int]  # of the occupants, those that serve and are not terminating
+    outdated: dict[int, Instance]  # of those kept, what was made from another template
+    terminating: tuple[Instance, ...]  # on their way out, strays aside
     strays: tuple[Instance, ...]  # of no ordinal of this deployment
 
     @property
@@ -43,52 +45,61 @@ class Slots:
         """Instances beyond the slots that are not terminating yet."""
         return tuple(i for o, i in self.occupants.items() if o >= self.desired and not i.deleting)
 
-    @property
-    def terminating(self) -> tuple[Instance, ...]:
-        """Instances on their way out, strays aside."""
-        return tuple(i for i in self.occupants.values() if i.deleting)
-
     def name(self, ordinal: int) -> str:
         """The name that the Instance in a slot has, or will have."""
         return names.instance(self.deployment.metadata.name, ordinal)
 
     def stale(self, *, ready: bool) -> list[Instance]:
         """Those kept that were made from another template, and serve or do not; they descend."""
-        return [
-            instance
-            for ordinal, instance in reversed(self.kept.items())
-            if recorded_hash(instance) != self.template and (ordinal in self.ready) is ready
-        ]
+        outdated = reversed(self.outdated.items())
+        return [instance for ordinal, instance in outdated if (ordinal in self.ready) is ready]
 
     def coming(self) -> list[Instance]:
         """Those kept of the present template that do not serve yet."""
         return [
             instance
             for ordinal, instance in self.kept.items()
-            if ordinal not in self.ready and recorded_hash(instance) == self.template
+            if ordinal not in self.ready and ordinal not in self.outdated
         ]
 
 
 def survey(deployment: WorkloadDeployment, instances: Iterable[Instance]) -> Slots:
-    """The slots of a deployment, given all Instances that carry its label, in any order."""
-    by_ordinal: dict[int, Instance] = {}
-    strays = []
-    for instance in sorted(instances, key=lambda i: (i.metadata.name, i.metadata.uid)):
-        parts = names.instance_parts(instance.metadata.name)
-        if parts and parts[0] == deployment.metadata.name:
-            by_ordinal[parts[1]] = instance
-        else:
-            strays.append(instance)
-    count, occupants = desired(deployment), dict(sorted(by_ordinal.items()))
+    """The slots of a deployment, given all Instances that carry its label, in any order.
+
+    There may be a thousand, and a look at each of them costs more than what is done with it: what
+    the planning asks of all of them is asked here, once.
+    """
+    occupants, strays = _seated(deployment.metadata.name, instances)
+    count, template = desired(deployment), template_hash(deployment.spec.template)
+    leaving = {o: i for o, i in occupants.items() if i.deleting}
+    kept = {o: i for o, i in occupants.items() if o < count and o not in leaving}
     return Slots(
         deployment=deployment,
         desired=count,
-        template=template_hash(deployment.spec.template),
+        template=template,
         occupants=occupants,
-        kept={o: i for o, i in occupants.items() if o < count and not i.deleting},
+        kept=kept,
         ready=frozenset(o for o, i in occupants.items() if is_ready(i)),
-        strays=tuple(strays),
+        outdated={o: i for o, i in kept.items() if recorded_hash(i) != template},
+        terminating=tuple(leaving.values()),
+        strays=strays,
     )
+
+
+def _seated(
+    name: str, instances: Iterable[Instance]
+) -> tuple[dict[int, Instance], tuple[Instance, ...]]:
+    """The Instances by their ordinals, and those that have none."""
+    by_ordinal: dict[int, Instance] = {}
+    strays = []
+    for instance in instances:
+        parts = names.instance_parts(instance.metadata.name)
+        if parts and parts[0] == name:
+            by_ordinal[parts[1]] = instance
+        else:
+            strays.append(instance)
+    strays.sort(key=lambda stray: (stray.metadata.name, stray.metadata.uid))
+    return {ordinal: by_ordinal[ordinal] for ordinal in sorted(by_ordinal)}, tuple(strays)
 
 
 def is_ready(instance: Instance) -> bool:

@@ -7,6 +7,7 @@ and a look can but count, it waits longer.
 """
 
 import asyncio
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 from zlib import crc32
@@ -20,17 +21,38 @@ _MOST: Final = 0.25  # four looks a second at a thousand Instances: a rollout ta
 _EACH_TO_COUNT: Final = 0.005
 _MOST_TO_COUNT: Final = 2.0
 _SPREAD: Final = 4  # one part in so many of a wait is the object's own
+_EACH_AT_FIRST: Final = 0.0005
+_MOST_AT_FIRST: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """From when on a look may be had, and how long it is put off if nobody asked until then."""
+
+    at: float
+    first: float = 0.0
 
 
 class Pace:
-    """When each object may be looked at next. What failed is not held back by it."""
+    """When each object may be looked at next. What failed is not held back by it.
 
-    def __init__(self) -> None:
-        self._next: dict[Request, float] = {}
+    If the looks are ``staggered``, the first to count after a rest is put off by a time of the
+    object's own: what wakes one of many cities tends to wake them all.
+    """
+
+    def __init__(self, *, staggered: bool = False) -> None:
+        self._staggered = staggered
+        self._turns: dict[Request, _Turn] = {}
 
     def early(self, request: Request) -> timedelta | None:
         """How much too early a look would be; None when it is time."""
-        left = self._next.get(request, 0.0) - asyncio.get_running_loop().time()
+        turn = self._turns.get(request)
+        if turn is None:
+            return None
+        now = asyncio.get_running_loop().time()
+        if now - turn.at > turn.first > 0.0:
+            turn = self._turns[request] = _Turn(now + turn.first)
+        left = turn.at - now
         return timedelta(seconds=left) if left > 0 else None
 
     def looked(self, request: Request, many: int, *, to_count: bool) -> None:
@@ -39,18 +61,20 @@ class Pace:
             self.forget(request)
             return
         each, most = (_EACH_TO_COUNT, _MOST_TO_COUNT) if to_count else (_EACH, _MOST)
-        now = asyncio.get_running_loop().time()
-        self._next[request] = now + min(many * each, most) * _share(request)
+        now, share = asyncio.get_running_loop().time(), _share(request)
+        first = min(many * _EACH_AT_FIRST, _MOST_AT_FIRST) if to_count and self._staggered else 0.0
+        at = now + min(many * each, most) * (1.0 - share / _SPREAD)
+        self._turns[request] = _Turn(at, first * share)
 
     def forget(self, request: Request) -> None:
         """The object has gone, or may be looked at whenever it changes."""
-        self._next.pop(request, None)
+        self._turns.pop(request, None)
 
 
 def _share(request: Request) -> float:
-    """How much of a wait is an object's, from three quarters to all of it.
+    """A number from 0 to 1 that is the object's own.
 
     Objects that began together would be looked at together for ever, and whoever comes just then
     would wait for all of those looks.
     """
-    return 1.0 - crc32(str(request).encode()) / (_SPREAD << 32)
+    return crc32(str(request).encode()) / (1 << 32)

@@ -61,3 +61,40 @@ def test_what_sums_up_a_few_waits_for_nothing(to_count):
         return pace.early(WEB)
 
     assert run(story()) is None
+
+
+def test_what_rested_together_is_not_woken_together():
+    """A change that reaches ten cities at once has their looks within a moment, not all at once."""
+
+    async def story():
+        pace = Pace(staggered=True)
+        cities = [Request(cluster_name(f"cell-{n}"), "ns-1", "web") for n in range(10)]
+        for city in cities:
+            pace.looked(city, 1000, to_count=True)
+        await asyncio.sleep(60)
+        first = [pace.early(city) for city in cities]
+        await asyncio.sleep(0.5)
+        return first, [pace.early(city) for city in cities]
+
+    first, then = run(story())
+    waits = sorted(wait.total_seconds() for wait in first if wait is not None)
+    assert len(set(waits)) == 10
+    assert waits[-1] <= 0.5
+    assert then == [None] * 10
+
+
+@pytest.mark.parametrize(
+    ("to_count", "rest"),
+    [
+        pytest.param(False, 60.0, id="there was more to do than to count"),
+        pytest.param(True, 0.0, id="it was waited for"),
+    ],
+)
+def test_a_look_that_is_due_is_not_put_off(to_count, rest):
+    async def story():
+        pace = Pace(staggered=True)
+        pace.looked(WEB, 1000, to_count=to_count)
+        await asyncio.sleep(pace.early(WEB).total_seconds() + rest)
+        return pace.early(WEB)
+
+    assert run(story()) is None

@@ -74,7 +74,7 @@ class Deployments:
         self._settings = settings
         self._gate = gate
         self._environment = environment
-        self._pace = Pace()
+        self._pace = Pace(staggered=True)
         self._reports = Pace()
         self._last: dict[Request, _Last] = {}
 
