@@ -85,7 +85,7 @@ def _measure(size: int) -> dict[str, Any]:
     costs: dict[str, float] = {
         "decode": _best(lambda: [decoder.decode(each) for each in wire], turns),
         "json": _best(lambda: [json.loads(each) for each in wire], turns),
-        "plan": _best(lambda: rollout.plan(deployment, instances), turns),
+        "plan": _best(lambda: rollout.plan(deployment, instances, NOW), turns),
         "status": _best(
             lambda: rollup.deployment_status(deployment, instances, NETWORK, NOW), turns
         ),

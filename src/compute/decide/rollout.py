@@ -11,6 +11,7 @@ whatever the health of the rest.
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from typing import Final
 
 from compute.api import annotations, digits, intstr
@@ -18,14 +19,19 @@ from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.gates import NETWORK, QUOTA
 from compute.api.labels import INSTANCE_INDEX
+from compute.api.reasons import Reason
 from compute.decide.conditions import find
 from compute.decide.gating import closed
 from compute.decide.slots import Slots, survey
 from compute.decide.template import controller_labels
 
-WAVE: Final = 32  # Instances of one deployment that are begun at once
+WAVE: Final = 32  # Instances of one deployment that are begun at once, if they are quick
+FIRST_WAVE: Final = 8  # as many, as long as it is not known whether they are
+_PROMPT: Final = timedelta(seconds=2)  # at its gates, which are often in another city
+_STUCK: Final = timedelta(seconds=60)  # at its gates: it waits for more than its turn
 _CROWDED: Final = "waits until those that were begun before it are let through their gates"
 _PAUSED: Final = "the rollout is paused"
+_IN_TURN: Final = frozenset({Reason.PENDING, Reason.SCHEDULING_GATES_PRESENT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +107,7 @@ class Settings:
 def plan(
     deployment: WorkloadDeployment,
     instances: Iterable[Instance],
+    now: datetime,
     settings: Settings | None = None,
 ) -> Plan:
     """The next step, from all Instances that carry the deployment's label.
@@ -111,7 +118,7 @@ def plan(
     slots = survey(deployment, instances)
     named = deployment.spec.scale_settings.instance_management_policy
     policy = _together if deployment.deleting else _POLICIES.get(named, _in_order)
-    steps = tuple(policy(slots, settings or settings_of(deployment)))
+    steps = tuple(policy(slots, settings or settings_of(deployment), now))
     return Plan(
         now=(
             *_evictions(slots),
@@ -146,7 +153,7 @@ def _count_or_share(text: str) -> int | str:
     return value
 
 
-def _in_order(slots: Slots, settings: Settings) -> Iterator[Create | Delete]:
+def _in_order(slots: Slots, settings: Settings, _: datetime) -> Iterator[Create | Delete]:
     """OrderedReady: up from the lowest, down from the highest, one by one.
 
     An Instance that serves is replaced only while all others serve too, and nothing is taken down
@@ -175,13 +182,13 @@ def _one_by_one(slots: Slots, *steps: tuple[Delete, str]) -> Iterator[Delete]:
         yield replace(step, hold=hold)
 
 
-def _together(slots: Slots, settings: Settings) -> Iterator[Create | Delete]:
+def _together(slots: Slots, settings: Settings, now: datetime) -> Iterator[Create | Delete]:
     """Parallel: in waves, but none waits for another to serve. Updates leave slots served."""
     paused = _PAUSED if settings.paused else ""
     most = max(1, intstr.scaled(settings.max_unavailable, slots.desired, round_up=False))
     limit = f"waits because no more than {most} may be unavailable at a time"
     spare = max(0, most - len(slots.unavailable))
-    room = _room(slots)
+    room = _room(slots, now)
     for rank, ordinal in enumerate(slots.missing):
         yield Create(ordinal, "" if rank < room else _CROWDED)
     yield from (replace(step, hold=paused) for step in _repairs(slots))
@@ -190,28 +197,43 @@ def _together(slots: Slots, settings: Settings) -> Iterator[Create | Delete]:
         yield replace(step, hold=paused or ("" if rank < spare else limit))
 
 
-def _room(slots: Slots) -> int:
-    """How many more may be begun while others are on their way.
+def _room(slots: Slots, now: datetime) -> int:
+    """How many more may be begun while others are at their gates.
 
     A thousand that are begun at once all serve at the very end, and each tells meanwhile that it
-    waits. So those that were begun are let through their gates before more are. What is behind
-    them is its provider's, however long that takes. And who says what it waits for, such as quota,
-    is waited for by nobody: the more of them there are, the more are begun.
+    waits. So those that were begun are let through before more are; what is behind the gates is its
+    provider's, however long that takes. And who says what it waits for, such as quota, or waits for
+    ever, is waited for by nobody: the more of them there are, the more are begun.
     """
     gated = [instance for instance in slots.coming() if closed(instance)]
-    begun = sum(map(is_begun, gated))
-    return max(WAVE, len(gated) - begun) - begun
+    waits = [now - (i.metadata.creation_timestamp or now) for i in gated if is_begun(i)]
+    turns = [wait for wait in waits if wait < _STUCK]
+    wave = _wave(len(slots.kept) - len(gated), max(turns, default=_PROMPT))
+    return max(wave, len(gated) - len(turns)) - len(turns)
+
+
+def _wave(through: int, longest: timedelta) -> int:
+    """How many may be at their gates at once, when so many are through and one has waited so long.
+
+    All cities share the services behind the gates, and that one waits there is all that a city
+    learns of the others. So it begins with a few, with more as those get through, and with fewer
+    the longer they wait.
+    """
+    late = max(1.0, longest / _PROMPT)
+    return max(1, int(min(max(through, FIRST_WAVE), WAVE) / late**2))
 
 
 def is_begun(instance: Instance) -> bool:
-    """Whether an Instance is at its gates, and has not said for how long."""
+    """Whether an Instance is at its gates, and has told of no cause but that it waits its turn."""
     if instance.deleting or not closed(instance):
         return False
-    said = find(instance.status.conditions, ConditionType.READY)
-    return said is None or said.status == "Unknown"
+    said = instance.status.conditions
+    ready, quota = find(said, ConditionType.READY), find(said, ConditionType.QUOTA_GRANTED)
+    in_turn = ready is None or ready.status == "Unknown" or ready.reason in _IN_TURN
+    return in_turn and (quota is None or quota.reason == Reason.PENDING_EVALUATION)
 
 
-_POLICIES: Final[Mapping[str, Callable[[Slots, Settings], Iterator[Create | Delete]]]] = {
+_POLICIES: Final[Mapping[str, Callable[[Slots, Settings, datetime], Iterator[Create | Delete]]]] = {
     "OrderedReady": _in_order,
     "Parallel": _together,
 }

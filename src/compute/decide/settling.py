@@ -18,7 +18,8 @@ from compute.decide.conditions import find, is_true, status_of
 from compute.decide.gating import closed
 from compute.decide.quota import gate_opens
 
-MOMENT: Final = timedelta(seconds=2)
+# Where all is well an Instance is up within a second or two, and on a busy machine within some more.
+SHORTEST: Final = timedelta(seconds=10)
 LONGEST: Final = timedelta(seconds=60)
 _SLACK: Final = 2  # times what it took others lately is nothing unusual
 _LATELY: Final = 0.1  # how much of what is usual the last one decides
@@ -36,17 +37,17 @@ class Usual:
     """
 
     def __init__(self) -> None:
-        self.moment = MOMENT
+        self.moment = SHORTEST
 
     def took(self, age: timedelta) -> None:
         """One has come up, at this age."""
         if timedelta() <= age <= LONGEST:
             lately = self.moment + (_SLACK * age - self.moment) * _LATELY
-            self.moment = min(max(lately, _SLACK * age, MOMENT), LONGEST)
+            self.moment = min(max(lately, _SLACK * age, SHORTEST), LONGEST)
 
 
 def may_go_unsaid(
-    instance: Instance, told: Sequence[Condition], now: datetime, moment: timedelta = MOMENT
+    instance: Instance, told: Sequence[Condition], now: datetime, moment: timedelta = SHORTEST
 ) -> timedelta | None:
     """For how long a new Instance need not say these conditions; None when they are to be said now.
 

@@ -32,8 +32,9 @@ def controller(kind: type[K], planes: EnginePlanes, kit: Kit) -> Controller:
         return [Request(cluster, bound.namespace, bound.name)] if ours else []
 
     def from_policy(cluster: ClusterName, policy: PropagationPolicy) -> list[Request]:
-        cache = planes.hub.get(cluster).informers.of(kind).cache
-        return [Request(cluster, *key) for key in cache.keys(policy.metadata.namespace)]
+        templates = planes.hub.get(cluster).informers.of(kind).cache.list(policy.metadata.namespace)
+        concerned = (one.metadata for one in templates if claims.concerns(policy, one))
+        return [Request(cluster, meta.namespace, meta.name) for meta in concerned]
 
     sources = [
         own(kind, planes.hub),

@@ -34,6 +34,11 @@ def claimant(template: Object, policies: Iterable[PropagationPolicy]) -> Propaga
     return min(wanting, key=lambda policy: _rank(policy, template), default=None)
 
 
+def concerns(policy: PropagationPolicy, template: Object) -> bool:
+    """Whether the policy has the object, or would have it."""
+    return claimed_by(template) == policy.metadata.name or _exactness(policy, template) != _NOT
+
+
 def claimed_by(template: Object) -> str:
     """The name of the policy that claimed the object; empty when none did."""
     told = template.metadata.annotations

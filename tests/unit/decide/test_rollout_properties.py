@@ -45,7 +45,7 @@ class World:
     born: int = 0
 
     def plan(self) -> Plan:
-        return plan(self.deployment, self.instances)
+        return plan(self.deployment, self.instances, NOW)
 
     def carry_out(self, done: Plan) -> None:
         for action in done.now:

@@ -20,7 +20,7 @@ def test_at_rest_there_is_nothing_to_do(policy):
     """All slots filled, Ready and of the template: an empty plan."""
     wd = deployment(2, policy=policy)
 
-    assert plan(wd, members(wd, 0, 1)) == Plan()
+    assert plan(wd, members(wd, 0, 1), NOW) == Plan()
 
 
 def test_instance_that_names_no_template_is_stale():
@@ -29,12 +29,12 @@ def test_instance_that_names_no_template_is_stale():
     made = member(wd, 0)
     bare = msgspec.structs.replace(made, spec=msgspec.structs.replace(made.spec, controller=None))
 
-    assert plan(wd, [bare]).now == (Delete(W0, "uid-0", OTHER),)
+    assert plan(wd, [bare], NOW).now == (Delete(W0, "uid-0", OTHER),)
 
 
 def test_unknown_policy_is_followed_as_ordered_ready():
     """A policy that nobody knows must not mean that nothing happens."""
-    assert plan(deployment(2, policy="Sideways"), []) == plan(deployment(2), [])
+    assert plan(deployment(2, policy="Sideways"), [], NOW) == plan(deployment(2), [], NOW)
 
 
 @pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
@@ -44,7 +44,7 @@ def test_unknown_policy_is_followed_as_ordered_ready():
 def test_pause_holds_every_replacement(policy, ready, why):
     """Neither a Ready Instance nor a broken one changes its template during a pause."""
     wd = deployment(1, policy=policy, annotations={annotations.PAUSED: "true"})
-    got = plan(wd, members(wd, 0, ready=ready, stale=True))
+    got = plan(wd, members(wd, 0, ready=ready, stale=True), NOW)
 
     assert got == Plan(later=(Delete(W0, "uid-0", why, hold=PAUSED),))
 
@@ -55,7 +55,7 @@ def test_pause_lets_scaling_and_healing_go_on(policy):
     wd = deployment(2, policy=policy, annotations={annotations.PAUSED: "true"})
     world = [member(wd, 0), member(wd, 2)]
 
-    assert plan(wd, world) == Plan(
+    assert plan(wd, world, NOW) == Plan(
         now=(Create(1), Delete(W2, "uid-2", "no more than 2 are wanted"))
     )
 
@@ -85,7 +85,7 @@ def test_deleted_deployment_removes_all_at_once(policy):
     world = [*members(wd, 0, 1, stale=True), member(wd, 2, deleting=True)]
 
     why = "the deployment is being deleted"
-    assert plan(wd, world) == Plan(
+    assert plan(wd, world, NOW) == Plan(
         now=(Wait(W2, "is terminating"), Delete(W1, "uid-1", why), Delete(W0, "uid-0", why))
     )
 
@@ -101,7 +101,7 @@ def test_strays_go_first_and_hold_nothing_back(name, policy):
     stray = member(wd, 0, name=name, uid="uid-stray")
 
     why = "its name is not one that web-home-dfw gives"
-    assert plan(wd, [stray]) == Plan(now=(Delete(name, "uid-stray", why), Create(0)))
+    assert plan(wd, [stray], NOW) == Plan(now=(Delete(name, "uid-stray", why), Create(0)))
 
 
 def test_a_terminating_stray_is_awaited_by_nobody():
@@ -109,7 +109,7 @@ def test_a_terminating_stray_is_awaited_by_nobody():
     wd = deployment(1)
     stray = member(wd, 0, name="old", uid="uid-stray", deleting=True)
 
-    assert plan(wd, [stray, *members(wd, 0, stale=True)]) == Plan(
+    assert plan(wd, [stray, *members(wd, 0, stale=True)], NOW) == Plan(
         now=(Wait("old", "is terminating"), Delete(W0, "uid-0", OTHER))
     )
 
@@ -120,7 +120,7 @@ def test_the_name_decides_who_holds_a_slot():
     claimant = member(wd, 1)
     claimant.metadata.labels[labels.INSTANCE_INDEX] = "0"
 
-    assert plan(wd, [member(wd, 0), claimant]) == Plan(
+    assert plan(wd, [member(wd, 0), claimant], NOW) == Plan(
         now=(Label(W1, "uid-1", {labels.INSTANCE_INDEX: "1"}),)
     )
 
@@ -131,7 +131,7 @@ def test_missing_labels_are_filled_in_whatever_the_readiness(ready):
     wd = deployment(2)
     bare = member(wd, 0, ready=ready, labels={"mine": "kept", labels.CITY_CODE: "DFW"})
 
-    label, *rest = plan(wd, [bare]).now
+    label, *rest = plan(wd, [bare], NOW).now
 
     assert label == Label(
         W0,
@@ -154,7 +154,7 @@ def test_missing_labels_are_filled_in_whatever_the_readiness(ready):
 def test_what_goes_is_not_labelled(replicas, deleting):
     """Labels are for Instances that stay in their slots."""
     wd = deployment(replicas)
-    got = plan(wd, [member(wd, 0, deleting=deleting, labels={})])
+    got = plan(wd, [member(wd, 0, deleting=deleting, labels={})], NOW)
 
     assert not [action for action in got.now if isinstance(action, Label)]
 
@@ -164,7 +164,7 @@ def test_instance_without_conditions_is_not_ready():
     wd = deployment(2)
     silent = msgspec.structs.replace(member(wd, 0), status=instance(0).status)
 
-    assert plan(wd, [silent]).now == (Wait(W0, "is not Ready"),)
+    assert plan(wd, [silent], NOW).now == (Wait(W0, "is not Ready"),)
 
 
 @pytest.mark.parametrize(

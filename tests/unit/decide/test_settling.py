@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from compute.decide.settling import LONGEST, MOMENT, Usual, is_settled, may_go_unsaid
+from compute.decide.settling import LONGEST, SHORTEST, Usual, is_settled, may_go_unsaid
 from tests.builders import NOW, condition, instance
 
 WAITS = condition("Ready", "False", "SchedulingGatesPresent", generation=1)
@@ -36,9 +36,9 @@ def test_that_a_new_instance_waits_may_go_unsaid(gates, before, told):
     """For the rest of its first moment, and no longer."""
     new = instance(gates=gates, conditions=before)
     age = timedelta(seconds=0.5)
-    assert may_go_unsaid(new, told, NOW) == MOMENT
-    assert may_go_unsaid(new, told, NOW + age) == MOMENT - age
-    assert may_go_unsaid(new, told, NOW + MOMENT) is None
+    assert may_go_unsaid(new, told, NOW) == SHORTEST
+    assert may_go_unsaid(new, told, NOW + age) == SHORTEST - age
+    assert may_go_unsaid(new, told, NOW + SHORTEST) is None
 
 
 @pytest.mark.parametrize(
@@ -89,16 +89,18 @@ def test_what_is_usual_comes_back_to_a_moment():
     for _ in range(60):
         usual.took(timedelta(seconds=0.1))
 
-    assert usual.moment == MOMENT
+    assert usual.moment == SHORTEST
 
 
-@pytest.mark.parametrize("age", [timedelta(seconds=-1), LONGEST + MOMENT], ids=["to come", "ages"])
+@pytest.mark.parametrize(
+    "age", [timedelta(seconds=-1), LONGEST + SHORTEST], ids=["to come", "ages"]
+)
 def test_what_no_clock_agrees_on_is_not_usual(age):
     """An age that cannot be true, or is that of a trouble, changes nothing."""
     usual = Usual()
     usual.took(age)
 
-    assert usual.moment == MOMENT
+    assert usual.moment == SHORTEST
 
 
 def test_nothing_is_kept_back_for_longer_than_a_minute():

@@ -94,7 +94,9 @@ def test_a_look_that_is_due_is_not_put_off(to_count, rest):
     async def story():
         pace = Pace(staggered=True)
         pace.looked(WEB, 1000, to_count=to_count)
-        await asyncio.sleep(pace.early(WEB).total_seconds() + rest)
+        early = pace.early(WEB)
+        assert early is not None
+        await asyncio.sleep(early.total_seconds() + rest)
         return pace.early(WEB)
 
     assert run(story()) is None

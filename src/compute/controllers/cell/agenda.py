@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from typing import Final
 
 import msgspec
 
@@ -16,9 +17,10 @@ from compute.decide.gating import opened
 from compute.decide.networks import NetworkPlan
 from compute.decide.rollout import Create, Delete, Label, Plan
 from compute.decide.rollup import NetworkVerdict
-from compute.decide.settling import MOMENT
 from compute.decide.template import mould
 from compute.runtime.commit import merged
+
+_MOMENT: Final = timedelta(seconds=2)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,7 @@ def agenda(
     now: datetime,
 ) -> Agenda:
     """What is to be done for a deployment, given its Instances and how its networks stand."""
-    plan = rollout.plan(deployment, instances)
+    plan = rollout.plan(deployment, instances, now)
     return Agenda(
         deployment=deployment,
         instances=instances,
@@ -137,7 +139,7 @@ def _patience(
     if network is None or network.verdict.reason != Reason.NETWORK_PROVISIONING or born is None:
         return None
     age = now - born
-    return MOMENT - age if timedelta() <= age < MOMENT else None
+    return _MOMENT - age if timedelta() <= age < _MOMENT else None
 
 
 def _changes(

@@ -20,7 +20,7 @@ from compute.controllers.cell.agenda import Agenda, agenda
 from compute.controllers.cell.members import are_left, begun, concerned, members
 from compute.controllers.cell.network_gate import NetworkGate
 from compute.controllers.cell.planes import CellPlanes, CellSettings
-from compute.decide.rollout import WAVE
+from compute.decide.rollout import is_begun
 from compute.decide.rollup import deployment_status, same, tells_more
 from compute.environment import Environment
 from compute.runtime.clusters import Cluster
@@ -34,6 +34,7 @@ from compute.runtime.sources import mapped, own
 NAME: Final = "deployment"
 # Each Instance changes some ten times on its way up, and all may be on their way at once.
 _SETTINGS: Final = ControllerSettings(storm=10 * MOST_REPLICAS)
+_NEVER: Final = -1
 
 
 def controllers(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Controller]:
@@ -50,11 +51,14 @@ def controllers(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Co
 
 @dataclass(frozen=True, slots=True)
 class _Last:
-    """What a deployment asked for when it was last looked at, and whether more waited for room."""
+    """What a deployment asked for when it was last looked at, and when there is room for more.
+
+    That is once no more than so many are at their gates; never, where none waits for room.
+    """
 
     generation: int
     deleting: bool
-    crowded: bool
+    room_at: int
 
 
 class Deployments:
@@ -90,17 +94,18 @@ class Deployments:
             return Result(look_again_after=early)
         work, done = await self._look(request, cluster, deployment)
         crowded = bool(work.crowd) and done.refused is None
-        self._last[request] = _Last(*_wish(deployment), crowded=crowded)
+        room_at = sum(map(is_begun, done.instances)) // 2 if crowded else _NEVER
+        self._last[request] = _Last(*_wish(deployment), room_at)
         to_count = work.settled or crowded
         self._pace.looked(request, len(done.instances), to_count=to_count)
         return Result(look_again_after=work.patience or self._reports.early(request))
 
     def _is_due(self, request: Request, cluster: Cluster, deployment: WorkloadDeployment) -> bool:
-        """Whether there is more to do than to count: another wish, or room for half a wave."""
+        """Whether there is more to do than to count: another wish, or half a wave is through."""
         last = self._last.get(request)
         if last is None or (last.generation, last.deleting) != _wish(deployment):
             return True
-        return last.crowded and begun(cluster, deployment) <= WAVE // 2
+        return last.room_at != _NEVER and begun(cluster, deployment) <= last.room_at
 
     def _forget(self, request: Request) -> None:
         self._pace.forget(request)

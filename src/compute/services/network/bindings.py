@@ -120,12 +120,14 @@ class Bindings:
         return [Request(cluster, *key) for key in keys]
 
     def _of_network(self, cluster: ClusterName, network: Network) -> Iterable[Request]:
+        """Whoever may have waited for it: those that have a context are told by that."""
         meta = network.metadata
         place = Request(cluster, meta.namespace, meta.name)
         for cell in self._planes.cells:
             for namespace in joins.homes(cell, place):
                 for binding in joins.bindings_of(cell, namespace, meta.name):
-                    yield _request(cell.name, binding)
+                    if binding.status.network_context_ref is None:
+                        yield _request(cell.name, binding)
 
 
 def _request(cluster: ClusterName, binding: NetworkBinding) -> Request:

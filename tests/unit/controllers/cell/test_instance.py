@@ -71,7 +71,7 @@ def test_that_it_waits_is_said_only_by_an_instance_that_does_so_for_more_than_a_
         await rig.answer()
         await rig.seen(lambda i: not waiting(i), seconds=0.2)
         other = saying("Ready", "False", "SchedulingGatesPresent")
-        await rig.seen(other, "web-home-dfw-1", seconds=3)
+        await rig.seen(other, "web-home-dfw-1", seconds=11)
         assert await rig.stage.quiet(30) == []
 
     on_a_cell(tmp_path, story)

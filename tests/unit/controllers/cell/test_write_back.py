@@ -85,7 +85,7 @@ def test_an_instance_that_nobody_judges_is_copied_after_a_moment(tmp_path):
         rig.stage.start(*write_back.controllers(rig.planes, rig.settings, rig.stage.kit))
         await rig.deploy()
         await rig.instance()
-        await asyncio.sleep(1.5)
+        await asyncio.sleep(9.5)
         assert await rig.upstairs.find(Instance, NAME, NAMESPACE) is None
 
         await copied(rig, seconds=1)
@@ -124,7 +124,7 @@ def test_nothing_is_copied_that_only_a_cache_shows(tmp_path):
         await rig.deploy()
         await rig.undeploy("hub")
         await rig.instance(finalizers=("example.com/slow",))
-        await rig.stage.rest(5)
+        await rig.stage.rest(15)
         rig.home.deaf = True
         held = await rig.seen()
         free = replace(held, metadata=replace(held.metadata, finalizers=()))
@@ -132,7 +132,7 @@ def test_nothing_is_copied_that_only_a_cache_shows(tmp_path):
         here = await rig.cell.get(WorkloadDeployment, "web-home-dfw", NAMESPACE)
         metadata = ObjectMeta(name="web-home-dfw", namespace=NAMESPACE)
         await rig.upstairs.create(replace(here, metadata=metadata))
-        await asyncio.sleep(5)
+        await asyncio.sleep(15)
 
         assert await rig.upstairs.find(Instance, NAME, NAMESPACE) is None
 
@@ -149,7 +149,7 @@ def test_a_deployment_that_only_a_cache_shows_owns_nothing(tmp_path):
         rig.hub.deaf = True
         await rig.undeploy("hub")
         await rig.instance()
-        await rig.stage.rest(5)
+        await rig.stage.rest(15)
 
         assert await rig.upstairs.find(Instance, NAME, NAMESPACE) is None
 
