@@ -39,7 +39,7 @@ def test_a_world_with_a_thousand_instances_writes_nothing_for_a_quarter_of_an_ho
     told(story, CITIES)
 
 
-@pytest.mark.parametrize("start", ["0", "5"], ids=["at once", "after a while"])
+@pytest.mark.parametrize("start", ["0", "15"], ids=["at once", "after a while"])
 def test_of_the_words_of_an_instance_only_those_that_last_leave_its_cell(start):
     """Its copy and its projection are made once, and written once for each state that it rests in."""
 

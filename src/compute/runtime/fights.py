@@ -18,7 +18,7 @@ from compute.runtime.fieldpaths import DELETION, FieldPath, Fields, shown
 from compute.runtime.targets import Target
 from compute.runtime.writers import Writer, others
 
-_MOST: Final = 8192  # objects that are counted at once; a fight keeps itself among the newest
+_MOST: Final = 256  # objects that are counted at once; a fight keeps itself among the newest
 _NEWS: Final = 20  # times the limit is too many, though each write says something new
 _FOLLOWED: Final = 100  # times the limit is too many for a status, though nobody undoes it
 _SUSPECT: Final = 5  # so many repetitions before the limit, one looks who wrote last

@@ -49,6 +49,14 @@ def test_a_policy_wants_what_it_selects(selector, wants):
     assert won(policy(**selector)) == ("p" if wants else None)
 
 
+@pytest.mark.parametrize(("selector", "wants"), SELECTORS.values(), ids=SELECTORS.keys())
+def test_a_policy_concerns_what_it_wants_and_what_it_has(selector, wants):
+    """Whoever was claimed by it is to hear of it, even if it is meant no more."""
+    mine = policy(**selector)
+    assert claims.concerns(mine, sent()) is wants
+    assert claims.concerns(mine, claims.claimed(sent(), mine))
+
+
 CONTESTS = {
     "the higher priority": (policy("a", 1, name=WD), policy("b", 2)),
     "a name before labels": (policy("a", label_selector=IN_DFW), policy("b", name=WD)),

@@ -1,0 +1,33 @@
+"""What one city of many costs."""
+
+from collections import Counter
+
+from bench.load.world.orders import codes
+from bench.load.world.passes import passes
+from tests.integration.worlds import Watched, told, workload
+
+FEW, MANY = 4, 16
+
+
+def _cost(cities: list[str]) -> Counter[str]:
+    """The passes of every controller for each city that a Workload comes to."""
+    cost: Counter[str] = Counter()
+
+    async def story(world: Watched) -> None:
+        await world.limit(MANY)
+        await world.rest()
+        before = passes(world.world.metrics())
+        await world.deploy(workload("web", cities=tuple(cities)))
+        await world.rest()
+        for name, many in (passes(world.world.metrics()) - before).items():
+            cost[name.partition(":")[0]] += many / len(cities)
+
+    told(story, tuple(cities))
+    return cost
+
+
+def test_a_city_costs_no_more_among_many():
+    """No controller looks at all cities because of something in one of them."""
+    few, many = _cost(codes(FEW)), _cost(codes(MANY))
+    dearer = {name: (few[name], each) for name, each in many.items() if each > few[name] + 2}
+    assert dearer == {}
