@@ -109,14 +109,14 @@ def forgets_what_is_used(limit, *_):
 # Rollouts
 
 
-def lets_two_go(deployment, instances, right=rollout.plan):
+def lets_two_go(deployment, instances, now, right=rollout.plan):
     said = altered(rollout.settings_of(deployment), max_unavailable=2)
-    return right(deployment, instances, said)
+    return right(deployment, instances, now, said)
 
 
-def overhears_the_pause(deployment, instances, right=rollout.plan):
+def overhears_the_pause(deployment, instances, now, right=rollout.plan):
     said = altered(rollout.settings_of(deployment), paused=False)
-    return right(deployment, instances, said)
+    return right(deployment, instances, now, said)
 
 
 def rolls_from_the_lowest(slots, right=rollout._rolls):
