@@ -4,6 +4,7 @@ import http.client
 import ssl
 import threading
 import time
+from contextlib import suppress
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -32,10 +33,11 @@ class Statuses:
             return self._news.wait_for(lambda: len(self.seen) >= count, seconds)
 
     def _read(self) -> None:
-        """Read for ever: a watch may be cut off, and goes on from the last version seen."""
-        while True:
-            query = f"?watch=true&resourceVersion={self._version.decode()}"
-            self._note(_opened(self._target, self._path + query))
+        """Read until the server goes: a watch may be cut off, and goes on from the last version."""
+        with suppress(ConnectionRefusedError):
+            while True:
+                query = f"?watch=true&resourceVersion={self._version.decode()}"
+                self._note(_opened(self._target, self._path + query))
 
     def _note(self, stream: http.client.HTTPResponse) -> None:
         for line in stream:

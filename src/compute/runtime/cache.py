@@ -27,7 +27,8 @@ _Objects = list[K]  # in the class below, ``list`` is a verb
 _Keys = list[Key]
 
 _LONGEST_WARM: Final = 16 * 1024  # bytes of an object that is kept as such
-_MOST_TOGETHER: Final = 1024  # objects of one cache
+# Objects of one cache: ten deployments of a thousand Instances are looked at in turn, time and again.
+_MOST_TOGETHER: Final = 10_240
 _LATELY: Final[Warmth[tuple[type[Object], bytes], Any]] = Warmth(256)  # of all caches
 _log: Final = logging.getLogger(__name__)
 
