@@ -1,6 +1,7 @@
 """What one city of many costs."""
 
-from collections import Counter
+from collections import defaultdict
+from collections.abc import Mapping
 
 from bench.load.world.orders import codes
 from bench.load.world.passes import passes
@@ -9,9 +10,9 @@ from tests.integration.worlds import Watched, told, workload
 FEW, MANY = 4, 16
 
 
-def _cost(cities: list[str]) -> Counter[str]:
+def _cost(cities: list[str]) -> Mapping[str, float]:
     """The passes of every controller for each city that a Workload comes to."""
-    cost: Counter[str] = Counter()
+    cost: defaultdict[str, float] = defaultdict(float)
 
     async def story(world: Watched) -> None:
         await world.limit(MANY)
