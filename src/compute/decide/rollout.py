@@ -28,7 +28,7 @@ from compute.decide.template import controller_labels
 WAVE: Final = 32  # Instances of one deployment that are begun at once, if they are quick
 FIRST_WAVE: Final = 8  # as many, as long as it is not known whether they are
 _PROMPT: Final = timedelta(seconds=2)  # at its gates, which are often in another city
-_STUCK: Final = timedelta(seconds=60)  # at its gates: it waits for more than its turn
+STUCK: Final = timedelta(seconds=60)  # at its gates: it waits for more than its turn
 _CROWDED: Final = "waits until those that were begun before it are let through their gates"
 _PAUSED: Final = "the rollout is paused"
 _IN_TURN: Final = frozenset({Reason.PENDING, Reason.SCHEDULING_GATES_PRESENT})
@@ -207,7 +207,7 @@ def _room(slots: Slots, now: datetime) -> int:
     """
     gated = [instance for instance in slots.coming() if closed(instance)]
     waits = [now - (i.metadata.creation_timestamp or now) for i in gated if is_begun(i)]
-    turns = [wait for wait in waits if wait < _STUCK]
+    turns = [wait for wait in waits if wait < STUCK]
     wave = _wave(len(slots.kept) - len(gated), max(turns, default=_PROMPT))
     return max(wave, len(gated) - len(turns)) - len(turns)
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from compute.api.compute import WorkloadDeployment
 from compute.controllers.cell.members import is_member
 from compute.decide.gating import closed
-from compute.decide.rollout import WAVE
+from compute.decide.rollout import FIRST_WAVE, WAVE
 from compute.decide.template import build_instance
 from tests.builders import deployment
 from tests.cell_neighbours import NAMESPACE, PLANE, Cell, cell, scaled
@@ -106,5 +106,20 @@ def test_many_instances_go_at_once(tmp_path: Path) -> None:
         await stage.gone(PLANE, WorkloadDeployment, "web-home-dfw", NAMESPACE)
         assert await at.names() == []
         assert _writes(at, "workloaddeployments") - before < 10
+
+    staged(tmp_path, story)
+
+
+def test_a_wave_that_never_gets_through_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    """Nothing tells that who waits at a gate without a word will go on doing so."""
+
+    async def story(stage: Stage) -> None:
+        at = await cell(stage)
+        at.machines.seconds = 3600.0
+        await at.deploy(deployment(20, policy="Parallel"))
+        await asyncio.sleep(30)
+        assert len(await at.instances()) == FIRST_WAVE
+        await asyncio.sleep(120)
+        assert len(await at.instances()) == 20
 
     staged(tmp_path, story)
