@@ -28,7 +28,8 @@ from compute.decide.template import controller_labels
 WAVE: Final = 32  # Instances of one deployment that are begun at once, if they are quick
 FIRST_WAVE: Final = 8  # as many, as long as it is not known whether they are
 _PROMPT: Final = timedelta(seconds=2)  # at its gates, which are often in another city
-STUCK: Final = timedelta(seconds=60)  # at its gates: it waits for more than its turn
+_STUCK: Final = timedelta(seconds=20)  # at its gates: it waits for more than its turn
+_FEW: Final = 4  # that are slower than all others say nothing of what is behind the gates
 _CROWDED: Final = "waits until those that were begun before it are let through their gates"
 _PAUSED: Final = "the rollout is paused"
 _IN_TURN: Final = frozenset({Reason.PENDING, Reason.SCHEDULING_GATES_PRESENT})
@@ -207,19 +208,20 @@ def _room(slots: Slots, now: datetime) -> int:
     """
     gated = [instance for instance in slots.coming() if closed(instance)]
     waits = [now - (i.metadata.creation_timestamp or now) for i in gated if is_begun(i)]
-    turns = [wait for wait in waits if wait < STUCK]
-    wave = _wave(len(slots.kept) - len(gated), max(turns, default=_PROMPT))
+    turns = sorted((wait for wait in waits if wait < _STUCK), reverse=True)
+    slow = turns[_FEW] if len(turns) > _FEW else _PROMPT
+    wave = _wave(len(slots.kept) - len(gated), slow)
     return max(wave, len(gated) - len(turns)) - len(turns)
 
 
-def _wave(through: int, longest: timedelta) -> int:
-    """How many may be at their gates at once, when so many are through and one has waited so long.
+def _wave(through: int, wait: timedelta) -> int:
+    """How many may be at their gates at once, when so many are through and others wait so long.
 
     All cities share the services behind the gates, and that one waits there is all that a city
     learns of the others. So it begins with a few, with more as those get through, and with fewer
     the longer they wait.
     """
-    late = max(1.0, longest / _PROMPT)
+    late = max(1.0, wait / _PROMPT)
     return max(1, int(min(max(through, FIRST_WAVE), WAVE) / late**2))
 
 

@@ -18,7 +18,8 @@ from compute.runtime.fieldpaths import DELETION, FieldPath, Fields, shown
 from compute.runtime.targets import Target
 from compute.runtime.writers import Writer, others
 
-_MOST: Final = 256  # objects that are counted at once; a fight keeps itself among the newest
+_MOST: Final = 8192  # objects that are counted at once; a fight keeps itself among the newest
+_IDLE: Final = 3  # one part in so many of the window without a write, and an object is at peace
 _NEWS: Final = 20  # times the limit is too many, though each write says something new
 _FOLLOWED: Final = 100  # times the limit is too many for a status, though nobody undoes it
 _SUSPECT: Final = 5  # so many repetitions before the limit, one looks who wrote last
@@ -175,8 +176,12 @@ class Fights:
         return message
 
     def _forget(self, now: float) -> None:
-        """Let go of objects that rest, and of the longest unwritten when there are too many."""
-        oldest = now - self._settings.window
+        """Let go of objects that rest, and of the longest unwritten when there are too many.
+
+        Most are written a few times and left alone: they need not be remembered for as long as a
+        fight is.
+        """
+        oldest = now - self._settings.window / _IDLE
         while True:
             target, bout = next(iter(self._bouts.items()))
             if bout.writes[-1][0] > oldest and len(self._bouts) <= _MOST:

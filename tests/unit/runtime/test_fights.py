@@ -161,13 +161,22 @@ def test_it_trips_exactly_when_more_than_the_limit_fall_into_one_window(gaps):
 
 
 def test_objects_that_rest_are_forgotten():
-    """Memory follows the objects written within the last minute, and has a bound of its own."""
+    """Memory follows the objects written lately, and has a bound of its own."""
     breaker = fights()
     for number in range(20_000):
         breaker.wrote(WEB._replace(name=f"o{number}"), (FIELD,), number / 1000)
-    assert len(breaker) == 256
-    breaker.wrote(WEB, (FIELD,), 1000.0)
+    assert len(breaker) == 8192
+    breaker.wrote(WEB, (FIELD,), 41.0)
     assert len(breaker) == 1
+
+
+def test_a_fight_over_many_objects_is_seen():
+    """Whoever undoes something undoes it everywhere."""
+    breaker = fights()
+    many = [WEB._replace(name=f"o{number}") for number in range(1000)]
+    told = [breaker.wrote(each, (FIELD,), round_ * 1.5) for round_ in range(31) for each in many]
+    assert all(word is None for word in told[:30_000])
+    assert all(told[30_000:])
 
 
 def test_a_look_that_came_too_late_is_of_no_use():

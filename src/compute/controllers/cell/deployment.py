@@ -21,7 +21,7 @@ from compute.controllers.cell.agenda import Agenda, agenda
 from compute.controllers.cell.members import are_left, begun, concerned, members
 from compute.controllers.cell.network_gate import NetworkGate
 from compute.controllers.cell.planes import CellPlanes, CellSettings
-from compute.decide.rollout import STUCK, is_begun
+from compute.decide.rollout import is_begun
 from compute.decide.rollup import deployment_status, same, tells_more
 from compute.environment import Environment
 from compute.runtime.clusters import Cluster
@@ -37,7 +37,7 @@ NAME: Final = "deployment"
 _SETTINGS: Final = ControllerSettings(storm=10 * MOST_REPLICAS)
 _NEVER: Final = -1
 # Nothing tells that who is at its gates has been there for too long to be waited for.
-_STUCK: Final = STUCK + timedelta(seconds=1)
+_CROWDED: Final = timedelta(seconds=10)
 
 
 def controllers(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Controller]:
@@ -101,8 +101,8 @@ class Deployments:
         self._last[request] = _Last(*_wish(deployment), room_at)
         to_count = work.settled or crowded
         self._pace.looked(request, len(done.instances), to_count=to_count)
-        stuck = _STUCK if crowded else None
-        return Result(look_again_after=work.patience or self._reports.early(request) or stuck)
+        later = work.patience or self._reports.early(request)
+        return Result(look_again_after=later or (_CROWDED if crowded else None))
 
     def _is_due(self, request: Request, cluster: Cluster, deployment: WorkloadDeployment) -> bool:
         """Whether there is more to do than to count: another wish, or half a wave is through."""

@@ -42,6 +42,7 @@ from compute.runtime.sources import To, mapped, own
 NAME: Final = "instance-controller"
 
 _SOON: Final = timedelta(seconds=1)
+_UNHEARD: Final = timedelta(seconds=10)
 # What the cell itself could not take is tried again soon after it can: no event tells of that.
 _SETTINGS: Final = ControllerSettings(longest_backoff=30.0)
 # What its user is told of when it comes to explain why an Instance is not Ready.
@@ -122,7 +123,7 @@ class InstanceReconciler:
         instance, verdict = await self._let_through(cell, instance, verdict)
         told, later = self._judged(cell, instance, verdict), verdict.look_again_after
         if later is not None:  # it is told of an answer: this is for when that is lost
-            later = max(later, moment)
+            later = max(later, _UNHEARD)
         if unsaid := settling.may_go_unsaid(instance, told, now, moment):
             return Result(look_again_after=min(unsaid, later or unsaid))
         if await self._said(cell, instance, told) and verdict.event:

@@ -117,9 +117,9 @@ def test_a_wave_that_never_gets_through_is_not_waited_for_for_ever(tmp_path: Pat
         at = await cell(stage)
         at.machines.seconds = 3600.0
         await at.deploy(deployment(20, policy="Parallel"))
-        await asyncio.sleep(30)
+        await asyncio.sleep(15)
         assert len(await at.instances()) == FIRST_WAVE
-        await asyncio.sleep(120)
+        await asyncio.sleep(60)
         assert len(await at.instances()) == 20
 
     staged(tmp_path, story)
