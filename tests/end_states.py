@@ -63,7 +63,7 @@ def differences(left: State, right: State) -> list[str]:
     return [
         f"{name}{line}"
         for name in sorted(left.keys() | right.keys())
-        for line in _differing(left.get(name), right.get(name))
+        for line in differing(left.get(name), right.get(name))
     ]
 
 
@@ -116,12 +116,13 @@ def _plain(text: str, holders: Mapping[str, str]) -> str:
     return _UID.sub(lambda found: holders.get(found[0], "<nobody>"), text)
 
 
-def _differing(left: Any, right: Any) -> Iterator[str]:
+def differing(left: Any, right: Any) -> Iterator[str]:
+    """Where two trees differ, a line each."""
     if isinstance(left, dict) and isinstance(right, dict):
         for key in sorted(left.keys() | right.keys()):
-            yield from (f" .{key}{line}" for line in _differing(left.get(key), right.get(key)))
+            yield from (f" .{key}{line}" for line in differing(left.get(key), right.get(key)))
     elif isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
         for position, pair in enumerate(zip(left, right, strict=True)):
-            yield from (f"[{position}]{line}" for line in _differing(*pair))
+            yield from (f"[{position}]{line}" for line in differing(*pair))
     elif left != right:
         yield f": {json.dumps(left)} is not {json.dumps(right)}"

@@ -17,6 +17,7 @@ import msgspec
 from compute.app.homes import Home
 from compute.client.transport import Document
 from compute.plane.plane import Plane
+from tests.end_states import differing
 
 State = dict[str, Document]  # by plane, kind and name
 
@@ -69,7 +70,7 @@ def differences(left: State, right: State) -> list[str]:
     return [
         f"{name}{line}"
         for name in sorted(left.keys() | right.keys())
-        for line in _differing(left.get(name), right.get(name))
+        for line in differing(left.get(name), right.get(name))
     ]
 
 
@@ -155,14 +156,3 @@ def _title(home: Home, document: Document) -> str:
 
 def _own_generation(document: Document) -> str:
     return str(document["metadata"].get("generation", ""))
-
-
-def _differing(left: Any, right: Any) -> Iterator[str]:
-    if isinstance(left, dict) and isinstance(right, dict):
-        for key in sorted(left.keys() | right.keys()):
-            yield from (f" .{key}{line}" for line in _differing(left.get(key), right.get(key)))
-    elif isinstance(left, list) and isinstance(right, list) and len(left) == len(right):
-        for position, pair in enumerate(zip(left, right, strict=True)):
-            yield from (f"[{position}]{line}" for line in _differing(*pair))
-    elif left != right:
-        yield f": {left!r} is not {right!r}"
