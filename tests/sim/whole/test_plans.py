@@ -157,7 +157,7 @@ def test_a_mistake_that_only_a_crash_shows_is_found(monkeypatch):
         if moment.who == "instance-controller"
         and (moment.act, moment.what) == ("scale down", "patch instances web-home-dfw-1")
     )
-    with pytest.raises(AssertionError, match=r"hub Instance .*/web-home-dfw-1: None is not"):
+    with pytest.raises(AssertionError, match=r"hub Instance .*/web-home-dfw-1: null is not"):
         plans.play(Plan(0, "crash", release.part, release), expected=known.states)
 
 
