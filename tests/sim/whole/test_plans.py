@@ -141,7 +141,7 @@ def test_a_failed_plan_says_how_to_see_it_again():
 
     assert gone["kind"] == "Workload"
     assert told.startswith(f"plan {plan.number}: crash for ")
-    assert "s after 'create again': project-shop Workload default/web: None is not {" in told
+    assert "s after 'create again': project-shop Workload default/web: null is not {" in told
     assert f"at management: workload #{plan.moment.number}, " in told
     assert told.endswith(f"python -m tests.sim.whole.plans {plan.number}")
 
