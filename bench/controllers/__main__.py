@@ -28,9 +28,12 @@ def main() -> None:
             size: measures.heap(folder / f"o{size}", size, _runtime, options.rest)
             for size in options.sizes
         }
-        first = options.sizes[0]
-        kopf = measures.heap(folder / "k", first, _kopf, options.rest) if options.kopf else None
-        for row in _rows(ours, first, kopf):
+        kopf = {
+            size: measures.heap(folder / f"k{size}", size, _kopf, options.rest)
+            for size in options.sizes
+            if size <= options.kopf
+        }
+        for row in _rows(ours, kopf):
             tell(row)
         if options.planes:
             rate, busy = measures.many(folder / "many", options.planes, options.over)
@@ -42,10 +45,9 @@ def main() -> None:
         options.json.write_text(json.dumps(report.data(rows), indent=1))
 
 
-def _rows(ours: dict[int, Found], first: int, kopf: Found | None) -> Iterator[Row]:
-    peer = {first: kopf} if kopf else {}
+def _rows(ours: dict[int, Found], kopf: dict[int, Found]) -> Iterator[Row]:
     for size, found in ours.items():
-        other = peer.get(size)
+        other = kopf.get(size)
         yield _row(
             f"parents done, of {size}", "1/s", "higher", found.rate, other and other.rate, hold=10
         )
@@ -89,8 +91,14 @@ def _folder(parent: Path | None) -> Iterator[Path]:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser("bench/runtime.py", description=__doc__)
-    parser.add_argument("--sizes", type=_numbers, default=[1000, 10000], metavar="N,...")
-    parser.add_argument("--no-kopf", dest="kopf", action="store_false", help="ours alone")
+    parser.add_argument("--sizes", type=_numbers, default=[1000, 3000, 10000], metavar="N,...")
+    parser.add_argument(
+        "--kopf",
+        type=int,
+        default=3000,
+        metavar="N",
+        help="kopf is measured up to so many parents: 10,000 take it longer than eight minutes",
+    )
     parser.add_argument("--planes", type=int, default=100, help="0 leaves them out")
     parser.add_argument("--over", type=int, default=10000, help="parents over all those planes")
     parser.add_argument("--rest", type=float, default=5.0, help="seconds to look at it at rest")

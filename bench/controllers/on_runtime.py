@@ -80,7 +80,7 @@ async def main(kubeconfig: Path, count: int, contexts: list[str]) -> None:
         sources,
         environment,
         Metrics(CollectorRegistry()),
-        ControllerSettings(workers=64),
+        ControllerSettings(workers=128),  # kopf has one for each object
     )
     program = Program(clusters=[clusters], leading=[controller])
     for context in contexts:
