@@ -20,7 +20,7 @@ from compute.decide.rollup import NetworkVerdict
 from compute.decide.template import mould
 from compute.runtime.commit import merged
 
-_MOMENT: Final = timedelta(seconds=2)
+_MOMENT: Final = timedelta(seconds=2)  # in which networks are usually set up
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -109,7 +109,7 @@ class Deployments:
         last = self._last.get(request)
         if last is None or (last.generation, last.deleting) != _wish(deployment):
             return True
-        return last.room_at != _NEVER and begun(cluster, deployment) <= last.room_at
+        return begun(cluster, deployment) <= last.room_at
 
     def _forget(self, request: Request) -> None:
         self._pace.forget(request)

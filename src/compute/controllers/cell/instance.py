@@ -42,6 +42,7 @@ from compute.runtime.sources import To, mapped, own
 NAME: Final = "instance-controller"
 
 _SOON: Final = timedelta(seconds=1)
+# For an answer that was not heard of. It must not go by how long Instances take: that would grow by it.
 _UNHEARD: Final = timedelta(seconds=10)
 # What the cell itself could not take is tried again soon after it can: no event tells of that.
 _SETTINGS: Final = ControllerSettings(longest_backoff=30.0)
