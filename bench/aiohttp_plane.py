@@ -16,7 +16,7 @@ from pathlib import Path
 import uvloop
 from aiohttp import web
 
-from compute.app import memory
+from compute.app import interpreter
 from compute.app.environment import system
 from compute.plane.http.application import Application
 from compute.plane.http.authentication import Tokens, write_private
@@ -43,7 +43,7 @@ async def main(data: Path, port: int) -> None:
     runner = web.ServerRunner(web.Server(_handler(application)))
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port, ssl_context=certificates.context).start()
-    memory.settle()
+    interpreter.settle()
     print(f"aiohttp serves {data} on port {port}", flush=True)
     await asyncio.Event().wait()
 

@@ -20,7 +20,7 @@ from prometheus_client import CollectorRegistry
 from bench.controllers.parents import CHILD_DATA, Parent, ParentStatus
 from compute.api.core import ConfigMap
 from compute.api.meta import ObjectMeta
-from compute.app import memory
+from compute.app import interpreter
 from compute.app.environment import system
 from compute.client.http.client import HttpClient
 from compute.client.kubeconfig import load
@@ -88,7 +88,7 @@ async def main(kubeconfig: Path, count: int, contexts: list[str]) -> None:
         program.providers.append(Fixed(clusters, cluster_name(context), client))
     manager = Manager(program)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, manager.stop)
-    memory.settle()
+    interpreter.settle()
     print("started", flush=True)
     await manager.run()
 

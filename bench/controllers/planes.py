@@ -14,7 +14,7 @@ import uvloop
 import yaml
 
 from bench.controllers.parents import Parent, definition, parent
-from compute.app import memory
+from compute.app import interpreter
 from compute.app.environment import system
 from compute.app.kubeconfig import kubeconfig
 from compute.client.options import PLAIN_WRITE
@@ -48,7 +48,7 @@ async def main(folder: Path, planes: int, parents: int) -> None:
         stack.push_async_callback(server.close)
         config = kubeconfig(server.url, certificates.authority.read_bytes(), token)
         (folder / "kubeconfig").write_text(_contexts(yaml.safe_load(config), planes))
-        memory.settle()
+        interpreter.settle()
         stopped = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
         print("ready", flush=True)

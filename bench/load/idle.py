@@ -13,7 +13,7 @@ import msgspec
 import uvloop
 
 from bench.load.servers import cpu, resident
-from compute.app import memory
+from compute.app import interpreter
 from compute.app.environment import system
 from compute.plane.http.authentication import Tokens
 from compute.plane.http.certificates import Certificates
@@ -40,7 +40,7 @@ async def main(planes: int, seconds: float) -> None:
                 server.mount(f"/clusters/{number}", plane)
             await server.start()
             stack.push_async_callback(server.close)
-            memory.settle()
+            interpreter.settle()
             await asyncio.sleep(1)
             print(msgspec.json.encode(await _spent(planes, seconds)).decode())
 

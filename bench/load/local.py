@@ -19,7 +19,7 @@ from bench.load import objects
 from bench.load.measures import SEEDED
 from bench.load.report import percentile
 from compute.api.compute import Instance
-from compute.app import memory
+from compute.app import interpreter
 from compute.app.environment import system
 from compute.client.options import PLAIN_WRITE
 from compute.client.transport import Place
@@ -42,7 +42,7 @@ async def main(seconds: float) -> None:
         for number in range(SEEDED):
             document = objects.document(NAMESPACE, f"seed-{number}")
             await client.raw.create(PLACE, document, PLAIN_WRITE)
-        memory.settle()
+        interpreter.settle()
         for clients in CLIENTS:
             for name, operation in _operations(client, clients).items():
                 print(msgspec.json.encode(await _rate(name, operation, clients, seconds)).decode())

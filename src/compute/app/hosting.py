@@ -14,7 +14,7 @@ from compute.api.meta import ObjectMeta
 from compute.api.networking import LocationBinding
 from compute.api.reasons import NeighbourReason
 from compute.api.resourcemanager import Project, ProjectOwnerRef, ProjectSpec
-from compute.app import memory
+from compute.app import interpreter
 from compute.app.environment import system
 from compute.app.figures import Figures
 from compute.app.front import Front
@@ -117,7 +117,7 @@ async def hosted(
         await world.start()
         async with front.listening():
             visitors.begin()
-            memory.settle()
+            interpreter.settle()
             try:
                 yield Hosted(world, front, visitors)
             finally:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from compute.api.structural_nodes import Document
-from compute.app import memory
+from compute.app import interpreter
 from compute.app.environment import system
 from compute.app.front import Front
 from compute.app.kubeconfig import kubeconfig
@@ -54,7 +54,7 @@ async def serving(
         async with front.listening():
             pass_ = kubeconfig(front.server.url, front.authority, front.token)
             write_private(data / "kubeconfig", pass_)
-            memory.settle()
+            interpreter.settle()
             yield Serving(plane, front.server)
     finally:
         await plane.close()
