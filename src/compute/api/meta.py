@@ -1,7 +1,7 @@
 """What every object carries: identity, ownership, labels, and conditions."""
 
 from datetime import datetime
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 import msgspec
 
@@ -22,15 +22,28 @@ class OwnerReference(Wire, frozen=True, kw_only=True):
     block_owner_deletion: bool | None = None
 
 
+class OwnedPart(Wire, frozen=True, kw_only=True):
+    """A part of an object of which somebody owns something; what, is not read."""
+
+
+class OwnedFields(Wire, frozen=True, kw_only=True):
+    """In which parts of an object somebody owns something.
+
+    Every read of an object would otherwise make a tree of its fields that hardly anybody looks at.
+    """
+
+    spec: OwnedPart | None = msgspec.field(default=None, name="f:spec")
+
+
 class ManagedFieldsEntry(Wire, frozen=True, kw_only=True):
-    """Which fields one writer owns."""
+    """Who owns fields, and roughly which. It is for reading: who owns what is the server's to say."""
 
     manager: str = ""
     operation: str = ""
     api_version: str = ""
     time: datetime | None = None
     fields_type: str = ""
-    fields_v1: dict[str, Any] = msgspec.field(default_factory=dict, name="fieldsV1")
+    fields_v1: OwnedFields = msgspec.field(default_factory=OwnedFields, name="fieldsV1")
     subresource: str = ""
 
 

@@ -6,7 +6,6 @@ each history is read once.
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 from weakref import WeakKeyDictionary
 
 import msgspec
@@ -20,8 +19,6 @@ from compute.decide import history
 from compute.environment import Environment
 from compute.runtime.clusters import Cluster
 from compute.runtime.index import Key
-
-_SPEC: Final = "f:spec"
 
 
 @dataclass(slots=True)
@@ -130,7 +127,7 @@ def _author(workload: Workload) -> str:
     writers = [
         entry
         for entry in workload.metadata.managed_fields
-        if _SPEC in entry.fields_v1 and not entry.subresource
+        if entry.fields_v1.spec is not None and not entry.subresource
     ]
     return max(writers, key=_written, default=ManagedFieldsEntry()).manager
 
