@@ -1,17 +1,13 @@
 """The entries of ``metadata.managedFields``: who wrote through which door, and what is his.
 
-An entry is the plain object that the wire has. Its ``fieldsV1`` is a `FieldSet`, or the bytes of
-one that nobody had to look into (`loaded`); like every set it is never changed. One writer has one
-entry for each way of writing, door and version; an applier has one whatever the version, so that
-he finds what he applied in another.
+An entry is the plain object that the wire has. Its ``fieldsV1`` is a `FieldSet`, which like every
+set is never changed. One writer has one entry for each way of writing, door and version; an applier
+has one whatever the version, so that he finds what he applied in another.
 """
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC
-from functools import lru_cache
-from typing import Any, Final, NamedTuple, TypedDict
-
-import msgspec
+from typing import Any, Final, NamedTuple
 
 from compute.api import fields, times
 from compute.api.fields import FieldError
@@ -30,9 +26,6 @@ _ANCIENT: Final = "ancient-changes"
 _LONGEST_MANAGER: Final = 128  # bytes
 _LONGEST_SUBRESOURCE: Final = 256
 _UNKNOWN: Final = "unknown"
-_OPENING: Final = b'"managedFields":['
-_CLOSING: Final = b'],"name":"'
-_LONGEST_KEPT: Final = 8192  # bytes of a set that is remembered
 _TEXTS: Final = ("manager", "operation", "apiVersion", "fieldsType", "subresource")
 
 
@@ -43,20 +36,6 @@ class Author(NamedTuple):
     api_version: str
     time: str
     subresource: str = ""
-
-
-class _Stored(TypedDict, total=False):
-    manager: str
-    operation: str
-    apiVersion: str  # the wire's own spelling
-    time: str
-    fieldsType: str
-    fieldsV1: msgspec.Raw
-    subresource: str
-
-
-_load: Final = msgspec.json.Decoder(list[_Stored]).decode
-_decode: Final = msgspec.json.Decoder().decode
 
 
 class BadEntries(ValueError):
@@ -88,30 +67,8 @@ def entry_of(author: Author, operation: Operation, owned: FieldSet) -> Entry:
 
 def fields_of(entry: Entry) -> FieldSet:
     """What the entry's writer owns."""
-    owned: FieldSet | msgspec.Raw = entry["fieldsV1"]
-    if not isinstance(owned, msgspec.Raw):
-        return owned
-    text = bytes(owned)
-    return _kept(text) if len(text) <= _LONGEST_KEPT else _parsed(text)
-
-
-def loaded(stored: bytes) -> list[Entry]:
-    """The entries that were stored; what each owns stays bytes until somebody asks."""
-    return [dict(entry) for entry in _load(stored)]
-
-
-def taken_out(data: bytes) -> tuple[bytes, bytes]:
-    """An object's bytes without its managed fields, and these; empty if it has none.
-
-    They must stand right before its name, which is how they are found without reading all of it:
-    inside of strings there is no quote without a backslash, and no entry has a name.
-    """
-    start = data.find(_OPENING)
-    end = data.find(_CLOSING, start)
-    if start < 0 or end < 0:
-        return data, b""
-    first = start + len(_OPENING) - 1
-    return data[:start] + data[end + 2 :], data[first : end + 1]
+    owned: FieldSet = entry["fieldsV1"]
+    return owned
 
 
 def identity(entry: Entry) -> Identity:
@@ -205,14 +162,6 @@ def stripped(document: Mapping[str, Any]) -> Mapping[str, Any]:
         return document
     rest = {name: value for name, value in metadata.items() if name != "managedFields"}
     return {**document, "metadata": rest}
-
-
-def _parsed(text: bytes) -> FieldSet:
-    owned: FieldSet = _decode(text)
-    return owned
-
-
-_kept: Final = lru_cache(512)(_parsed)
 
 
 def _rank(entry: Entry) -> tuple[str, str, str, str, str]:

@@ -1,8 +1,8 @@
 """The metadata of an object, at its birth and through its changes.
 
 Clients own labels, annotations, finalizers and owner references, and choose the name. Identity,
-times and generation are the registry's. Managed fields are not kept: `_owned` is the one place
-where they would come in.
+times and generation are the registry's. Who owns which fields is written down once all else is
+settled, by `preparing`.
 """
 
 from collections.abc import Iterator
