@@ -34,7 +34,9 @@ from compute.plane.users import User
 async def main(data: Path, port: int) -> None:
     """Serve until interrupted."""
     environment = system()
-    plane = await Plane.open(data, builtins.everything(), environment)
+    plane = await Plane.open(
+        data, builtins.native(), environment, definitions=builtins.definitions()
+    )
     tokens = Tokens(data / "tokens.json", environment)
     write_private(data / "token", tokens.issue(User("admin")).encode())
     certificates = Certificates(data / "pki", environment.now(), LOOPBACK)

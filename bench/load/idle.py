@@ -35,7 +35,12 @@ async def main(planes: int, seconds: float) -> None:
         server = Server(("127.0.0.1", 0), certificates, tokens, environment, seams)
         async with AsyncExitStack() as stack:
             for number in range(planes):
-                plane = await Plane.open(folder / str(number), builtins.everything(), environment)
+                plane = await Plane.open(
+                    folder / str(number),
+                    builtins.native(),
+                    environment,
+                    definitions=builtins.definitions(),
+                )
                 stack.push_async_callback(plane.close)
                 server.mount(f"/clusters/{number}", plane)
             await server.start()

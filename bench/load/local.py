@@ -37,7 +37,12 @@ Operation = Callable[[int, int], Awaitable[object]]
 async def main(seconds: float) -> None:
     """Every operation with every number of clients."""
     with tempfile.TemporaryDirectory(prefix="bench-local-") as folder:
-        plane = await Plane.open(Path(folder) / "plane", builtins.everything(), system())
+        plane = await Plane.open(
+            Path(folder) / "plane",
+            builtins.native(),
+            system(),
+            definitions=builtins.definitions(),
+        )
         client = LocalClient(plane)
         for number in range(SEEDED):
             document = objects.document(NAMESPACE, f"seed-{number}")
