@@ -3,11 +3,12 @@
 import argparse
 import json
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 
+from bench.arguments import numbers
 from bench.controllers import measures
 from bench.controllers.measures import Found
 from bench.controllers.processes import on_kopf, on_runtime
@@ -91,7 +92,7 @@ def _folder(parent: Path | None) -> Iterator[Path]:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser("bench/runtime.py", description=__doc__)
-    parser.add_argument("--sizes", type=_numbers, default=[1000, 3000, 10000], metavar="N,...")
+    parser.add_argument("--sizes", type=numbers, default=[1000, 3000, 10000], metavar="N,...")
     parser.add_argument(
         "--kopf",
         type=int,
@@ -109,10 +110,6 @@ def _options() -> argparse.Namespace:
     if options.quick:
         options.sizes, options.planes, options.over, options.rest = [300], 10, 500, 1.0
     return options
-
-
-def _numbers(text: str) -> Sequence[int]:
-    return sorted(int(number) for number in text.split(","))
 
 
 if __name__ == "__main__":

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
+from bench.arguments import numbers
 from bench.load import aside, measures, report
 from bench.load.connection import Target
 from bench.load.measures import Plan
@@ -102,11 +103,11 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     add("--peer", metavar="URL", default="", help="a kube-apiserver that has our CRDs")
     add("--token", default="", help="a bearer token of the peer that may do everything")
     add("--ca", metavar="FILE", default="", help="the peer's CA; without it nothing is checked")
-    add("--peer-pids", metavar="PID,...", type=_numbers, default=[], help="to read its CPU time")
+    add("--peer-pids", metavar="PID,...", type=numbers, default=[], help="to read its CPU time")
     add("--only", metavar="NAME,...", type=_names, default=[*_MEASURES, *_ASIDE],
         help=f"some of {', '.join((*_MEASURES, *_ASIDE))}")  # fmt: skip
-    add("--clients", metavar="N,...", type=_numbers, default=[16, 64])
-    add("--watchers", metavar="N,...", type=_numbers, default=[4, 100])
+    add("--clients", metavar="N,...", type=numbers, default=[16, 64])
+    add("--watchers", metavar="N,...", type=numbers, default=[4, 100])
     add("--rounds", type=int, default=3, help="turns of each server at each measure")
     add("--seconds", type=float, default=3, help="of each turn")
     add("--processes", type=int, default=1, help="that the clients are spread over")
@@ -122,10 +123,6 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     if options.quick:
         vars(options).update(rounds=1, seconds=1, listed=1000, objects=5000, idle_watchers=500)
     return options
-
-
-def _numbers(text: str) -> list[int]:
-    return [int(part) for part in text.split(",")]
 
 
 def _names(text: str) -> list[str]:

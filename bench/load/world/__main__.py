@@ -13,6 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
+from bench.arguments import numbers
 from bench.load import report
 from bench.load.servers import ROOT
 from bench.load.world import growth, peer, pictures, rows
@@ -109,8 +110,8 @@ def _folder(options: argparse.Namespace) -> Iterator[Path]:
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser("bench/world.py", description="Measure whole worlds.")
     add: Any = parser.add_argument
-    add("--sizes", type=_numbers, default=[1, 100, 10_000], metavar="N,...", help="Instances")
-    add("--cities", type=_numbers, default=[1, 10, 100], metavar="N,...")
+    add("--sizes", type=numbers, default=[1, 100, 10_000], metavar="N,...", help="Instances")
+    add("--cities", type=numbers, default=[1, 10, 100], metavar="N,...")
     add("--only", metavar="PART,...", type=_phases, default=list(_PHASES),
         help=f"besides growing: some of {', '.join(_PHASES)}, or none")  # fmt: skip
     add("--rest", type=float, default=30.0, help="seconds to look at it at rest")
@@ -118,7 +119,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
     add("--seconds", type=float, default=10.0, help="for which they do")
     add("--unavailable", default="25%", help="Instances of a city that a restart may take at once")
     add("--patience", type=float, default=600.0, help="seconds for one phase of one world")
-    add("--peer", type=_numbers, nargs="?", const=[1000, 6000], default=[], metavar="N,...",
+    add("--peer", type=numbers, nargs="?", const=[1000, 6000], default=[], metavar="N,...",
         help="as many Pods of a StatefulSet too, of `make peers`; 1000,6000 if no number is given")  # fmt: skip
     add("--writes", action="store_true", help="also what was written, by plane and kind")
     add("--passes", action="store_true", help="also who looked how often")
@@ -139,10 +140,6 @@ def _phases(text: str) -> list[str]:
     if unknown := named - set(_PHASES):
         raise argparse.ArgumentTypeError(f"there is no {', '.join(sorted(unknown))}")
     return [phase for phase in _PHASES if phase in named]
-
-
-def _numbers(text: str) -> list[int]:
-    return sorted(int(number) for number in text.split(","))
 
 
 if __name__ == "__main__":
