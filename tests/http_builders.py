@@ -188,11 +188,14 @@ def config_map(name: str, **data: str) -> bytes:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Let the loop turn until something holds."""
-    for _ in range(100_000):
+    """Let the loop turn until something holds.
+
+    What is not so after many turns may be a thread's, or a clock's, to bring about: they get time.
+    """
+    for turn in range(40_000):
         if condition():
             return
-        await asyncio.sleep(0)
+        await asyncio.sleep(0 if turn < 10_000 else 0.001)
     raise TimeoutError("it never came to hold")
 
 

@@ -220,7 +220,7 @@ async def test_w1_a_webhook_that_hangs(hooks: Hooks, config_maps: Collection):
         raise AssertionError("nobody sets it")
 
     selector = {"matchLabels": {"slow": "yes"}}
-    stuck = hooks.at(hooks.server.at("x", hang), timeoutSeconds=1, objectSelector=selector)
+    stuck = hooks.at(hooks.server.at("x", hang), timeoutSeconds=5, objectSelector=selector)
     await hooks.configure("validating", stuck)
     slow = asyncio.ensure_future(config_maps.make("slow", metadata={"labels": {"slow": "yes"}}))
     await config_maps.make("quick")

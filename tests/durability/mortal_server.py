@@ -4,6 +4,7 @@ import asyncio
 import multiprocessing
 import os
 import signal
+import socket
 from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -28,12 +29,20 @@ class MortalServer:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
-        self._port = 0
+        # It never listens. It keeps the port from being given to others between two lives.
+        self._place = socket.socket()
+        self._place.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self._place.bind(("127.0.0.1", 0))
         self._process: multiprocessing.process.BaseProcess | None = None
 
     @property
     def url(self) -> str:
         return f"http://127.0.0.1:{self._port}"
+
+    @property
+    def _port(self) -> int:
+        port: int = self._place.getsockname()[1]
+        return port
 
     async def start(self) -> None:
         """Begin a life; it is serving when this returns."""
@@ -48,7 +57,7 @@ class MortalServer:
             await ready.wait()
         finally:
             loop.remove_reader(ours.fileno())
-        self._port = ours.recv()
+        ours.recv()
         ours.close()
         self._process = process
 
@@ -60,6 +69,11 @@ class MortalServer:
         self._process.join()
         self._process.close()
         self._process = None
+
+    def close(self) -> None:
+        """End the last life."""
+        self.kill()
+        self._place.close()
 
 
 def _serve(directory: Path, port: int, ready: Connection) -> None:
@@ -74,6 +88,6 @@ async def _serving(directory: Path, port: int, ready: Connection) -> None:
     server = Server(("127.0.0.1", port), None, tokens, environment)
     server.mount("/", plane)
     await server.start()
-    ready.send(server.port)
+    ready.send("serving")
     ready.close()
     await asyncio.Event().wait()

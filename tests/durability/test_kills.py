@@ -91,7 +91,7 @@ async def _lived_through(directory: Path) -> tuple[World, list[list[Told]]]:
                 await world.live()
             world.over = True
         await door.create(COLLECTION, _document(LAST, LAST), PLAIN_WRITE)
-    world.server.kill()
+    world.server.close()
     return world, logs
 
 

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.e2e
 MIB = 1 << 20
 IDLE = 400
 READERS = 20
-HASTE = Limits(header_time=0.2, body_time=0.2, idle_time=0.2, stall_time=0.2, tick=0.05)
+HASTE = Limits(header_time=0.2, body_time=0.2, idle_time=0.2, tick=0.05)
 
 
 class CountingLoop(VirtualLoop):
@@ -97,15 +97,17 @@ def test_watchers_that_never_read(tmp_path):
     assert cost < 50 * 2 * MIB  # of the 10 MiB that each was sent
 
 
-def test_a_watcher_that_reads_nothing_any_more(hasty):
+def test_a_watcher_that_reads_nothing_any_more(tmp_path):
     """Whoever leaves what he is sent unread for too long is hung up on."""
-    writer = hasty.client()
-    alone = _sockets_after_an_answer(hasty, writer)
-    _watcher(hasty, narrow=True)
-    assert _sockets_after_an_answer(hasty, writer) == alone + 1
-    _rewrite(writer, 200)
-    while _sockets_after_an_answer(hasty, writer) > alone:
-        """Until the time of the test is up."""
+    limits = Limits(stall_time=0.2, tick=0.05)
+    with crowded(Crowded(folder=tmp_path, limits=limits)) as server:
+        writer = server.client()
+        alone = _sockets_after_an_answer(server, writer)
+        _watcher(server, narrow=True)
+        assert _sockets_after_an_answer(server, writer) == alone + 1
+        _rewrite(writer, 200)
+        while _sockets_after_an_answer(server, writer) > alone:
+            """Until the time of the test is up."""
 
 
 @pytest.mark.parametrize("encoding", ["identity", "gzip"])

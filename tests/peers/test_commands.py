@@ -74,19 +74,19 @@ def test_one_who_waits_is_told_how_far_it_is(tmp_path):
 
     def hear(line):
         said.append(line)
-        if len(said) == 2:
+        if line == "it: 2 lines":
             (tmp_path / "gate").write_text("go on\n")
 
     runner = Runner(hear, os.environ, Patience(remind=0.2))
     words = ["sh", "-c", "echo a >&2; echo b >&2; read word < gate"]
     runner.output(Command("it", words, tmp_path, tmp_path / "it.log", "{lines} lines"))
 
-    assert said[1] == "it: 2 lines"
+    assert "it: 2 lines" in said
 
 
 def test_one_that_hangs_is_ended_and_tried_again(said, tmp_path):
     """A command has a limit; then it is ended, and a second try may do better."""
     script = "[ -e once ] && echo done && exit 0; touch once; exec tail -f /dev/null"
 
-    assert running(said, tmp_path, script, remind=0.1, limit=0.2) == "done\n"
-    assert said[-1] == "it: took longer than 0.2 s; trying again in 0.01 s"
+    assert running(said, tmp_path, script, remind=0.1, limit=0.5) == "done\n"
+    assert "it: took longer than 0.5 s; trying again in 0.01 s" in said

@@ -245,15 +245,18 @@ def test_the_run_ends_when_nobody_waits_any_more(tmp_path):
 
 def test_a_plugin_that_takes_too_long_is_stopped_with_its_children(tmp_path):
     """The message says how long it was given; nothing of it is left running."""
-    credentials = made(tmp_path, _ENDLESS, limit=1.0)
+    credentials = made(tmp_path, _ENDLESS, limit=60.0)
 
     async def story() -> str:
+        waiting = asyncio.ensure_future(credentials.headers())
+        pids = await _started(tmp_path)
+        _turn_clock(asyncio.get_running_loop(), 60)
         with pytest.raises(NoCredentials) as refused:
-            await credentials.headers()
-        await _gone(await _started(tmp_path))
+            await waiting
+        await _gone(pids)
         return str(refused.value)
 
-    assert asyncio.run(story()).endswith(": it took longer than 1 seconds and was stopped")
+    assert asyncio.run(story()).endswith(": it took longer than 60 seconds and was stopped")
 
 
 def test_a_child_that_outlives_a_good_plugin_is_left_alone(tmp_path):
@@ -386,10 +389,10 @@ def test_a_talking_plugin_may_fail(tmp_path):
 def test_a_plugin_runs_on_the_loop_of_the_product(tmp_path):
     """On uvloop it is asked, and stopped, as on the loop of the standard library."""
     body = f"if count > 1: answer(token='x'); sys.exit()\n{_ENDLESS}"
-    credentials = made(tmp_path, body, limit=1.0)
+    credentials = made(tmp_path, body, limit=5.0)  # nobody can turn the clock of this loop
 
     async def story() -> object:
-        with pytest.raises(NoCredentials, match="longer than 1 seconds"):
+        with pytest.raises(NoCredentials, match="longer than 5 seconds"):
             await credentials.headers()
         await _gone(await _started(tmp_path))
         return await credentials.headers()
@@ -433,11 +436,19 @@ def test_a_talking_plugin_is_stopped_too(tmp_path):
     """A plugin in the terminal's session is killed by its own number."""
     main, terminal = pty.openpty()
     body = '(here / "pids").write_text(f"{os.getpid()}\\n")\ninput()'
-    settings = ExecSettings(command=str(plugin(tmp_path, body)), api_version=V1, limit=1.0)
+    settings = ExecSettings(command=str(plugin(tmp_path, body)), api_version=V1, limit=60.0)
+
+    async def story() -> None:
+        credentials = ExecPlugin(settings, environment(), {}, terminal)
+        waiting = asyncio.ensure_future(credentials.headers())
+        pids = await _started(tmp_path)
+        _turn_clock(asyncio.get_running_loop(), 60)
+        with pytest.raises(NoCredentials, match="longer than 60 seconds"):
+            await waiting
+        await _gone(pids)
+
     try:
-        with pytest.raises(NoCredentials, match="longer than 1 seconds"):
-            asyncio.run(ExecPlugin(settings, environment(), {}, terminal).headers())
-        asyncio.run(_gone([int((tmp_path / "pids").read_text())]))
+        asyncio.run(story())
     finally:
         os.close(main)
         os.close(terminal)

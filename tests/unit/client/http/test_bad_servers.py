@@ -243,12 +243,13 @@ def test_a_list_that_goes_on_may_take_longer_than_a_silence():
 
     async def slow(writer):
         text = answer()
-        for at in range(len(text)):
-            writer.write(text[at : at + 1])
-            await asyncio.sleep(0.002)
+        piece = len(text) // 15
+        for at in range(0, len(text), piece):
+            writer.write(text[at : at + piece])
+            await asyncio.sleep(0.1)
 
     async def asked():
-        settings = HttpSettings(silence=0.1)
+        settings = HttpSettings(silence=1)
         async with serving(slow) as server, opened(server, settings) as transport:
             return await transport.list(MAPS, EVERYTHING)
 

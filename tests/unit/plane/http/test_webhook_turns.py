@@ -35,7 +35,7 @@ def test_w1_a_webhook_may_write_while_all_seats_are_taken(tmp_path: Path):
             crowd = (
                 send(server.port, "POST", CONFIG_MAPS, config_map(f"c-{n}")) for n in range(CROWD)
             )
-            async with asyncio.timeout(8):  # less than a webhook has
+            async with asyncio.timeout(25):  # less than a webhook has
                 return set(await asyncio.gather(*crowd)), written
 
     codes, written = asyncio.run(story())
@@ -59,6 +59,7 @@ def _configuration(client: dict[str, str]) -> dict[str, object]:
         "name": "note.example.com",
         "clientConfig": client,
         "rules": [rule],
+        "timeoutSeconds": 30,
         "sideEffects": "NoneOnDryRun",
         "admissionReviewVersions": ["v1"],
     }
