@@ -9,7 +9,7 @@ ifneq ($(shell .venv/bin/python -c '' 2>/dev/null && cat .venv/.home 2>/dev/null
 $(READY): remake
 endif
 
-.PHONY: remake help setup demo test check format generate bench peers peer real sim sim-all clean
+.PHONY: remake help setup demo test test-deep check format generate bench peers peer real sim sim-all clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-10s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -27,6 +27,10 @@ test: $(READY) ## run the tests; api/ and decide/ must be covered to the last br
 	@$(BIN)/pytest -q -n auto $(COVERING) --cov=compute.api --cov=compute.decide --cov-branch \
 		--cov-report=term:skip-covered --cov-fail-under=100
 	@$(BIN)/pytest -q -n auto --dist worksteal $(addprefix --ignore=,$(COVERING))
+
+test-deep: $(READY) ## the same tests with large numbers: all seeds, many examples, hundreds of kills; hours
+	@DEEP=1 $(MAKE) --no-print-directory test
+	@$(BIN)/python bench/soak.py
 
 real: $(READY) ## run the tests that need real peers; REQUIRE_PEERS=1 fails where there are none
 	@$(BIN)/pytest -q -n 2 --peers tests/contract

@@ -4,11 +4,15 @@ import signal
 
 from hypothesis import settings
 
+from tests import depth
+
 pytest_plugins = ["tests.peers.plugin"]
 
 # Machines are noisy: how long an example takes proves nothing. The order of examples is drawn from
 # the test's own seed, which pytest-randomly prints, so that a failure can be run again.
-settings.register_profile("default", deadline=None, print_blob=True)
+settings.register_profile(
+    "default", deadline=None, print_blob=True, max_examples=depth.examples(100)
+)
 settings.load_profile("default")
 
 # A shell has Ctrl-C ignored by what it starts in the background, and so does whatever that starts. A
