@@ -9,15 +9,17 @@ from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 
+from compute.api import labels
 from compute.api.instancespec import InstanceSpec, InstanceTemplate, LocationRef
 from compute.api.meta import EPOCH, Condition, Object
-from compute.api.resource import AGE, Column, Resource, condition_column
+from compute.api.resource import AGE, Column, Resource, condition_column, label_column
 from compute.api.wire import Counter, Int32, Int64, RawQuantity, Rule, Wire, always
 
 GROUP: Final = "compute.datumapis.com"
 VERSION: Final = "v1alpha"
 MOST_REPLICAS: Final = 1000  # Instances of one deployment
 _PARENTS: Final = {"discovery.miloapis.com/parent-contexts": "Project"}
+_FIRST_ADDRESSES: Final = ".status.networkInterfaces[0].assignments"
 _COUNTERS: Final = (
     Column("Replicas", ".status.replicas"),
     Column("Ready", ".status.readyReplicas"),
@@ -134,6 +136,7 @@ class Workload(Object, frozen=True, kw_only=True):
         kind="Workload",
         plural="workloads",
         status=True,
+        short_names=("wl",),
         annotations=_PARENTS,
         columns=(
             AGE,
@@ -141,6 +144,7 @@ class Workload(Object, frozen=True, kw_only=True):
             condition_column("Reason", "Available", "reason"),
             Column("Deployments", ".status.deployments"),
             *_COUNTERS,
+            condition_column("Message", "Available", "message", wide=True),
         ),
     )
 
@@ -196,14 +200,17 @@ class WorkloadDeployment(Object, frozen=True, kw_only=True):
         kind="WorkloadDeployment",
         plural="workloaddeployments",
         status=True,
+        short_names=("wd",),
         annotations=_PARENTS,
         columns=(
             AGE,
+            Column("City", ".spec.cityCode"),
             condition_column("Available", "Available", "status"),
             condition_column("Reason", "Available", "reason"),
             *_COUNTERS,
             Column("Location Namespace", ".status.location.namespace", wide=True),
             Column("Location Name", ".status.location.name", wide=True),
+            condition_column("Message", "Available", "message", wide=True),
         ),
     )
 
@@ -279,13 +286,15 @@ class Instance(Object, frozen=True, kw_only=True):
         kind="Instance",
         plural="instances",
         status=True,
+        short_names=("inst",),
         annotations=_PARENTS,
         columns=(
             AGE,
+            label_column("City", labels.CITY_CODE),
             condition_column("Ready", "Ready", "status"),
             condition_column("Reason", "Ready", "reason"),
-            Column("Network IP", ".status.networkInterfaces[0].assignments.networkIP"),
-            Column("External IP", ".status.networkInterfaces[0].assignments.externalIP"),
+            Column("Network IP", f"{_FIRST_ADDRESSES}.networkIP"),
+            Column("External IP", f"{_FIRST_ADDRESSES}.externalIP", wide=True),
             condition_column("Message", "Ready", "message", wide=True),
             condition_column("Quota", "QuotaGranted", "reason", wide=True),
         ),

@@ -64,4 +64,9 @@ def condition_column(name: str, condition: str, part: str, *, wide: bool = False
     return Column(name, f'.status.conditions[?(@.type=="{condition}")].{part}', wide=wide)
 
 
+def label_column(name: str, label: str) -> Column:
+    """A column that shows the value of one label."""
+    return Column(name, ".metadata.labels." + label.replace(".", r"\."))
+
+
 AGE = Column("Age", ".metadata.creationTimestamp", "date")

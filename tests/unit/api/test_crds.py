@@ -65,8 +65,15 @@ def test_a_crd_names_its_kind_and_leaves_out_what_is_empty():
         "listKind": "WorkloadList",
         "plural": "workloads",
         "singular": "workload",
+        "shortNames": ["wl"],
     }
     assert got["spec"]["scope"] == "Namespaced"
+
+
+@pytest.mark.parametrize(("kind", "short"), [(WorkloadDeployment, "wd"), (Instance, "inst")])
+def test_our_kinds_have_short_names(kind, short):
+    """Each of our kinds can be typed in a few letters."""
+    assert crd(kind, no_docs)["spec"]["names"]["shortNames"] == [short]
 
 
 def test_everything_a_resource_can_say_is_in_its_crd():
@@ -113,29 +120,36 @@ def test_columns_of_a_workload():
         "Ready=.status.readyReplicas",
         "Desired=.status.desiredReplicas",
         "Up-to-date=.status.updatedReplicas",
+        f"Message*={condition('Available', 'message')}",
     ]
 
 
 def test_columns_of_a_deployment():
-    """`kubectl get workloaddeployments` shows the location only when asked for more."""
-    assert columns(WorkloadDeployment)[3:] == [
+    """`kubectl get wd` shows the city; location and message only when asked for more."""
+    assert columns(WorkloadDeployment) == [
+        "Age=.metadata.creationTimestamp",
+        "City=.spec.cityCode",
+        f"Available={condition('Available', 'status')}",
+        f"Reason={condition('Available', 'reason')}",
         "Replicas=.status.replicas",
         "Ready=.status.readyReplicas",
         "Desired=.status.desiredReplicas",
         "Up-to-date=.status.updatedReplicas",
         "Location Namespace*=.status.location.namespace",
         "Location Name*=.status.location.name",
+        f"Message*={condition('Available', 'message')}",
     ]
 
 
 def test_columns_of_an_instance():
-    """`kubectl get instances` shows readiness and addresses; message and quota when asked."""
+    """`kubectl get inst` shows city, readiness and address; what is often empty when asked."""
     assert columns(Instance) == [
         "Age=.metadata.creationTimestamp",
+        r"City=.metadata.labels.compute\.datumapis\.com/city-code",
         f"Ready={condition('Ready', 'status')}",
         f"Reason={condition('Ready', 'reason')}",
         "Network IP=.status.networkInterfaces[0].assignments.networkIP",
-        "External IP=.status.networkInterfaces[0].assignments.externalIP",
+        "External IP*=.status.networkInterfaces[0].assignments.externalIP",
         f"Message*={condition('Ready', 'message')}",
         f"Quota*={condition('QuotaGranted', 'reason')}",
     ]
