@@ -4,6 +4,10 @@ SHELL := /bin/sh
 BIN := .venv/bin
 READY := .venv/.ready
 
+# Compiled modules are kept, even where the environment says not to: the tests start hundreds of processes,
+# and each would compile everything again.
+unexport PYTHONDONTWRITEBYTECODE
+
 # An environment that was moved, or whose Python is gone, is made anew.
 ifneq ($(shell .venv/bin/python -c '' 2>/dev/null && cat .venv/.home 2>/dev/null),$(CURDIR))
 $(READY): remake
