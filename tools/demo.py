@@ -19,6 +19,7 @@ from compute.api import annotations, scheme, times
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.errors import AlreadyExists, ApiError, Conflict
+from compute.app import logs
 from compute.app.environment import system
 from compute.app.running import Place
 from compute.client import documents
@@ -219,6 +220,7 @@ def _line(city: str, ready: str, updated: str, state: str) -> str:
 
 
 if __name__ == "__main__":
+    logs.show_unhandled()
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--once", action="store_true", help="stop the world at the end")
     parser.add_argument("--data", type=Path, default=ROOT / ".demo", help="the folder of the world")

@@ -26,8 +26,11 @@ _SERVING: Final = {
 def main() -> int:
     """Run the command line; the answer is the exit code."""
     try:
-        from compute.cli.root import run  # noqa: PLC0415 - so that an interrupt is caught from here
+        # So that an interrupt is caught from here.
+        from compute.app.logs import show_unhandled  # noqa: PLC0415
+        from compute.cli.root import run  # noqa: PLC0415
 
+        show_unhandled()
         return run(sys.argv[1:], _SERVING)
     except KeyboardInterrupt:  # before or after the command itself
         return 130

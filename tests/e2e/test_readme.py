@@ -56,6 +56,7 @@ def test_the_demo_deploys_to_three_cities(tmp_path):
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False)
 
     assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stderr == ""
     for told in ("served after", "restarted after", "told of the silence", "whole again after"):
         assert told in done.stdout
     assert "still Ready: hello-world-lhr-0, hello-world-lhr-1" in done.stdout

@@ -25,36 +25,54 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(LIMIT + 40)
 @pytest.mark.usefixtures("_peer")
 @pytest.mark.parametrize("page", ["docs/tour.md", "README.md"])
 def test_the_walk_shows_what_happens(page, tmp_path):
-    """Every command of the page works, one after the other, and prints what the page shows."""
+    """Every command of the page works, one after the other, and prints what the page shows.
+
+    On stderr there is nothing else: a warning that the page does not show is a defect.
+    """
     blocks = BLOCK.findall((ROOT / page).read_text())
-    steps = iter(walked([text for kind, text in blocks if kind == "sh"], tmp_path))
-    printed = ""
+    steps = walked([text for kind, text in blocks if kind == "sh"], tmp_path)
+    shown = [line for kind, text in blocks if kind == "text" for line in text.splitlines()]
+    surprises = [line for errors, _ in steps for line in errors if not is_shown(line, shown)]
+    assert surprises == []
+    rest, printed = iter(steps), ""
     for kind, text in blocks:
         if kind == "sh":
-            printed = next(steps)
+            errors, output = next(rest)
+            printed = "\n".join([*errors, *output])
         else:
             assert unseen(text, printed) == [], printed
 
 
-def walked(commands: list[str], home: Path) -> list[str]:
-    """What each of the commands printed. One shell runs them, and ends where one of them fails."""
-    script = "\n".join(f"echo '{MARK}'\n{command}" for command in commands)
-    log = home / "printed"
+def walked(commands: list[str], home: Path) -> list[tuple[list[str], list[str]]]:
+    """The lines that each command printed on stderr and on stdout.
+
+    One shell runs them, and ends where one of them fails.
+    """
+    script = "\n".join(f"echo '{MARK}'; echo '{MARK}' >&2\n{command}" for command in commands)
+    output, errors = home / "output", home / "errors"
     try:
-        with log.open("w") as out:
+        with output.open("w") as out, errors.open("w") as err:
             done = subprocess.run(
                 ["sh", "-euc", script],
                 cwd=ROOT,
                 env=surroundings(home),
                 stdout=out,
-                stderr=out,
+                stderr=err,
                 check=False,
                 timeout=LIMIT,
             )
     finally:
         stop(home)
-    assert done.returncode == 0, log.read_text()
-    return log.read_text().split(f"{MARK}\n")[1:]
+    assert done.returncode == 0, output.read_text() + errors.read_text()
+    return list(zip(steps_of(errors), steps_of(output), strict=True))
+
+
+def steps_of(printed: Path) -> list[list[str]]:
+    return [step.splitlines() for step in printed.read_text().split(f"{MARK}\n")[1:]]
+
+
+def is_shown(line: str, shown: list[str]) -> bool:
+    return any(pattern(wanted).search(" ".join(line.split())) for wanted in shown)
 
 
 def surroundings(home: Path) -> dict[str, str]:

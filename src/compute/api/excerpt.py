@@ -5,11 +5,11 @@ from typing import Final
 _LONGEST: Final = 80
 
 
-def excerpt(text: object) -> str:
+def excerpt(text: object, longest: int = _LONGEST) -> str:
     """The text in quotes, as an error message shows it: escaped, and cut when it is long.
 
     What is being refused may be a megabyte of somebody's mistake; the message about it goes into
     logs, conditions and HTTP answers.
     """
     shown = str(text)
-    return repr(shown) if len(shown) <= _LONGEST else f"{shown[:_LONGEST]!r}..."
+    return repr(shown) if len(shown) <= longest else f"{shown[:longest]!r}..."

@@ -52,6 +52,16 @@ def shown(level: str) -> Iterator[None]:
         logging.raiseExceptions = complaints
 
 
+def show_unhandled() -> None:
+    """Write whole lines where no log is set up.
+
+    There the last resort of `logging` writes messages alone, and what a record says is in its
+    fields.
+    """
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(Lines())
+
+
 class Lines(logging.Formatter):
     """Each record as one line, whatever is in it."""
 

@@ -3,8 +3,10 @@
 import io
 import logging
 import re
+import subprocess
 import sys
 import warnings
+from pathlib import Path
 
 import hypothesis.strategies as st
 import pytest
@@ -12,6 +14,7 @@ from hypothesis import given
 
 from compute.app.logs import LONGEST, Lines, shown
 
+ROOT = Path(__file__).parents[3]
 TOKEN = "kJ8planted-token-value"
 JWT = "eyJhbGciOiJFUzI1NiJ9.eyJzdWIiOiJhbGljZSJ9.c2lnbmF0dXJlLXBsYW50ZWQ"
 HOSTILE = {
@@ -175,3 +178,20 @@ def test_l1_a_stream_that_is_gone_stops_nothing(monkeypatch):
     monkeypatch.setattr(sys, "stderr", stream)
     with shown("debug"):
         logging.getLogger("compute.test").error("into the void")
+
+
+@pytest.mark.parametrize("program", ["src/compute/__main__.py", "tools/demo.py"])
+def test_l1_where_no_log_is_set_up_the_fields_are_shown_too(program):
+    """A command that sets up no log must not show a message without what it is about."""
+    script = f"""
+import logging, runpy, sys
+sys.argv[1:] = ["--help"]
+try:
+    runpy.run_path({program!r}, run_name="__main__")
+except SystemExit:
+    logging.getLogger("compute.x").warning("webhook failed", extra={{"why": "refused"}})
+"""
+    line = [sys.executable, "-c", script]
+    done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=True)
+
+    assert pairs(done.stderr)["why"] == "refused"

@@ -19,6 +19,7 @@ _REDIRECTS: Final = range(300, 400)
 _WARNING: Final = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
 _ESCAPE: Final = re.compile(r"\\(.)")
 _REMEMBERED: Final = 1000
+_LONGEST: Final = 500  # characters of a warning
 _BY_CODE: Final = {
     401: "check the token, certificate or exec plugin of the user in the kubeconfig",
     404: "does the server's address lead to an API server, and does that serve this kind?",
@@ -55,7 +56,8 @@ class Warnings:
         if text in self._known or len(self._known) >= _REMEMBERED:
             return
         self._known[text] = None
-        _log.warning("server warns", extra={"server": self._server, "warning": text})
+        # In the message, which a program that knows nothing of our fields shows too.
+        _log.warning("server warns: %s", excerpt(text, _LONGEST), extra={"server": self._server})
 
 
 def warnings(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[str]:

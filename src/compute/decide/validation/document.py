@@ -21,6 +21,8 @@ _IDENTITY: Final = {
     "apiVersion": Workload.RESOURCE.api_version,
     "kind": Workload.RESOURCE.kind,
 }
+# What the server alone writes, and the schema knows only in part.
+_SERVER_OWNED: Final = frozenset({"managedFields", "selfLink"})
 _PLACE: Final = re.compile(r"`\$\.?([^`]*)`$")
 
 
@@ -31,14 +33,15 @@ def review_document(
 
     Fields that the schema does not know would be dropped, which is worth a warning. Where the
     document cannot be read as a Workload only its shape is judged; where it can, a field that was
-    refused for its shape is not refused once more. A status is the server's and not looked at.
+    refused for its shape is not refused once more. What the server alone writes, the status among
+    it, is not judged.
     """
     if old is not None and old.deleting:
         return Review()
     strange = tuple(_check_identity(document))
     if strange:
         return Review(errors=strange)
-    given = {name: value for name, value in document.items() if name != "status"}
+    given = _from_the_client(document)
     shape = [hinted(error, given) for error in structural.validate(given, _schema())]
     unknown = (error.detail for error in _unknown(given))
     read = _read(given)
@@ -59,6 +62,13 @@ def _check_identity(document: Mapping[str, Any]) -> Iterator[FieldError]:
             yield required(name, f"write {expected}")
         elif document[name] != expected:
             yield not_supported(name, document[name], (expected,))
+
+
+def _from_the_client(document: Mapping[str, Any]) -> dict[str, Any]:
+    given = {name: value for name, value in document.items() if name != "status"}
+    if isinstance(metadata := document.get("metadata"), Mapping):
+        given["metadata"] = {n: v for n, v in metadata.items() if n not in _SERVER_OWNED}
+    return given
 
 
 def _unknown(document: dict[str, Any]) -> Iterator[FieldError]:

@@ -3,11 +3,12 @@
 import pytest
 
 from compute.api.fields import Problem
-from compute.decide.validation import Review, review_document, validate
+from compute.decide.validation import NetworkUse, Review, review_document, validate
 from tests.validation_builders import ABSENT, CITIES, changed, decoded, sandbox
 
 CONTAINER = "spec/template/spec/runtime/sandbox/containers/0"
 CODES = "spec/placements/0/cityCodes"
+NETWORKS = (NetworkUse("default", "default", "spec.template.spec.networkInterfaces[0].network"),)
 
 
 def blamed(document):
@@ -138,6 +139,15 @@ def test_a_status_is_not_looked_at():
     assert review_document(sandbox({"status": {"conditions": "?"}}), cities=CITIES) == (
         review_document(sandbox(), cities=CITIES)
     )
+
+
+def test_metadata_that_the_server_owns_is_not_judged():
+    """Every stored object carries managed fields; none of them may draw a warning or an error."""
+    fields = {"f:metadata": {"f:labels": {".": {}}}, "f:spec": {"f:placements": {}}}
+    entry = {"manager": "kubectl", "operation": "Update", "fieldsV1": fields}
+    owned = {"metadata/managedFields": [entry], "metadata/selfLink": "/apis/x"}
+
+    assert review_document(sandbox(owned), cities=CITIES) == Review(networks=NETWORKS)
 
 
 def test_an_update_keeps_what_it_had():
