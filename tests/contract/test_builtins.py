@@ -223,6 +223,27 @@ async def test_a_new_event_is_seen_as_an_old_one(core_events, events: Collection
     assert seen["involvedObject"]["name"] == "one"
     assert seen["reportingComponent"] == "test.example/placer"
     assert seen["eventTime"] == PRECISE
+    assert (seen["firstTimestamp"], seen["lastTimestamp"]) == (None, None)
+
+
+async def test_an_old_event_may_have_the_time_and_the_series_of_a_new_one(
+    core_events: Collection, events: Collection, space: str
+):
+    """Only v1 takes the fields of both shapes, so that every reader finds its own."""
+    new = {
+        "eventTime": PRECISE,
+        "reportingComponent": "test.example/placer",
+        "reportingInstance": "placer-1",
+        "action": "Place",
+        "series": {"count": 3, "lastObservedTime": PRECISE},
+    }
+    made = await core_events.make("one", **core_event(space) | new)
+    await core_events.merge("one", {"count": 4, "series": {"count": 4}})
+    old, seen = await core_events.get("one"), await events.get("one")
+    assert {name: made[name] for name in new} == new
+    assert (old["count"], old["lastTimestamp"]) == (4, TIME)
+    assert (seen["deprecatedCount"], seen["series"]["count"]) == (4, 4)
+    assert (seen["deprecatedLastTimestamp"], seen["eventTime"]) == (TIME, PRECISE)
 
 
 async def test_an_event_is_watched_from_both_groups(core_events, events: Collection, space: str):

@@ -7,6 +7,7 @@ people and must never be what fills a process or a plane.
 
 import asyncio
 import logging
+from datetime import datetime
 from random import Random
 from typing import Any, Final, TypeVar
 
@@ -22,8 +23,7 @@ from compute.api.errors import (
     NotFound,
     TooLarge,
 )
-from compute.api.events import Event
-from compute.api.times import MicroTime
+from compute.api.events import CoreEvent
 from compute.client.client import Client
 from compute.runtime.eventseries import Saying, Series
 
@@ -95,7 +95,7 @@ class Desk:
     def wants_writer(self) -> bool:
         return bool(self._waiting)
 
-    def repeat(self, key: Key, when: MicroTime, now: float) -> bool:
+    def repeat(self, key: Key, when: datetime, now: float) -> bool:
         """Count one more of a series. False when there is none that still goes on."""
         series = self._series.pop(key, None)
         if series is None:
@@ -119,7 +119,7 @@ class Desk:
         self.dropped += 1
         return False
 
-    def begin(self, key: Key, event: Event, now: float) -> None:
+    def begin(self, key: Key, event: CoreEvent, now: float) -> None:
         series = self._series[key] = Series(event, now)
         _bound(self._series, MOST_SERIES)
         self._wait(series)
@@ -197,15 +197,21 @@ class Desk:
         except (Conflict, NotFound):  # somebody wrote to it, or it has expired
             series.stored = await self._updated(await self._made(event), event)
 
-    async def _made(self, event: Event) -> Event:
+    async def _made(self, event: CoreEvent) -> CoreEvent:
         """The Event on the server. One that is there already is ours, whose answer was lost."""
         try:
             return await self._client.create(event)
         except AlreadyExists:
-            return await self._client.get(Event, event.metadata.name, event.metadata.namespace)
+            return await self._client.get(CoreEvent, event.metadata.name, event.metadata.namespace)
 
-    async def _updated(self, stored: Event, event: Event) -> Event:
-        return await self._client.patch(stored, replace(stored, series=event.series))
+    async def _updated(self, stored: CoreEvent, event: CoreEvent) -> CoreEvent:
+        counted = replace(
+            stored,
+            count=event.count,
+            last_timestamp=event.last_timestamp,
+            series=event.series,
+        )
+        return await self._client.patch(stored, counted)
 
     def _give_up(self, series: Series, error: Exception) -> None:
         self.dropped += 1

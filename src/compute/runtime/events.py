@@ -9,7 +9,6 @@ import asyncio
 from contextlib import suppress
 from typing import Final
 
-from compute.api import times
 from compute.api.meta import Object
 from compute.client.client import Client
 from compute.environment import Environment
@@ -52,7 +51,7 @@ class Recorder:
         desk = self._desk(client)
         said = Saying(type, reason, note, action)
         subject = _subject(regarding)
-        when = times.format_micro(self._environment.now())
+        when = self._environment.now()
         if desk.repeat((subject, said), when, now) or not desk.admits(subject, now):
             self._wake.set()
             return

@@ -1,4 +1,8 @@
-"""What happens to an object, once or again and again, as one Event of events.k8s.io/v1.
+"""What happens to an object, once or again and again, as one Event of v1.
+
+Only in v1 may an event carry both the old shape's times and count and the new shape's time and
+series: events.k8s.io/v1 refuses the former. So every reader finds what it looks for, among them
+`kubectl get events --sort-by=.lastTimestamp`.
 
 A server refuses an Event for anything that is too long or missing, so everything is brought into
 shape here: nobody should lose a message because it was a long one.
@@ -6,13 +10,14 @@ shape here: nobody should lose a message because it was a long one.
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final, Literal
 
 from msgspec.structs import replace
 
 from compute.api import labelsyntax, times
 from compute.api.core import ObjectReference
-from compute.api.events import Event, EventSeries
+from compute.api.events import CoreEvent, EventSeries, EventSource
 from compute.api.meta import Object, ObjectMeta
 from compute.api.names import NAME_LIMIT
 from compute.environment import Environment
@@ -61,15 +66,15 @@ class Series:
     ``told`` is how many of them the server knows of, or was asked to in vain.
     """
 
-    first: Event
+    first: CoreEvent
     heard: float
     count: int = 1
-    last: times.MicroTime | None = None
+    last: datetime | None = None
     told: int = 0
     told_at: float = 0.0
-    stored: Event | None = field(default=None, repr=False)
+    stored: CoreEvent | None = field(default=None, repr=False)
 
-    def again(self, when: times.MicroTime, now: float) -> None:
+    def again(self, when: datetime, now: float) -> None:
         """Count one more."""
         self.count += 1
         self.last = when
@@ -84,31 +89,42 @@ class Series:
     def is_over(self, now: float) -> bool:
         return now > self.heard + WINDOW
 
-    def event(self) -> Event:
-        """The Event that tells all of it."""
-        if self.count == 1:
+    def event(self) -> CoreEvent:
+        """The Event that reports all of it."""
+        if self.last is None:
             return self.first
+        observed = times.format_micro(self.last)
         return replace(
-            self.first, series=EventSeries(count=self.count, last_observed_time=self.last)
+            self.first,
+            count=self.count,
+            last_timestamp=times.seconds(self.last),
+            series=EventSeries(count=self.count, last_observed_time=observed),
         )
 
 
-def first(regarding: Object, said: Saying, reporter: Reporter, environment: Environment) -> Event:
+def first(
+    regarding: Object, said: Saying, reporter: Reporter, environment: Environment
+) -> CoreEvent:
     """The Event that says something of an object for the first time."""
+    now = environment.now()
     reason = _plain(said.reason, LONGEST_WORD) or "Unknown"
-    return Event(
+    return CoreEvent(
         metadata=ObjectMeta(
             name=_name(regarding, environment.chance.getrandbits),
             namespace=regarding.metadata.namespace or _NAMELESS,
         ),
-        regarding=_reference(regarding),
+        involved_object=_reference(regarding),
         type=said.type,
         reason=reason,
         action=_plain(said.action, LONGEST_WORD) or reason,
-        note=_plain(said.note, LONGEST_NOTE),
-        reporting_controller=reporter.controller,
+        message=_plain(said.note, LONGEST_NOTE),
+        source=EventSource(component=reporter.controller),
+        reporting_component=reporter.controller,
         reporting_instance=_plain(reporter.instance, LONGEST_WORD),
-        event_time=times.format_micro(environment.now()),
+        first_timestamp=times.seconds(now),
+        last_timestamp=times.seconds(now),
+        event_time=times.format_micro(now),
+        count=1,
     )
 
 

@@ -1,13 +1,13 @@
 """What a desk remembers is bounded, whatever is said."""
 
+from datetime import UTC, datetime
 from random import Random
 
 import pytest
 
 from compute.api.core import ConfigMap
-from compute.api.events import Event
+from compute.api.events import CoreEvent
 from compute.api.meta import ObjectMeta
-from compute.api.times import MicroTime
 from compute.client.client import Client
 from compute.plane.local import LocalClient
 from compute.runtime import eventseries
@@ -16,7 +16,7 @@ from compute.runtime.eventseries import Reporter, Saying
 from tests import plane_worlds, virtual_time
 
 SAID = Saying("Normal", "Created", "it was made", "Create")
-WHEN = MicroTime("2026-01-01T00:00:00.000000Z")
+WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
@@ -28,10 +28,10 @@ def desk(tmp_path) -> Desk:
     return Desk(virtual_time.run(made()), Random(1))
 
 
-def event(name: str) -> Event:
+def event(name: str) -> CoreEvent:
     regarding = ConfigMap(metadata=ObjectMeta(name=name, namespace="default", uid=name))
 
-    async def made() -> Event:
+    async def made() -> CoreEvent:
         reporter = Reporter("workload", "host")
         return eventseries.first(regarding, SAID, reporter, plane_worlds.environment())
 

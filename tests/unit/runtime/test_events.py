@@ -1,6 +1,7 @@
 """The events recorder: what is said of an object is told on its plane, and never too often."""
 
 import asyncio
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ from compute.client.options import ListOptions
 from compute.runtime.events import Recorder
 from tests import plane_worlds
 from tests.event_builders import CONTROLLER, Scene, config, told
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 def test_an_event_has_the_form_of_events_k8s_io():
@@ -52,6 +55,39 @@ def test_kubectl_finds_the_events_of_an_object_by_its_uid():
         found = (await scene.client.list(CoreEvent, "default", options)).items
         assert [event.involved_object.uid for event in found] == [one.metadata.uid]
         assert found[0].message == "it is so"
+
+    told(story)
+
+
+def test_an_event_carries_the_times_and_the_count_of_the_old_shape():
+    """`kubectl get events --sort-by=.lastTimestamp` sorts by what every one of them has."""
+
+    async def story(scene: Scene) -> None:
+        one = await scene.config()
+        await asyncio.sleep(0.25)
+        scene.say(one)
+        await scene.told()
+        (event,) = (await scene.client.list(CoreEvent, "default")).items
+        assert (event.first_timestamp, event.last_timestamp) == (START, START)
+        assert (event.count, event.source.component) == (1, CONTROLLER)
+
+    told(story)
+
+
+def test_the_times_and_the_count_of_the_old_shape_follow_the_series():
+    """A series of three is one event with a count of three and the time of the last."""
+
+    async def story(scene: Scene) -> None:
+        one = await scene.config()
+        for _ in range(3):
+            scene.say(one)
+            await asyncio.sleep(10)
+        await scene.recorder.drain(5)
+        (event,) = (await scene.client.list(CoreEvent, "default")).items
+        assert event.series is not None
+        assert (event.count, event.series.count) == (3, 3)
+        assert event.first_timestamp == START
+        assert event.last_timestamp == START + timedelta(seconds=20)
 
     told(story)
 

@@ -21,7 +21,7 @@ def test_whatever_is_said_fits_into_an_event(note, reason, action, instance):
     """Texts are cut by bytes, and what a server insists on is never empty."""
     said = Saying("Normal", reason, note, action)
     event = eventseries.first(ONE, said, Reporter("workload", instance), ENVIRONMENT)
-    assert len(event.note.encode()) <= 1024
+    assert len(event.message.encode()) <= 1024
     words = (event.reason, event.action, event.reporting_instance)
     assert all(1 <= len(word.encode()) <= 128 for word in words)
 

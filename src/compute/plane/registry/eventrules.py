@@ -40,6 +40,8 @@ def new_event(document: Document, old: Document | None) -> Iterator[FieldError]:
 def _time_errors(document: Document, names: Mapping[str, str]) -> Iterator[FieldError]:
     timestamps = tuple(names.get(name, name) for name in ("firstTimestamp", "lastTimestamp"))
     yield from time_errors(document, Path(), timestamps, SECONDS)
+    for name in timestamps:  # kubectl sorts by them, and fails where no event has the field
+        document.setdefault(name, None)
     yield from time_errors(document, Path(), ("eventTime",), MICROS)
     if document.get("series"):
         document["series"] = series = dict(document["series"])
