@@ -5,12 +5,15 @@ import asyncio
 import pytest
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.core import ConfigMap
+from compute.api.errors import Forbidden
 from compute.api.events import Event
 from compute.api.karmada import Cluster
 from compute.api.karmada_work import ResourceBinding, Work
-from compute.api.meta import Object
+from compute.api.meta import Object, ObjectMeta
 from compute.api.quota import ResourceClaim
 from compute.api.resourcemanager import Project
+from compute.client.options import DeleteOptions
 from tests.integration.test_cells import cut
 from tests.integration.worlds import PROJECT, Watched, is_ready, told, with_replicas, workload
 from tests.stage import Write
@@ -33,6 +36,32 @@ def ours(left: dict[str, list[str]]) -> dict[str, list[str]]:
     """Without the Works that carry namespaces, which stay with these."""
     named = {p: [n for n in there if "web" in n] for p, there in left.items()}
     return {plane: there for plane, there in named.items() if there}
+
+
+def test_no_plane_lets_what_it_manages_be_orphaned():
+    """`--cascade=orphan` is refused with what to type instead, and nothing changes."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",)))
+        before = await world.instances("dfw")
+        found: list[tuple[str, Object]] = [
+            (PROJECT, await world.user.get(Workload, "web", "default")),
+            ("core", await world.client("core").get(Project, PROJECT)),
+        ]
+        for plane in (PROJECT, "hub", "dfw"):
+            (deployment,) = (await world.client(plane).every(WorkloadDeployment)).items
+            found.append((plane, deployment))
+        for plane, obj in found:
+            with pytest.raises(Forbidden, match=f"kubectl delete {obj.RESOURCE.singular} "):
+                await world.client(plane).delete(obj, DeleteOptions(propagation="Orphan"))
+        await world.rest()
+        assert await world.instances("dfw") == before
+        settings = ConfigMap(metadata=ObjectMeta(name="mine", namespace="default"))
+        made = await world.user.create(settings)
+        await world.user.delete(made, DeleteOptions(propagation="Orphan"))
+        await world.gone(PROJECT, ConfigMap, "mine", "default")
+
+    told(story, cities=("DFW",))
 
 
 def test_a_workload_goes_last_though_its_machines_stop_slowly():

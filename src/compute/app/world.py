@@ -24,6 +24,7 @@ from compute.app import cuts, roles
 from compute.app.admission import Doorkeeper
 from compute.app.homes import CORE, HUB, Home, Homes, Role
 from compute.app.links import Link, through
+from compute.app.orphan_admission import OrphanAdmission
 from compute.app.sites import Site, joined, site_of
 from compute.client.client import Client
 from compute.controllers.cell.planes import CellPlanes, CellSettings
@@ -188,6 +189,7 @@ class World:
     # Beginnings
 
     async def _build(self) -> None:
+        self.homes.join(OrphanAdmission())
         self.homes.join(Doorkeeper(WorkloadAdmission(self._projects), ClaimAdmission(self._core)))
         for home in (CORE, HUB):
             await self._open(home)
