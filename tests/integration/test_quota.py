@@ -1,5 +1,7 @@
 """Quota: denied, freed, and given back."""
 
+import asyncio
+
 from compute.api import names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.events import Event
@@ -52,5 +54,25 @@ def test_budget_that_another_workload_frees_is_used():
         await world.served("two", seconds=30.0)
         claims = (await world.user.every(ResourceClaim)).items
         assert [c.metadata.name for c in claims] == [names.claim("two-home-lhr-0")]
+
+    told(story)
+
+
+def test_a_quota_service_that_starts_is_no_outage():
+    """The first claims of a new project, and those made while quota restarts, raise no alarm."""
+
+    async def story(world: Watched) -> None:
+        written: list[bytes] = []
+        for plane in world.planes.values():
+            plane.store.listen(lambda _, event: written.append(event.record.data))
+        await world.deploy(workload("one"))
+        await world.world.pause("quota")
+        await world.user.create(workload("two"))
+        await asyncio.sleep(20)
+        await world.world.resume("quota")
+        await world.served("two")
+        await world.rest()
+        assert any(b'"PendingEvaluation"' in each for each in written)
+        assert not [each for each in written if b"QuotaBackendUnavailable" in each]
 
     told(story)

@@ -148,7 +148,7 @@ class Reason(KnownReason):
     QUOTA_AVAILABLE = healthy("QuotaAvailable", "The quota is granted.")
     QUOTA_BACKEND_UNAVAILABLE = platform(
         "QuotaBackendUnavailable",
-        "The quota service does not answer; what runs goes on, nothing new is started.",
+        "The quota service has not answered for ten seconds; what runs goes on, nothing new is started.",
         "Wait, the question is repeated; if it lasts, tell those who run the quota service.",
     )
     QUOTA_CLAIM_ORPHANED = platform(

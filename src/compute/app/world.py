@@ -206,7 +206,8 @@ class World:
             await _make(hub, site.cluster)
             if site.cell in was_cut:
                 self.links[home].cut()
-        await self._core.engage(cluster_name(CORE.name), self._way(_DOOR, CORE, _DOOR))
+        core = await self._core.engage(cluster_name(CORE.name), self._way(_DOOR, CORE, _DOOR))
+        await core.informers.wait_synced()
         self._beginnings = self._plan()
 
     def _plan(self) -> dict[str, _Beginning]:

@@ -95,6 +95,7 @@ class QuotaGate:
         self._settings = settings
         self._environment = environment
         self._silent_until: dict[str, datetime] = {}
+        self._unanswered: dict[str, datetime] = {}  # since when, by the uid of the Instance
         self._given_back = given_back
 
     async def evaluate(self, cell: Cluster, instance: Instance) -> Verdict:
@@ -102,15 +103,15 @@ class QuotaGate:
         now = self._environment.now()
         desk = await self._desk(cell, instance)
         if not isinstance(desk, _Desk):
-            return _judged(instance, desk, now)
+            return self._judged(instance, desk, now)
         outcome = self._shown(desk, instance, now) or await self._sought(desk)
         if isinstance(outcome, Found) and _is_left(outcome):
             await _confirm(cell, instance)
             outcome = await self._adopted(desk, outcome.claim)
-        verdict = _judged(instance, outcome, now)
+        verdict = self._judged(instance, outcome, now)
         if isinstance(verdict.action, CreateClaim):
             await _confirm(cell, instance)
-            return _judged(instance, await self._made(desk), now)
+            return self._judged(instance, await self._made(desk), now)
         if isinstance(verdict.action, DeleteClaim) and isinstance(outcome, Found):
             await _confirm(cell, instance)
             await self._take_back(desk, outcome.claim)
@@ -119,6 +120,7 @@ class QuotaGate:
     async def give_back(self, cell: Cluster, instance: Instance) -> Ending:
         """The next step in the removal of an Instance, after whatever could be done at once."""
         now = self._environment.now()
+        self._unanswered.pop(instance.metadata.uid, None)
         if quota.holders(instance) or await _slot_stays(cell, instance):
             return quota.release(instance, Absent(), now, slot_stays=True)
         desk = await self._desk(cell, instance)
@@ -154,6 +156,27 @@ class QuotaGate:
             source_cluster=self._settings.name,
         )
         return _Desk(project, wanted)
+
+    def _judged(self, instance: Instance, outcome: Outcome, now: datetime) -> Verdict:
+        """The verdict on an outcome; where nobody answered, with a look before long."""
+        outcome = self._dated(instance, outcome, now)
+        verdict = quota.judge(instance, outcome, now)
+        if not waits(instance) or not _is_away(outcome):
+            return verdict
+        soon = min(verdict.look_again_after or _UNHEARD, _UNHEARD)
+        return replace(verdict, look_again_after=soon)
+
+    def _dated(self, instance: Instance, outcome: Outcome, now: datetime) -> Outcome:
+        """The outcome, with the time since when there is no answer.
+
+        That there is no claim is half an answer: whether one can be made is seen next.
+        """
+        uid = instance.metadata.uid
+        if isinstance(outcome, Failed) and _is_away(outcome):
+            return replace(outcome, since=self._unanswered.setdefault(uid, now))
+        if not isinstance(outcome, Absent):
+            self._unanswered.pop(uid, None)
+        return outcome
 
     def _shown(self, desk: _Desk, instance: Instance, now: datetime) -> Found | None:
         """The claim in the cache, where it says that all is well with what was let through."""
@@ -219,15 +242,6 @@ class QuotaGate:
 def waits(instance: Instance) -> bool:
     """Whether the Instance waits at its Quota gate."""
     return gates.QUOTA in closed(instance)
-
-
-def _judged(instance: Instance, outcome: Outcome, now: datetime) -> Verdict:
-    """The verdict on an outcome; where nobody answered, with a look before long."""
-    verdict = quota.judge(instance, outcome, now)
-    if not waits(instance) or not _is_away(outcome):
-        return verdict
-    soon = min(verdict.look_again_after or _UNHEARD, _UNHEARD)
-    return replace(verdict, look_again_after=soon)
 
 
 def _is_away(outcome: Outcome) -> bool:

@@ -6,6 +6,7 @@ that is full.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final, Literal
 
 from compute.api import labels, names, resourcemanager
@@ -50,10 +51,14 @@ class Raced:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Nobody could say. The message lands in a status: it should not vary from try to try."""
+    """Nobody could say. The message lands in a status: it should not vary from try to try.
+
+    ``since`` is when the first question without an answer was asked, where that is known.
+    """
 
     reason: FailureReason
     message: str
+    since: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

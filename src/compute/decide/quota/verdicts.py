@@ -77,6 +77,8 @@ class _Ruling:
 
 # The service answers within seconds. A claim that it leaves open for longer waits for budget.
 _EVALUATION: Final = timedelta(seconds=60)
+# A service that starts answers by then. Only one that is silent for longer is reported as unavailable.
+_START_UP: Final = timedelta(seconds=10)
 # A new try costs two writes, and for a moment gives up what was granted in part.
 _BETWEEN_TRIES: Final = timedelta(seconds=60)
 # A cell that a deployment was moved away from stops the machine and gives its claim back by then.
@@ -124,6 +126,8 @@ def _patience(instance: Instance, outcome: Outcome, ruling: _Ruling, now: dateti
     elif isinstance(outcome, Found) and ruling.reason == Reason.PENDING_EVALUATION:
         claim = outcome.claim.metadata
         waits.append(claim.deletion_timestamp or claim.creation_timestamp or now)
+    elif isinstance(outcome, Failed) and _is_starting(outcome, now):
+        waits.append(outcome.since or now)
     return look_again_after(max(waits), now)
 
 
@@ -135,8 +139,8 @@ def _ruling(instance: Instance, outcome: Outcome, now: datetime) -> _Ruling:
             return _waiting("Asking for quota", CreateClaim())
         case Raced():
             return _waiting("Waiting for the quota service to answer")
-        case Failed(reason, message):
-            return _Ruling("False", reason, message, final=False)
+        case Failed():
+            return _failed(outcome, now)
         case Disabled():
             return _Ruling("True", Reason.QUOTA_DISABLED, "Quota is not enforced in this cell")
     assert_never(outcome)
@@ -175,6 +179,19 @@ def _of_another(
     if patient and made_elsewhere(claim, wanted):
         return _waiting("Waiting for another cell to give back the quota of this instance")
     return _waiting("Replacing a claim that was made for something else", _taking_back(claim))
+
+
+def _failed(failed: Failed, now: datetime) -> _Ruling:
+    if _is_starting(failed, now):
+        return _waiting("Waiting for the quota service to answer")
+    return _Ruling("False", failed.reason, failed.message, final=False)
+
+
+def _is_starting(failed: Failed, now: datetime) -> bool:
+    """Whether the service may be about to answer: it has not been silent for long."""
+    if failed.since is None or failed.reason != Reason.QUOTA_BACKEND_UNAVAILABLE:
+        return False
+    return now - failed.since < _START_UP
 
 
 def _waiting(message: str, action: Action = _KEEP) -> _Ruling:

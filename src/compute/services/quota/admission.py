@@ -6,7 +6,7 @@ from compute.api.errors import Unavailable, invalid
 from compute.api.fields import FieldError, forbidden
 from compute.api.quota import ResourceClaim, ResourceRegistration
 from compute.decide import budget
-from compute.runtime.clusters import Clusters
+from compute.runtime.clusters import Cluster, Clusters
 
 
 def admit_claim(
@@ -29,10 +29,21 @@ def admit_claim(
 
 
 class ClaimAdmission:
-    """The same, by the registrations that the core plane has at this moment."""
+    """The same, by the registrations that the core plane has at this moment.
+
+    They are watched from the moment the core plane is engaged: a watch that starts with the first
+    claim would refuse that claim.
+    """
 
     def __init__(self, core: Clusters) -> None:
         self._core = core
+        core.join(self)
+
+    def engage(self, cluster: Cluster) -> None:
+        cluster.informers.of(ResourceRegistration)
+
+    def disengage(self, cluster: Cluster) -> None:
+        return
 
     def review(self, claim: ResourceClaim, project: str, old: ResourceClaim | None = None) -> None:
         """Raise `Invalid` if the claim may not be made or changed. It reads the cache alone."""

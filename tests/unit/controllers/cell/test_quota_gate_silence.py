@@ -1,5 +1,7 @@
 """A quota service that is slow, silent, forgetful or unwilling, and what becomes of Instances."""
 
+import asyncio
+
 import pytest
 from msgspec.structs import replace
 
@@ -8,6 +10,7 @@ from compute.api.errors import Forbidden, NotFound
 from compute.runtime.figures import PassResult
 from tests.builders import condition
 from tests.cell_rig import (
+    CELL,
     CLAIM,
     NAME,
     NAMESPACE,
@@ -110,6 +113,29 @@ def test_w13_a_controller_that_starts_during_an_outage_takes_nothing_down(tmp_pa
     on_a_cell(tmp_path, story)
 
 
+def test_a_short_silence_raises_no_alarm(tmp_path):
+    """A project that answers again within seconds, as after a restart, shows in no reason."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.instance()
+        await rig.claim()
+        await rig.stage.rest()
+        written: list[bytes] = []
+        rig.stage.planes[CELL].store.listen(lambda _, event: written.append(event.record.data))
+        rig.shop.cut()
+        await rig.instance(1)
+        await asyncio.sleep(5)
+        rig.shop.heal()
+        await rig.answer(name=f"{CLAIM[:-1]}1")
+        await rig.run_machine(f"{NAME[:-1]}1")
+        await rig.stage.rest()
+        assert not [each for each in written if b"QuotaBackendUnavailable" in each]
+
+    on_a_cell(tmp_path, story)
+
+
 @pytest.mark.parametrize(
     ("refusal", "status", "reason"),
     [
@@ -168,7 +194,7 @@ def test_a_project_that_never_answers_holds_nobody_up(tmp_path):
         for ordinal in range(1, 20):
             name = f"{NAME[:-1]}{ordinal}"
             away = saying("QuotaGranted", "False", "QuotaBackendUnavailable")
-            await rig.seen(away, name, seconds=12)
+            await rig.seen(away, name, seconds=20)
         await rig.report(condition("Available", "False", "Starting"))
 
         await rig.seen(saying("Ready", "False", "Starting"), seconds=6)

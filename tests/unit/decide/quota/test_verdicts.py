@@ -296,6 +296,31 @@ def test_w13_an_outage_is_announced_once_for_what_runs():
     assert then.condition.message == first.condition.message
 
 
+@pytest.mark.parametrize(
+    ("silent", "expected"),
+    [
+        (0, ("Unknown", Reason.PENDING_EVALUATION)),
+        (9, ("Unknown", Reason.PENDING_EVALUATION)),
+        (10, ("False", Reason.QUOTA_BACKEND_UNAVAILABLE)),
+    ],
+)
+def test_a_service_that_starts_is_no_outage(silent, expected):
+    """Silence is reported once it has lasted for longer than a start takes, and not before."""
+    old = instance(gates=(gates.QUOTA,), creation_timestamp=later(-7200))
+    got = judge(old, Failed(OUTAGE.reason, OUTAGE.message, later(-silent)), NOW)
+
+    assert said(got) == expected
+    assert (got.event is None) == (silent < 10)
+    assert (got.look_again_after == SECOND) == (silent < 10)
+
+
+def test_only_silence_is_waited_out():
+    """What the project refuses is reported at once, however long it has been refusing."""
+    refused = Failed(Reason.QUOTA_MISCONFIGURED, "may not claim", since=NOW)
+
+    assert said(judge(gated(), refused, NOW)) == ("False", Reason.QUOTA_MISCONFIGURED)
+
+
 def test_a_grant_that_has_not_opened_the_gate_does_not_outlive_an_outage():
     """Until the gate is open nothing runs, so nothing is harmed by waiting."""
     got = judge(gated(Reason.QUOTA_AVAILABLE, "True"), OUTAGE, NOW)
