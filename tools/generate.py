@@ -19,12 +19,13 @@ from typing import Any, Final
 
 import yaml
 
-from compute.api import annotations
+from compute.api import annotations, cluster_roles, scheme
 from compute.api.conditions import ConditionType, KnownCondition, NeighbourCondition
 from compute.api.crds import crd
 from compute.api.known_reason import KnownReason
 from compute.api.meta import Object
 from compute.api.pods import Pod, Service
+from compute.api.rbac import ClusterRole
 from compute.api.reasons import NeighbourReason, Reason
 from compute.api.schema import schema_of
 from compute.api.scheme import (
@@ -53,6 +54,7 @@ class Row:
 
 TABLE: Final = (
     Row("config/base/crd/*", lambda: crd_folder("config/base/crd", COMPUTE_KINDS)),
+    Row("config/base/rbac/*", lambda: rbac_folder("config/base/rbac", cluster_roles.ALL)),
     Row("config/neighbours/crd/*", lambda: crd_folder("config/neighbours/crd", NEIGHBOUR_KINDS)),
     Row(_SCHEMAS, lambda: {_SCHEMAS: schemas_file()}),
     Row("docs/api.md", lambda: {"docs/api.md": api_page()}),
@@ -94,10 +96,21 @@ def write(root: Path) -> None:
 
 def crd_folder(folder: str, kinds: Iterable[type[Object]]) -> Files:
     """The CRD of each kind, and the kustomization that lists them."""
-    files = {
-        f"{kind.RESOURCE.group}_{kind.RESOURCE.plural}.yaml": _yaml(crd(kind, field_docs))
+    documents = {
+        f"{kind.RESOURCE.group}_{kind.RESOURCE.plural}.yaml": crd(kind, field_docs)
         for kind in kinds
     }
+    return _kustomized(folder, documents)
+
+
+def rbac_folder(folder: str, roles: Iterable[ClusterRole]) -> Files:
+    """Each role, and the kustomization that lists them."""
+    documents = {f"{role.metadata.name}.yaml": json.loads(scheme.encode(role)) for role in roles}
+    return _kustomized(folder, documents)
+
+
+def _kustomized(folder: str, documents: Mapping[str, Mapping[str, Any]]) -> Files:
+    files = {name: _yaml(document) for name, document in documents.items()}
     kustomization = {
         "apiVersion": "kustomize.config.k8s.io/v1beta1",
         "kind": "Kustomization",

@@ -2,12 +2,13 @@
 
 import asyncio
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
-from compute.api import compute, networking, quota, resourcemanager, services
+from compute.api import cluster_roles, compute, networking, quota, resourcemanager, services
+from compute.api.rbac import ClusterRole, ClusterRoleBinding
 from compute.api.structural_nodes import Document
 from compute.environment import Environment
 from compute.plane.plane import DATABASE, Plane
@@ -22,6 +23,13 @@ _GROUPS: Final[dict[Role, frozenset[str]]] = {
     "hub": frozenset({compute.GROUP, *(f"{part}.karmada.io" for part in _KARMADA)}),
     "cell": frozenset({compute.GROUP, networking.GROUP}),
     "project": frozenset({compute.GROUP, networking.GROUP, quota.GROUP, services.GROUP}),
+}
+# Which roles of people a plane has, besides Kubernetes' own.
+_ROLES: Final[dict[Role, tuple[ClusterRole, ...]]] = {
+    "core": (),
+    "hub": (cluster_roles.OPERATOR,),
+    "cell": (cluster_roles.OPERATOR,),
+    "project": cluster_roles.OF_PROJECTS,
 }
 _PROJECTS: Final = f"/apis/{resourcemanager.GROUP}/{resourcemanager.VERSION}/projects"
 
@@ -54,6 +62,11 @@ class Home:
         """The kinds it starts with."""
         groups = _GROUPS[self.role]
         return [each for each in builtins.definitions() if each["spec"]["group"] in groups]
+
+    @property
+    def access(self) -> Sequence[ClusterRole | ClusterRoleBinding]:
+        """The roles of people that it starts with."""
+        return _ROLES[self.role]
 
 
 CORE: Final = Home("core", "core")
@@ -145,6 +158,7 @@ class Folders:
             builtins.native(),
             self._environment,
             definitions=home.definitions,
+            access=home.access,
         )
 
     async def destroy(self, home: Home) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from compute.api import cluster_roles
 from compute.api.structural_nodes import Document
 from compute.app import interpreter
 from compute.app.environment import system
@@ -46,7 +47,9 @@ async def serving(
     The plane is opened first: whoever comes second on a folder has changed nothing in it.
     """
     environment = system()
-    plane = await Plane.open(data, kinds, environment, definitions=definitions)
+    plane = await Plane.open(
+        data, kinds, environment, definitions=definitions, access=cluster_roles.ALL
+    )
     front: Front | None = None
     try:
         front = Front(data, address, environment)

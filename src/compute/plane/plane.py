@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from compute.api.errors import ApiError
+from compute.api.rbac import ClusterRole, ClusterRoleBinding
 from compute.api.structural_nodes import Document
 from compute.client.options import PLAIN_WRITE
 from compute.environment import Environment
@@ -67,29 +68,33 @@ class Plane:
         threaded: bool = True,
         definitions: Sequence[Document] = (),
         quota: Quota = _PLENTY,
+        access: Sequence[ClusterRole | ClusterRoleBinding] = (),
     ) -> "Plane":
         """The plane whose data is in this directory, made there if there is none yet.
 
         ``kinds`` are there for good; ``definitions`` are made sure of, and may change from then on.
+        So are the roles and bindings in ``access``, beside Kubernetes' own.
         """
         store = await Store.open(
             directory / DATABASE, environment, settings or Settings(), threaded=threaded
         )
-        return await cls.on(store, kinds, environment, definitions, quota)
+        return await cls.on(store, kinds, environment, definitions, quota, access=access)
 
     @classmethod
-    async def on(
+    async def on(  # noqa: PLR0913 -- the last ones are seldom given
         cls,
         store: Store,
         kinds: Kinds,
         environment: Environment,
         definitions: Sequence[Document] = (),
         quota: Quota = _PLENTY,
+        *,
+        access: Sequence[ClusterRole | ClusterRoleBinding] = (),
     ) -> "Plane":
         """The plane on this store, which is the plane's to close from here on."""
         plane = cls(store, kinds, environment, quota)
         try:
-            await plane._begin(definitions)
+            await plane._begin(definitions, access)
         except BaseException:
             await plane.close()
             raise
@@ -126,7 +131,11 @@ class Plane:
             for chores in self._chores:
                 await chores.rest()
 
-    async def _begin(self, definitions: Sequence[Document]) -> None:
+    async def _begin(
+        self,
+        definitions: Sequence[Document],
+        access: Sequence[ClusterRole | ClusterRoleBinding],
+    ) -> None:
         # Before all others: they look at what is served, and must find what a change has brought.
         self._definitions.start()
         self._definitions.changed = self._collector.look_around
@@ -134,7 +143,7 @@ class Plane:
         self._namespaces.start()
         self._accounts.start()
         await starting.make_sure(self.registry, definitions)
-        await self._access.begin()
+        await self._access.begin(access)
         namespaces = self.kinds.require("v1", "Namespace")
         for name in _FIRST_NAMESPACES:
             if self.store.find(namespaces.storage, name) is None:

@@ -7,7 +7,7 @@ changed at all. When everything is in order, nothing is written.
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from compute.api import scheme
@@ -23,21 +23,20 @@ from compute.plane.registry.kinds import Kind
 from compute.plane.registry.registry import Registry
 from compute.plane.store.records import Record
 
-_Wanted = ClusterRole | ClusterRoleBinding
+Wanted = ClusterRole | ClusterRoleBinding
 _TRIES: Final = 5
 _log: Final = logging.getLogger(__name__)
 
 
-async def ensure_defaults(registry: Registry) -> None:
-    """Make sure of the defaults, all at once. A plane without roles needs none."""
-    kinds = registry.kinds
-    if kinds.by_kind(ClusterRole.RESOURCE.api_version, "ClusterRole") is None:
+async def ensure_defaults(registry: Registry, more: Sequence[Wanted] = ()) -> None:
+    """Make sure of the defaults, and of more, all at once. A plane without roles needs none."""
+    if registry.kinds.by_kind(ClusterRole.RESOURCE.api_version, "ClusterRole") is None:
         return
-    wanted: list[_Wanted] = [*defaults.roles(kinds), *defaults.bindings()]
+    wanted: list[Wanted] = [*defaults.ROLES, *defaults.BINDINGS, *more]
     await asyncio.gather(*(_ensure(registry, one) for one in wanted))
 
 
-async def _ensure(registry: Registry, wanted: _Wanted) -> None:
+async def _ensure(registry: Registry, wanted: Wanted) -> None:
     kind = registry.kinds.require(wanted.RESOURCE.api_version, wanted.RESOURCE.kind)
     for _ in range(_TRIES):
         try:
@@ -51,7 +50,7 @@ async def _ensure(registry: Registry, wanted: _Wanted) -> None:
         return
 
 
-async def _compared(registry: Registry, kind: Kind, wanted: _Wanted) -> None:
+async def _compared(registry: Registry, kind: Kind, wanted: Wanted) -> None:
     """Make it, or add to it what is missing."""
     record = registry.store.find(kind.storage, wanted.metadata.name)
     if record is None:
@@ -131,7 +130,7 @@ def _is_left_alone(metadata: ObjectMeta) -> bool:
     return metadata.annotations.get(defaults.AUTO_UPDATE) == "false"
 
 
-def _document(wanted: _Wanted) -> Document:
+def _document(wanted: Wanted) -> Document:
     document: Document = _built(wanted)
     return document
 

@@ -6,10 +6,10 @@
     system:basic-user       questions about oneself
     system:public-info-viewer, system:monitoring
 
-Only what a plane serves is named. Of ours, people write Workloads; the rest is made by the system.
+Only what every plane serves is named.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 from compute.api.meta import LabelSelector, ObjectMeta
@@ -22,7 +22,6 @@ from compute.api.rbac import (
     RoleRef,
     Subject,
 )
-from compute.plane.registry.kinds import Kind
 from compute.plane.users import AUTHENTICATED, MASTERS
 
 AUTO_UPDATE: Final = "rbac.authorization.kubernetes.io/autoupdate"
@@ -32,46 +31,8 @@ _UNAUTHENTICATED: Final = "system:unauthenticated"
 _READ: Final = ("get", "list", "watch")
 _WRITE: Final = ("create", "delete", "deletecollection", "patch", "update")
 _ALL: Final = tuple(sorted(_READ + _WRITE))
-_OURS: Final = "compute.datumapis.com"
-_WRITTEN_BY_PEOPLE: Final = frozenset({"workloads"})
 _HEALTH: Final = ("/healthz", "/livez", "/readyz")
 _VERSION: Final = ("/version", "/version/")
-
-
-def roles(kinds: Iterable[Kind]) -> list[ClusterRole]:
-    """The default ClusterRoles of a plane that serves these kinds."""
-    ours = [kind for kind in kinds if kind.resource.group == _OURS]
-    return [*_ROLES, *_of_ours(ours)]
-
-
-def bindings() -> tuple[ClusterRoleBinding, ...]:
-    """The default ClusterRoleBindings."""
-    return _BINDINGS
-
-
-def _of_ours(kinds: list[Kind]) -> Iterator[ClusterRole]:
-    if not kinds:
-        return
-    everything = sorted(name for kind in kinds for name in _with_parts(kind))
-    written = sorted(
-        name
-        for kind in kinds
-        if kind.resource.plural in _WRITTEN_BY_PEOPLE
-        for name in _with_parts(kind)
-        if not name.endswith("/status")
-    )
-    yield _role("compute:aggregate-to-view", _rule(_READ, _OURS, *everything), part_of="view")
-    if written:
-        yield _role("compute:aggregate-to-edit", _rule(_WRITE, _OURS, *written), part_of="edit")
-
-
-def _with_parts(kind: Kind) -> Iterator[str]:
-    resource = kind.resource
-    yield resource.plural
-    if resource.status:
-        yield f"{resource.plural}/status"
-    if resource.scale:
-        yield f"{resource.plural}/scale"
 
 
 def _rule(verbs: tuple[str, ...], group: str, *resources: str) -> PolicyRule:
@@ -111,7 +72,7 @@ def _binding(role: str, *groups: str) -> ClusterRoleBinding:
     return ClusterRoleBinding(metadata=_meta(role, {}), role_ref=ref, subjects=subjects)
 
 
-_ROLES: Final = (
+ROLES: Final = (
     _role(
         "cluster-admin",
         PolicyRule(verbs=("*",), api_groups=("*",), resources=("*",)),
@@ -170,7 +131,7 @@ _ROLES: Final = (
         part_of="view",
     ),
 )
-_BINDINGS: Final = (
+BINDINGS: Final = (
     _binding("cluster-admin", MASTERS),
     _binding("system:discovery", AUTHENTICATED),
     _binding("system:basic-user", AUTHENTICATED),

@@ -1,8 +1,10 @@
 """All that one plane does about access, put together."""
 
+from collections.abc import Sequence
+
 from compute.plane.access.aggregation import Aggregator
 from compute.plane.access.authorizer import Authorizer
-from compute.plane.access.bootstrap import ensure_defaults
+from compute.plane.access.bootstrap import Wanted, ensure_defaults
 from compute.plane.access.escalation import EscalationGuard
 from compute.plane.access.reviews import answers
 from compute.plane.registry.chores import Chores
@@ -24,10 +26,10 @@ class AccessKeeper:
         """The work it does by itself. They are closed with the plane's other chores."""
         return self._aggregator.chores
 
-    async def begin(self) -> None:
-        """Make sure of the default roles, and keep roles that are sums of others up to date."""
+    async def begin(self, more: Sequence[Wanted] = ()) -> None:
+        """Make sure of the default roles and more, and keep sums of roles up to date."""
         self._aggregator.start()
-        await ensure_defaults(self._registry)
+        await ensure_defaults(self._registry, more)
 
     def close(self) -> None:
         """Hear no more of the store."""

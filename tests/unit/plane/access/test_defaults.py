@@ -2,15 +2,16 @@
 
 import pytest
 
+from compute.api.meta import ObjectMeta
+from compute.api.rbac import ClusterRole
 from compute.plane.access import rules
 from compute.plane.access.bootstrap import ensure_defaults
 from compute.plane.registry.kinds import Kinds
 from compute.plane.users import ANONYMOUS, AUTHENTICATED, User
-from tests.access_builders import SPACE, group, rule, scenario, user
+from tests.access_builders import SPACE, group, policy, rule, scenario, user
 
 AUTO_UPDATE = "rbac.authorization.kubernetes.io/autoupdate"
 SOMEBODY = User("somebody", (AUTHENTICATED,))
-WORKLOADS = {"resource": "workloads", "group": "compute.datumapis.com"}
 
 
 async def started(world):
@@ -58,10 +59,6 @@ RIGHTS = [
     ("serviceaccounts/token", "", "create", ""),
     ("events", "list", "create", ""),
     ("namespaces", "get", "", ""),
-    ("workloads.compute.datumapis.com", "get list", "create update delete", ""),
-    ("workloads/status.compute.datumapis.com", "get", "", ""),
-    ("instances.compute.datumapis.com", "get list", "", ""),
-    ("workloaddeployments.compute.datumapis.com", "get list", "", ""),
     ("leases.coordination.k8s.io", "", "get update", ""),
     ("roles.rbac.authorization.k8s.io", "", "", "get create"),
     ("localsubjectaccessreviews.authorization.k8s.io", "", "", "create"),
@@ -73,7 +70,7 @@ VERBS = ("get", "list", "create", "update", "delete", "impersonate", "escalate",
 @pytest.mark.parametrize(("resource", "view", "edit", "admin"), RIGHTS, ids=[r[0] for r in RIGHTS])
 @scenario
 async def test_view_edit_and_admin_hold_what_the_plane_serves(world, resource, view, edit, admin):
-    """Each holds what the smaller one holds. Secrets are not for viewing, Instances not for writing."""
+    """Each holds what the smaller one holds. Secrets are not for viewing."""
     await started(world)
     for role in ("view", "edit", "admin"):
         await world.bind(role, f"ClusterRole/{role}", user(role))
@@ -188,15 +185,13 @@ async def test_a_plane_without_roles_needs_no_defaults(world):
 
 
 @scenario
-async def test_without_our_kinds_there_are_no_roles_for_them(world):
-    """Rights to what is not served would only confuse."""
-    kinds = world.registry.kinds
-    world.registry.kinds = Kinds(tuple(k for k in kinds if k.resource.group != WORKLOADS["group"]))
-    await started(world)
+async def test_more_roles_are_made_sure_of_beside_the_defaults(world):
+    """They are treated alike: made where they are missing, completed where rights are."""
+    sweeper = ClusterRole(metadata=ObjectMeta(name="sweeper"), rules=(policy("delete", "pods"),))
+    await world.keeper.begin([sweeper])
+    await world.keeper.chores.rest()
+    await world.patch("ClusterRole", "", "sweeper", {"rules": []})
+    await ensure_defaults(world.registry, [sweeper])
 
-    names = [
-        r.key
-        for r in world.registry.store.collection("rbac.authorization.k8s.io/clusterroles").range()
-    ]
-    assert "view" in names
-    assert not any(name.startswith("compute:") for name in names)
+    await world.bind("sweeper", "ClusterRole/sweeper", user("bob"))
+    assert world.may(User("bob"), "delete", namespace=SPACE)

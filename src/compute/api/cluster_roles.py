@@ -1,0 +1,124 @@
+"""The ClusterRoles of people: three for a project, one for those who operate the hub and the cells.
+
+    compute-viewer    reads what is in a project, but for Secrets
+    compute-editor    and deploys: Workloads, Networks, ConfigMaps, Secrets
+    compute-admin     and shares: roles, bindings, service accounts, namespaces
+    compute-operator  reads a hub or a cell, and writes what its operator acts with
+
+The first three are part of Kubernetes' own view, edit and admin. A plane makes sure of those for its
+role when it opens; `config/base/rbac` has all of them for other clusters.
+"""
+
+from typing import Final
+
+from compute.api.apiextensions import CustomResourceDefinition
+from compute.api.authorization import LocalSubjectAccessReview
+from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.coordination import Lease
+from compute.api.core import ConfigMap, Namespace, Secret, ServiceAccount
+from compute.api.events import CoreEvent, Event
+from compute.api.karmada import Cluster, PropagationPolicy, ResourceInterpreterCustomization
+from compute.api.karmada_work import ResourceBinding, Work
+from compute.api.meta import Object, ObjectMeta
+from compute.api.networking import (
+    Location,
+    LocationBinding,
+    Network,
+    NetworkBinding,
+    NetworkContext,
+    Subnet,
+    SubnetClaim,
+)
+from compute.api.quota import AllowanceBucket, ResourceClaim
+from compute.api.rbac import GROUP, ClusterRole, PolicyRule, Role, RoleBinding
+from compute.api.services import ServiceEntitlement
+
+_READ: Final = ("get", "list", "watch")
+_WRITE: Final = ("create", "delete", "deletecollection", "patch", "update")
+_DELETE: Final = ("delete", "deletecollection")
+
+_COMPUTE: Final = (Workload, WorkloadDeployment, Instance)
+_NETWORKS: Final = (
+    Network, NetworkBinding, NetworkContext, SubnetClaim, Subnet, Location, LocationBinding,
+)  # fmt: skip
+_KARMADA: Final = (
+    Cluster, PropagationPolicy, ResourceInterpreterCustomization, ResourceBinding, Work,
+)  # fmt: skip
+_SAID: Final = (CoreEvent, Event)
+
+OPERATOR_SETTINGS: Final = ("network-faults", "simulated-provider")
+"""The ConfigMaps of a cell that its operator may change."""
+
+
+def _rules(
+    verbs: tuple[str, ...], *kinds: type[Object], names: tuple[str, ...] = ()
+) -> tuple[PolicyRule, ...]:
+    """A rule for each group of these kinds. To read a kind is to read its status."""
+    by_group: dict[str, list[str]] = {}
+    for kind in kinds:
+        resource = kind.RESOURCE
+        plurals = by_group.setdefault(resource.group, [])
+        plurals.append(resource.plural)
+        if resource.status and verbs == _READ:
+            plurals.append(f"{resource.plural}/status")
+    return tuple(
+        PolicyRule(
+            verbs=verbs, api_groups=(group,), resources=tuple(resources), resource_names=names
+        )
+        for group, resources in by_group.items()
+    )
+
+
+def _paths(*paths: str) -> PolicyRule:
+    return PolicyRule(verbs=("get",), non_resource_urls=paths)
+
+
+def _role(name: str, *rules: tuple[PolicyRule, ...], part_of: str = "") -> ClusterRole:
+    labels = {f"{GROUP}/aggregate-to-{part_of}": "true"} if part_of else {}
+    return ClusterRole(
+        metadata=ObjectMeta(name=name, labels=labels),
+        rules=tuple(rule for more in rules for rule in more),
+    )
+
+
+# Entitlements and claims are for reading: to write one is to approve it.
+_VIEWER: Final = _rules(
+    _READ, Namespace, ConfigMap, ServiceAccount, *_SAID, *_COMPUTE, *_NETWORKS,
+    ResourceClaim, AllowanceBucket, ServiceEntitlement,
+)  # fmt: skip
+_EDITOR: Final = (
+    *_VIEWER,
+    *_rules(_READ, Secret),
+    *_rules(_WRITE, Workload, Network, ConfigMap, Secret),
+    *_rules(("use",), Network),  # admission asks for it where a Workload names a network
+)
+# No verb that changes a namespace: its labels can hold rules of others, such as pod security.
+_ADMIN: Final = (
+    *_EDITOR,
+    *_rules(_READ + _WRITE, Role, RoleBinding),
+    *_rules(("create",), LocalSubjectAccessReview),
+    *_rules(_WRITE, ServiceAccount),
+    PolicyRule(verbs=("create",), api_groups=("",), resources=("serviceaccounts/token",)),
+    *_rules(("create", "delete"), Namespace),
+)
+
+VIEWER: Final = _role("compute-viewer", _VIEWER, part_of="view")
+EDITOR: Final = _role("compute-editor", _EDITOR, part_of="edit")
+ADMIN: Final = _role("compute-admin", _ADMIN, part_of="admin")
+OPERATOR: Final = _role(
+    "compute-operator",
+    _rules(
+        _READ, Namespace, ConfigMap, *_SAID, Lease, CustomResourceDefinition,
+        *_COMPUTE, *_NETWORKS, *_KARMADA,
+    ),
+    _rules(_WRITE, Cluster),
+    # What the system makes again: to delete one is to have it done anew.
+    _rules(_DELETE, WorkloadDeployment, Instance, PropagationPolicy, ResourceBinding, Work),
+    # A request to create names no object, so a rule with names cannot allow it.
+    _rules(("create",), ConfigMap),
+    _rules(("delete", "patch", "update"), ConfigMap, names=OPERATOR_SETTINGS),
+    (_paths("/healthz", "/livez", "/livez/*", "/metrics", "/readyz", "/readyz/*"),),
+)  # fmt: skip
+
+OF_PROJECTS: Final = (VIEWER, EDITOR, ADMIN)
+ALL: Final = (*OF_PROJECTS, OPERATOR)
