@@ -17,6 +17,7 @@ CUT: Final = "compute.datumapis.com/cut"  # "true" on a hub's Cluster: nothing g
 APPROVAL: Final = "services.miloapis.com/approval"  # Approved or Denied, on a ServiceEntitlement
 APPROVAL_MESSAGE: Final = "services.miloapis.com/approval-message"  # why, for whoever asked
 DEFAULT_NETWORK: Final = "networking.datumapis.com/default-network"  # on a Namespace: it had one
+DRAIN: Final = "compute.datumapis.com/drain"  # on a deployment: why it is drained, and when
 LAST_REPORT: Final = "compute.datumapis.com/last-report"  # when the cell was last heard of
 
 # Set by users or by us in the project, obeyed in the cell: absence travels too, since a stale copy

@@ -30,12 +30,17 @@ class KnownCondition(StrEnum):
 
 
 class ConditionType(KnownCondition):
-    """What our kinds say: adjectives that are true when all is well, but for a pause."""
+    """What our kinds say: adjectives that are true when all is well, but for pauses and drains."""
 
     AVAILABLE = Said(
         "Available",
         "It runs; of a deployment, a placement or a workload: at least one instance of it is ready.",
         "the provider for instances; the cell for deployments; the management plane for workloads",
+    )
+    DRAIN_SCHEDULED = Said(
+        "DrainScheduled",
+        "It is no longer wanted and goes on until the time that its message says.",
+        "the management plane, for deployments and for workloads that have such deployments",
     )
     PAUSED = Said(
         "Paused",

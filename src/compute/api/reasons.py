@@ -36,6 +36,14 @@ class Reason(KnownReason):
         "The city's cell has not reported for a while; what runs there goes on unseen.",
         "Run `compute cities describe CITY`; those who run the cell have to bring it back.",
     )
+    CITY_RETURNED = healthy(
+        "CityReturned", "A city that was withdrawn is offered again; its instances go on untouched."
+    )
+    CITY_WITHDRAWN = user(
+        "CityWithdrawn",
+        "The project is no longer offered the city; instances there go on until they are drained.",
+        "Name another city in the workload's spec, or ask those who run the platform to offer it again.",
+    )
     CONFIGURATION_ERROR = user(
         "ConfigurationError",
         "The instance cannot start as configured: a variable, a key or a mount is wrong.",

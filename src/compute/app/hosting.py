@@ -23,6 +23,7 @@ from compute.app.sites import Site
 from compute.app.visitors import Visitors
 from compute.app.world import World
 from compute.decide.conditions import find
+from compute.decide.drains import PLAIN, Grace
 from compute.plane.local import LocalClient
 from compute.plane.store.store import Store
 from compute.services.offers import offers
@@ -99,7 +100,7 @@ class Hosted:
 
 @asynccontextmanager
 async def hosted(
-    data: Path, sites: Sequence[Site], address: tuple[str, int]
+    data: Path, sites: Sequence[Site], address: tuple[str, int], grace: Grace = PLAIN
 ) -> AsyncIterator[Hosted]:
     """A world from a folder, served, with the files that let clients in.
 
@@ -107,7 +108,7 @@ async def hosted(
     """
     environment = system()
     homes = Homes(Folders(data, environment))
-    world = World(homes, sites, environment)
+    world = World(homes, sites, environment, grace)
     front: Front | None = None
     try:
         await homes.open(CORE)

@@ -7,15 +7,16 @@ from compute.controllers.cell import deployment, instance, write_back
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.controllers.management import federator, hub_namespaces, projector, workload
 from compute.controllers.management.planes import ManagementPlanes
+from compute.decide.drains import PLAIN, Grace
 from compute.runtime.controller import Controller
 from compute.runtime.informers import Parts
 from compute.runtime.kit import Kit
 
 
-def management(planes: ManagementPlanes, kit: Kit) -> list[Controller]:
-    """From Workloads to the hub, and back."""
+def management(planes: ManagementPlanes, kit: Kit, grace: Grace = PLAIN) -> list[Controller]:
+    """From Workloads to the hub, and back. What is no longer wanted goes after the ``grace``."""
     return [
-        *workload.controllers(planes, kit),
+        *workload.controllers(planes, kit, grace=grace),
         *federator.controllers(planes, kit),
         *hub_namespaces.controllers(planes, kit),
         *projector.controllers(planes, kit),

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, Final
 
@@ -15,6 +16,7 @@ import uvloop
 
 from compute.api import times
 from compute.app import logs
+from compute.app.durations import DURATION
 from compute.app.environment import system
 from compute.app.hosting import Hosted, NotReady, hosted
 from compute.app.kubeconfig import reachable
@@ -23,6 +25,7 @@ from compute.app.serving import resealing_when_told, told_to_stop
 from compute.app.sites import Site, sites
 from compute.app.starting import keep_standard_streams, refusals_spoken, say, take_care
 from compute.app.upstatus import status
+from compute.decide.drains import PLAIN, Grace
 
 _PORT: Final = 7443
 _PATIENCE: Final = 90.0  # seconds for a world in the background to become ready
@@ -37,6 +40,10 @@ class Wish:
     port: int
     log_level: str
     detach: bool
+    city_grace: timedelta
+
+    def grace(self) -> Grace:
+        return Grace(withdrawal=self.city_grace)
 
     def sites(self) -> list[Site]:
         return sites(city.strip() for city in self.cities.split(",") if city.strip())
@@ -48,6 +55,7 @@ class Wish:
             f"--project={self.project}",
             f"--port={self.port}",
             f"--log-level={self.log_level}",
+            f"--city-grace={times.format_duration(self.city_grace)}",
         ]
 
 
@@ -64,6 +72,10 @@ class Wish:
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True,
     help="The port to listen on, on the loopback; 0 takes any that is free.",
+)  # fmt: skip
+@click.option(
+    "--city-grace", metavar="DURATION", type=DURATION, default=PLAIN.withdrawal, show_default="5m",
+    help="How long a city that is withdrawn goes on in Workloads that run there, such as 90s.",
 )  # fmt: skip
 @click.option("--detach", is_flag=True, help="Leave it running in the background.")
 @click.option(
@@ -119,7 +131,7 @@ async def _serve(place: Place, wanted: Sequence[Site], wish: Wish) -> None:
     say(f"Opening {place.data}")
     try:
         async with (
-            hosted(place.data, wanted, ("127.0.0.1", wish.port)) as world,
+            hosted(place.data, wanted, ("127.0.0.1", wish.port), wish.grace()) as world,
             resealing_when_told(world.stores),
         ):
             if wish.project:

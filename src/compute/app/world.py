@@ -30,6 +30,7 @@ from compute.client.client import Client
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.controllers.management.admission import WorkloadAdmission
 from compute.controllers.management.planes import ManagementPlanes
+from compute.decide.drains import PLAIN, Grace
 from compute.environment import Environment
 from compute.federation import engine
 from compute.federation.planes import EnginePlanes
@@ -88,11 +89,18 @@ class _Part:
 class World:
     """Everything. `start` it, and `stop` it when done."""
 
-    def __init__(self, homes: Homes, sites: Iterable[Site], environment: Environment) -> None:
+    def __init__(
+        self,
+        homes: Homes,
+        sites: Iterable[Site],
+        environment: Environment,
+        grace: Grace = PLAIN,
+    ) -> None:
         self.homes = homes
         self.links: dict[Home, Link] = {}
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._environment = environment
+        self._grace = grace
         self._wanted = list(sites)
         self._sites: dict[str, Site] = {}
         self._core = Clusters("core", environment)  # as those at the door see it
@@ -246,7 +254,8 @@ class World:
         )
         finding = projects_controller(found, core.clusters, kit.environment, kit.metrics)
         planes = ManagementPlanes(projects.clusters, hub.clusters, core.clusters)
-        program = Program(always=[finding], leading=roles.management(planes, kit))
+        leading = roles.management(planes, kit, self._grace)
+        program = Program(always=[finding], leading=leading)
         self._run(title, program, kit, [core, hub, projects])
 
     async def _run_engine(self, title: str) -> None:

@@ -7,6 +7,8 @@ a user who asked for five cities and got four must be told which one is missing.
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
 
 import msgspec
 
@@ -19,11 +21,13 @@ from compute.api.compute import (
     WorkloadRef,
 )
 from compute.api.meta import ObjectMeta, OwnerReference
-from compute.decide import joins
+from compute.decide import drains, joins
+from compute.decide.drains import Grace
 from compute.decide.writes import Update, change
 
 # What a user sets on the Workload for its deployments to obey. Absence is copied too.
-_HANDED_DOWN = (annotations.PAUSED, annotations.MAX_UNAVAILABLE)
+_HANDED_DOWN: Final[tuple[str, ...]] = (annotations.PAUSED, annotations.MAX_UNAVAILABLE)
+_OURS: Final[tuple[str, ...]] = (*_HANDED_DOWN, annotations.DRAIN)
 
 Owners = tuple[OwnerReference, ...]
 
@@ -46,28 +50,36 @@ class Split:
     delete: tuple[WorkloadDeployment, ...] = ()
     terminating: tuple[WorkloadDeployment, ...] = ()  # wanted or not, they must be gone first
     taken: tuple[WorkloadDeployment, ...] = ()  # another Workload's, under a name we want
-    unmatched: tuple[Unmatched, ...] = ()  # in the order of the spec
+    unmatched: tuple[Unmatched, ...] = ()  # in the order of the spec; withdrawn cities aside
 
 
 def split(
-    workload: Workload, deployments: Iterable[WorkloadDeployment], offered: Collection[str]
+    workload: Workload,
+    deployments: Iterable[WorkloadDeployment],
+    offered: Collection[str],
+    now: datetime,
+    grace: Grace = drains.PLAIN,
 ) -> Split:
     """The exact set of deployments to create, update, keep and delete.
 
     ``deployments`` are those of this Workload, and any other that stands under a wanted name.
-    When no city is offered at all, deployments that the spec still wants are kept as they are: an
-    empty list is far more often a neighbour that has not answered yet than a withdrawal of every
-    city, and taking the second for the first would stop everything the project runs. A Workload
-    that is being deleted wants none.
+
+    A city that is withdrawn while a deployment runs there is drained after a time of grace. Until
+    then the deployment obeys its Workload like any other: it serves, so it is to serve what the
+    user asks for. When no city is offered at all, nothing is withdrawn: an empty list is far more
+    often a neighbour that has not answered yet than a withdrawal of every city. A Workload that is
+    being deleted wants no deployment.
     """
     by_name = {d.metadata.name: d for d in deployments}
     mine = {n: d for n, d in by_name.items() if d.spec.workload_ref.uid == workload.metadata.uid}
+    present = {n: d for n, d in mine.items() if not d.deleting}
     wanted = {
         d.metadata.name: d
-        for d in _wanted(workload, by_name)
-        if d.spec.city_code in offered or (not offered and d.metadata.name in mine)
+        for asked in _wanted(workload, by_name)
+        if (d := _placed(asked, present.get(asked.metadata.name), offered, now, grace))
     }
-    present = {n: d for n, d in mine.items() if not d.deleting}
+    unplaced = [place for place in joins.expected(workload) if place[1] not in offered]
+    drained = {joins.place(d) for d in wanted.values() if drains.of(d)}
     shared = sorted(wanted.keys() & present.keys())
     changes = {n: change(present[n], _merged(present[n], wanted[n])) for n in shared}
     return Split(
@@ -77,11 +89,7 @@ def split(
         delete=tuple(present[n] for n in sorted(present.keys() - wanted.keys())),
         terminating=tuple(mine[n] for n in sorted(mine.keys() - present.keys())),
         taken=tuple(by_name[n] for n in sorted(wanted.keys() & (by_name.keys() - mine.keys()))),
-        unmatched=tuple(
-            Unmatched(placement, city)
-            for placement, city in joins.expected(workload)
-            if city not in offered
-        ),
+        unmatched=tuple(Unmatched(*place) for place in unplaced if place not in drained),
     )
 
 
@@ -115,6 +123,24 @@ def _wanted(
         yield _held_back(desired, current) if current and is_paused(workload) else desired
 
 
+def _placed(
+    asked: WorkloadDeployment,
+    present: WorkloadDeployment | None,
+    offered: Collection[str],
+    now: datetime,
+    grace: Grace,
+) -> WorkloadDeployment | None:
+    """The deployment as it is to be, with its drain where it has one; None when it is not to be."""
+    if asked.spec.city_code in offered:
+        return asked
+    if present is None:
+        return None
+    if not offered:
+        return asked
+    drain = drains.withdrawn(present, now, grace)
+    return drains.stamped(asked, drain) if now < drain.at else None
+
+
 def _held_back(desired: WorkloadDeployment, current: WorkloadDeployment) -> WorkloadDeployment:
     """The deployment with the template it has: a pause stops templates, not numbers."""
     spec = msgspec.structs.replace(desired.spec, template=current.spec.template)
@@ -128,7 +154,7 @@ def _merged(existing: WorkloadDeployment, desired: WorkloadDeployment) -> Worklo
     in the cell behind. Without its owner it would outlive the Workload.
     """
     meta = existing.metadata
-    others = {k: v for k, v in meta.annotations.items() if k not in _HANDED_DOWN}
+    others = {k: v for k, v in meta.annotations.items() if k not in _OURS}
     metadata = msgspec.structs.replace(
         meta,
         labels=meta.labels | desired.metadata.labels,

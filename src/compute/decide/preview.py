@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from compute.api import names, scheme
 from compute.api.compute import MOST_REPLICAS, Workload, WorkloadDeployment
 from compute.api.fields import FieldError
+from compute.api.meta import EPOCH
 from compute.decide import joins, placement, quota, validation
 from compute.decide.placement import Unmatched
 
@@ -73,7 +74,7 @@ def preview(document: Mapping[str, object], cities: Collection[str] | None = Non
     workload = _read(document)
     offered = _named(workload) if cities is None else cities
     review = validation.review_document(document, cities=offered)
-    split = placement.split(workload, (), offered) if workload else placement.Split()
+    split = placement.split(workload, (), offered, EPOCH) if workload else placement.Split()
     name, namespace = _identity(document)
     return Preview(
         workload=name,

@@ -50,7 +50,12 @@ _RANKS: Final[tuple[tuple[Reason, ...], ...]] = (
         Reason.SOURCE_UNAUTHORIZED,
     ),
     # 6 asks for something that is not there
-    (Reason.DEPLOYMENT_NAME_TAKEN, Reason.NETWORK_NOT_FOUND, Reason.NO_MATCHING_LOCATIONS),
+    (
+        Reason.CITY_WITHDRAWN,
+        Reason.DEPLOYMENT_NAME_TAKEN,
+        Reason.NETWORK_NOT_FOUND,
+        Reason.NO_MATCHING_LOCATIONS,
+    ),
     # 7 the platform cannot host it
     (Reason.NETWORK_FAILED_TO_CREATE, Reason.NO_CELL_FOR_CITY),
     # 8 everything said below it is beside the point: stopped on purpose, or not heard of

@@ -22,6 +22,7 @@ from compute.api.compute import (
 from compute.api.conditions import ConditionType
 from compute.api.meta import Condition, ConditionStatus
 from compute.api.reasons import Reason
+from compute.decide import drains
 from compute.decide.conditions import find, is_true, put
 from compute.decide.generations import is_reported
 from compute.decide.placement import Split, Unmatched, is_paused
@@ -30,6 +31,7 @@ from compute.decide.rollup import progress
 
 _COUNTERS: Final = ReplicaCounts.__struct_fields__
 _NOTHING_AMISS: Final = Split()
+_PASSING: Final = (ConditionType.DRAIN_SCHEDULED, ConditionType.PAUSED)  # gone when not true
 _HELD_BACK: Final = "paused: template changes are held back until the workload is resumed"
 
 
@@ -48,16 +50,21 @@ def workload_status(
     """
     generation, paused = workload.metadata.generation, is_paused(workload)
     parts = _parts(workload, deployments, split.unmatched)
+    draining = drains.explained(deployments)
     besides = [c for c in (_not_found(missing_networks), _name_taken(split.taken)) if c]
     said = {p.name: p.conditions for p in workload.status.placements}
     placements = tuple(
         _placement_status(part, said.get(part.name, ()), generation, now) for part in parts
     )
-    verdicts = {ConditionType.AVAILABLE: _available(parts, besides, paused=paused)}
+    available = _available(parts, [*besides, *draining], paused=paused)
+    news = [available.condition(ConditionType.AVAILABLE, generation, now)]
     if paused:
-        verdicts[ConditionType.PAUSED] = Candidate("", Reason.PAUSED, _HELD_BACK, "True")
-    news = [verdict.condition(kind, generation, now) for kind, verdict in verdicts.items()]
-    kept = [c for c in workload.status.conditions if c.type != ConditionType.PAUSED or paused]
+        pause = Candidate("", Reason.PAUSED, _HELD_BACK, "True")
+        news.append(pause.condition(ConditionType.PAUSED, generation, now))
+    if draining:
+        news.append(drains.summary(draining, generation, now))
+    said_now = {each.type for each in news}
+    kept = [c for c in workload.status.conditions if c.type in said_now or c.type not in _PASSING]
     return msgspec.structs.replace(
         workload.status,
         conditions=put(kept, news, now),

@@ -14,6 +14,8 @@ from tests.sim.whole.excuses import excuse
 from tests.sim.whole.readings import Reading, same_spec
 from tests.sim.whole.shapes import ordinal
 
+_SAID_BY_THE_PROJECT = (ConditionType.DRAIN_SCHEDULED, ConditionType.REFERENCED_DATA_READY)
+
 
 def l1_workloads_are_split(reading: Reading) -> Iterator[str]:
     """Every Workload has exactly the deployments that it asks for, as it asks for them."""
@@ -184,6 +186,6 @@ def _said(deployment: WorkloadDeployment) -> tuple[object, ...]:
     conditions = sorted(
         (said.type, said.status, said.reason, said.message)
         for said in status.conditions
-        if said.type != ConditionType.REFERENCED_DATA_READY
+        if said.type not in _SAID_BY_THE_PROJECT
     )
     return counted, conditions, status.location

@@ -105,7 +105,7 @@ class Court(Docket):
         """Bring a Workload down to its cell, or a change of it."""
         held = replace(workload.metadata, finalizers=(finalizers.WORKLOAD,))
         written = self.put(SHOP, replace(workload, metadata=held))
-        (wanted,) = placement.split(written, (), ["DFW"]).create
+        (wanted,) = placement.split(written, (), ["DFW"], builders.NOW).create
         meta = replace(wanted.metadata, finalizers=(finalizers.FEDERATOR,))
         sent = self.put(SHOP, replace(wanted, metadata=meta))
         copy = hub_deployment(sent, _PROJECT, ROOM)

@@ -6,7 +6,7 @@ from compute.api.compute import WorkloadDeployment
 from compute.api.meta import OwnerReference
 from compute.decide import placement as subject
 from compute.decide.placement import Split
-from tests.builders import placement, template, workload
+from tests.builders import NOW, placement, template, workload
 from tests.federation_builders import with_meta
 
 WEB = workload("web", placement("a", "DFW", "LHR"))
@@ -16,13 +16,13 @@ STRANGER = OwnerReference(api_version="v1", kind="ConfigMap", name="x", uid="x")
 
 
 def made() -> tuple[WorkloadDeployment, ...]:
-    return subject.split(WEB, (), OFFERED).create
+    return subject.split(WEB, (), OFFERED, NOW).create
 
 
 def resplit(*there: WorkloadDeployment, **spec: object) -> Split:
     """The split of the Workload, its spec changed, with these deployments there."""
     changed = msgspec.structs.replace(WEB, spec=msgspec.structs.replace(WEB.spec, **spec))
-    return subject.split(changed, there, OFFERED)
+    return subject.split(changed, there, OFFERED, NOW)
 
 
 def test_an_owner_that_was_taken_off_comes_back():

@@ -33,7 +33,7 @@ RANKS = {
         "SourceTooLarge",
         "SourceUnauthorized",
     ],
-    6: ["DeploymentNameTaken", "NetworkNotFound", "NoMatchingLocations"],
+    6: ["CityWithdrawn", "DeploymentNameTaken", "NetworkNotFound", "NoMatchingLocations"],
     7: ["NetworkFailedToCreate", "NoCellForCity"],
     8: ["CellUnreachable", "Suspended"],
 }

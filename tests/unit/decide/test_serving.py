@@ -20,7 +20,7 @@ def deployments(**counts: int) -> list[WorkloadDeployment]:
     known = dict.fromkeys(
         ("replicas", "desired_replicas", "updated_replicas", "ready_replicas"), 2
     ) | {"observed_generation": 1}
-    made = placing.split(WEB, (), {"DFW", "LHR"}).create
+    made = placing.split(WEB, (), {"DFW", "LHR"}, NOW).create
     first, *others = (_with_status(d, known) for d in made)
     return [_with_status(first, counts), *others]
 

@@ -21,7 +21,8 @@ from compute.controllers.management.carrying import remove
 from compute.controllers.management.histories import Histories
 from compute.controllers.management.planes import ManagementPlanes
 from compute.controllers.management.refusals import Refusals
-from compute.decide import placement, rollup, serving
+from compute.decide import drains, placement, rollup, serving
+from compute.decide.drains import Grace, News
 from compute.decide.placement import Split
 from compute.decide.workload_status import workload_status
 from compute.decide.writes import Delete
@@ -38,13 +39,15 @@ _SETTINGS: Final = ControllerSettings(storm=5000)
 _SOON: Final = Result(look_again_after=timedelta(seconds=5))  # for what no change may tell of
 
 
-def controllers(planes: ManagementPlanes, kit: Kit, *, networking: bool = True) -> list[Controller]:
+def controllers(
+    planes: ManagementPlanes, kit: Kit, *, networking: bool = True, grace: Grace = drains.PLAIN
+) -> list[Controller]:
     """The controller of Workloads, over all projects.
 
     Without ``networking`` networks are neither watched nor asked for: their kinds may not exist.
     """
     histories = Histories(kit.environment)
-    reconciler = WorkloadReconciler(planes, kit, histories, networking=networking)
+    reconciler = WorkloadReconciler(planes, kit, histories, grace, networking=networking)
     sources = workload_watches.sources(planes.projects, histories, networking=networking)
     return [kit.controller(NAME, reconciler, planes.projects, sources, _SETTINGS)]
 
@@ -72,11 +75,19 @@ class WorkloadReconciler:
     """Looks after one Workload at a time."""
 
     def __init__(
-        self, planes: ManagementPlanes, kit: Kit, histories: Histories, *, networking: bool
+        self,
+        planes: ManagementPlanes,
+        kit: Kit,
+        histories: Histories,
+        grace: Grace,
+        *,
+        networking: bool,
     ) -> None:
         self._projects = planes.projects
         self._environment = kit.environment
+        self._recorder = kit.recorder(NAME)
         self._histories = histories
+        self._grace = grace
         self._networking = networking
         self._pace = Pace()
 
@@ -107,21 +118,26 @@ class WorkloadReconciler:
             if live is None or live.deleting:
                 return DONE  # that change is on its way to the cache
             sight = await self._sight(project, live, await offers.asked(project.client))
-            if await _carry_out(project.client, sight.split, refusals) and not refusals:
+            if await self._carry_out(project.client, sight, refusals) and not refusals:
                 return DONE  # what was written asks for the next look, which tells of it
         await self._report(project, sight)
         if not refusals:  # what failed is tried again later and later, and not held back besides
             meta = workload.metadata
             request = Request(project.name, meta.namespace, meta.name)
             self._pace.looked(request, len(sight.deployments), to_count=sight.placed)
-        return await self._prove(project, sight)
+        return _sooner(await self._prove(project, sight), self._until_drained(sight))
+
+    def _until_drained(self, sight: _Sight) -> timedelta | None:
+        """How long until the first of the deployments is to be drained, if any is."""
+        due = drains.next_due(sight.deployments)
+        return None if due is None else max(due - self._environment.now(), timedelta())
 
     async def _sight(self, project: Cluster, workload: Workload, offered: frozenset[str]) -> _Sight:
         missing = await networks.missing(project, workload) if self._networking else ()
         mine = workload_reads.deployments(project, workload)
-        split = placement.split(
-            workload, (*mine, *workload_reads.in_the_way(project, workload)), offered
-        )
+        known = (*mine, *workload_reads.in_the_way(project, workload))
+        now = self._environment.now()
+        split = placement.split(workload, known, offered, now, self._grace)
         return _Sight(workload, mine, missing, placement.withheld(split) if missing else split)
 
     async def _report(self, project: Cluster, sight: _Sight) -> None:
@@ -160,22 +176,41 @@ class WorkloadReconciler:
             await commit.release(project.client, live, finalizers.WORKLOAD)
             return DONE
         refusals = Refusals()
-        split = placement.split(live, left or unseen, frozenset())
-        await _carry_out(project.client, split, refusals)
-        await self._report(project, _Sight(live, left or unseen, (), split))
+        split = placement.split(live, left or unseen, frozenset(), self._environment.now())
+        sight = _Sight(live, left or unseen, (), split)
+        await self._carry_out(project.client, sight, refusals)
+        await self._report(project, sight)
         refusals.tell()
         return _SOON if unseen else DONE  # as each of them goes, this is asked for again
 
+    async def _carry_out(self, client: Client, sight: _Sight, refusals: Refusals) -> bool:
+        """Whether anything was to be done. One deployment that is refused holds up no other."""
+        workload, split, now = sight.workload, sight.split, self._environment.now()
+        for unwanted in split.delete:
+            with refusals.noted():
+                await remove(client, Delete(unwanted))
+                self._tell(client, workload, unwanted, drains.news_of_end(unwanted, now))
+        for update in split.update:
+            with refusals.noted():
+                written = await client.patch(update.existing, update.desired)
+                news = drains.news_of_change(update.existing, update.desired)
+                self._tell(client, workload, written, news)
+        for wanted in split.create:
+            with refusals.noted():
+                await client.create(wanted)
+        return bool(split.delete or split.update or split.create)
 
-async def _carry_out(client: Client, split: Split, refusals: Refusals) -> bool:
-    """Whether anything was to be done. One deployment that is refused must not hold up the others."""
-    for unwanted in split.delete:
-        with refusals.noted():
-            await remove(client, Delete(unwanted))
-    for update in split.update:
-        with refusals.noted():
-            await client.patch(update.existing, update.desired)
-    for wanted in split.create:
-        with refusals.noted():
-            await client.create(wanted)
-    return bool(split.delete or split.update or split.create)
+    def _tell(
+        self, client: Client, workload: Workload, about: WorkloadDeployment, news: News | None
+    ) -> None:
+        """Write the event on the deployment, and on its Workload."""
+        if news is None:
+            return
+        for regarding in (workload, about):
+            self._recorder.event(client, regarding, news.type, news.reason, news.note, "Drain")
+
+
+def _sooner(result: Result, wait: timedelta | None) -> Result:
+    """The result, with the next look after so long at the latest."""
+    waits = [each for each in (result.look_again_after, wait) if each is not None]
+    return Result(look_again_after=min(waits, default=None))

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import assert_never
+from typing import Final, assert_never
 
 import msgspec
 
@@ -11,10 +11,16 @@ from compute.api.compute import WorkloadDeployment, WorkloadDeploymentStatus
 from compute.api.conditions import ConditionType
 from compute.api.meta import Condition
 from compute.api.reasons import Reason
+from compute.decide import drains
 from compute.decide.conditions import find, is_true, put
 from compute.decide.generations import is_reported, translated
 from compute.decide.ranking import Candidate
 from compute.decide.rollup import same
+
+_SAID_BY_THE_PROJECT: Final = (
+    ConditionType.DRAIN_SCHEDULED,
+    ConditionType.REFERENCED_DATA_READY,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,17 +54,20 @@ def project_status(
 ) -> WorkloadDeploymentStatus | None:
     """The status that the project's deployment should have; None when nothing need be written.
 
-    It is the hub's, except for what the project says itself of referenced data, and for what the
-    hub knows and the cell cannot say: that it is silent, or that there is none.
+    It is the hub's, except for what the project says itself of referenced data and of a drain, and
+    for what the hub knows and the cell cannot say: that it is silent, or that there is none.
     """
     if hub is None:
         return None
     current = is_reported(hub) and hub.spec == deployment.spec
     report = translated(hub.status, deployment, current=current)
     own = find(deployment.status.conditions, ConditionType.REFERENCED_DATA_READY)
-    told = [c for c in report.conditions if c.type != ConditionType.REFERENCED_DATA_READY]
+    told = [c for c in report.conditions if c.type not in _SAID_BY_THE_PROJECT]
     if own:
         told.append(own)
+    drain = drains.condition(deployment, now)
+    if drain:
+        told.append(_since_then(deployment, drain, now))
     overlay = _overlay(deployment, told, trouble)
     if overlay:
         told = _overlaid(deployment, told, overlay, now)
@@ -92,7 +101,12 @@ def _overlaid(
     """The conditions with the overlay as Available, since the time the project has it."""
     kind = ConditionType.AVAILABLE
     reported = find(told, kind)
-    earlier = find(deployment.status.conditions, kind)
     news = overlay.condition(kind, reported.observed_generation if reported else 0, now)
-    (available,) = put((earlier,) if earlier else (), (news,), now)
-    return [*(c for c in told if c.type != kind), available]
+    return [*(c for c in told if c.type != kind), _since_then(deployment, news, now)]
+
+
+def _since_then(deployment: WorkloadDeployment, news: Condition, now: datetime) -> Condition:
+    """The condition, since the time the project has it."""
+    earlier = find(deployment.status.conditions, news.type)
+    (told,) = put((earlier,) if earlier else (), (news,), now)
+    return told

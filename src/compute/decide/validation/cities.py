@@ -52,8 +52,8 @@ def city_warnings(path: Path, codes: Sequence[str], choice: Choice) -> Iterator[
     for position, code in enumerate(codes):
         if choice.withdrawn(code):
             yield (
-                f'{path.at(position)}: city "{code}" is no longer offered to this project, '
-                "and nothing runs there; remove it when you can"
+                f'{path.at(position)}: city "{code}" is no longer offered to this project; '
+                "what runs there is drained; remove it when you can"
             )
 
 

@@ -1,7 +1,10 @@
 """A Workload and the cities that its project is offered."""
 
+from datetime import timedelta
+
 from compute.api.compute import WorkloadDeployment
 from compute.api.networking import LocationBinding
+from compute.decide.drains import Grace
 from compute.plane.registry.kinds import Kinds
 from tests import stage as stages
 from tests.builders import placement
@@ -54,18 +57,20 @@ def test_w6_no_city_at_all_is_a_condition(tmp_path):
     told(tmp_path, story, "DFW")
 
 
-def test_a_city_that_is_withdrawn_is_cleared(tmp_path):
-    """While others are still offered it is no mistake."""
+def test_a_city_that_is_withdrawn_is_cleared_after_the_grace(tmp_path):
+    """How long that is, is a setting. While others are still offered it is no mistake."""
 
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(BOTH))
         await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2)
         await stage.client(PROJECT).delete(await stage.seen(PROJECT, binding("LHR")))
-        seen = await stage.seen(PROJECT, made, lambda w: w.status.deployments == 1)
+        await stage.rest()
+        assert await deployment_names(stage) == ["web-home-dfw", "web-home-lhr"]
+        seen = await stage.seen(PROJECT, made, lambda w: w.status.deployments == 1, seconds=60.0)
         assert await deployment_names(stage) == ["web-home-dfw"]
         assert "LHR" in said(seen)[2]
 
-    told(tmp_path, story)
+    told(tmp_path, story, grace=Grace(withdrawal=timedelta(seconds=60)))
 
 
 def test_an_offer_that_vanished_as_a_whole_stops_nothing(tmp_path):
@@ -76,11 +81,13 @@ def test_an_offer_that_vanished_as_a_whole_stops_nothing(tmp_path):
         await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2)
         await stage.client(PROJECT).delete(await stage.seen(PROJECT, binding("DFW")))
         await stage.client(PROJECT).delete(await stage.seen(PROJECT, binding("LHR")))
+        await stage.quiet(600.0)
+        assert await deployment_names(stage) == ["web-home-dfw", "web-home-lhr"]
         await stage.client(PROJECT).create(binding("LHR"))
-        await stage.rest()
+        await stage.quiet(600.0)
         assert await deployment_names(stage) == ["web-home-lhr"]
         await stage.client(PROJECT).delete(await stage.seen(PROJECT, binding("LHR")))
-        await stage.rest()
+        await stage.quiet(600.0)
         assert await deployment_names(stage) == ["web-home-lhr"]
 
     told(tmp_path, story)

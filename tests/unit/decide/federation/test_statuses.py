@@ -6,6 +6,8 @@ import pytest
 
 from compute.api.conditions import ConditionType
 from compute.api.reasons import Reason
+from compute.decide import drains
+from compute.decide.drains import Drain
 from compute.decide.federation import Silent, Unplaced, project_status, silence
 from tests.builders import NOW, condition
 from tests.federation_builders import on_hub, original, with_status
@@ -50,6 +52,22 @@ def test_the_projects_own_word_on_referenced_data_stays():
     bare = project_status(original(), hub, None, LATER)
     assert bare is not None
     assert bare.conditions == (AVAILABLE,)
+
+
+def test_a_drain_is_told_beside_what_the_cell_reports():
+    """Since when it is known in the project; it goes with the stamp, and is written once."""
+    drained = drains.stamped(original(), Drain(Reason.CITY_WITHDRAWN, LATER))
+    hub = with_status(on_hub(), AVAILABLE)
+
+    got = project_status(drained, hub, None, NOW)
+    assert got is not None
+    assert got.conditions == (AVAILABLE, drains.condition(drained, NOW))
+    seen = with_status(drained, *got.conditions)
+    assert project_status(seen, hub, None, LATER) is None
+    assert project_status(seen, seen, None, LATER) is None
+    back = project_status(with_status(original(), *got.conditions), hub, None, LATER)
+    assert back is not None
+    assert back.conditions == (AVAILABLE,)
 
 
 def test_a_silent_cell_makes_availability_unknown():

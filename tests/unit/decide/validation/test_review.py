@@ -44,8 +44,8 @@ def test_a_withdrawn_city_does_not_block_other_edits():
 
     assert review.errors == ()
     assert review.warnings == (
-        'spec.placements[0].cityCodes[1]: city "SIN" is no longer offered to this project, '
-        "and nothing runs there; remove it when you can",
+        'spec.placements[0].cityCodes[1]: city "SIN" is no longer offered to this project; '
+        "what runs there is drained; remove it when you can",
     )
 
 
