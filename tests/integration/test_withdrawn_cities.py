@@ -4,12 +4,17 @@ import asyncio
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from compute.api import names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.errors import Forbidden
 from compute.api.events import Event
 from compute.api.networking import LocationBinding
+from compute.client.options import DeleteOptions
 from compute.decide.conditions import find
+from compute.plane.local import LocalClient
+from compute.plane.users import MASTERS, User
 from tests.integration.test_traps import uids
 from tests.integration.worlds import PROJECT, Watched, told, workload
 
@@ -95,5 +100,25 @@ def test_a_city_that_returns_within_the_grace_goes_on_untouched():
         await asyncio.sleep(GRACE)
         assert await uids(world, "lhr", Instance) == before
         assert await reasons(world, "web-home-lhr") == ["CityReturned", "CityWithdrawn"]
+
+    told(story, TWO)
+
+
+def test_a_user_may_not_take_away_a_city_in_use():
+    """Not the administrator either, and not by a dry run; once it is not used, it may go."""
+
+    async def story(world: Watched) -> None:
+        admin = LocalClient(world.planes[PROJECT], User("admin", (MASTERS,)), "kubectl")
+        await world.deploy(workload(cities=TWO))
+        offer = await admin.get(LocationBinding, names.location("LHR"))
+        for options in (DeleteOptions(), DeleteOptions(dry_run=True)):
+            with pytest.raises(Forbidden, match="LHR is in use by Workload default/web"):
+                await admin.delete(offer, options)
+        moved = replace(offer, spec=replace(offer.spec, topology={}))
+        with pytest.raises(Forbidden, match="LHR is in use by Workload default/web"):
+            await admin.patch(offer, moved)
+        await world.user.delete(await world.user.get(Workload, "web", "default"))
+        await world.gone(PROJECT, Workload, "web", "default")
+        await admin.delete(offer)
 
     told(story, TWO)

@@ -22,6 +22,7 @@ from compute.api.meta import Object, ObjectMeta
 from compute.api.resourcemanager import Project
 from compute.app import cuts, roles
 from compute.app.admission import Doorkeeper
+from compute.app.binding_admission import BindingAdmission
 from compute.app.homes import CORE, HUB, Home, Homes, Role
 from compute.app.links import Link, through
 from compute.app.orphan_admission import OrphanAdmission
@@ -198,6 +199,7 @@ class World:
 
     async def _build(self) -> None:
         self.homes.join(OrphanAdmission())
+        self.homes.join(BindingAdmission())
         self.homes.join(Doorkeeper(WorkloadAdmission(self._projects), ClaimAdmission(self._core)))
         for home in (CORE, HUB):
             await self._open(home)

@@ -1,27 +1,20 @@
 """The cities that a project is offered: those of its LocationBindings, ready or not."""
 
-from collections.abc import Iterable
-
-from compute.api import labels
 from compute.api.errors import NotFound
 from compute.api.networking import LocationBinding
 from compute.client.client import Client
+from compute.decide import city_use
 from compute.runtime.clusters import Cluster
 
 
 def seen(project: Cluster) -> frozenset[str]:
     """The cities as far as the cache knows. It may be behind, so nothing is removed because of it."""
-    return _cities(project.informers.of(LocationBinding).cache.list())
+    return city_use.offered(project.informers.of(LocationBinding).cache.list())
 
 
 async def asked(client: Client) -> frozenset[str]:
     """The cities as the project says right now; none where it does not know of locations at all."""
     try:
-        return _cities((await client.every(LocationBinding)).items)
+        return city_use.offered((await client.every(LocationBinding)).items)
     except NotFound:
         return frozenset()
-
-
-def _cities(bindings: Iterable[LocationBinding]) -> frozenset[str]:
-    told = (binding.spec.topology.get(labels.TOPOLOGY_CITY_CODE) for binding in bindings)
-    return frozenset(city for city in told if city)
