@@ -90,8 +90,9 @@ class WorldProcess:
         return self._clients[context]
 
     def contexts(self) -> list[str]:
-        """The planes that can be reached, by the names of their contexts."""
-        return sorted(contexts([self.data / "kubeconfig"]))
+        """The planes that can be reached, by the names of their contexts. Of projects, their users'."""
+        found = contexts([self.data / "kubeconfig"])
+        return sorted(name for name in found if not name.startswith("admin-"))
 
     async def status(self) -> str:
         """What `compute up status` prints."""

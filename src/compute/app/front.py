@@ -24,8 +24,8 @@ _ADMIN: Final = User("admin", ("system:masters",))
 class Front:
     """A server out of a folder, for whoever mounts planes on it.
 
-    ``token`` is that of the one who may do everything, ``authority`` what clients trust;
-    ``figures`` are told beside the server's own.
+    ``token`` is that of the administrator, ``tokens`` are all that are accepted, ``authority`` is
+    what clients trust; ``figures`` are told beside the server's own.
     """
 
     def __init__(
@@ -38,12 +38,22 @@ class Front:
         tokens = Tokens(data / "tokens.json", environment)
         certificates = Certificates(data / "pki", environment.now(), names_for(address[0]))
         signing = SigningKey.at(data / "accounts.key")
-        self.token = _token(data, tokens)
+        self.tokens = tokens
+        self.token = self.admit(_ADMIN, data / "token")
         self.authority = certificates.authority.read_bytes()
         self._audit = Audit(AuditFile(data / "audit.log"), asyncio.get_running_loop())
         site = Pages(self._audit, signing, figures)
         seams = Seams(site=site, access=Rbac(), signing=signing, audit=self._audit)
         self.server = Server(address, certificates, tokens, environment, seams)
+
+    def admit(self, user: User, file: Path) -> str:
+        """The token of a user, which is kept in a file. Without the file it is a new one."""
+        token = file.read_text(errors="replace").strip() if file.exists() else ""
+        if self.tokens.user_of(f"Bearer {token}") != user:
+            self.tokens.revoke(user.name)
+            token = self.tokens.issue(user)
+        write_private(file, f"{token}\n".encode())
+        return token
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
@@ -57,14 +67,3 @@ class Front:
     async def close(self) -> None:
         """Write the last lines of who did what: after this nothing may be stored any more."""
         await self._audit.close()
-
-
-def _token(data: Path, tokens: Tokens) -> str:
-    """The token in the folder. Where that is gone, or is not known any more, a new one replaces it."""
-    file = data / "token"
-    token = file.read_text(errors="replace").strip() if file.exists() else ""
-    if not tokens.user_of(f"Bearer {token}"):
-        tokens.revoke(_ADMIN.name)
-        token = tokens.issue(_ADMIN)
-    write_private(file, f"{token}\n".encode())
-    return token

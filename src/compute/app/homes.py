@@ -7,12 +7,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal, Protocol
 
-from compute.api import cluster_roles, compute, networking, quota, resourcemanager, services
-from compute.api.rbac import ClusterRole, ClusterRoleBinding
+from compute.api import (
+    cluster_roles,
+    compute,
+    networking,
+    quota,
+    rbac,
+    resourcemanager,
+    services,
+)
+from compute.api.meta import ObjectMeta
+from compute.api.rbac import ClusterRole, ClusterRoleBinding, RoleRef, Subject
 from compute.api.structural_nodes import Document
 from compute.environment import Environment
 from compute.plane.plane import DATABASE, Plane
 from compute.plane.registry import builtins
+from compute.plane.users import User
 
 Role = Literal["core", "hub", "cell", "project"]
 
@@ -31,6 +41,8 @@ _ROLES: Final[dict[Role, tuple[ClusterRole, ...]]] = {
     "cell": (cluster_roles.OPERATOR,),
     "project": cluster_roles.OF_PROJECTS,
 }
+PROJECT_USERS: Final = "project:"
+"""What the names of the projects' own users begin with."""
 _PROJECTS: Final = f"/apis/{resourcemanager.GROUP}/{resourcemanager.VERSION}/projects"
 
 
@@ -58,6 +70,11 @@ class Home:
         return self.name if self.role in {"core", "hub"} else f"{self.role}-{self.name}"
 
     @property
+    def admin_context(self) -> str:
+        """The administrator's context. Only a project has another besides."""
+        return self.context if self.user is None else f"admin-{self.context}"
+
+    @property
     def definitions(self) -> list[Document]:
         """The kinds it starts with."""
         groups = _GROUPS[self.role]
@@ -65,8 +82,22 @@ class Home:
 
     @property
     def access(self) -> Sequence[ClusterRole | ClusterRoleBinding]:
-        """The roles of people that it starts with."""
-        return _ROLES[self.role]
+        """The roles of people, and the binding of the project's own user, that it starts with."""
+        user = self.user
+        return (*_ROLES[self.role], *([] if user is None else [_admin_binding(user)]))
+
+    @property
+    def user(self) -> User | None:
+        """The user who works in a project's plane: its administrator, and nothing elsewhere."""
+        return User(f"{PROJECT_USERS}{self.name}:admin") if self.role == "project" else None
+
+
+def _admin_binding(user: User) -> ClusterRoleBinding:
+    return ClusterRoleBinding(
+        metadata=ObjectMeta(name="compute-project-admin"),
+        subjects=(Subject(kind="User", api_group=rbac.GROUP, name=user.name),),
+        role_ref=RoleRef(kind="ClusterRole", name=cluster_roles.ADMIN.metadata.name),
+    )
 
 
 CORE: Final = Home("core", "core")

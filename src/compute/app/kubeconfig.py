@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Mapping
+from dataclasses import dataclass
 from ipaddress import ip_address
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -13,20 +14,36 @@ from compute.plane.http.certificates import ClientPair
 _NAME = "compute"
 
 
-def kubeconfig(url: str, authority: bytes, credential: str | ClientPair) -> bytes:
+Credential = str | ClientPair
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A plane and who speaks to it: the path of the plane, and the names of both in the file."""
+
+    path: str
+    cluster: str
+    user: str
+
+
+def kubeconfig(
+    url: str, authority: bytes, credential: Credential, *, name: str = _NAME, user: str = _NAME
+) -> bytes:
     """A kubeconfig that can be moved: the CA and the credential, a token or not, are in it."""
-    return kubeconfig_of_many(url, {_NAME: ""}, _NAME, authority, credential)
+    contexts = {name: Context("", name, user)}
+    return kubeconfig_of_many(url, contexts, name, authority, {user: credential})
 
 
 def kubeconfig_of_many(
     url: str,
-    contexts: Mapping[str, str],
+    contexts: Mapping[str, Context],
     current: str,
     authority: bytes,
-    credential: str | ClientPair,
+    users: Mapping[str, Credential],
 ) -> bytes:
-    """A kubeconfig for several planes of one server: contexts by name, each with its path."""
+    """A kubeconfig for several planes of one server: contexts and users by name."""
     server, trusted = reachable(url), _base64(authority)
+    paths = {context.cluster: context.path for context in contexts.values()}
     document = {
         "apiVersion": "v1",
         "kind": "Config",
@@ -38,12 +55,11 @@ def kubeconfig_of_many(
                     "certificate-authority-data": trusted,
                 },
             }
-            for name, path in contexts.items()
+            for name, path in paths.items()
         ],
-        "users": [{"name": _NAME, "user": _user(credential)}],
+        "users": [{"name": name, "user": _user(users[name])} for name in users],
         "contexts": [
-            {"name": name, "context": {"cluster": name, "user": _NAME, "namespace": "default"}}
-            for name in contexts
+            {"name": name, "context": _context(context)} for name, context in contexts.items()
         ],
         "current-context": current,
     }
@@ -67,7 +83,11 @@ def reachable(url: str) -> str:
     return parts._replace(netloc=f"{host}:{parts.port}").geturl() if host else url
 
 
-def _user(credential: str | ClientPair) -> dict[str, str]:
+def _context(context: Context) -> dict[str, str]:
+    return {"cluster": context.cluster, "user": context.user, "namespace": "default"}
+
+
+def _user(credential: Credential) -> dict[str, str]:
     if isinstance(credential, str):
         return {"token": credential}
     return {

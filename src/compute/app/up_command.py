@@ -161,7 +161,7 @@ async def _until_ready(world: Hosted, stop: "asyncio.Future[Any]") -> None:
 def _introduce(place: Place, world: Hosted, seconds: float) -> None:
     cities = [f"{site.city} ({site.cell})" for site in world.world.sites]
     url = reachable(world.front.server.url)
-    contexts = list(world.visitors.contexts)
+    contexts = world.visitors.contexts
     place.note(
         State(
             pid=place.pid(),

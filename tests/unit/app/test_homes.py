@@ -1,6 +1,7 @@
 """The planes of a world, where they are served, and the kubeconfig that leads to them."""
 
 import asyncio
+from contextlib import asynccontextmanager
 
 import pytest
 import yaml
@@ -9,10 +10,13 @@ from compute.app.environment import system
 from compute.app.front import Front
 from compute.app.homes import CORE, HUB, Folders, Home, Homes, database, folder
 from compute.app.visitors import Visitors
+from compute.plane.access.attributes import Attributes
+from compute.plane.identity.identities import authenticated
 from compute.plane.plane import Plane
 from compute.plane.store.lock import holder
+from compute.plane.users import User
 
-CELL, SHOP = Home("cell", "dfw"), Home("project", "shop")
+CELL, SHOP, BAR = Home("cell", "dfw"), Home("project", "shop"), Home("project", "bar")
 
 
 @pytest.mark.parametrize(
@@ -116,7 +120,7 @@ def test_the_kubeconfig_follows_the_planes_and_keeps_the_choice_of_its_user(tmp_
         visitors.begin()
         assert _read(tmp_path)["current-context"] == "core"
         await homes.open(HUB)
-        assert list(visitors.contexts) == ["core", "hub"]
+        assert visitors.contexts == ["core", "hub"]
         chosen = _read(tmp_path) | {"current-context": "hub"}
         visitors.kubeconfig.write_text(yaml.safe_dump(chosen))
         await homes.open(SHOP)
@@ -149,7 +153,7 @@ def test_the_first_project_is_where_its_user_begins(tmp_path):
         visitors.begin()
         await homes.open(SHOP)
         assert _read(tmp_path)["current-context"] == "project-shop"
-        await homes.open(Home("project", "bar"))
+        await homes.open(BAR)
         assert _read(tmp_path)["current-context"] == "project-shop"
         chosen = _read(tmp_path) | {"current-context": "core"}
         visitors.kubeconfig.write_text(yaml.safe_dump(chosen))
@@ -159,6 +163,107 @@ def test_the_first_project_is_where_its_user_begins(tmp_path):
         await front.close()
 
     asyncio.run(story())
+
+
+def test_each_project_has_a_user_of_its_own_beside_the_administrator(tmp_path):
+    """A token opens one project, but for the administrator's; and the file says whose that is."""
+
+    async def story() -> None:
+        async with _served(tmp_path) as (homes, front, visitors):
+            await homes.open(SHOP)
+            visitors.begin()
+            assert visitors.contexts == ["core", "project-shop", "admin-project-shop"]
+            users = {each["name"]: each["context"]["user"] for each in _read(tmp_path)["contexts"]}
+            assert users == {
+                "core": "administrator",
+                "project-shop": "project-shop",
+                "admin-project-shop": "administrator",
+            }
+            tokens = _tokens(tmp_path)
+            assert tokens["administrator"] == front.token
+            assert front.tokens.user_of(f"Bearer {tokens['project-shop']}") == SHOP.user
+            text = visitors.kubeconfig.read_text()
+            assert 'user "administrator" may do everything in every plane' in text
+            assert _servers(tmp_path)["project-shop"] == front.server.url + SHOP.prefix
+
+    asyncio.run(story())
+    secret = folder(tmp_path, SHOP) / "token"
+    assert {f.stat().st_mode & 0o077 for f in (secret, tmp_path / "kubeconfig")} == {0}
+
+
+def test_the_user_of_a_project_is_nobody_elsewhere(tmp_path):
+    """It administers its own plane; others let it ask what every user may, and no more."""
+
+    async def story() -> None:
+        homes = Homes(Folders(tmp_path, system()))
+        own, *others = [await homes.open(home) for home in (SHOP, BAR, CORE, HUB, CELL)]
+        shop = authenticated(User("project:shop:admin"))
+        write = Attributes(verb="create", group="compute.datumapis.com", resource="workloads")
+        assert own.access.decide(shop, write).allowed
+        read = [Attributes(verb="list", resource=name) for name in ("secrets", "configmaps")]
+        for plane in others:
+            assert not any(plane.access.decide(shop, each).allowed for each in (write, *read))
+            assert plane.access.decide(shop, Attributes(verb="get", path="/apis")).allowed
+            assert not plane.access.decide(shop, Attributes(verb="get", path="/metrics")).allowed
+        await homes.close()
+
+    asyncio.run(story())
+
+
+def test_the_token_of_a_project_outlives_a_restart_and_ends_with_the_project(tmp_path):
+    """A project of the same name has another one, and the old one is refused in between, too."""
+
+    async def first() -> str:
+        async with _served(tmp_path) as (homes, _, visitors):
+            await homes.open(SHOP)
+            visitors.begin()
+            visitors.end()
+            return str(_tokens(tmp_path)["project-shop"])
+
+    async def second(token: str) -> None:
+        async with _served(tmp_path) as (homes, front, visitors):
+            await homes.open(SHOP)
+            visitors.begin()
+            assert _tokens(tmp_path)["project-shop"] == token
+            await homes.remove(SHOP)
+            assert front.tokens.user_of(f"Bearer {token}") is None
+            await homes.open(SHOP)
+            assert _tokens(tmp_path)["project-shop"] != token
+            assert front.tokens.user_of(f"Bearer {token}") is None
+
+    asyncio.run(second(asyncio.run(first())))
+
+
+def test_the_token_of_a_project_that_went_before_the_server_listened_is_refused(tmp_path):
+    """Its user is not let in, whether or not another project has the name."""
+
+    async def story() -> None:
+        async with _served(tmp_path) as (homes, front, visitors):
+            await homes.open(SHOP)
+            await homes.remove(SHOP)
+            assert front.tokens.names() == {"admin", "project:shop:admin"}
+            visitors.begin()
+            assert front.tokens.names() == {"admin"}
+
+    asyncio.run(story())
+
+
+@asynccontextmanager
+async def _served(data):
+    """The planes of a world, with the core open, and what lets people in."""
+    environment = system()
+    homes = Homes(Folders(data, environment))
+    await homes.open(CORE)
+    front = Front(data, ("127.0.0.1", 0), environment)
+    visitors = Visitors(data, front, homes)
+    homes.join(visitors)
+    yield homes, front, visitors
+    await homes.close()
+    await front.close()
+
+
+def _tokens(data):
+    return {each["name"]: each["user"]["token"] for each in _read(data)["users"]}
 
 
 def _servers(data):

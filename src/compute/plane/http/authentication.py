@@ -64,6 +64,10 @@ class Tokens:
     def __len__(self) -> int:
         return len(self._grants)
 
+    def names(self) -> set[str]:
+        """The names of the users who have a token."""
+        return {grant.user.name for grant in self._grants.values()}
+
     def issue(self, user: User, lifetime: timedelta | None = None) -> str:
         """A new token for a user. Nobody can tell it again: only its hash is kept."""
         token = secrets.token_urlsafe(_BYTES_OF_CHANCE)
