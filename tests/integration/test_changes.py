@@ -162,3 +162,22 @@ def test_a_restart_while_scaling_does_both(policy, first, then):
         assert not set(before.values()) & set(after.values())
 
     told(story)
+
+
+def test_an_old_workload_is_completed_without_a_rollout():
+    """A default that is stored for the first time is no change of the template."""
+
+    async def story(world: Watched) -> None:
+        admission = world.planes[PROJECT].registry.admission
+        completing, admission.mutating = admission.mutating, []
+        await world.deploy(workload(cities=("DFW",), instance_management_policy=""))
+        admission.mutating = completing
+        before = await uids(world, "dfw", Instance)
+
+        await world.change("web", with_replicas(2))
+        changed = await world.served("web")
+        (placement,) = changed.spec.placements
+        assert placement.scale_settings.instance_management_policy == "OrderedReady"
+        assert (await uids(world, "dfw", Instance)).items() >= before.items()
+
+    told(story)

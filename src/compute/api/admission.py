@@ -199,7 +199,7 @@ class AdmissionResponse(Wire, frozen=True, kw_only=True):
     """What a webhook says. ``patch`` is a JSON patch in base64."""
 
     uid: str = ""
-    allowed: bool = False
+    allowed: bool = always(value=False)
     status: AdmissionStatus | None = None
     patch: str | None = None
     patch_type: str | None = None

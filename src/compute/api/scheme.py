@@ -170,6 +170,11 @@ def decode_as(kind: type[T], document: bytes | Mapping[str, Any]) -> T:
     return _decoded(kind, document, kind.RESOURCE.kind)
 
 
+def decode_wire(shape: type[W], document: bytes | Mapping[str, Any]) -> W:
+    """The value of a type that is no kind, such as the envelope of an admission review."""
+    return _decoded(shape, document, shape.__name__)
+
+
 def encode(obj: Wire) -> bytes:
     """The object as JSON."""
     return _ENCODER.encode(obj)

@@ -9,7 +9,7 @@ from compute.api.quota import ResourceClaim
 from compute.api.resource import Resource
 from compute.app.homes import Home
 from compute.client.transport import Document
-from compute.controllers.management.admission import WorkloadAdmission
+from compute.controllers.management.admission import WorkloadAdmission, completed, defaults
 from compute.plane.plane import Plane
 from compute.plane.registry.admission import Attempt
 from compute.plane.users import User
@@ -25,6 +25,7 @@ class Doorkeeper:
 
     def opened(self, home: Home, plane: Plane) -> None:
         if home.role == "project":
+            plane.registry.admission.mutating.append(_complete)
             plane.registry.admission.validating.append(self._of(home.name))
 
     def closing(self, home: Home, plane: Plane) -> None:
@@ -47,6 +48,16 @@ class Doorkeeper:
             attempt.verb, attempt.document, attempt.old, _info(attempt.user), project
         )
         attempt.warnings.extend(told)
+
+
+def _complete(attempt: Attempt) -> None:
+    """Fill in the defaults of a Workload. Webhooks, which are asked before, see it without."""
+    if attempt.subresource or not _is(attempt.kind.resource, Workload.RESOURCE):
+        return
+    missing = defaults(attempt.verb, attempt.document, attempt.old)
+    if missing and attempt.document is not None:
+        attempt.document = completed(attempt.document, missing)
+        attempt.changed = True
 
 
 def _claim(document: Document) -> ResourceClaim:

@@ -1,5 +1,6 @@
 """What is asked before a Workload is written, by whichever way it came: a webhook, or in process.
 
+First `defaults` are filled in, then `WorkloadAdmission` judges the result, which is what is stored.
 The rules are those of `compute.decide.validation`, which the command line asks too. What only the
 project knows is asked here: the cities it is offered, and who may use its networks. It runs in every
 replica, since any of them may be asked.
@@ -10,7 +11,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from compute.api import errors, scheme
+from compute.api import errors, pointer, scheme
 from compute.api.authentication import UserInfo
 from compute.api.authorization import (
     ResourceAttributes,
@@ -24,7 +25,7 @@ from compute.api.networking import Network
 from compute.client.client import Client
 from compute.controllers.management import offers
 from compute.decide import joins, validation
-from compute.decide.validation import NetworkUse
+from compute.decide.validation import Default, NetworkUse
 from compute.runtime.clusters import Cluster, Clusters
 from compute.runtime.requests import cluster_name
 
@@ -39,18 +40,26 @@ def project_of(user: UserInfo) -> str:
     return next(iter(user.extra.get(PARENT_NAME, ())), "")
 
 
-def completed(document: Document) -> Document:
-    """The document as it is to be stored; the same one where nothing is missing."""
-    given = _read(document)
-    if given is None:
-        return document  # the review says what is wrong with it
-    full = validation.with_defaults(given)
-    if full == given:
-        return document
+def defaults(verb: str, new: Document | None, old: Document | None) -> tuple[Default, ...]:
+    """The fields to fill in before a Workload is judged and stored.
+
+    A write that leaves the spec alone changes nothing in it: a controller that adds a finalizer
+    must not make a new generation of an old Workload.
+    """
+    if verb.lower() not in _JUDGED or new is None:
+        return ()
+    if old is not None and (_is_leaving(old) or old.get("spec") == new.get("spec")):
+        return ()
+    given = _read(new)  # what cannot be read is refused by the review
+    return () if given is None else validation.defaults(given)
+
+
+def completed(document: Document, missing: Iterable[Default]) -> dict[str, Any]:
+    """A copy of the document with the defaults in it."""
     copy = deepcopy(dict(document))
-    for place, known in zip(copy["spec"]["placements"], full.spec.placements, strict=True):
-        policy = known.scale_settings.instance_management_policy
-        place["scaleSettings"]["instanceManagementPolicy"] = policy
+    for path, value in missing:
+        parent: Any = pointer.resolve(copy, path[:-1])
+        parent[path[-1]] = value
     return copy
 
 

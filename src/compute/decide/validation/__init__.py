@@ -7,12 +7,20 @@ document and is named after it; each rule yields what is wrong, in the order of 
 
 from compute.decide.validation.document import review_document
 from compute.decide.validation.review import NetworkUse, Review
-from compute.decide.validation.workload import MOST_ERRORS, validate, with_defaults
+from compute.decide.validation.workload import (
+    MOST_ERRORS,
+    Default,
+    defaults,
+    validate,
+    with_defaults,
+)
 
 __all__ = [
     "MOST_ERRORS",
+    "Default",
     "NetworkUse",
     "Review",
+    "defaults",
     "review_document",
     "validate",
     "with_defaults",

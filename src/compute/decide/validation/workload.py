@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator
 from itertools import chain, islice
-from typing import Final
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -73,6 +73,27 @@ def with_defaults(workload: Workload) -> Workload:
         return workload
     spec = msgspec.structs.replace(workload.spec, placements=placements)
     return msgspec.structs.replace(workload, spec=spec)
+
+
+class Default(NamedTuple):
+    """A field that a Workload leaves to the server, and its value."""
+
+    path: tuple[str, ...]
+    """The tokens of a JSON pointer to the field."""
+    value: str
+
+
+def defaults(workload: Workload) -> tuple[Default, ...]:
+    """What `with_defaults` fills in, field by field, in the order of the spec."""
+    pairs = zip(workload.spec.placements, with_defaults(workload).spec.placements, strict=True)
+    return tuple(
+        Default(
+            ("spec", "placements", str(position), "scaleSettings", "instanceManagementPolicy"),
+            full.scale_settings.instance_management_policy,
+        )
+        for position, (given, full) in enumerate(pairs)
+        if given != full
+    )
 
 
 def _with_policy(placement: Placement) -> Placement:

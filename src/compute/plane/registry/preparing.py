@@ -67,13 +67,16 @@ class Preparation:
         kind, admission = target.kind, self._context.admission
         conformed = kind.conform(proposal.document, old)
         warnings = warnings_of(kind, target.options.field_validation, proposal.received, conformed)
-        attempt = None
+        attempt, is_tracked = None, False
         if admission.mutating or admission.validating:
             attempt = _attempt(proposal, conformed.document)
         if attempt is not None and admission.mutating:
             conformed = await self._mutated(proposal, conformed, attempt)
+            # What admission completes belongs to no manager. What the kind's own rules complete
+            # belongs to the client, and they have not run yet.
+            is_tracked = attempt.changed or kind.prepare is None
         stored = _checked(proposal, conformed)
-        if attempt is None or not attempt.changed:  # what others completed belongs to nobody
+        if not is_tracked:
             self._track(proposal, stored)
         if attempt is not None:
             attempt.document = stored

@@ -218,8 +218,24 @@ def unborn(target: Target, document: Document) -> Document:
 
 
 def _is_unchanged(old: Document, new: Document) -> bool:
+    """Whether there is nothing to write.
+
+    Managed fields that differ only in their times are the same: a field was set to a value that
+    admission or the schema made of it before.
+    """
     before = {name: value for name, value in old["metadata"].items() if name != "resourceVersion"}
-    return same({**old, "metadata": before}, new)
+    after = new["metadata"]
+    if before.get("managedFields") is not after.get("managedFields"):
+        before, after = _without_times(before), _without_times(after)
+    return same({**old, "metadata": before}, {**new, "metadata": after})
+
+
+def _without_times(metadata: Metadata) -> Metadata:
+    entries = [
+        {name: value for name, value in entry.items() if name != "time"}
+        for entry in metadata.get("managedFields") or ()
+    ]
+    return {**metadata, "managedFields": entries}
 
 
 def _keeps_ties(old: Metadata, new: Metadata) -> bool:

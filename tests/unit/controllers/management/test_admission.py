@@ -12,7 +12,12 @@ from compute.api.meta import ObjectMeta
 from compute.api.rbac import PolicyRule, Role, RoleBinding, RoleRef, Subject
 from compute.client.options import WriteOptions
 from compute.client.transport import Document, Place
-from compute.controllers.management.admission import WorkloadAdmission, completed, project_of
+from compute.controllers.management.admission import (
+    WorkloadAdmission,
+    completed,
+    defaults,
+    project_of,
+)
 from compute.plane.local import DoorClient, LocalTransport
 from compute.plane.registry.kinds import Kinds
 from compute.runtime.requests import cluster_name
@@ -361,24 +366,34 @@ def test_the_project_is_told_by_whom_the_user_speaks_to():
     assert not project_of(UserInfo(username="ann"))
 
 
-def test_an_empty_policy_becomes_the_usual_one():
+POLICY = f"{SCALE}/instanceManagementPolicy"
+EMPTY = sandbox({POLICY: ""})
+
+
+def test_an_empty_policy_becomes_the_default_one():
     """Some clients send an empty text for a field they were not given. The rest stays as it is."""
-    policy = "instanceManagementPolicy"
-    strange = sandbox({SCALE: {"minReplicas": 1, policy: ""}, "spec/futureField": 1})
-    got = completed(strange)
-    assert got["spec"]["placements"][0]["scaleSettings"][policy] == "OrderedReady"
-    assert got["spec"]["futureField"] == 1
-    assert strange["spec"]["placements"][0]["scaleSettings"][policy] == ""
+    strange = changed(EMPTY, {"spec/futureField": 1})
+    got = completed(strange, defaults("CREATE", strange, None))
+
+    assert got == changed(strange, {POLICY: "OrderedReady"})
+    assert strange == changed(EMPTY, {"spec/futureField": 1})
 
 
 @pytest.mark.parametrize(
-    "document",
-    [sandbox(), sandbox({"spec/placements": "?"}), sandbox({"spec": ABSENT})],
-    ids=["whole", "unreadable", "without a spec"],
+    ("verb", "new", "old"),
+    [
+        ("CREATE", sandbox(), None),
+        ("CREATE", sandbox({"spec/placements": "?"}), None),
+        ("CREATE", sandbox({"spec": ABSENT}), None),
+        ("UPDATE", changed(EMPTY, {"metadata/finalizers": ["x"]}), EMPTY),
+        ("UPDATE", EMPTY, sandbox({"metadata/deletionTimestamp": "2026-01-01T00:00:00Z"})),
+        ("DELETE", None, EMPTY),
+    ],
+    ids=["complete", "unreadable", "no spec", "the same spec", "being deleted", "deletion"],
 )
-def test_what_lacks_nothing_or_cannot_be_read_is_left_alone(document):
-    """What is wrong with it is told by the review."""
-    assert completed(document) is document
+def test_nothing_is_filled_in_where_nothing_is_written_or_missing(verb, new, old):
+    """A write that leaves the spec of an old Workload alone must make no new generation of it."""
+    assert defaults(verb, new, old) == ()
 
 
 def test_a_document_without_metadata_is_refused_and_no_fault(tmp_path):

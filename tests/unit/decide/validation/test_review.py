@@ -4,7 +4,7 @@ import pytest
 
 from compute.api import annotations
 from compute.api.fields import Problem
-from compute.decide.validation import NetworkUse, Review, validate, with_defaults
+from compute.decide.validation import Default, NetworkUse, Review, defaults, validate, with_defaults
 from tests.validation_builders import CITIES, blamed, changed, decoded, sandbox
 
 CODES = "spec/placements/0/cityCodes"
@@ -155,6 +155,17 @@ def test_an_empty_policy_is_the_default_one():
     empty = with_defaults(decoded(sandbox({policy: ""})))
 
     assert empty == decoded(sandbox({policy: "OrderedReady"})) == decoded(sandbox())
+
+
+def test_defaults_name_the_fields_that_are_empty():
+    """An admission webhook adds these fields, and no others."""
+    (home,) = sandbox()["spec"]["placements"]
+    policy = {"instanceManagementPolicy": ""}
+    away = home | {"name": "away", "scaleSettings": home["scaleSettings"] | policy}
+    path = ("spec", "placements", "1", "scaleSettings", "instanceManagementPolicy")
+
+    given = decoded(sandbox({"spec/placements": [home, away]}))
+    assert defaults(given) == (Default(path, "OrderedReady"),)
 
 
 def test_nothing_else_is_filled_in():

@@ -1,5 +1,7 @@
 """Server-side apply as a verb, where others have a say or are quicker."""
 
+import asyncio
+
 import pytest
 
 from compute.api.errors import AlreadyExists, BadRequest
@@ -52,3 +54,47 @@ async def test_what_is_there_need_not_be_named_again(world: World):
     await world.widgets.patch("a", unnamed, PatchType.APPLY, "", APPLY)
 
     assert world.widgets.get("a")["spec"] == {"size": 1, "color": "red"}
+
+
+@scenario
+async def test_what_admission_completes_is_applied_again_without_a_write(world: World):
+    """A value that admission replaces is no change the second time, however much later it is."""
+
+    def fill(attempt: Attempt) -> None:
+        assert attempt.document is not None
+        if attempt.document["spec"].get("color") == "":
+            attempt.document = attempt.document | {"spec": {"color": "red", "size": 1}}
+            attempt.changed = True
+
+    world.registry.admission.mutating.append(fill)
+    wanted = world.widgets.document("a", spec={"color": "", "size": 1})
+    await world.widgets.patch("a", wanted, PatchType.APPLY, "", APPLY)
+    first = world.widgets.get("a")
+    await asyncio.sleep(60)
+    await world.widgets.patch("a", wanted, PatchType.APPLY, "", APPLY)
+
+    assert first["spec"]["color"] == "red"
+    assert world.widgets.get("a") == first
+
+
+@scenario
+async def test_what_admission_completes_belongs_to_no_manager(world: World):
+    """Neither the applier nor a later updater owns a field that it did not send."""
+
+    def fill(attempt: Attempt) -> None:
+        assert attempt.document is not None
+        spec = attempt.document["spec"]
+        if "color" not in spec:
+            attempt.document = attempt.document | {"spec": spec | {"color": "red"}}
+            attempt.changed = True
+
+    world.registry.admission.mutating.append(fill)
+    wanted = world.widgets.document("a", spec={"size": 1})
+    await world.widgets.patch("a", wanted, PatchType.APPLY, "", APPLY)
+    await world.widgets.merge("a", {"spec": {"size": 2}}, options=WriteOptions(field_manager="bob"))
+    await world.widgets.merge("a", {"spec": {"color": None}})
+
+    made = world.widgets.get("a")
+    assert made["spec"] == {"size": 2, "color": "red"}
+    owned = {entry["manager"]: entry["fieldsV1"] for entry in made["metadata"]["managedFields"]}
+    assert owned == {"bob": {"f:spec": {"f:size": {}}}}
