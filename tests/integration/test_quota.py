@@ -8,6 +8,12 @@ from compute.api.events import Event
 from compute.api.quota import ResourceClaim
 from tests.integration.worlds import PROJECT, Watched, reason_of, told, workload
 
+SHORTAGE = (
+    "Not enough quota: instances: 1 asked for, 0 of 1 left; vcpus: 1 asked for, 0 of 1 left; "
+    "memory: 2048 MiB asked for, 0 of 2048 MiB left. "
+    "Scale down, delete something, or ask for more quota"
+)
+
 
 def test_what_is_denied_runs_once_budget_is_there():
     """The cause is told at every level with a warning, and more quota is all that is needed."""
@@ -29,7 +35,9 @@ def test_what_is_denied_runs_once_budget_is_there():
         deployment = await world.user.get(WorkloadDeployment, "web-home-dfw", "default")
         assert reason_of(deployment, "ReplicasReady") == "QuotaExceeded"
         whole = await world.user.get(Workload, "web", "default")
-        assert "instances: 1 asked for, 0 of 1 left" in str(whole.status.conditions)
+        claim = await world.user.get(ResourceClaim, names.claim("web-home-dfw-1"), "default")
+        for each in (claim, blocked, deployment, whole):
+            assert SHORTAGE in str(each.status.conditions)
         assert whole.status.ready_replicas == 1
         warnings = [e for e in (await world.user.every(Event)).items if e.type == "Warning"]
         assert [(e.reason, e.regarding.name) for e in warnings if e.regarding] == [

@@ -15,6 +15,8 @@ from compute.api.neighbour_reasons import NeighbourReason
 
 __all__ = ["NOTHING_TO_DO", "KnownReason", "NeighbourReason", "Owner", "Reason", "describe"]
 
+_NOT_ENOUGH_QUOTA: Final = "Run `compute quota`; lower `compute scale NAME --min N`, delete something, or ask for more quota."
+
 
 class Reason(KnownReason):
     """A reason that we give."""
@@ -139,8 +141,8 @@ class Reason(KnownReason):
     )
     PENDING_QUOTA = user(
         "PendingQuota",
-        "The instance is not started because it has no quota.",
-        "Run `compute quota` to see what is left and who uses it.",
+        "The project has not enough quota left for the instance, so it is not started.",
+        _NOT_ENOUGH_QUOTA,
     )
     PROGRAMMED = healthy("Programmed", "The infrastructure has taken it up.")
     PROGRAMMING_IN_PROGRESS = transient(
@@ -170,8 +172,8 @@ class Reason(KnownReason):
     QUOTA_DISABLED = healthy("QuotaDisabled", "Quota is not enforced here.")
     QUOTA_EXCEEDED = user(
         "QuotaExceeded",
-        "The project has less quota left than the instance needs.",
-        "Run `compute quota`; lower `compute scale NAME --min N`, free something, or ask for more.",
+        "The project has not enough quota left for the instance.",
+        _NOT_ENOUGH_QUOTA,
     )
     QUOTA_MISCONFIGURED = platform(
         "QuotaMisconfigured",
@@ -183,15 +185,15 @@ class Reason(KnownReason):
         "The namespace for the claim does not exist in the project.",
         "Ask those who run the platform why the project lacks the namespace.",
     )
-    QUOTA_NO_BUDGET = transient(
+    QUOTA_NO_BUDGET = user(
         "QuotaNoBudget",
-        "The quota service has set nothing aside for the instance yet.",
-        "Wait a minute; if it stays so, run `compute quota`: the project may have no grant at all.",
+        "The project has not enough quota left for the instance, or no grant at all.",
+        _NOT_ENOUGH_QUOTA,
     )
     QUOTA_NOT_GRANTED = user(
         "QuotaNotGranted",
-        "Instances in the city are not started because they have no quota.",
-        "Run `compute quota` to see what is left and who uses it.",
+        "The project has not enough quota left for instances in the city, which are not started.",
+        _NOT_ENOUGH_QUOTA,
     )
     QUOTA_PROJECT_ID_UNRESOLVABLE = platform(
         "QuotaProjectIDUnresolvable",

@@ -72,7 +72,7 @@ def test_an_instance_without_quota_is_explained_in_numbers():
     assert (got.reason, got.owner) == (Reason.QUOTA_EXCEEDED, Owner.USER)
     assert got.cause == (
         "Instance web-home-dfw-0 in DFW is not ready. "
-        "The project has less quota left than the instance needs. "
+        "The project has not enough quota left for the instance. "
         "It needs 1 of compute.datumapis.com/instances; "
         "1000 millicores of compute.datumapis.com/vcpus; "
         "2048 MiB of compute.datumapis.com/memory. "
@@ -80,7 +80,7 @@ def test_an_instance_without_quota_is_explained_in_numbers():
         "compute.datumapis.com/memory is pending."
     )
     assert got.next_step == (
-        "Run `compute quota`; lower `compute scale web --min N`, free something, or ask for more."
+        "Run `compute quota`; lower `compute scale web --min N`, delete something, or ask for more quota."
     )
 
 

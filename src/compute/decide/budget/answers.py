@@ -22,6 +22,7 @@ from compute.api.quota import (
 from compute.api.reasons import Reason
 from compute.decide.budget.lines import CONSUMER
 from compute.decide.conditions import put
+from compute.decide.quota import shortages
 from compute.decide.ranking import Candidate
 
 _ALL_OR_NOTHING: Final = "It is there, but is given only together with the rest"
@@ -57,13 +58,10 @@ def denied(
                 _answer(request, now, "Pending", Reason.PENDING_EVALUATION, _ALL_OR_NOTHING)
             )
             continue
-        short = kind.rpartition("/")[2]
-        told = (
-            f"{short}: {request.amount} asked for, {left.get(kind, 0)} of {limit.get(kind, 0)} left"
-        )
+        told = shortages.line_with_rest(request, left.get(kind, 0), limit.get(kind, 0))
         lacking.append(told)
         allocations.append(_answer(request, now, "Pending", Reason.QUOTA_EXCEEDED, told))
-    message = f"{'; '.join(lacking)}. Free some, or ask for more quota"
+    message = shortages.sentence(lacking)
     return _status(claim, allocations, Candidate("", Reason.QUOTA_EXCEEDED, message), now)
 
 

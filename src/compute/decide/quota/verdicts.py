@@ -6,6 +6,7 @@ until its own claim says otherwise. And an answer stands until there is another,
 again does not show as a change of mind.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, assert_never
@@ -18,6 +19,7 @@ from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
 from compute.decide.conditions import find, is_true
 from compute.decide.gating import closed
+from compute.decide.quota import shortages
 from compute.decide.quota.claims import (
     Absent,
     Disabled,
@@ -204,13 +206,18 @@ def _open(claim: ResourceClaim, now: datetime) -> _Ruling:
     A new claim says that it is not granted before anybody has looked at it. Only one that was
     looked at, or has had the time to be, tells of a lack of budget.
     """
-    lacking = any(
-        a.status == "Pending" and a.reason in _LACK_OF_BUDGET for a in claim.status.allocations
-    )
+    lacking = [
+        a for a in claim.status.allocations if a.status == "Pending" and a.reason in _LACK_OF_BUDGET
+    ]
     if not lacking and _age(claim, now) < _EVALUATION:
         return _waiting("Waiting for the quota service to answer")
-    message = "The project has no budget for this instance yet; free some, or ask for more quota"
-    return _Ruling("Unknown", Reason.QUOTA_NO_BUDGET, message, final=False)
+    said = [a.message for a in lacking if a.message]
+    return _Ruling("Unknown", Reason.QUOTA_NO_BUDGET, _shortage(claim, said), final=False)
+
+
+def _shortage(claim: ResourceClaim, said: Sequence[str] = ()) -> str:
+    """What is short as the quota service said it, else what the claim asks for."""
+    return shortages.sentence(said or map(shortages.line, claim.spec.requests))
 
 
 def _denied(instance: Instance, claim: ResourceClaim, said: Condition, now: datetime) -> _Ruling:
@@ -225,7 +232,7 @@ def _denied(instance: Instance, claim: ResourceClaim, said: Condition, now: date
     return _Ruling(
         "False",
         Reason.VALIDATION_FAILED if invalid else Reason.QUOTA_EXCEEDED,
-        said.message or "The project's quota does not suffice; free some, or ask for more",
+        said.message or _shortage(claim),
         _taking_back(claim) if again else _KEEP,
     )
 

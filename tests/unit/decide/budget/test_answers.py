@@ -47,7 +47,8 @@ def test_a_denied_claim_has_nothing_and_knows_what_was_lacking():
     status = denied(new(vcpus=500), {quota.INSTANCES: 3}, {quota.INSTANCES: 1}, NOW)
     assert said(status)[1:3] == ("False", "QuotaExceeded")
     assert status.conditions[0].message == (
-        "vcpus: 500 asked for, 0 of 0 left. Free some, or ask for more quota"
+        "Not enough quota: vcpus: 0.5 asked for, 0 of 0 left. "
+        "Scale down, delete something, or ask for more quota"
     )
     assert [(a.status, a.reason, a.allocated_amount) for a in status.allocations] == [
         ("Pending", "PendingEvaluation", 0),

@@ -116,8 +116,27 @@ def test_w15_a_claim_left_open_for_a_minute_waits_for_budget():
     got = judge(gated(), found(new_claim()), later(60))
 
     assert said(got) == ("Unknown", Reason.QUOTA_NO_BUDGET)
+    assert got.condition.message.startswith("Not enough quota: instances: 1 asked for; ")
     assert got.event == Reason.QUOTA_NO_BUDGET
     assert got.action == Keep()
+
+
+def test_a_lack_of_budget_is_told_in_the_services_numbers():
+    """What the quota service says of each amount is part of the sentence."""
+    lacking = RequestAllocation(
+        resource_type="compute.datumapis.com/instances",
+        status="Pending",
+        last_transition_time=NOW,
+        reason=Reason.QUOTA_EXCEEDED,
+        message="instances: 1 asked for, 0 of 4 left",
+    )
+    claim = new_claim()
+    claim = replace(claim, status=replace(claim.status, allocations=(lacking,)))
+
+    assert judge(gated(), found(claim), NOW).condition.message == (
+        "Not enough quota: instances: 1 asked for, 0 of 4 left. "
+        "Scale down, delete something, or ask for more quota"
+    )
 
 
 @pytest.mark.parametrize(
@@ -368,7 +387,8 @@ def test_a_denial_is_told_in_the_services_words():
 
     assert judge(gated(), found(full), NOW).condition.message == "10 of 10 in use"
     assert judge(gated(), found(mute), NOW).condition.message == (
-        "The project's quota does not suffice; free some, or ask for more"
+        "Not enough quota: instances: 1 asked for; vcpus: 1 asked for; memory: 2048 MiB asked for. "
+        "Scale down, delete something, or ask for more quota"
     )
 
 

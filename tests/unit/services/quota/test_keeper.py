@@ -71,7 +71,8 @@ def test_a_denied_claim_is_told_why_and_keeps_nothing(tmp_path):
         said = find(denied.status.conditions, "Granted")
         assert said is not None
         assert said.message == (
-            "memory: 2048 asked for, 1024 of 1024 left. Free some, or ask for more quota"
+            "Not enough quota: memory: 2048 MiB asked for, 1024 of 1024 MiB left. "
+            "Scale down, delete something, or ask for more quota"
         )
         assert [a.status for a in denied.status.allocations] == ["Pending"] * 3
         assert (await bucket(stage, quota.VCPUS)).status.allocated == 0

@@ -1,0 +1,50 @@
+"""The sentence for quota that does not suffice.
+
+A claim, its Instance, the deployment and the Workload all show this one, whatever reason each of
+them gives: what is short, how much of it is asked for, how much is left, and what to do.
+"""
+
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from compute.api.quota import ResourceRequest
+from compute.decide.quota.claims import MEMORY, VCPUS
+
+_ADVICE: Final = "Scale down, delete something, or ask for more quota"
+_SHOWN: Final[Mapping[str, tuple[int, str]]] = MappingProxyType(
+    {VCPUS: (1000, ""), MEMORY: (1, " MiB")}
+)
+_AS_COUNTED: Final = (1, "")
+
+
+def line(request: ResourceRequest) -> str:
+    """What is asked for, where it is not known how much is left."""
+    kind = request.resource_type
+    return f"{_short(kind)}: {_amount(kind, request.amount)} asked for"
+
+
+def line_with_rest(request: ResourceRequest, left: int, limit: int) -> str:
+    """What is asked for, and how much is left of how much."""
+    kind = request.resource_type
+    return f"{line(request)}, {_number(kind, left)} of {_amount(kind, limit)} left"
+
+
+def sentence(lines: Iterable[str]) -> str:
+    """All that is short, and what to do about it."""
+    return f"Not enough quota: {'; '.join(lines)}. {_ADVICE}"
+
+
+def _short(kind: str) -> str:
+    return kind.rpartition("/")[2]
+
+
+def _amount(kind: str, amount: int) -> str:
+    """An amount in the unit that people know: 2500 millicores are 2.5."""
+    return _number(kind, amount) + _SHOWN.get(kind, _AS_COUNTED)[1]
+
+
+def _number(kind: str, amount: int) -> str:
+    factor, _ = _SHOWN.get(kind, _AS_COUNTED)
+    whole, rest = divmod(amount, factor)
+    return f"{amount / factor:g}" if rest else str(whole)
