@@ -14,7 +14,15 @@ from compute.api.networking import Network, NetworkBinding, NetworkContext, Subn
 from compute.api.quota import ResourceClaim
 from compute.api.resourcemanager import Project
 from tests.integration.operators import addresses, cut, lose
-from tests.integration.worlds import PROJECT, Watched, running, told, workload
+from tests.integration.worlds import (
+    PROJECT,
+    Watched,
+    message_of,
+    reason_of,
+    running,
+    told,
+    workload,
+)
 from tests.virtual_time import run
 
 TWINS = ("DFW", "DFW")
@@ -186,7 +194,15 @@ def test_what_stands_in_the_way_in_a_cell_is_left_alone_and_told():
             space,
             lambda b: any(not item.applied for item in b.status.aggregated_status),
         )
-        assert "somebody else made" in blocked.status.aggregated_status[0].applied_message
+        assert "the hub did not make" in blocked.status.aggregated_status[0].applied_message
+        told_user = await world.named(
+            PROJECT,
+            WorkloadDeployment,
+            "web-home-dfw",
+            "default",
+            lambda d: reason_of(d, "Available") == "RefusedByCell",
+        )
+        assert "already has a WorkloadDeployment" in message_of(told_user, "Available")
         await cell.delete(await cell.get(WorkloadDeployment, "web-home-dfw", space))
         await world.served("web")
 

@@ -300,5 +300,10 @@ def reason_of(obj: Any, kind: str) -> str:
     return said.reason if said else ""
 
 
+def message_of(obj: Any, kind: str) -> str:
+    said = find(obj.status.conditions, kind)
+    return said.message if said else ""
+
+
 def _meta(name: str) -> ObjectMeta:
     return ObjectMeta(name=name, namespace=SYSTEM)

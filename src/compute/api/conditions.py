@@ -44,8 +44,8 @@ class ConditionType(KnownCondition):
     )
     PAUSED = Said(
         "Paused",
-        "Changes of the template are held back until the workload is resumed.",
-        "the management plane, while the workload is paused",
+        "Changes are held back: by the user until the workload is resumed, or by the hub's operators.",
+        "the management plane, while changes are held back",
     )
     PROGRAMMED = Said(
         "Programmed",
@@ -82,6 +82,7 @@ class NeighbourCondition(KnownCondition):
     ALLOCATED = Said("Allocated", "There are addresses for it.", "the network service")
     APPLIED = Said("Applied", "The cell has taken what the hub sent it.", "Karmada")
     BOUND = Said("Bound", "The claim has its network interface.", "the network service")
+    DISPATCHING = Said("Dispatching", "The hub sends the cell what it is to have.", "Karmada")
     FULLY_APPLIED = Said("FullyApplied", "Every cell has taken what the hub sent it.", "Karmada")
     GRANTED = Said("Granted", "The claim's amounts are set aside for it.", "the quota service")
     IPAM_ALLOCATED = Said("IPAMAllocated", "The network has its ranges.", "the network service")

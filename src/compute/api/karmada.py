@@ -2,21 +2,32 @@
 
 A policy selects objects on the hub and the clusters they go to; an interpreter says what Karmada
 should make of a kind it does not know. What Karmada makes of it is in `karmada_work`.
+
+Fields of Karmada's that are not here have no meaning to the kinds we send, and a hub on one machine does
+not know them. Fields that would have one, but are carried out by Karmada alone, are here so that the
+federator can see and remove them; a hub on one machine refuses them (`_only_karmada`).
 """
 
 from datetime import datetime
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
 from compute.api.meta import Condition, LabelSelector, Object
 from compute.api.resource import Column, Resource, condition_column
-from compute.api.wire import Int32, Rule, Wire, always
+from compute.api.wire import Cel, Int32, Rule, Wire, always
 
 CATEGORY: Final = "karmada-io"
+DEFAULT_SCHEDULER: Final = "default-scheduler"  # the engine's own
 AGE: Final = Column("AGE", ".metadata.creationTimestamp", "date")
 
 ConflictResolution = Annotated[str, Rule(default="Abort", enum=("Abort", "Overwrite"))]
+
+
+def _only_karmada(what: str) -> Rule:
+    """A field that only Karmada itself carries out: the hub of one machine says so and refuses it."""
+    message = f"the engine of a platform on one machine has no {what}: remove the field"
+    return Rule(validations=(Cel("false", message),))
 
 
 class SecretReference(Wire, frozen=True, kw_only=True):
@@ -120,10 +131,25 @@ class ResourceSelector(Wire, frozen=True, kw_only=True):
     label_selector: LabelSelector | None = None
 
 
+class FieldSelectorRequirement(Wire, frozen=True, kw_only=True):
+    """What a field of a cluster's spec must be, or must not be."""
+
+    key: Annotated[str, Rule(enum=("provider", "region", "zone"))]
+    operator: Annotated[str, Rule(enum=("In", "NotIn"))]
+    values: tuple[str, ...] = ()
+
+
+class FieldSelector(Wire, frozen=True, kw_only=True):
+    """Clusters by fields of their spec. All requirements must hold."""
+
+    match_expressions: tuple[FieldSelectorRequirement, ...] = ()
+
+
 class ClusterAffinity(Wire, frozen=True, kw_only=True):
-    """Clusters: all of them, some by label, some by name."""
+    """Clusters: all of them, some by label, by field, or by name."""
 
     label_selector: LabelSelector | None = None
+    field_selector: FieldSelector | None = None
     cluster_names: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
@@ -135,7 +161,7 @@ class Toleration(Wire, frozen=True, kw_only=True):
     operator: str = ""
     value: str = ""
     effect: str = ""
-    toleration_seconds: int | None = None
+    toleration_seconds: Annotated[int | None, _only_karmada("eviction after a time")] = None
 
 
 class SpreadConstraint(Wire, frozen=True, kw_only=True):
@@ -151,6 +177,9 @@ class Placement(Wire, frozen=True, kw_only=True):
     """The clusters that objects go to. An empty placement means every cluster."""
 
     cluster_affinity: ClusterAffinity | None = None
+    cluster_affinities: Annotated[
+        tuple[dict[str, Any], ...], _only_karmada("groups of clusters in order of preference")
+    ] = ()
     cluster_tolerations: tuple[Toleration, ...] = ()
     spread_constraints: tuple[SpreadConstraint, ...] = ()
 
@@ -162,10 +191,26 @@ class SuspendClusters(Wire, frozen=True, kw_only=True):
 
 
 class Suspension(Wire, frozen=True, kw_only=True):
-    """What Karmada holds back."""
+    """What Karmada holds back: nothing is sent to any cluster, or to some."""
 
     dispatching: bool | None = None
     dispatching_on_clusters: SuspendClusters | None = None
+
+
+_ONE_SUSPENSION: Final = Rule(
+    validations=(
+        Cel(
+            "!(has(self.dispatching) && self.dispatching && has(self.dispatchingOnClusters) "
+            "&& has(self.dispatchingOnClusters.clusterNames) "
+            "&& self.dispatchingOnClusters.clusterNames.size() > 0)",
+            "dispatching cannot be set together with dispatchingOnClusters.clusterNames",
+        ),
+    )
+)
+_SCHEDULER: Final = Rule(
+    default=DEFAULT_SCHEDULER,
+    validations=(Cel("self == oldSelf", "schedulerName cannot be changed"),),
+)
 
 
 class PropagationSpec(Wire, frozen=True, kw_only=True):
@@ -176,9 +221,12 @@ class PropagationSpec(Wire, frozen=True, kw_only=True):
     propagate_deps: bool = False
     priority: Annotated[Int32, Rule(default=0)] = 0
     preemption: Annotated[str, Rule(default="Never", enum=("Always", "Never"))] = "Never"
-    scheduler_name: Annotated[str, Rule(default="default-scheduler")] = "default-scheduler"
+    dependent_overrides: Annotated[tuple[str, ...], _only_karmada("override policies")] = ()
+    scheduler_name: Annotated[str, _SCHEDULER] = DEFAULT_SCHEDULER
+    failover: Annotated[dict[str, Any] | None, _only_karmada("failover")] = None
     conflict_resolution: ConflictResolution = "Abort"
-    suspension: Suspension | None = None
+    activation_preference: Annotated[str, _only_karmada("lazy activation")] = ""
+    suspension: Annotated[Suspension | None, _ONE_SUSPENSION] = None
     preserve_resources_on_deletion: bool | None = None
 
 

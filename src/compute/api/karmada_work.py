@@ -32,26 +32,6 @@ class TargetCluster(Wire, frozen=True, kw_only=True):
     """A cluster that the object goes to."""
 
     name: str
-    replicas: int = 0
-
-
-class GracefulEvictionTask(Wire, frozen=True, kw_only=True):
-    """A cluster that keeps its copy until another one serves."""
-
-    from_cluster: str
-    purge_mode: str = ""
-    reason: str
-    message: str = ""
-    producer: str
-    creation_timestamp: datetime | None = None
-
-
-class BindingSnapshot(Wire, frozen=True, kw_only=True):
-    """A binding that needs this one's object, and where it went."""
-
-    namespace: str = ""
-    name: str
-    clusters: tuple[TargetCluster, ...] = ()
 
 
 class BindingSuspension(Suspension, frozen=True, kw_only=True):
@@ -65,11 +45,8 @@ class ResourceBindingSpec(Wire, frozen=True, kw_only=True):
 
     resource: TemplateRef
     propagate_deps: bool = False
-    replicas: int = 0
     clusters: tuple[TargetCluster, ...] = ()
     placement: Placement | None = None
-    graceful_eviction_tasks: tuple[GracefulEvictionTask, ...] = ()
-    required_by: tuple[BindingSnapshot, ...] = ()
     scheduler_name: str = ""
     conflict_resolution: ConflictResolution = "Abort"
     suspension: BindingSuspension | None = None

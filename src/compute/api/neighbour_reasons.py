@@ -98,6 +98,12 @@ class NeighbourReason(KnownReason):
         "Read `compute events NAME`, and hand what it says to those who run the cell.",
     )
     APPLIED_SUCCESSFUL = healthy("AppliedSuccessful", "The cell has taken what the hub sent it.")
+    DISPATCHING = healthy("Dispatching", "The hub sends the cell what it is to have.")
+    SUSPEND_DISPATCHING = platform(
+        "SuspendDispatching",
+        "A policy of the hub holds back everything new for the cell; what runs there goes on.",
+        "Ask those who run the hub to lift the suspension of the policy.",
+    )
     CLUSTER_NOT_REACHABLE = platform(
         "ClusterNotReachable",
         "The hub cannot reach the cell; what runs there goes on unseen.",

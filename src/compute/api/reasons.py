@@ -150,6 +150,11 @@ class Reason(KnownReason):
         "The infrastructure is taking it up.",
         "Wait; if it lasts for minutes, run `compute doctor NAME`.",
     )
+    PROPAGATION_SUSPENDED = platform(
+        "PropagationSuspended",
+        "An operator of the hub holds back changes for the city; what runs there keeps running.",
+        "Ask the operators of the platform to lift the suspension; changes are carried out then.",
+    )
     PROVISIONING = transient(
         "Provisioning",
         "It is being set up.",
@@ -204,6 +209,11 @@ class Reason(KnownReason):
         "QuotaProjectNotFound",
         "The quota service does not know the project.",
         "Ask those who run the platform whether the project still exists.",
+    )
+    REFUSED_BY_CELL = platform(
+        "RefusedByCell",
+        "The city's cell does not take the deployment: it is in the way of another, or not valid there.",
+        "Hand the message to the operators of the cell; the deployment is sent again every few minutes.",
     )
     READY = healthy("Ready", "It is ready for use.")
     REFERENCED_DATA_NOT_READY = transient(

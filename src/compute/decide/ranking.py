@@ -57,7 +57,12 @@ _RANKS: Final[tuple[tuple[Reason, ...], ...]] = (
         Reason.NO_MATCHING_LOCATIONS,
     ),
     # 7 the platform cannot host it
-    (Reason.NETWORK_FAILED_TO_CREATE, Reason.NO_CELL_FOR_CITY),
+    (
+        Reason.NETWORK_FAILED_TO_CREATE,
+        Reason.NO_CELL_FOR_CITY,
+        Reason.PROPAGATION_SUSPENDED,
+        Reason.REFUSED_BY_CELL,
+    ),
     # 8 everything said below it is beside the point: stopped on purpose, or not heard of
     (Reason.CELL_UNREACHABLE, Reason.SUSPENDED),
 )

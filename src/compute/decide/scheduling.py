@@ -13,7 +13,15 @@ from typing import Final
 
 from compute.api import selectors
 from compute.api.conditions import ConditionType
-from compute.api.karmada import Cluster, Placement, SpreadConstraint, Taint, Toleration
+from compute.api.karmada import (
+    Cluster,
+    FieldSelector,
+    FieldSelectorRequirement,
+    Placement,
+    SpreadConstraint,
+    Taint,
+    Toleration,
+)
 from compute.api.karmada_work import TemplateRef
 from compute.api.selectors import Selector, SelectorError
 from compute.decide.conditions import is_true
@@ -138,9 +146,24 @@ def _misfit(cluster: Cluster, wish: _Wish) -> str:
             not named
             or name in affinity.exclude
             or not wish.selector.matches(cluster.metadata.labels)
+            or not _has_fields(cluster, affinity.field_selector)
         ):
             return "elsewhere"
     return "" if _tolerates(cluster, wish.placement, (_NO_EXECUTE,)) else "tainted"
+
+
+def _has_fields(cluster: Cluster, selector: FieldSelector | None) -> bool:
+    return selector is None or all(_has(cluster, each) for each in selector.match_expressions)
+
+
+def _has(cluster: Cluster, requirement: FieldSelectorRequirement) -> bool:
+    """A cluster of several zones is in some of them only where it is in no other."""
+    spec, values = cluster.spec, requirement.values
+    fields = {"provider": (spec.provider,), "region": (spec.region,), "zone": spec.zones}
+    present = [field for field in fields[requirement.key] if field]
+    if requirement.operator == "In":
+        return bool(present) and all(field in values for field in present)
+    return not any(field in values for field in present)
 
 
 def _tolerates(cluster: Cluster, placement: Placement, effects: Sequence[str]) -> bool:

@@ -161,13 +161,27 @@ def _placement_available(part: _Part) -> Candidate:
 
 def _available(parts: Sequence[_Part], besides: Sequence[Candidate], *, paused: bool) -> Candidate:
     causes = _causes(parts, besides)
-    text = _text(parts, causes) + (f"; {_HELD_BACK}" if paused else "")
+    text = "; ".join(
+        filter(None, (_text(parts, causes), _HELD_BACK if paused else "", _held(parts)))
+    )
     if any(part.available for part in parts):
         return Candidate("", Reason.AVAILABLE_PLACEMENT_FOUND, text, "True")
     pointer = Reason.NO_AVAILABLE_PLACEMENTS
     reason = next((c.reason for c in causes if c.reason != pointer), pointer)
     unheard = any(part.otherwise == "Unknown" for part in parts)
     return Candidate("", reason, text, "Unknown" if unheard else "False")
+
+
+def _held(parts: Sequence[_Part]) -> str:
+    """The deployments whose changes an operator of the hub holds back."""
+    paused = (
+        deployment.metadata.name
+        for part in parts
+        for deployment in part.deployments
+        if is_true(deployment.status.conditions, ConditionType.PAUSED)
+    )
+    names = ", ".join(sorted(paused))
+    return f"changes held back by an operator of the hub: {names}" if names else ""
 
 
 def _text(parts: Sequence[_Part], causes: Iterable[Candidate]) -> str:

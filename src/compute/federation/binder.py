@@ -9,9 +9,15 @@ import msgspec
 
 from compute.api import names
 from compute.api.karmada import PropagationPolicy
-from compute.api.karmada_work import ResourceBinding, ResourceBindingSpec, TemplateRef
+from compute.api.karmada_work import (
+    BindingSuspension,
+    ResourceBinding,
+    ResourceBindingSpec,
+    TemplateRef,
+)
 from compute.api.meta import ObjectMeta
 from compute.client.client import K
+from compute.decide import suspension
 from compute.environment import Environment
 from compute.federation import claims, marks
 from compute.federation.planes import EnginePlanes
@@ -106,7 +112,7 @@ def _binding(template: K, name: str, policy: PropagationPolicy, binding_id: str)
         name=meta.name,
         uid=meta.uid,
     )
-    spec = ResourceBindingSpec(resource=resource, **_wished(policy))
+    spec = ResourceBindingSpec(resource=resource, **_wished(policy, None))
     return ResourceBinding(metadata=metadata, spec=spec)
 
 
@@ -118,15 +124,18 @@ def _renewed(present: ResourceBinding, policy: PropagationPolicy) -> ResourceBin
         labels=meta.labels | claims.claim_labels(policy),
         annotations=meta.annotations | claims.claim_annotations(policy),
     )
-    spec = msgspec.structs.replace(present.spec, **_wished(policy))
+    wished = _wished(policy, present.spec.suspension)
+    spec = msgspec.structs.replace(present.spec, **wished)
     return msgspec.structs.replace(present, metadata=metadata, spec=spec)
 
 
-def _wished(policy: PropagationPolicy) -> dict[str, Any]:
+def _wished(policy: PropagationPolicy, present: BindingSuspension | None) -> dict[str, Any]:
     spec = policy.spec
     return {
+        "propagate_deps": spec.propagate_deps,
         "placement": spec.placement,
         "scheduler_name": spec.scheduler_name,
         "conflict_resolution": spec.conflict_resolution,
+        "suspension": suspension.of_binding(spec.suspension, present),
         "preserve_resources_on_deletion": spec.preserve_resources_on_deletion,
     }

@@ -21,6 +21,7 @@ from compute.api.karmada import Cluster as Member, Placement
 from compute.api.karmada_work import ResourceBinding, TargetCluster, Work
 from compute.api.meta import Object, ObjectMeta
 from compute.decide.scheduling import NoFit, Placed, is_ready, keepers, schedule
+from compute.decide.suspension import holds_scheduling
 from compute.environment import Environment
 from compute.federation import interpreter, lookups, marks, reports, works
 from compute.federation.holders import holders
@@ -119,7 +120,8 @@ class Bindings:
         errand = _Errand(hub, binding, template, there)
         await _withdraw(errand)
         for cluster in errand.targets:
-            await self._dispatch(errand, cluster)
+            if _is_member(hub, cluster):
+                await self._dispatch(errand, cluster)
         await self._report(errand, verdict)
         return DONE
 
@@ -154,7 +156,7 @@ class Bindings:
             if live is not None:
                 await errand.hub.client.patch(present, _renewed(live, present, cluster))
 
-    async def _report(self, errand: _Errand, verdict: Placed | NoFit) -> None:
+    async def _report(self, errand: _Errand, verdict: Placed | NoFit | None) -> None:
         """Tell on the hub what the clusters tell."""
         binding, client = errand.binding, errand.hub.client
         now = self._environment.now()
@@ -166,8 +168,10 @@ class Bindings:
 
 async def _placed(
     hub: Cluster, binding: ResourceBinding, current: tuple[str, ...]
-) -> tuple[ResourceBinding, Placed | NoFit]:
-    """The binding with its clusters, and what was decided."""
+) -> tuple[ResourceBinding, Placed | NoFit | None]:
+    """The binding with its clusters, and what was decided: None where that is not ours to decide."""
+    if holds_scheduling(binding.spec):
+        return await _with_clusters(hub, binding, current), None
     members = hub.informers.of(Member).cache.list()
     verdict = _scheduled(hub, binding, current, members)
     if not _keeps(verdict, current):
@@ -176,10 +180,16 @@ async def _placed(
             return binding, Placed(current)
         verdict = _scheduled(hub, binding, current, listed.items)
     chosen = verdict.clusters if isinstance(verdict, Placed) else ()
+    return await _with_clusters(hub, binding, chosen), verdict
+
+
+async def _with_clusters(
+    hub: Cluster, binding: ResourceBinding, chosen: Iterable[str]
+) -> ResourceBinding:
     spec = msgspec.structs.replace(
         binding.spec, clusters=tuple(TargetCluster(name=name) for name in chosen)
     )
-    return await hub.client.patch(binding, msgspec.structs.replace(binding, spec=spec)), verdict
+    return await hub.client.patch(binding, msgspec.structs.replace(binding, spec=spec))
 
 
 def _scheduled(
@@ -197,6 +207,12 @@ def _keeps(verdict: Placed | NoFit, current: tuple[str, ...]) -> bool:
     return not current or (
         isinstance(verdict, Placed) and all(name in verdict.clusters for name in current)
     )
+
+
+def _is_member(hub: Cluster, cluster: str) -> bool:
+    """Whether a cluster takes anything. Where scheduling is suspended, one that has left stays named."""
+    member = hub.informers.of(Member).cache.get("", cluster)
+    return member is not None and not member.deleting
 
 
 async def _withdraw(errand: _Errand) -> None:

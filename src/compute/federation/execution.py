@@ -2,10 +2,11 @@
 
     Work there          the copy is made, or brought to what the Work says
     Work being deleted  the copy is deleted, and the Work goes once the copy is gone
+    Work suspended      the copy stays as it is; how it does is reported
     no Work             nothing: a hub that lost its Works must not stop what runs; but a copy that was
                         on its way to the cell while its Work was let go of is taken back
 
-What somebody else made in the cell is never touched, unless the policy says that it may be.
+What was not made by a Work is never touched, unless the policy says that it may be.
 """
 
 from collections.abc import Sequence
@@ -121,6 +122,8 @@ class Execution:
         if work.deleting:
             await self._remove(job)
             return DONE
+        if work.spec.suspend_dispatching:
+            return await self._report_held(job)
         now = self._environment.now()
         told = _all([await self._applied(job, one) for one in work.spec.workload.manifests])
         if told and reports.work_status(work, told, now) != work.status:
@@ -135,6 +138,27 @@ class Execution:
             self._sent.pop(job.request, None)
         refused = any(outcome.trouble and outcome.copy is None for outcome in told)
         return _ASK_AGAIN if refused else DONE
+
+    async def _report_held(self, job: _Job) -> Result:
+        """Report how the copies of a Work do that is not carried out for now."""
+        work, now = job.work, self._environment.now()
+        there = [self._copy(job, one) for one in work.spec.workload.manifests]
+        status = reports.held_status(work, there, now)
+        if status != work.status:
+            there = [await _read_live(job, copy) for copy in there]
+            status = reports.held_status(work, there, now)
+            held = msgspec.structs.replace(work, status=status)
+            await job.hub.client.patch_status(work, held)
+        return DONE
+
+    def _copy(self, job: _Job, manifest: works.Manifest) -> Object | None:
+        """The copy that was made of a manifest, as the cache has it."""
+        kind = self._kind(manifest)
+        if kind is None:
+            return None
+        head = msgspec.convert(manifest, Object).metadata
+        copy = job.cell.informers.of(kind).cache.get(head.namespace, head.name)
+        return copy if copy is not None and copies.is_of(copy, job.work) else None
 
     def _answers(self, job: _Job) -> bool:
         """Whether the hub thinks that the cell answers: if not, trying over and over is no use."""
@@ -235,12 +259,17 @@ async def _confirmed(job: _Job, outcome: Outcome) -> Outcome | None:
     A cache that is behind would bring back what another engine, which hears of changes sooner, has
     told already.
     """
-    copy = outcome.copy
-    if copy is None:
+    if outcome.copy is None:
         return outcome
-    meta = copy.metadata
-    present = await job.cell.client.find(type(copy), meta.name, meta.namespace)
+    present = await _read_live(job, outcome.copy)
     return None if present is None else Outcome(present, outcome.trouble)
+
+
+async def _read_live(job: _Job, copy: Object | None) -> Object | None:
+    """A copy as the cell has it; None where there is none."""
+    if copy is None:
+        return None
+    return await job.cell.client.find(type(copy), copy.metadata.name, copy.metadata.namespace)
 
 
 def _all(outcomes: Sequence[Outcome | None]) -> list[Outcome] | None:
@@ -279,7 +308,10 @@ async def _is_current(job: _Job) -> bool:
 
 def _occupied(copy: Object) -> str:
     where = "/".join(filter(None, (copy.metadata.namespace, copy.metadata.name)))
-    return f"the cell has a {copy.kind} {where} that somebody else made; delete or rename it"
+    return (
+        f"the cell already has a {copy.kind} {where} that the hub did not make; delete it there, "
+        "or set conflictResolution: Overwrite in the policy to take it over"
+    )
 
 
 def _request(cell: str, work: Work) -> Request:

@@ -27,6 +27,8 @@ from compute.federation import interpreter
 _SCHEDULED: Final = "the clusters are chosen"
 _FULLY_APPLIED: Final = "every cluster has its copy"
 _APPLIED: Final = "the cell has what it was told to have"
+_DISPATCHING: Final = "the hub sends the cell what it is to have"
+_SUSPENDED: Final = "the policy has suspended dispatching to the cell; what runs there goes on"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,27 +41,32 @@ class Outcome:
 
 def binding_status(
     binding: ResourceBinding,
-    verdict: Placed | NoFit,
+    verdict: Placed | NoFit | None,
     works: Mapping[str, Work],
     now: datetime,
 ) -> ResourceBindingStatus:
-    """The status of a binding whose clusters have these Works. A cluster may have none yet."""
+    """The status of a binding whose clusters have these Works. A cluster may have none yet.
+
+    Without a verdict nothing is said of scheduling: it is suspended, or the task of another scheduler.
+    """
     status, generation = binding.status, binding.metadata.generation
     items = tuple(
         _item(cluster.name, works[cluster.name])
         for cluster in binding.spec.clusters
         if cluster.name in works and _applied(works[cluster.name])
     )
-    news = [_scheduled(verdict)]
+    news = [_scheduled(verdict)] if verdict else []
     if binding.spec.clusters and len(items) == len(binding.spec.clusters):
         news.append(_fully_applied(items))
-    anew = status.scheduler_observed_generation != generation
+    status = msgspec.structs.replace(
+        status, conditions=put(status.conditions, news, now), aggregated_status=items
+    )
+    if verdict is None or status.scheduler_observed_generation == generation:
+        return status
     return msgspec.structs.replace(
         status,
         scheduler_observed_generation=generation,
-        last_scheduled_time=now.replace(microsecond=0) if anew else status.last_scheduled_time,
-        conditions=put(status.conditions, news, now),
-        aggregated_status=items,
+        last_scheduled_time=now.replace(microsecond=0),
     )
 
 
@@ -80,8 +87,26 @@ def work_status(work: Work, outcomes: Sequence[Outcome], now: datetime) -> WorkS
     )
     return msgspec.structs.replace(
         work.status,
-        conditions=put(work.status.conditions, [news], now),
+        conditions=put(work.status.conditions, [_dispatching(held=False), news], now),
         manifest_statuses=statuses,
+    )
+
+
+def held_status(work: Work, copies: Sequence[Object | None], now: datetime) -> WorkStatus:
+    """The status of a Work that is not carried out for now: how the copies do that are there.
+
+    Whether it was applied before stays said, and so does the last report of a copy that has gone.
+    """
+    known = {each.identifier.ordinal: each for each in work.status.manifest_statuses}
+    known |= {
+        ordinal: _manifest_status(ordinal, copy)
+        for ordinal, copy in enumerate(copies)
+        if copy is not None
+    }
+    return msgspec.structs.replace(
+        work.status,
+        conditions=put(work.status.conditions, [_dispatching(held=True)], now),
+        manifest_statuses=tuple(known[ordinal] for ordinal in sorted(known)),
     )
 
 
@@ -93,6 +118,13 @@ def with_ready(
     conditions = put(member.status.conditions, [news], now)
     status = msgspec.structs.replace(member.status, conditions=conditions)
     return msgspec.structs.replace(member, status=status)
+
+
+def _dispatching(*, held: bool) -> Condition:
+    kind = NeighbourCondition.DISPATCHING
+    if held:
+        return _condition(kind, "False", NeighbourReason.SUSPEND_DISPATCHING, _SUSPENDED)
+    return _condition(kind, "True", NeighbourReason.DISPATCHING, _DISPATCHING)
 
 
 def _scheduled(verdict: Placed | NoFit) -> Condition:

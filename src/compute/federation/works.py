@@ -13,6 +13,7 @@ from compute.api import names
 from compute.api.core import Namespace
 from compute.api.karmada_work import ResourceBinding, Work, WorkloadTemplate, WorkSpec
 from compute.api.meta import Object, ObjectMeta
+from compute.decide.suspension import holds_dispatching
 from compute.federation import marks
 
 Manifest = dict[str, Any]
@@ -32,7 +33,12 @@ def of_binding(binding: ResourceBinding, template: Object, cluster: str, work_id
     work = _work(template, cluster, work_id)
     resolution = {marks.CONFLICTS: spec.conflict_resolution.lower()}
     manifest = _manifest(template, work, labels, told | resolution)
-    return _told(work, manifest, labels, bound, preserved=spec.preserve_resources_on_deletion)
+    wanted = WorkSpec(
+        workload=WorkloadTemplate(manifests=(manifest,)),
+        suspend_dispatching=holds_dispatching(spec.suspension, cluster) or None,
+        preserve_resources_on_deletion=spec.preserve_resources_on_deletion,
+    )
+    return _told(work, wanted, labels, bound)
 
 
 def of_namespace(namespace: Namespace, cluster: str, work_id: str) -> Work:
@@ -41,7 +47,8 @@ def of_namespace(namespace: Namespace, cluster: str, work_id: str) -> Work:
     manifest = _manifest(namespace, work, {}, {marks.CONFLICTS: _ABORT})
     del manifest["spec"]
     owned = msgspec.structs.replace(work.metadata, owner_references=(namespace.reference(),))
-    return _told(msgspec.structs.replace(work, metadata=owned), manifest, {}, {}, preserved=None)
+    spec = WorkSpec(workload=WorkloadTemplate(manifests=(manifest,)))
+    return _told(msgspec.structs.replace(work, metadata=owned), spec, {}, {})
 
 
 def renewed(present: Work, desired: Work) -> Work:
@@ -54,6 +61,7 @@ def renewed(present: Work, desired: Work) -> Work:
     spec = msgspec.structs.replace(
         present.spec,
         workload=desired.spec.workload,
+        suspend_dispatching=desired.spec.suspend_dispatching,
         preserve_resources_on_deletion=desired.spec.preserve_resources_on_deletion,
     )
     return msgspec.structs.replace(present, metadata=metadata, spec=spec)
@@ -118,19 +126,9 @@ def _manifest(
     return manifest
 
 
-def _told(
-    work: Work,
-    manifest: Manifest,
-    labels: dict[str, str],
-    annotations: dict[str, str],
-    *,
-    preserved: bool | None,
-) -> Work:
+def _told(work: Work, spec: WorkSpec, labels: dict[str, str], annotations: dict[str, str]) -> Work:
     metadata = msgspec.structs.replace(
         work.metadata, labels=work.metadata.labels | labels, annotations=annotations
-    )
-    spec = WorkSpec(
-        workload=WorkloadTemplate(manifests=(manifest,)), preserve_resources_on_deletion=preserved
     )
     return msgspec.structs.replace(work, metadata=metadata, spec=spec)
 

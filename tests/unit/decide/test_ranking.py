@@ -34,7 +34,7 @@ RANKS = {
         "SourceUnauthorized",
     ],
     6: ["CityWithdrawn", "DeploymentNameTaken", "NetworkNotFound", "NoMatchingLocations"],
-    7: ["NetworkFailedToCreate", "NoCellForCity"],
+    7: ["NetworkFailedToCreate", "NoCellForCity", "PropagationSuspended", "RefusedByCell"],
     8: ["CellUnreachable", "Suspended"],
 }
 

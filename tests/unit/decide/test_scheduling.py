@@ -1,5 +1,7 @@
 """Which clusters an object goes to: pure, sticky, and never to one that does not fit."""
 
+from typing import Any
+
 import msgspec
 import pytest
 from hypothesis import given, strategies as st
@@ -11,6 +13,8 @@ from compute.api.karmada import (
     ClusterAffinity,
     ClusterSpec,
     ClusterStatus,
+    FieldSelector,
+    FieldSelectorRequirement,
     Placement,
     SpreadConstraint,
     Taint,
@@ -57,6 +61,34 @@ def affine(**changes):
 def test_the_cluster_of_the_city_is_chosen():
     """Clusters are chosen by their labels."""
     assert placed(cluster("lhr", "LHR"), cluster("dfw")) == Placed(("dfw",))
+
+
+def of_fields(**fields):
+    return msgspec.structs.replace(cluster(), spec=ClusterSpec(sync_mode="Push", **fields))
+
+
+BY_FIELDS: dict[str, tuple[str, str, dict[str, Any], bool]] = {
+    "the region": ("region", "In", {"region": "us"}, True),
+    "another region": ("region", "In", {"region": "eu"}, False),
+    "no region": ("region", "In", {}, False),
+    "not the provider": ("provider", "NotIn", {"provider": "us"}, False),
+    "another provider": ("provider", "NotIn", {"provider": "eu"}, True),
+    "no provider": ("provider", "NotIn", {}, True),
+    "all of its zones": ("zone", "In", {"zones": ("us", "us")}, True),
+    "some of its zones": ("zone", "In", {"zones": ("us", "eu")}, False),
+    "none of its zones": ("zone", "NotIn", {"zones": ("eu",)}, True),
+    "one of its zones": ("zone", "NotIn", {"zones": ("eu", "us")}, False),
+}
+
+
+@pytest.mark.parametrize("case", BY_FIELDS)
+def test_clusters_are_chosen_by_fields(case):
+    """As Karmada reads provider, region and zones: all must be among the values, or none."""
+    key, operator, fields, fits = BY_FIELDS[case]
+    asked = FieldSelectorRequirement(key=key, operator=operator, values=("us",))
+    placement = affine(field_selector=FieldSelector(match_expressions=(asked,)))
+    found = placed(of_fields(**fields), current=("dfw",), placement=placement)
+    assert isinstance(found, Placed) is fits
 
 
 def test_the_least_loaded_is_chosen():

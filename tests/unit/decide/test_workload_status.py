@@ -345,6 +345,18 @@ def test_a_paused_workload_says_so():
     assert verdict(paused(workload()), [serving()])[2] == f"1 of 1 instances ready; {PAUSE}"
 
 
+def test_a_workload_names_the_deployments_that_an_operator_holds_back():
+    """A rollout that stands still does not do so in silence."""
+    told = condition("Paused", "True", "PropagationSuspended")
+    serves = serving()
+    status = msgspec.structs.replace(serves.status, conditions=(*serves.status.conditions, told))
+    held = msgspec.structs.replace(serves, status=status)
+
+    name = held.metadata.name
+    wanted = f"1 of 1 instances ready; changes held back by an operator of the hub: {name}"
+    assert verdict(workload(), [held])[2] == wanted
+
+
 def test_a_resumed_workload_forgets_the_pause():
     """The condition is there only while the Workload is paused."""
     held = workload_status(paused(workload()), [serving()], now=NOW)

@@ -125,7 +125,7 @@ def test_a_namespace_of_the_cells_own_is_left_alone(tmp_path):
         await settle(stage)
         works = (await stage.client("hub").every(Work)).items
         said = [condition_of(w, "Applied") for w in works]
-        assert any("somebody else made" in each.message for each in said)
+        assert any("the hub did not make" in each.message for each in said)
         await stage.client("hub").delete(made)
         await stage.gone("hub", Namespace, "tools")
         await settle(stage)

@@ -16,13 +16,26 @@ from compute.api.reasons import Reason
 from compute.controllers.management.links import Link
 from compute.controllers.management.reading import Read, known, live
 from compute.decide.conditions import find
-from compute.decide.federation import Silent, Trouble, Unplaced, project_status
+from compute.decide.federation import (
+    Held,
+    NotTaken,
+    Silent,
+    Trouble,
+    Unplaced,
+    project_status,
+)
+from compute.decide.suspension import holds_dispatching, holds_scheduling
 from compute.environment import Environment
 from compute.runtime.clusters import Cluster
 from compute.runtime.events import Recorder
 
 LEASES: Final = "karmada-cluster"  # the hub's namespace of the leases of its clusters
-_WARNINGS: Final = (Reason.NO_CELL_FOR_CITY, Reason.CELL_UNREACHABLE)
+_WARNINGS: Final = (
+    Reason.NO_CELL_FOR_CITY,
+    Reason.CELL_UNREACHABLE,
+    Reason.PROPAGATION_SUSPENDED,
+    Reason.REFUSED_BY_CELL,
+)
 _NOWHERE: Final = (NeighbourReason.NO_CLUSTER_FIT, NeighbourReason.UNSCHEDULABLE)
 
 
@@ -70,12 +83,13 @@ class Reports:
     ) -> None:
         desired = msgspec.structs.replace(deployment, status=status)
         written = await link.project.client.patch_status(deployment, desired)
-        before = find(deployment.status.conditions, ConditionType.AVAILABLE)
-        after = find(written.status.conditions, ConditionType.AVAILABLE)
-        if after and after.reason in _WARNINGS and (not before or before.reason != after.reason):
-            self._recorder.event(
-                link.project.client, written, "Warning", after.reason, after.message, "Federate"
-            )
+        before = {said.reason for said in deployment.status.conditions}
+        for after in written.status.conditions:
+            if after.reason in _WARNINGS and after.reason not in before:
+                before.add(after.reason)
+                self._recorder.event(
+                    link.project.client, written, "Warning", after.reason, after.message, "Federate"
+                )
 
 
 async def trouble_of(hub: Cluster, copy: WorkloadDeployment, read: Read) -> Trouble | None:
@@ -87,7 +101,8 @@ async def trouble_of(hub: Cluster, copy: WorkloadDeployment, read: Read) -> Trou
         return None
     if not binding.spec.clusters:
         return _unplaced(binding)
-    return await _silent(hub, binding.spec.clusters[0].name, read)
+    cell = binding.spec.clusters[0].name
+    return await _silent(hub, cell, read) or _held(binding, cell) or _not_taken(binding, cell)
 
 
 def readiness(cluster: karmada.Cluster) -> Condition | None:
@@ -97,14 +112,37 @@ def readiness(cluster: karmada.Cluster) -> Condition | None:
 
 def placement(binding: ResourceBinding) -> tuple[object, ...]:
     """What a binding says of where its object goes."""
-    return binding.spec.resource, binding.spec.clusters, _unplaced(binding)
+    cells = [target.name for target in binding.spec.clusters]
+    troubles = [_held(binding, cell) or _not_taken(binding, cell) for cell in cells]
+    return binding.spec.resource, cells, _unplaced(binding), troubles
+
+
+def _held(binding: ResourceBinding, cell: str) -> Held | None:
+    return Held(cell) if holds_dispatching(binding.spec.suspension, cell) else None
+
+
+def _not_taken(binding: ResourceBinding, cell: str) -> NotTaken | None:
+    """Why the cell does not take it. Before it was asked there is no message."""
+    for item in binding.status.aggregated_status:
+        if item.cluster_name == cell and not item.applied and item.applied_message:
+            return NotTaken(cell, item.applied_message)
+    return None
 
 
 def _unplaced(binding: ResourceBinding) -> Unplaced | None:
+    if holds_scheduling(binding.spec):
+        return None if binding.spec.clusters else Unplaced(_not_scheduled(binding))
     scheduled = find(binding.status.conditions, NeighbourCondition.SCHEDULED)
     if scheduled is None or scheduled.status != "False" or scheduled.reason not in _NOWHERE:
         return None
     return Unplaced(scheduled.message)
+
+
+def _not_scheduled(binding: ResourceBinding) -> str:
+    suspension = binding.spec.suspension
+    if suspension is not None and suspension.scheduling:
+        return "an operator of the hub has suspended scheduling"
+    return f"the scheduler {binding.spec.scheduler_name} has not chosen one yet"
 
 
 async def _silent(hub: Cluster, cell: str, read: Read) -> Silent | None:

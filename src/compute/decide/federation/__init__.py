@@ -30,13 +30,23 @@ from compute.decide.federation.policies import (
     policy_differs,
 )
 from compute.decide.federation.projections import Projected, Waiting, project, projection
-from compute.decide.federation.statuses import Silent, Trouble, Unplaced, project_status, silence
+from compute.decide.federation.statuses import (
+    Held,
+    NotTaken,
+    Silent,
+    Trouble,
+    Unplaced,
+    project_status,
+    silence,
+)
 
 __all__ = [
     "DeleteHub",
     "Finalization",
+    "Held",
     "Hub",
     "Identity",
+    "NotTaken",
     "Projected",
     "Refused",
     "ReleaseFinalizer",

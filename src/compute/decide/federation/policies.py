@@ -11,7 +11,7 @@ This holds only if a pass reads the policies first and then the deployments, bot
 """
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
@@ -32,6 +32,18 @@ _OURS: Final = {labels.SERVICE_NAME: labels.COMPUTE_SERVICE}
 # Two cells of one city share its deployments. Both running each would be twice what was asked for,
 # and their reports of one deployment would overwrite each other.
 _ONE_CELL: Final = SpreadConstraint(spread_by_field="cluster", min_groups=1, max_groups=1)
+
+# What is put back in a policy of ours: where its deployments go, that nothing keeps them from going
+# there, and that they end with their Workload. All else is an operator's to say; the table in
+# docs/decisions says field by field which is which.
+_OUR_PLACEMENT: Final = ("cluster_affinity", "cluster_affinities", "spread_constraints")
+_OUR_SPEC: Final = (
+    "resource_selectors",
+    "dependent_overrides",
+    "failover",
+    "activation_preference",
+    "preserve_resources_on_deletion",
+)
 
 
 def policy(city: str, namespace: str) -> PropagationPolicy:
@@ -116,14 +128,16 @@ def _merged(existing: PropagationPolicy, desired: PropagationPolicy) -> Propagat
         annotations=kept,
     )
     placement = msgspec.structs.replace(
-        existing.spec.placement,
-        cluster_affinity=desired.spec.placement.cluster_affinity,
-        spread_constraints=desired.spec.placement.spread_constraints,
+        existing.spec.placement, **_parts(desired.spec.placement, _OUR_PLACEMENT)
     )
     spec = msgspec.structs.replace(
-        existing.spec, resource_selectors=desired.spec.resource_selectors, placement=placement
+        existing.spec, placement=placement, **_parts(desired.spec, _OUR_SPEC)
     )
     return msgspec.structs.replace(existing, metadata=metadata, spec=spec)
+
+
+def _parts(of: Placement | PropagationSpec, fields: Iterable[str]) -> dict[str, Any]:
+    return {field: getattr(of, field) for field in fields}
 
 
 def _city(deployment: WorkloadDeployment) -> str:

@@ -38,7 +38,22 @@ class Unplaced:
     why: str
 
 
-Trouble = Silent | Unplaced
+@dataclass(frozen=True, slots=True)
+class Held:
+    """An operator of the hub has suspended dispatching to the cell."""
+
+    cell: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotTaken:
+    """The cell does not take the deployment, and says why."""
+
+    cell: str
+    why: str
+
+
+Trouble = Silent | Unplaced | Held | NotTaken
 
 
 def silence(cell: str, last_report: datetime, lease: timedelta, now: datetime) -> Silent | None:
@@ -70,7 +85,9 @@ def project_status(
         told.append(_since_then(deployment, drain, now))
     overlay = _overlay(deployment, told, trouble)
     if overlay:
-        told = _overlaid(deployment, told, overlay, now)
+        told = _overlaid(deployment, told, ConditionType.AVAILABLE, overlay, now)
+    if isinstance(trouble, Held):
+        told = _overlaid(deployment, told, ConditionType.PAUSED, _paused(deployment), now)
     status = msgspec.structs.replace(report, conditions=tuple(told))
     return None if same(deployment.status, status) else status
 
@@ -92,14 +109,35 @@ def _overlay(
             served = is_true(told, ConditionType.AVAILABLE)
             message = f"No cell serves {deployment.spec.city_code}: {why}"
             return None if served else Candidate("", Reason.NO_CELL_FOR_CITY, message)
+        case Held():
+            waiting = Candidate("", Reason.PROPAGATION_SUSPENDED, _held(deployment))
+            return None if find(told, ConditionType.AVAILABLE) else waiting
+        case NotTaken(cell, why):
+            refused = Candidate("", Reason.REFUSED_BY_CELL, f"Cell {cell} does not take it: {why}")
+            return None if find(told, ConditionType.AVAILABLE) else refused
     assert_never(trouble)
 
 
+def _paused(deployment: WorkloadDeployment) -> Candidate:
+    """That changes are held back; true of what runs too, which is not unavailable because of it."""
+    return Candidate("", Reason.PROPAGATION_SUSPENDED, _held(deployment), "True")
+
+
+def _held(deployment: WorkloadDeployment) -> str:
+    return (
+        f"Changes for {deployment.spec.city_code} are held back by an operator of the hub "
+        "(suspension of the policy); what runs there keeps running"
+    )
+
+
 def _overlaid(
-    deployment: WorkloadDeployment, told: list[Condition], overlay: Candidate, now: datetime
+    deployment: WorkloadDeployment,
+    told: list[Condition],
+    kind: ConditionType,
+    overlay: Candidate,
+    now: datetime,
 ) -> list[Condition]:
-    """The conditions with the overlay as Available, since the time the project has it."""
-    kind = ConditionType.AVAILABLE
+    """The conditions with the overlay as one of this type, since the time the project has it."""
     reported = find(told, kind)
     news = overlay.condition(kind, reported.observed_generation if reported else 0, now)
     return [*(c for c in told if c.type != kind), _since_then(deployment, news, now)]

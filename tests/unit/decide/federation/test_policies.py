@@ -15,6 +15,7 @@ from compute.api.karmada import (
     PropagationSpec,
     ResourceSelector,
     SpreadConstraint,
+    Suspension,
     Toleration,
 )
 from compute.api.meta import LabelSelector, ObjectMeta
@@ -99,6 +100,9 @@ def placed(**placement) -> PropagationPolicy:
             id="with default tolerations",
         ),
         pytest.param(changed(priority=3, scheduler_name="other"), id="tuned by an operator"),
+        pytest.param(changed(suspension=Suspension(dispatching=True)), id="suspended"),
+        pytest.param(changed(conflict_resolution="Overwrite"), id="takes what is in the way"),
+        pytest.param(changed(propagate_deps=True, preemption="Always"), id="without effect"),
     ],
 )
 def test_w23_what_the_server_fills_in_is_no_difference(stored):
@@ -116,6 +120,13 @@ def test_w23_what_the_server_fills_in_is_no_difference(stored):
         ),
         pytest.param(placed(cluster_affinity=None), id="goes everywhere"),
         pytest.param(placed(spread_constraints=()), id="goes to every cell of the city"),
+        pytest.param(
+            placed(cluster_affinities=({"affinityName": "one"},)), id="goes to groups of clusters"
+        ),
+        pytest.param(changed(failover={"cluster": {}}), id="runs twice while it moves"),
+        pytest.param(changed(dependent_overrides=("mine",)), id="waits for what may never come"),
+        pytest.param(changed(activation_preference="Lazy"), id="does not follow its policy"),
+        pytest.param(changed(preserve_resources_on_deletion=True), id="outlives its Workload"),
         pytest.param(with_meta(DFW, labels={}), id="made by the original"),
         pytest.param(with_meta(DFW, annotations=MARK), id="marked as unused"),
     ],

@@ -8,7 +8,14 @@ from compute.api.conditions import ConditionType
 from compute.api.reasons import Reason
 from compute.decide import drains
 from compute.decide.drains import Drain
-from compute.decide.federation import Silent, Unplaced, project_status, silence
+from compute.decide.federation import (
+    Held,
+    NotTaken,
+    Silent,
+    Unplaced,
+    project_status,
+    silence,
+)
 from tests.builders import NOW, condition
 from tests.federation_builders import on_hub, original, with_status
 
@@ -145,3 +152,44 @@ def test_trap_9_a_report_is_of_the_projects_generation_only_if_it_is_of_its_spec
     other = with_status(on_hub(original(city="LHR"), generation=2), AVAILABLE)
     got = [project_status(here, hub, None, LATER) for hub in (seen, behind, other)]
     assert [status.observed_generation for status in got if status] == [5, 0, 0]
+
+
+def test_what_an_operator_holds_back_is_a_condition_of_its_own():
+    """What serves is not unavailable because of it; the condition goes with the suspension."""
+    hub = with_status(on_hub(), AVAILABLE)
+    got = project_status(original(), hub, Held("cell-dfw"), LATER)
+
+    assert got is not None
+    available, paused = got.conditions
+    assert available == AVAILABLE
+    assert (paused.type, paused.status, paused.reason) == ("Paused", "True", "PropagationSuspended")
+    assert paused.message.startswith("Changes for DFW are held back by an operator of the hub")
+    told = with_status(original(), *got.conditions)
+    assert project_status(told, hub, Held("cell-dfw"), LATER + timedelta(days=1)) is None
+    assert project_status(told, hub, None, LATER) == hub.status
+
+
+@pytest.mark.parametrize(
+    ("trouble", "reason"),
+    [
+        (Held("cell-dfw"), Reason.PROPAGATION_SUSPENDED),
+        (NotTaken("cell-dfw", "it is taken"), Reason.REFUSED_BY_CELL),
+    ],
+)
+def test_what_never_reached_its_cell_says_why(trouble, reason):
+    """Without a report nothing else explains it; with one, the cell's own word stays."""
+    got = project_status(original(), on_hub(), trouble, LATER)
+
+    assert got is not None
+    assert (got.conditions[0].status, got.conditions[0].reason) == ("False", reason)
+    blocked = project_status(original(), with_status(on_hub(), BLOCKED), trouble, LATER)
+    assert blocked is not None
+    assert blocked.conditions[0] == BLOCKED
+
+
+def test_a_refusal_of_the_cell_is_passed_on_in_its_words():
+    """They name what is in the way."""
+    got = project_status(original(), on_hub(), NotTaken("cell-dfw", "it is taken"), LATER)
+
+    assert got is not None
+    assert got.conditions[0].message == "Cell cell-dfw does not take it: it is taken"
