@@ -14,7 +14,7 @@ _SERVING: Final = {
     ),
     "plane-users": (
         "compute.app.users_command",
-        "Let users into a plane, each with a certificate of his own.",
+        "Let users into a plane or a project, each with a certificate of their own.",
     ),
     "plane-keys": (
         "compute.app.keys_command",

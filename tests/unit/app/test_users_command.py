@@ -79,9 +79,26 @@ def test_the_certificate_of_the_server_stays(data, capsys):
         (("add", "a" * 100), "no certificate can name"),
         (("add", " "), "a user needs a name"),
         (("add", "alice", "--hours", "0"), "--hours"),
+        (("add", "system:kube-scheduler"), "are reserved: system:kube-scheduler"),
+        (("add", "project:shop:admin"), "are reserved: project:shop:admin"),
+        (("add", "eve", "--group", "system:masters"), "are reserved: system:masters"),
+        (("add", "alice", "--role", "viewer"), "a role needs --project PROJECT"),
+        (("add", "alice", "--project", "shop"), "is not running; `compute up --data"),
+        (("remove", "alice", "--project", "shop"), "is not running; `compute up --data"),
         (("revoke", "zz"), "zz is no serial number"),
     ],
-    ids=["long", "no name", "no time", "no number"],
+    ids=[
+        "long",
+        "no name",
+        "no time",
+        "system user",
+        "project user",
+        "system group",
+        "role",
+        "add",
+        "remove",
+        "no number",
+    ],
 )
 def test_what_cannot_be_done_is_said(data, capsys, arguments, words):
     """One sentence, and nothing on stdout that could be taken for a kubeconfig."""

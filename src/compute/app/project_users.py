@@ -1,0 +1,91 @@
+"""Users of a project: a role is given and taken in the project's plane of a world that runs."""
+
+from typing import Final
+
+import click
+
+from compute.api import cluster_roles, rbac
+from compute.api.errors import AlreadyExists, NotFound
+from compute.api.meta import ObjectMeta
+from compute.api.rbac import ClusterRoleBinding, RoleRef, Subject
+from compute.api.resourcemanager import Project
+from compute.app.homes import Home
+from compute.app.running import Place
+from compute.app.upstatus import client
+from compute.decide.conditions import is_true
+
+ROLES: Final = {
+    "viewer": cluster_roles.VIEWER.metadata.name,
+    "editor": cluster_roles.EDITOR.metadata.name,
+    "admin": cluster_roles.ADMIN.metadata.name,
+}
+_NOT_IN_NAMES: Final = "/%"  # of objects
+
+
+async def give(place: Place, project: str, user: str, role: str) -> None:
+    """Give a user one role in a project, instead of the one that a user of this name had."""
+    wanted = _binding(user, role)
+    await _require(place, project)
+    async with client(place, Home("project", project).admin_context) as plane:
+        while True:
+            try:
+                await plane.create(wanted)
+            except AlreadyExists:
+                present = await plane.find(ClusterRoleBinding, wanted.metadata.name)
+                if present is not None and _same(present, wanted):
+                    return
+                if present is not None:  # the role of a binding cannot be changed
+                    await plane.delete(present)
+            else:
+                return
+
+
+async def take(place: Place, project: str, user: str) -> bool:
+    """Take the role of a user in a project; whether there was one."""
+    name = _name(user)
+    await _require(place, project)
+    async with client(place, Home("project", project).admin_context) as plane:
+        present = await plane.find(ClusterRoleBinding, name)
+        if present is None:
+            return False
+        try:
+            await plane.delete(present)
+        except NotFound:
+            return False
+        return True
+
+
+async def _require(place: Place, name: str) -> None:
+    """Refuse a project that does not exist or cannot be used, in one sentence."""
+    async with client(place, "core") as core:
+        projects = (await core.every(Project)).items
+    found = next((each for each in projects if each.metadata.name == name), None)
+    if found is None:
+        known = ", ".join(sorted(each.metadata.name for each in projects)) or "none"
+        raise click.ClickException(f"there is no project {name}; projects: {known}")
+    if found.deleting:
+        raise click.ClickException(f"the project {name} is being deleted")
+    if not is_true(found.status.conditions, "Ready"):
+        raise click.ClickException(
+            f"the project {name} is not Ready yet; `{place.command('up status')}` shows when it is"
+        )
+
+
+def _binding(user: str, role: str) -> ClusterRoleBinding:
+    return ClusterRoleBinding(
+        metadata=ObjectMeta(name=_name(user)),
+        subjects=(Subject(kind="User", api_group=rbac.GROUP, name=user),),
+        role_ref=RoleRef(kind="ClusterRole", name=ROLES[role]),
+    )
+
+
+def _name(user: str) -> str:
+    """The name of the binding of a user. It is found again by nothing else."""
+    if any(sign in user for sign in _NOT_IN_NAMES):
+        message = f"a user of a project may not have / or % in the name: {user}"
+        raise click.BadParameter(message, param_hint="NAME")
+    return f"compute-user:{user}"
+
+
+def _same(one: ClusterRoleBinding, other: ClusterRoleBinding) -> bool:
+    return (one.role_ref, one.subjects) == (other.role_ref, other.subjects)
