@@ -54,6 +54,24 @@ def test_a_definition_is_taken_as_it_is(real_kubectl, path):
     assert conditions == {"NamesAccepted": "True", "Established": "True"}
 
 
+def test_the_roles_of_people_become_part_of_kubernetes_own(real_kubectl):
+    """A binding of edit deploys with a network, one of view only reads; nothing is warned of."""
+    applied = real_kubectl(*SERVER_SIDE[:-1], "-k", str(ROOT / "config/base/rbac"))
+    names = ("admin", "editor", "operator", "viewer")
+    assert applied.splitlines() == [
+        f"clusterrole.rbac.authorization.k8s.io/compute-{name} serverside-applied" for name in names
+    ]
+    summed = """jsonpath={.rules[?(@.verbs[0]=="use")].resources[0]}=networks"""
+    real_kubectl("wait", "clusterrole/edit", f"--for={summed}", "--timeout=30s")
+
+    network = "networks.networking.datumapis.com"
+    for role, may, code in (("edit", "yes\n", 0), ("view", "no\n", 1)):
+        real_kubectl("create", "rolebinding", role, f"--clusterrole={role}", f"--user={role}")
+        asked = ("auth", "can-i", f"--as={role}")
+        assert real_kubectl(*asked, "use", network, code=code).endswith(may)
+        assert real_kubectl(*asked, "list", network).endswith("yes\n")
+
+
 def example(path, namespace):
     """The text of an example for this namespace, and the name that kubectl knows it by."""
     manifest = yaml.safe_load(path.read_text())

@@ -72,9 +72,9 @@ def users(*arguments: str) -> tuple[int, str]:
 
 def added(data: Path, name: str, *options: str) -> str:
     """Add a user, whose kubeconfig is put beside the world; what the command says of it."""
-    code, said = users("add", name, *options, f"--data={data}", f"--out={config(data, name)}")
-    assert code == 0, said
-    return said
+    code, printed = users("add", name, *options, f"--data={data}", f"--out={config(data, name)}")
+    assert code == 0, printed
+    return printed
 
 
 def config(data: Path, name: str) -> Path:
@@ -198,9 +198,9 @@ def test_a_user_has_one_role_in_a_project_until_removed(data):
                 return False
             return True
 
-    said = added(data, "carol", "--project=shop")
-    assert "carol is editor of the project shop until " in said
-    assert f"compute plane-users remove carol --project shop --data {data}\n" in said
+    printed = added(data, "carol", "--project=shop")
+    assert "carol is editor of the project shop until " in printed
+    assert f"compute plane-users remove carol --project shop --data {data}\n" in printed
     assert asyncio.run(may_write())
     added(data, "carol", "--project=shop", "--role=viewer")
     assert not asyncio.run(may_write())
@@ -243,12 +243,12 @@ def test_the_kubeconfig_is_printed_and_nothing_else(data):
     """So that it can be handed on as it is; where there is none, one sentence says why."""
     done = compute("plane-users", "add", "frank", "--project=shop", f"--data={data}")
     assert yaml.safe_load(done.stdout)["current-context"] == "project-shop"
-    code, said = users("add", "eve", "--project=shopp", f"--data={data}")
+    code, printed = users("add", "eve", "--project=shopp", f"--data={data}")
     assert code == 1
-    assert re.fullmatch(r"Error: there is no project shopp; projects: .*demo, shop\n", said)
-    code, said = users("add", "eve/1", "--project=shop", f"--data={data}")
+    assert re.fullmatch(r"Error: there is no project shopp; projects: .*demo, shop\n", printed)
+    code, printed = users("add", "eve/1", "--project=shop", f"--data={data}")
     assert code == 2
-    assert "a user of a project may not have / or % in the name: eve/1" in said
+    assert "a user of a project may not have / or % in the name: eve/1" in printed
 
 
 @pytest.mark.skipif(not shutil.which("kubectl"), reason="there is no kubectl on the PATH")

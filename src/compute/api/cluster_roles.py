@@ -1,4 +1,4 @@
-"""The ClusterRoles of people: three for a project, one for those who operate the hub and the cells.
+"""The ClusterRoles of people: three for a project, one for operators of the hub and the cells.
 
     compute-viewer    reads what is in a project, but for Secrets
     compute-editor    and deploys: Workloads, Networks, ConfigMaps, Secrets
@@ -44,7 +44,7 @@ _NETWORKS: Final = (
 _KARMADA: Final = (
     Cluster, PropagationPolicy, ResourceInterpreterCustomization, ResourceBinding, Work,
 )  # fmt: skip
-_SAID: Final = (CoreEvent, Event)
+_EVENTS: Final = (CoreEvent, Event)
 
 OPERATOR_SETTINGS: Final = ("network-faults", "simulated-provider")
 """The ConfigMaps of a cell that its operator may change."""
@@ -83,7 +83,7 @@ def _role(name: str, *rules: tuple[PolicyRule, ...], part_of: str = "") -> Clust
 
 # Entitlements and claims are for reading: to write one is to approve it.
 _VIEWER: Final = _rules(
-    _READ, Namespace, ConfigMap, ServiceAccount, *_SAID, *_COMPUTE, *_NETWORKS,
+    _READ, Namespace, ConfigMap, ServiceAccount, *_EVENTS, *_COMPUTE, *_NETWORKS,
     ResourceClaim, AllowanceBucket, ServiceEntitlement,
 )  # fmt: skip
 _EDITOR: Final = (
@@ -108,7 +108,7 @@ ADMIN: Final = _role("compute-admin", _ADMIN, part_of="admin")
 OPERATOR: Final = _role(
     "compute-operator",
     _rules(
-        _READ, Namespace, ConfigMap, *_SAID, Lease, CustomResourceDefinition,
+        _READ, Namespace, ConfigMap, *_EVENTS, Lease, CustomResourceDefinition,
         *_COMPUTE, *_NETWORKS, *_KARMADA,
     ),
     _rules(_WRITE, Cluster),

@@ -25,7 +25,7 @@ class Front:
     """A server out of a folder, for whoever mounts planes on it.
 
     ``token`` is that of the administrator, ``tokens`` are all that are accepted, ``authority`` is
-    what clients trust; ``figures`` are told beside the server's own.
+    what clients trust; ``figures`` are shown beside the server's own.
     """
 
     def __init__(

@@ -90,7 +90,7 @@ def add(name: str, place: Place, **options: object) -> int:
         click.echo(content, nl=False)
     else:
         write_private(wish.out, content)
-    for line in _told(place, name, wish, issued):
+    for line in _summary(place, name, wish, issued):
         click.echo(line, err=True)
     return 0
 
@@ -162,7 +162,7 @@ def _kubeconfig(place: Place, name: str, wish: _Wish, url: str, issued: Issued) 
     return kubeconfig(url + home.prefix, authority, issued.pair, name=home.context, user=name)
 
 
-def _told(place: Place, name: str, wish: _Wish, issued: Issued) -> Iterator[str]:
+def _summary(place: Place, name: str, wish: _Wish, issued: Issued) -> Iterator[str]:
     """What the user may do and until when, and how to end it before."""
     until = f"until {issued.until:%Y-%m-%d %H:%M} UTC. To end it before:"
     if wish.project:

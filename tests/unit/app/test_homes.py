@@ -191,7 +191,7 @@ def test_each_project_has_a_user_of_its_own_beside_the_administrator(tmp_path):
     assert {f.stat().st_mode & 0o077 for f in (secret, tmp_path / "kubeconfig")} == {0}
 
 
-def test_the_user_of_a_project_is_nobody_elsewhere(tmp_path):
+def test_the_user_of_a_project_has_no_rights_elsewhere(tmp_path):
     """It administers its own plane; others let it ask what every user may, and no more."""
 
     async def story() -> None:
