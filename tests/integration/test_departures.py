@@ -8,7 +8,6 @@ from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.core import ConfigMap
 from compute.api.errors import Forbidden
 from compute.api.events import Event
-from compute.api.karmada import Cluster
 from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.meta import Object, ObjectMeta
 from compute.api.quota import ResourceClaim
@@ -196,43 +195,6 @@ def test_a_cell_that_answers_and_does_nothing_is_waited_for_five_minutes(part):
         await world.world.resume(part)
         await world.rest()
         assert ours(await world.left(*OURS, Work)) == {}
-
-    told(story)
-
-
-async def cut_off_and_abandoned(world: Watched) -> None:
-    """A project is deleted while one of its cells is away."""
-    await world.deploy(workload(cities=("DFW", "LHR")))
-    await cut(world, "dfw")
-    await world.quiet(1.0)
-    core = world.client("core")
-    await core.delete(await core.get(Project, PROJECT))
-    await world.quiet(300.0)
-
-
-def test_a_project_waits_for_a_cell_that_is_away():
-    """Its Workloads are gone at once; addresses and quota are in use for as long as machines run."""
-
-    async def story(world: Watched) -> None:
-        await cut_off_and_abandoned(world)
-        assert (await world.client("core").get(Project, PROJECT)).deleting
-        assert (await world.user.every(Workload)).items == ()
-        await cut(world, "dfw", "false")
-        await world.gone("core", Project, PROJECT, seconds=120.0)
-        await world.rest()
-        assert await world.left(*OURS) == {}
-
-    told(story)
-
-
-def test_a_project_goes_with_a_cell_that_operators_have_given_up():
-    """The cell's Cluster is deleted on the hub: nobody waits for what it has any more."""
-
-    async def story(world: Watched) -> None:
-        await cut_off_and_abandoned(world)
-        hub = world.client("hub")
-        await hub.delete(await hub.get(Cluster, "dfw"))
-        await world.gone("core", Project, PROJECT, seconds=300.0)
 
     told(story)
 

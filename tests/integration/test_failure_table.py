@@ -37,6 +37,7 @@ from tests.integration.worlds import (
 from tests.plane_worlds import environment
 
 SHOP = Home("project", PROJECT)
+CLOSING = Home("project", "closing")  # that is to be deleted
 NOW = environment().now
 AFTER = 150.0  # seconds in which what works has worked
 LOOKS = 120  # every five seconds
@@ -52,14 +53,17 @@ def user(world: Watched, home: Home = SHOP) -> Client:
     return through(world.world.homes[home], "kubectl", world.world.links[home])
 
 
-def cut(home: Home) -> tuple[Act, Act]:
+def cut(*homes: Home) -> tuple[Act, Act]:
     """Nobody reaches a plane; and again."""
 
     async def away(world: Watched) -> None:
-        world.world.links[home].cut()
+        for home in homes:
+            world.world.links[home].cut()
 
     async def back(world: Watched) -> None:
-        world.world.links[home].heal()
+        for home in homes:
+            if home in world.world.links:
+                world.world.links[home].heal()
 
     return away, back
 
@@ -84,7 +88,7 @@ def stopped(part: str) -> tuple[Act, Act]:
 
 PARTS: Mapping[str, tuple[Act, Act]] = {
     "the core plane": cut(CORE),
-    "a project's plane": cut(SHOP),
+    "a project's plane": cut(SHOP, CLOSING),
     "the hub": cut(HUB),
     "a cell, cut off": cell_cut("dfw"),
     "management": stopped("management"),
@@ -162,6 +166,15 @@ async def founded(world: Watched) -> bool:
     return project is not None and is_ready(project)
 
 
+async def close_project(world: Watched) -> None:
+    client = user(world, CORE)
+    await client.delete(await client.get(Project, CLOSING.name))
+
+
+async def closed(world: Watched) -> bool:
+    return await world.client("core").find(Project, CLOSING.name) is None
+
+
 def serves(name: str) -> Look:
     """Whether all of a Workload is as its user asked for."""
 
@@ -191,21 +204,22 @@ QUESTIONS: Mapping[str, tuple[Act, Look]] = {
     "instances' status": (lose_machine, instance_told),
     "workload's status": (nothing, workload_told),  # of the same loss
     "new project": (found_project, founded),
+    "deleting a project": (close_project, closed),
 }
 
 # One line for each part, in the order of the questions.
 TABLE: Mapping[str, str] = {
-    "the core plane": "works works waits waits works works works works refused",
-    "a project's plane": "works works refused refused refused refused waits waits works",
-    "the hub": "works works waits waits waits waits waits waits works",
-    "a cell, cut off": "works works waits waits waits works waits told works",
-    "management": "works works waits waits waits waits waits waits works",
-    "the engine": "works works waits waits waits waits works waits works",
-    "quota": "works works waits waits works works works works works",
-    "networks": "works works waits works works works works works works",
-    "projects": "works works works works works works works works waits",
-    "a cell's controllers": "works waits waits waits waits waits waits waits works",
-    "a cell's provider": "works waits waits waits waits waits waits waits works",
+    "the core plane": "works works waits waits works works works works refused refused",
+    "a project's plane": "works works refused refused refused refused waits waits works waits",
+    "the hub": "works works waits waits waits waits waits waits works waits",
+    "a cell, cut off": "works works waits waits waits works waits told works works",
+    "management": "works works waits waits waits waits waits waits works waits",
+    "the engine": "works works waits waits waits waits works waits works waits",
+    "quota": "works works waits waits works works works works works works",
+    "networks": "works works waits works works works works works works waits",
+    "projects": "works works works works works works works works waits waits",
+    "a cell's controllers": "works waits waits waits waits waits waits waits works waits",
+    "a cell's provider": "works waits waits waits waits waits waits waits works waits",
 }
 CELLS = [
     pytest.param(part, question, verdict, id=f"{part}: {question}")
@@ -232,6 +246,8 @@ def row(part: str) -> Row:
     async def story(world: Watched) -> None:
         for name in NAMES:
             await world.user.create(workload(name, cities=("DFW",)))
+        await world.make_project(CLOSING.name)
+        await world.client(CLOSING.name).create(workload("last", cities=("DFW",)))
         for name in NAMES:
             await world.served(name)
         await world.rest()

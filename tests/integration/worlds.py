@@ -8,6 +8,7 @@ second or two.
 """
 
 import tempfile
+from collections import Counter
 from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from functools import cache
 from itertools import count
 from pathlib import Path
 from typing import Any
+from zlib import crc32
 
 import msgspec
 
@@ -80,9 +82,12 @@ class Planes:
     def __init__(self, data: Path | None = None) -> None:
         self._data = data
         self._number = next(_numbers)
+        self._lives: Counter[Home] = Counter()
 
     async def open(self, home: Home) -> Plane:
-        around = environment()
+        # No two planes have a uid in common, nor has one that is made again under the same name.
+        self._lives[home] += 1
+        around = environment(crc32(f"{home.context} {self._lives[home]}".encode()))
         if self._data is not None:
             path = folder(self._data, home) / DATABASE
             store = await Store.open(path, around, SETTINGS, threaded=False)

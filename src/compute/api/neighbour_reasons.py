@@ -155,13 +155,13 @@ class NeighbourReason(KnownReason):
     CLEANUP_AWAITING_COMPLETION = transient(
         "CleanupAwaitingCompletion",
         "The project is being removed, and something in it is not gone yet.",
-        "Wait; `compute workloads` lists what is still there.",
+        "Wait; the message names what is left, the cells that have it, and how long they are waited for.",
     )
     CLEANUP_COMPLETE = healthy("CleanupComplete", "Everything in the project has been removed.")
     CLEANUP_STARTED = transient(
         "CleanupStarted",
         "The project is being removed with everything in it.",
-        "Wait; `compute workloads` lists what is still there.",
+        "Wait; the next message names what is left and the cells that have it.",
     )
     ENTITLEMENT_ACTIVE = healthy("EntitlementActive", "The project may use the service.")
     ENTITLEMENT_PENDING_APPROVAL = platform(

@@ -200,7 +200,8 @@ class World:
     async def _build(self) -> None:
         self.homes.join(OrphanAdmission())
         self.homes.join(BindingAdmission())
-        self.homes.join(Doorkeeper(WorkloadAdmission(self._projects), ClaimAdmission(self._core)))
+        workloads = WorkloadAdmission(self._projects, self._core)
+        self.homes.join(Doorkeeper(workloads, ClaimAdmission(self._core)))
         for home in (CORE, HUB):
             await self._open(home)
         await _make(self._client(CORE), _namespace(PLATFORM))

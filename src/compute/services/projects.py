@@ -1,61 +1,36 @@
 """Projects: each has a plane of its own, from when it is made until everything in it is gone.
 
-A project that is deleted is emptied first, in the order in which things hang together: Workloads,
-which take their deployments, instances and claims along through every plane; then what nobody
-looks after any more; then networks. Only then its plane goes, and the Project last.
+A project that is deleted is emptied first. Only then its plane goes, and the Project last.
 """
 
-from collections.abc import Callable, Iterable
-from datetime import timedelta
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol
 
 import msgspec
 
-from compute.api import finalizers, labels, names
-from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api import finalizers, names
 from compute.api.conditions import ConditionType, NeighbourCondition
-from compute.api.errors import NotFound
 from compute.api.karmada import Cluster as Member
 from compute.api.meta import Object
-from compute.api.networking import Network
-from compute.api.quota import ResourceClaim
 from compute.api.reasons import NeighbourReason, Reason
 from compute.api.resourcemanager import Project
-from compute.client.client import Client
-from compute.client.options import ListOptions
-from compute.decide.conditions import is_true, put
+from compute.decide.conditions import find, is_true, put
+from compute.decide.project_removal import COMPLETE, STARTED, Removal
 from compute.decide.ranking import Candidate
 from compute.environment import Environment
 from compute.runtime.clusters import Cluster
 from compute.runtime.commit import hold, release
 from compute.runtime.controller import Controller
+from compute.runtime.events import Recorder
 from compute.runtime.kit import Kit
 from compute.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
 from compute.runtime.sources import Source, mapped, own
 from compute.services.planes import ServicePlanes
+from compute.services.project_cleanup import WATCHED, Cleanup
 
+_NAME: Final = "project-planes"
 _READY: Final = Candidate("", Reason.READY, "Its plane answers", "True")
 _PROVISIONING: Final = Candidate("", Reason.PROVISIONING, "Its plane is being made")
-_STARTED: Final = Candidate("", NeighbourReason.CLEANUP_STARTED, "Everything in it is removed")
-_COMPLETE: Final = Candidate(
-    "", NeighbourReason.CLEANUP_COMPLETE, "Everything in it is gone", "True"
-)
-_AGAIN: Final = timedelta(seconds=1)  # what is not watched, since there may be very many of it
-_ONE: Final = ListOptions(limit=1)
-
-# What must be gone before networks are removed, and what tells us that some of it has gone.
-_CONTENT: Final[tuple[type[Object], ...]] = (
-    Workload,
-    WorkloadDeployment,
-    Instance,
-    ResourceClaim,
-)
-_WATCHED: Final[tuple[type[Object], ...]] = (
-    Workload,
-    WorkloadDeployment,
-    ResourceClaim,
-    Network,
-)
 
 
 class PlaneKeeper(Protocol):
@@ -70,11 +45,17 @@ class Projects:
     """Gives each project its plane, and takes it away when the project goes."""
 
     def __init__(
-        self, planes: ServicePlanes, keeper: PlaneKeeper, environment: Environment
+        self,
+        planes: ServicePlanes,
+        keeper: PlaneKeeper,
+        environment: Environment,
+        recorder: Recorder,
     ) -> None:
         self._planes = planes
         self._keeper = keeper
         self._environment = environment
+        self._recorder = recorder
+        self._cleanup = Cleanup(planes, environment)
         self._leaving: dict[str, None] = {}  # projects of which every change concerns us
 
     async def reconcile(self, request: Request) -> Result:
@@ -94,22 +75,22 @@ class Projects:
         return (Request(core.name, "", cluster),) if core and leaving else ()
 
     def of_cell(self, _: ClusterName, __: Member) -> Iterable[Request]:
-        """A cell that is no more gives nothing back: every project that is being emptied may wait."""
+        """A cell that is silent or gone is not waited for: every project that is emptied may wait."""
         for core in self._planes.core:
             yield from (Request(core.name, "", name) for name in self._leaving)
 
     async def _provide(self, core: Cluster, project: Project) -> Result:
         wrong = _name_fault(project.metadata.name)
         if wrong:
-            await self._say(core, project, ConditionType.READY, wrong)
+            await self._report(core, project, {ConditionType.READY: wrong})
             return DONE
         project = await hold(core.client, project, finalizers.PROJECT)
         try:
             await self._keeper.ensure(project.metadata.name)
         except Exception:
-            await self._say(core, project, ConditionType.READY, _PROVISIONING)
+            await self._report(core, project, {ConditionType.READY: _PROVISIONING})
             raise
-        await self._say(core, project, ConditionType.READY, _READY)
+        await self._report(core, project, {ConditionType.READY: _READY})
         return DONE
 
     async def _remove(self, core: Cluster, project: Project) -> Result:
@@ -117,49 +98,49 @@ class Projects:
         if finalizers.PROJECT not in project.metadata.finalizers:
             return DONE
         self._leaving[name] = None
-        # One that never was ready has nothing in its plane, and nobody was ever told of it.
-        if is_true(project.status.conditions, ConditionType.READY):
-            # Whoever removed it before may have died before the project could be let go.
+        # A project that never was ready has nothing in its plane: it was never engaged.
+        if _was_ready(project):
+            # The process that removed it before may have died before it released the project.
             await self._keeper.ensure(name)
-            project, left = await self._empty(core, project)
-            if left:
-                return Result(look_again_after=_AGAIN if left == [Instance] else None)
+            project, removal = await self._empty(core, project)
+            now = self._environment.now()
+            if not removal.is_over(now):
+                return Result(look_again_after=removal.requeue_after(now))
+            await self._complete(core, project, removal)
         await self._keeper.remove(name)
         await release(core.client, project, finalizers.PROJECT)
         return DONE
 
-    async def _empty(self, core: Cluster, project: Project) -> tuple[Project, list[type[Object]]]:
+    async def _empty(self, core: Cluster, project: Project) -> tuple[Project, Removal]:
         """Remove what is in the plane, as far as it is its turn, and say what is left."""
         plane = self._planes.projects.get(cluster_name(project.metadata.name))
-        if not _cleanup_said(project):
-            project = await self._say(core, project, NeighbourCondition.RESOURCE_CLEANUP, _STARTED)
-        await _delete_all(plane.client, Workload)
-        left = await _left(plane.client, _CONTENT)
-        if not left:
-            await _delete_all(plane.client, Network)
-            left = await _left(plane.client, (Network,))
-        elif Workload not in left:
-            await _delete_all(plane.client, WorkloadDeployment)
-            await self._release_claims(plane, left)
-        said = _awaiting(left) if left else _COMPLETE
-        project = await self._say(core, project, NeighbourCondition.RESOURCE_CLEANUP, said)
-        return project, left
-
-    async def _release_claims(self, plane: Cluster, left: list[type[Object]]) -> None:
-        """Take back the claims that no cell will, once no deployment can make another."""
-        if WorkloadDeployment in left or ResourceClaim not in left:
-            return
-        for claim in (await plane.client.every(ResourceClaim)).items:
-            cell = claim.metadata.labels.get(labels.SOURCE_CLUSTER)
-            if not cell or await self._is_gone(cell):
-                await _delete(plane.client, claim)
-
-    async def _is_gone(self, cell: str) -> bool:
-        return await self._planes.hub.sole().client.find(Member, cell) is None
-
-    async def _say(self, core: Cluster, project: Project, kind: str, said: Candidate) -> Project:
+        if not _is_cleaned_up(project):
+            project = await self._report_cleanup(core, project, STARTED)
+        removal = await self._cleanup.advance(plane, project)
         now = self._environment.now()
-        news = [said.condition(kind, project.metadata.generation, now)]
+        if not removal.is_over(now):
+            project = await self._report_cleanup(core, project, removal.report(now))
+        return project, removal
+
+    async def _complete(self, core: Cluster, project: Project, removal: Removal) -> None:
+        await self._report_cleanup(core, project, COMPLETE)
+        reason = NeighbourReason.CLEANUP_COMPLETE
+        self._recorder.event(core.client, project, "Normal", reason, removal.note(), "Cleanup")
+
+    async def _report_cleanup(self, core: Cluster, project: Project, cleanup: Candidate) -> Project:
+        """Say how far the removal is. The project is not Ready for the same reason."""
+        not_ready = Candidate("", cleanup.reason, cleanup.message)
+        news: dict[str, Candidate] = {
+            NeighbourCondition.RESOURCE_CLEANUP: cleanup,
+            ConditionType.READY: not_ready,
+        }
+        return await self._report(core, project, news)
+
+    async def _report(
+        self, core: Cluster, project: Project, verdicts: Mapping[str, Candidate]
+    ) -> Project:
+        now, generation = self._environment.now(), project.metadata.generation
+        news = [verdict.condition(kind, generation, now) for kind, verdict in verdicts.items()]
         conditions = put(project.status.conditions, news, now)
         status = msgspec.structs.replace(project.status, conditions=conditions)
         return await core.client.patch_status(
@@ -169,12 +150,12 @@ class Projects:
 
 def controllers(planes: ServicePlanes, keeper: PlaneKeeper, kit: Kit) -> list[Controller]:
     """The controller of projects."""
-    projects = Projects(planes, keeper, kit.environment)
+    projects = Projects(planes, keeper, kit.environment, kit.recorder(_NAME))
     to: Callable[[ClusterName, Any], Iterable[Request]] = projects.content_of
     sources: list[Source[Any]] = [own(Project, planes.core)]
-    sources += [mapped(kind, planes.projects, to) for kind in _WATCHED]
+    sources += [mapped(kind, planes.projects, to) for kind in WATCHED]
     sources.append(mapped(Member, planes.hub, projects.of_cell))
-    return [kit.controller("project-planes", projects, planes.core, sources)]
+    return [kit.controller(_NAME, projects, planes.core, sources)]
 
 
 def _name_fault(name: str) -> Candidate | None:
@@ -187,32 +168,10 @@ def _name_fault(name: str) -> Candidate | None:
     return None
 
 
-def _cleanup_said(project: Project) -> bool:
-    said = project.status.conditions
-    return any(each.type == NeighbourCondition.RESOURCE_CLEANUP for each in said)
+def _was_ready(project: Project) -> bool:
+    """Whether its plane was ever in use. From its deletion on a project is not Ready."""
+    return is_true(project.status.conditions, ConditionType.READY) or _is_cleaned_up(project)
 
 
-def _awaiting(left: Iterable[type[Object]]) -> Candidate:
-    kinds = ", ".join(kind.RESOURCE.plural for kind in left)
-    message = f"Waiting until these are gone: {kinds}"
-    return Candidate("", NeighbourReason.CLEANUP_AWAITING_COMPLETION, message)
-
-
-async def _left(client: Client, kinds: Iterable[type[Object]]) -> list[type[Object]]:
-    """The kinds of which there is still something, read live."""
-    pages = [(kind, await client.list(kind, options=_ONE)) for kind in kinds]
-    return [kind for kind, page in pages if page.items or page.unreadable]
-
-
-async def _delete_all(client: Client, kind: type[Object]) -> None:
-    for obj in (await client.every(kind)).items:
-        await _delete(client, obj)
-
-
-async def _delete(client: Client, obj: Object) -> None:
-    if obj.deleting:
-        return
-    try:
-        await client.delete(obj)
-    except NotFound:
-        return
+def _is_cleaned_up(project: Project) -> bool:
+    return find(project.status.conditions, NeighbourCondition.RESOURCE_CLEANUP) is not None

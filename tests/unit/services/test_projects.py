@@ -6,16 +6,18 @@ from dataclasses import dataclass, field
 import msgspec
 import pytest
 
-from compute.api import annotations, finalizers
+from compute.api import annotations, finalizers, labels
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.core import Namespace
 from compute.api.errors import Unavailable
+from compute.api.events import Event
+from compute.api.instancespec import LocationRef
 from compute.api.karmada import Cluster as Member
-from compute.api.meta import Object, ObjectMeta
-from compute.api.networking import Network, NetworkIPAM, NetworkSpec
+from compute.api.meta import Condition, ConditionStatus, LocalRef, Object, ObjectMeta
+from compute.api.networking import Network, NetworkIPAM, NetworkSpec, Subnet, SubnetSpec
 from compute.api.quota import ResourceClaim
 from compute.api.resourcemanager import Project
-from compute.decide.conditions import find
+from compute.decide.conditions import find, is_true
 from compute.runtime.requests import cluster_name
 from compute.services import furnishing, projects
 from tests.builders import deployment, instance, workload
@@ -72,8 +74,24 @@ def ready(of: Project) -> bool:
 async def begun(stage: Stage, keeper: Planes) -> Project:
     stage.start(*projects.controllers(planes(stage), keeper, stage.kit))
     await stage.client("hub").create(member())
+    await answers(stage)
     await stage.client("core").create(project())
     return await stage.named("core", Project, "shop", "", ready)
+
+
+async def answers(stage: Stage, status: ConditionStatus = "True", why: str = "it answers") -> None:
+    """The hub says whether the cell answers."""
+    hub = stage.client("hub")
+    present = await hub.get(Member, "cell-dfw")
+    ready = Condition(
+        type="Ready",
+        status=status,
+        reason="Test",
+        message=why,
+        last_transition_time=stage.environment.now(),
+    )
+    wanted = msgspec.structs.replace(present.status, conditions=(ready,))
+    await hub.patch_status(present, msgspec.structs.replace(present, status=wanted))
 
 
 async def deleted(stage: Stage) -> None:
@@ -209,8 +227,14 @@ def test_a_project_is_emptied_before_its_plane_goes(tmp_path):
             await put(stage, network(), finalizers.NETWORK),
         ]
         await deleted(stage)
-        waiting = "Waiting until these are gone: workloads, workloaddeployments, resourceclaims"
-        await stage.named("core", Project, "shop", "", lambda p: told(p) == waiting)
+        waiting = (
+            "Waiting since 2026-01-01T00:00:00Z until these are gone: "
+            "workloads, workloaddeployments, resourceclaims; "
+            "cell cell-dfw has not released its part; it is waited for until 2026-01-01T00:05:00Z"
+        )
+        going = await stage.named("core", Project, "shop", "", lambda p: told(p) == waiting)
+        assert said(going) == said(going, "ResourceCleanup") == "CleanupAwaitingCompletion"
+        assert not is_true(going.status.conditions, "Ready")
         kept = await stage.client("shop").get(Network, "default", "default")
         assert not kept.deleting
         for thing in things:
@@ -234,6 +258,24 @@ def told(of: Project) -> str:
 def network() -> Network:
     spec = NetworkSpec(ipam=NetworkIPAM(mode="Auto"))
     return Network(metadata=ObjectMeta(name="default"), spec=spec)
+
+
+def subnet(of: Object) -> Subnet:
+    """Addresses of a network that a cell has."""
+    meta = ObjectMeta(
+        name="default--dfw-0.cell-dfw",
+        labels={labels.SOURCE_CLUSTER: "cell-dfw"},
+        owner_references=(of.reference(controller=True),),
+    )
+    spec = SubnetSpec(
+        ip_family="IPv4",
+        location=LocationRef(name="dfw"),
+        network_context=LocalRef(name="default--dfw"),
+        prefix_length=16,
+        start_address="10.0.0.0",
+        subnet_class="private",
+    )
+    return Subnet(metadata=meta, spec=spec)
 
 
 def test_instances_that_are_left_are_looked_for(tmp_path):
@@ -282,6 +324,61 @@ def test_claims_that_nobody_gives_back_do_not_keep_a_project(tmp_path, cell, cel
             await hub.delete(await hub.get(Member, "cell-dfw"))
         await put(stage, claim(cell=cell))
         await deleted(stage)
+        await stage.gone("core", Project, "shop", seconds=2)
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_cell_that_falls_silent_is_not_waited_for(tmp_path):
+    """Its claims are deleted, its addresses are freed, and an event says where the project still is."""
+
+    async def story(stage: Stage) -> None:
+        await begun(stage, Planes())
+        held = await put(stage, network(), finalizers.NETWORK)
+        await put(stage, claim())
+        await put(stage, subnet(of=held), "example.com/held")
+        await deleted(stage)
+        await asyncio.sleep(30)
+        assert "cell cell-dfw has not" in told(await stage.client("core").get(Project, "shop"))
+        await answers(stage, "Unknown", "the cell has not answered since noon")
+        await stage.gone("core", Project, "shop", seconds=2)
+        await asyncio.sleep(5)
+        notes = [event.note for event in (await stage.client("core").every(Event)).items]
+        assert notes == ["The project is gone, and goes from cell-dfw once that can be reached"]
+
+    staged(tmp_path, story, *PLANES)
+
+
+@pytest.mark.parametrize("kind", ["claim", "instance", "address"])
+def test_what_a_cell_does_not_release_is_waited_for_five_minutes(tmp_path, kind):
+    """The cell answers and does nothing; what it has ends when it works again."""
+
+    async def story(stage: Stage) -> None:
+        await begun(stage, Planes())
+        held = await put(stage, network(), finalizers.NETWORK)
+        left = {"claim": claim(), "instance": instance(), "address": subnet(of=held)}[kind]
+        await put(stage, left, "example.com/held")
+        await deleted(stage)
+        await asyncio.sleep(299)
+        assert (await stage.client("core").get(Project, "shop")).deleting
+        await stage.gone("core", Project, "shop", seconds=2)
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_workload_is_waited_for_however_long_it_takes(tmp_path):
+    """Its own deletion has the limit: until then its deployments are on the hub."""
+
+    async def story(stage: Stage) -> None:
+        await begun(stage, Planes())
+        held = await put(stage, workload(), finalizers.WORKLOAD)
+        await put(stage, claim())
+        await deleted(stage)
+        await asyncio.sleep(1000)
+        late = "it is not waited for any longer than 2026-01-01T00:05:00Z"
+        assert late in told(await stage.client("core").get(Project, "shop"))
+        assert await stage.quiet() == []
+        await let_go(stage, held)
         await stage.gone("core", Project, "shop", seconds=2)
 
     staged(tmp_path, story, *PLANES)

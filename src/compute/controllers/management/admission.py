@@ -11,7 +11,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any, Final
 
-from compute.api import errors, pointer, scheme
+from compute.api import errors, pointer, scheme, times
 from compute.api.authentication import UserInfo
 from compute.api.authorization import (
     ResourceAttributes,
@@ -22,6 +22,7 @@ from compute.api.compute import Workload
 from compute.api.errors import Forbidden, Unavailable
 from compute.api.fields import FieldError, forbidden
 from compute.api.networking import Network
+from compute.api.resourcemanager import Project
 from compute.client.client import Client
 from compute.controllers.management import offers
 from compute.decide import joins, validation
@@ -68,6 +69,7 @@ class WorkloadAdmission:
     """The door that every Workload of every project comes through."""
 
     projects: Clusters
+    core: Clusters | None = None  # where the projects are told of
 
     async def review(
         self, verb: str, new: Document | None, old: Document | None, user: UserInfo, project: str
@@ -85,6 +87,8 @@ class WorkloadAdmission:
         if old is not None and old.get("spec") == new.get("spec"):
             return _refuse(new, _wrong_settings(new, old))
         cluster = self._project(project)
+        if old is None:
+            self._refuse_terminating(cluster)
         cities = await offers.asked(cluster.client)
         before = None if old is None else _read(old)
         review = validation.review_document(new, cities=cities, old=before)
@@ -103,6 +107,18 @@ class WorkloadAdmission:
         if found is None:
             raise Unavailable(f"the project {name} is not known here yet; try again in a moment")
         return found
+
+    def _refuse_terminating(self, cluster: Cluster) -> None:
+        """Refuse what is new in a project that is being deleted, as in a namespace that is."""
+        for core in self.core or ():
+            project = core.informers.of(Project).cache.get("", cluster.name)
+            since = project.metadata.deletion_timestamp if project else None
+            if since is not None:
+                raise Forbidden(
+                    f"the project {cluster.name} is being deleted since {times.format_time(since)}: "
+                    "no workload can be created in it. Create it in another project, or wait until "
+                    "this one is gone and create it again"
+                )
 
 
 def _is_leaving(old: Document) -> bool:

@@ -1,17 +1,18 @@
 """Clusters by `Project` objects: each project that is ready has a plane of its own.
 
 A project stays engaged until its object has gone. While it is being deleted its plane must still be
-emptied, and a plane that is not ready for a while is no reason to forget what is in it.
+emptied, and a plane that is not ready for a while is no reason to forget what is in it. So a project
+that is being cleaned up is engaged by a process that starts meanwhile, though it is not Ready.
 """
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
 
-from compute.api.meta import Condition
+from compute.api.conditions import ConditionType, NeighbourCondition
 from compute.api.resourcemanager import GROUP, VERSION, Project
 from compute.client.client import Client
 from compute.client.connection import Connection
+from compute.decide.conditions import find, is_true
 from compute.environment import Environment
 from compute.runtime.clusters import Clusters
 from compute.runtime.controller import Controller, ControllerSettings
@@ -20,8 +21,6 @@ from compute.runtime.requests import DONE, ClusterName, Request, Result, cluster
 from compute.runtime.sources import own
 
 Connect = Callable[[Project], Client]
-
-_READY: Final = "Ready"
 
 
 class Projects:
@@ -45,7 +44,7 @@ class Projects:
         if project is None or self._uids.get(name, uid) != uid:  # or another of its name is there
             await self._projects.disengage(name)
             self._uids.pop(name, None)
-        if project is not None and self._projects.find(name) is None and _is_ready(project):
+        if project is not None and self._projects.find(name) is None and _has_plane(project):
             await self._projects.engage(name, self._connect(project))
             self._uids[name] = uid
         return DONE
@@ -56,7 +55,7 @@ class Projects:
             f"project {project.metadata.name} is ready but not engaged yet"
             for home in self._homes
             for project in home.informers.of(Project).cache.list()
-            if _is_ready(project)
+            if _has_plane(project)
             and self._projects.find(cluster_name(project.metadata.name)) is None
         ]
 
@@ -82,9 +81,9 @@ def project_connection(home: Connection, project: str) -> Connection:
     return replace(home, server=home.server + path)
 
 
-def _is_ready(project: Project) -> bool:
-    return any(_is_true(condition) for condition in project.status.conditions)
-
-
-def _is_true(condition: Condition) -> bool:
-    return condition.type == _READY and condition.status == "True"
+def _has_plane(project: Project) -> bool:
+    """Whether its plane can be used: it is Ready, or is being emptied and not empty yet."""
+    conditions = project.status.conditions
+    cleanup = find(conditions, NeighbourCondition.RESOURCE_CLEANUP)
+    being_emptied = project.deleting and cleanup is not None and cleanup.status != "True"
+    return being_emptied or is_true(conditions, ConditionType.READY)

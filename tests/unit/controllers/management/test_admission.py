@@ -10,6 +10,7 @@ from compute.api.authorization import SubjectAccessReview
 from compute.api.errors import Forbidden, Invalid, Unavailable
 from compute.api.meta import ObjectMeta
 from compute.api.rbac import PolicyRule, Role, RoleBinding, RoleRef, Subject
+from compute.api.resourcemanager import Project, ProjectOwnerRef, ProjectSpec
 from compute.client.options import WriteOptions
 from compute.client.transport import Document, Place
 from compute.controllers.management.admission import (
@@ -94,6 +95,28 @@ def test_a_city_must_be_offered_to_the_project(tmp_path):
         assert 'spec.placements[0].cityCodes[1]: Unsupported value: "LHR"' in why
         await stage.client(PROJECT).create(binding("LHR"))
         assert await asked(stage, sandbox({CITIES: ["DFW", "LHR"]})) == ()
+
+    judged(tmp_path, story)
+
+
+def test_nothing_new_comes_into_a_project_that_is_being_deleted(tmp_path):
+    """As in a namespace; what is there may still be changed, and other projects do not notice."""
+
+    async def story(stage: Stage) -> None:
+        await stage.engage("core", "core")
+        core = stage.client("core")
+        for name, held in ((PROJECT, ("example.com/held",)), ("other", ())):
+            owner = ProjectOwnerRef(kind="Organization", name="acme")
+            meta = ObjectMeta(name=name, finalizers=held)
+            await core.create(Project(metadata=meta, spec=ProjectSpec(owner_ref=owner)))
+        gate = WorkloadAdmission(stage.role("projects"), stage.role("core"))
+        assert await gate.review("CREATE", sandbox(), None, ANN, PROJECT) == ()
+        await core.delete(await core.get(Project, PROJECT))
+        await stage.rest()
+        with pytest.raises(Forbidden, match="is being deleted since 2026-01-01T00:00:00Z"):
+            await gate.review("CREATE", sandbox(), None, ANN, PROJECT)
+        scaled = sandbox({SCALE: {"minReplicas": 2}})
+        assert await gate.review("UPDATE", scaled, sandbox(), ANN, PROJECT) == ()
 
     judged(tmp_path, story)
 

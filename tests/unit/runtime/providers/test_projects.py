@@ -3,6 +3,7 @@
 import asyncio
 
 import msgspec
+import pytest
 from prometheus_client import CollectorRegistry
 
 from compute.api.meta import Condition, ObjectMeta
@@ -26,12 +27,13 @@ def project(name="shop", **metadata):
     return Project(metadata=ObjectMeta(name=name, **metadata), spec=ProjectSpec(owner_ref=owner))
 
 
-async def say_ready(client, name, status):
+async def say_ready(client, name, status, **others):
     present = await client.get(Project, name)
-    ready = Condition(
-        type="Ready", status=status, reason="Test", message="", last_transition_time=START
+    conditions = tuple(
+        Condition(type=kind, status=one, reason="Test", message="", last_transition_time=START)
+        for kind, one in ({"Ready": status} | others).items()
     )
-    wanted = msgspec.structs.replace(present, status=ProjectStatus(conditions=(ready,)))
+    wanted = msgspec.structs.replace(present, status=ProjectStatus(conditions=conditions))
     await client.patch_status(present, wanted)
 
 
@@ -67,6 +69,28 @@ def test_a_project_is_engaged_once_it_is_ready(tmp_path):
         await asyncio.sleep(5)
         assert [cluster.name for cluster in projects] == ["shop"]
         assert provider.problems() == []
+
+    with_projects(tmp_path, story)
+
+
+@pytest.mark.parametrize(
+    ("deleting", "cleanup", "engaged"),
+    [(True, "False", ["shop"]), (True, "True", []), (False, "False", []), (True, None, [])],
+)
+def test_a_project_that_is_being_emptied_is_engaged_though_it_is_not_ready(
+    tmp_path, deleting, cleanup, engaged
+):
+    """A process that starts meanwhile has its part in that; an empty one needs nothing."""
+
+    async def story(client, _, projects):
+        made = await client.create(project(finalizers=("example.test/hold",)))
+        if deleting:
+            await client.delete(made)
+        await say_ready(
+            client, "shop", "False", **({"ResourceCleanup": cleanup} if cleanup else {})
+        )
+        await asyncio.sleep(5)
+        assert [cluster.name for cluster in projects] == engaged
 
     with_projects(tmp_path, story)
 

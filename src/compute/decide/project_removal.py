@@ -1,0 +1,99 @@
+"""How long a project that is deleted stays, and what it says meanwhile.
+
+The rule is that of a Workload's deletion: a cell that is not Ready is not waited for, since it
+removes its part when it answers again; a cell that is Ready is waited for five minutes. Workloads
+and their deployments follow that rule themselves, so the project always waits for those.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Final
+
+from compute.api import times
+from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.networking import Network
+from compute.api.reasons import NeighbourReason
+from compute.decide.ranking import Candidate
+
+PATIENCE: Final = timedelta(minutes=5)
+STARTED: Final = Candidate("", NeighbourReason.CLEANUP_STARTED, "Everything in it is removed")
+COMPLETE: Final = Candidate(
+    "", NeighbourReason.CLEANUP_COMPLETE, "Everything in it is gone", "True"
+)
+_OWN_LIMIT: Final = frozenset({Workload.RESOURCE.plural, WorkloadDeployment.RESOURCE.plural})
+_POLL: Final = timedelta(seconds=1)  # for Instances, which are too many to be watched
+
+
+@dataclass(frozen=True, slots=True)
+class HoldingCell:
+    """A cell that still has something of a project; ``silence`` says that it is not Ready, and why."""
+
+    name: str
+    silence: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """The removal of a project, as observed: the kinds that are left in it, and the cells."""
+
+    started: datetime
+    left: Sequence[str] = ()
+    cells: Sequence[HoldingCell] = ()
+
+    @property
+    def deadline(self) -> datetime:
+        return self.started + PATIENCE
+
+    def awaits(self, cell: HoldingCell, now: datetime) -> bool:
+        """Whether the project stays because of this cell."""
+        return not cell.silence and now < self.deadline
+
+    def is_over(self, now: datetime) -> bool:
+        """Whether the project may go. What is left then ends in its cells."""
+        if not self.left:
+            return True
+        if not _OWN_LIMIT.isdisjoint(self.left):
+            return False
+        if now >= self.deadline:
+            return True
+        only_networks = tuple(self.left) == (Network.RESOURCE.plural,)
+        return only_networks and bool(self.cells) and all(c.silence for c in self.cells)
+
+    def requeue_after(self, now: datetime) -> timedelta | None:
+        """When to reconcile again if nothing that is watched changes until then."""
+        if tuple(self.left) == (Instance.RESOURCE.plural,):
+            return _POLL
+        return self.deadline - now if now < self.deadline else None
+
+    def report(self, now: datetime) -> Candidate:
+        """The condition of a project that is being removed. Only a change of the facts changes it."""
+        since = times.format_time(self.started)
+        parts = [
+            f"Waiting since {since} until these are gone: {', '.join(self.left)}",
+            *self._awaited(now),
+            *(_silent(cell) for cell in self.cells if cell.silence),
+        ]
+        return Candidate("", NeighbourReason.CLEANUP_AWAITING_COMPLETION, "; ".join(parts))
+
+    def note(self) -> str:
+        """What is said of the project as it goes."""
+        names = ", ".join(cell.name for cell in self.cells)
+        if not names:
+            return "Everything in it is gone"
+        return f"The project is gone, and goes from {names} once that can be reached"
+
+    def _awaited(self, now: datetime) -> list[str]:
+        cells = [cell.name for cell in self.cells if not cell.silence]
+        if not cells:
+            return []
+        limit = times.format_time(self.deadline)
+        verb = "is waited for until" if now < self.deadline else "is not waited for any longer than"
+        return [f"cell {name} has not released its part; it {verb} {limit}" for name in cells]
+
+
+def _silent(cell: HoldingCell) -> str:
+    return (
+        f"cell {cell.name} is not waited for ({cell.silence}); "
+        "it removes its part when it answers again"
+    )

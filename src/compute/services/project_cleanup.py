@@ -1,0 +1,145 @@
+"""Emptying the plane of a project that is deleted, in the order in which things hang together.
+
+Workloads go first, which take their deployments, instances and claims along through every plane;
+then what nothing looks after any more; then networks.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from compute.api import labels
+from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.conditions import ConditionType
+from compute.api.errors import NotFound
+from compute.api.karmada import Cluster as Member
+from compute.api.meta import Object
+from compute.api.networking import Network, Subnet
+from compute.api.quota import ResourceClaim
+from compute.api.resourcemanager import Project
+from compute.client.client import Client
+from compute.client.options import ListOptions
+from compute.decide.conditions import find
+from compute.decide.project_removal import HoldingCell, Removal
+from compute.environment import Environment
+from compute.runtime.cache import Cache
+from compute.runtime.clusters import Cluster
+from compute.services.planes import ServicePlanes
+
+_ONE: Final = ListOptions(limit=1)
+_MAKER: Final = "the cell that made it"
+
+# What must be gone before networks are removed, and what is watched of a plane that is emptied.
+_CONTENT: Final[tuple[type[Object], ...]] = (
+    Workload,
+    WorkloadDeployment,
+    Instance,
+    ResourceClaim,
+)
+WATCHED: Final[tuple[type[Object], ...]] = (
+    Workload,
+    WorkloadDeployment,
+    ResourceClaim,
+    Network,
+)
+
+
+class Cleanup:
+    """Removes what is in a project's plane."""
+
+    def __init__(self, planes: ServicePlanes, environment: Environment) -> None:
+        self._planes = planes
+        self._environment = environment
+
+    async def advance(self, plane: Cluster, project: Project) -> Removal:
+        """Remove what can be removed now, and return what is left and where."""
+        started = project.metadata.deletion_timestamp or self._environment.now()
+        await _delete_all(plane.client, Workload)
+        left = await _left(plane.client, _CONTENT)
+        if not left:
+            await _delete_all(plane.client, Network)
+            left = await _left(plane.client, (Network,))
+            cells = await self._holding(await _address_holders(plane) if left else ())
+            return Removal(started, _plurals(left), cells)
+        removal = Removal(started, _plurals(left), await self._holding(self._claim_holders(plane)))
+        if Workload not in left:
+            await _delete_all(plane.client, WorkloadDeployment)
+        if Workload not in left and WorkloadDeployment not in left:
+            await self._release_claims(plane, removal)
+        return removal
+
+    async def _release_claims(self, plane: Cluster, removal: Removal) -> None:
+        """Delete the claims of cells that are not waited for, and those that no cell made.
+
+        No deployment is left, so no cell that is told of that makes another.
+        """
+        now = self._environment.now()
+        for claim in (await plane.client.every(ResourceClaim)).items:
+            name = _maker(claim)
+            cell = await self._cell(name) if name else None
+            if cell is None or not removal.awaits(cell, now):
+                await _delete(plane.client, claim)
+
+    def _claim_holders(self, plane: Cluster) -> list[str]:
+        """The cells that have claims of quota: each of their machines has one until it stops."""
+        claims: Cache[ResourceClaim] = plane.informers.of(ResourceClaim).cache
+        claims.add_index(_MAKER, lambda claim: filter(None, (_maker(claim),)))
+        members = self._planes.hub.sole().informers.of(Member).cache.list()
+        names = [member.metadata.name for member in members]
+        return [name for name in names if claims.count(_MAKER, name)]
+
+    async def _holding(self, names: Iterable[str]) -> list[HoldingCell]:
+        found = [await self._cell(name) for name in sorted(names)]
+        return [cell for cell in found if cell is not None]
+
+    async def _cell(self, name: str) -> HoldingCell | None:
+        """A cell with its silence; None for a cell that operators have given up.
+
+        That a cell is silent is never taken from a cache: it may be back, with machines that run.
+        """
+        hub = self._planes.hub.sole()
+        member = hub.informers.of(Member).cache.get("", name)
+        if member is None or _silence(member):
+            member = await hub.client.find(Member, name)
+        return None if member is None else HoldingCell(name, _silence(member))
+
+
+def _silence(member: Member) -> str:
+    """Why a cell is not Ready; empty when it is."""
+    ready = find(member.status.conditions, ConditionType.READY)
+    if ready is None:
+        return "nothing is known of it yet"
+    return "" if ready.status == "True" else ready.message or ready.reason
+
+
+async def _address_holders(plane: Cluster) -> set[str]:
+    """The cells that have addresses in networks of the project."""
+    subnets = (await plane.client.every(Subnet)).items
+    return {_maker(subnet) for subnet in subnets} - {""}
+
+
+def _maker(made: Object) -> str:
+    return made.metadata.labels.get(labels.SOURCE_CLUSTER, "")
+
+
+def _plurals(kinds: Iterable[type[Object]]) -> tuple[str, ...]:
+    return tuple(kind.RESOURCE.plural for kind in kinds)
+
+
+async def _left(client: Client, kinds: Iterable[type[Object]]) -> list[type[Object]]:
+    """The kinds of which there is still something, read live."""
+    pages = [(kind, await client.list(kind, options=_ONE)) for kind in kinds]
+    return [kind for kind, page in pages if page.items or page.unreadable]
+
+
+async def _delete_all(client: Client, kind: type[Object]) -> None:
+    for obj in (await client.every(kind)).items:
+        await _delete(client, obj)
+
+
+async def _delete(client: Client, obj: Object) -> None:
+    if obj.deleting:
+        return
+    try:
+        await client.delete(obj)
+    except NotFound:
+        return
