@@ -4,7 +4,8 @@ from collections.abc import Awaitable, Callable
 
 from compute.api import scheme
 from compute.api.authentication import UserInfo
-from compute.api.compute import Workload
+from compute.api.compute import Instance, Workload
+from compute.api.errors import Forbidden
 from compute.api.quota import ResourceClaim
 from compute.api.resource import Resource
 from compute.app.homes import Home
@@ -12,12 +13,12 @@ from compute.client.transport import Document
 from compute.controllers.management.admission import WorkloadAdmission, completed, defaults
 from compute.plane.plane import Plane
 from compute.plane.registry.admission import Attempt
-from compute.plane.users import User
+from compute.plane.users import ITSELF, User
 from compute.services.quota.admission import ClaimAdmission
 
 
 class Doorkeeper:
-    """Asks about every Workload and every claim that somebody writes into a project."""
+    """Judges the Workloads, claims and Instances that are written into a project."""
 
     def __init__(self, workloads: WorkloadAdmission, claims: ClaimAdmission) -> None:
         self._workloads = workloads
@@ -37,6 +38,8 @@ class Doorkeeper:
                 return None
             if _is(attempt.kind.resource, Workload.RESOURCE):
                 return self._review(attempt, project)
+            if _is(attempt.kind.resource, Instance.RESOURCE):
+                _check_creator(attempt)
             if _is(attempt.kind.resource, ResourceClaim.RESOURCE):
                 self._claims.review(_claim(attempt.document), project, _old_claim(attempt))
             return None
@@ -58,6 +61,15 @@ def _complete(attempt: Attempt) -> None:
     if missing and attempt.document is not None:
         attempt.document = completed(attempt.document, missing)
         attempt.changed = True
+
+
+def _check_creator(attempt: Attempt) -> None:
+    """Refuse a user's own Instance. No cell would run it, and it would look as if one did."""
+    if attempt.verb == "create" and attempt.user != ITSELF:
+        raise Forbidden(
+            f'instances.compute.datumapis.com "{attempt.name}" is forbidden: only the platform '
+            "creates Instances, and no cell would run this one; create a Workload instead"
+        )
 
 
 def _claim(document: Document) -> ResourceClaim:

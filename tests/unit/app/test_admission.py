@@ -16,7 +16,7 @@ import pytest
 from aiohttp import web
 
 from compute.api.compute import Workload
-from compute.api.errors import Invalid
+from compute.api.errors import Forbidden, Invalid
 from compute.app.admission import Doorkeeper
 from compute.app.homes import Home
 from compute.client.options import PLAIN_WRITE, PatchType, WriteOptions
@@ -24,6 +24,7 @@ from compute.controllers.management.admission import WorkloadAdmission
 from compute.controllers.management.webhooks import MUTATE, VALIDATE, Handler, handlers
 from compute.plane.plane import Plane
 from compute.plane.registry.outcomes import Written
+from compute.plane.users import ITSELF, MASTERS, User
 from compute.services.quota.admission import ClaimAdmission
 from tests.admission_builders import MUTATING, VALIDATING, serving
 from tests.stage import Stage, staging
@@ -34,6 +35,13 @@ Document = dict[str, Any]
 POLICY = "spec/placements/0/scaleSettings/instanceManagementPolicy"
 EMPTY = sandbox({POLICY: ""})
 APPLY = WriteOptions(field_manager="ann", force=True)
+ANN = User("ann", ("developers",))
+INSTANCE = {
+    "apiVersion": "compute.datumapis.com/v1alpha",
+    "kind": "Instance",
+    "metadata": {"name": "web-home-dfw-0"},
+    "spec": sandbox()["spec"]["template"]["spec"],
+}
 LATER = "registry.test/web:2"
 IMAGE = "spec/template/spec/runtime/sandbox/containers/0/image"
 
@@ -44,8 +52,9 @@ class Project:
 
     plane: Plane
 
-    async def create(self, document: Document) -> Written:
-        return await self.plane.registry.create(self._kind, "default", document, PLAIN_WRITE)
+    async def create(self, document: Document, user: User = ITSELF) -> Written:
+        kind = self.plane.kinds.require(document["apiVersion"], document["kind"])
+        return await self.plane.registry.create(kind, "default", document, PLAIN_WRITE, user)
 
     async def patch(
         self, how: PatchType, patch: object, options: WriteOptions = PLAIN_WRITE
@@ -204,3 +213,16 @@ async def test_a_refusal_names_every_field(project: Project) -> None:
         "spec.template.spec.runtime.sandbox.containers[0].image",
         "spec.placements[0].cityCodes[0]",
     ]
+
+
+@pytest.mark.parametrize("user", [ANN, User("admin", (MASTERS,))], ids=["ann", "administrator"])
+def test_a_user_cannot_create_an_instance(tmp_path: Path, user: User) -> None:
+    """No cell would run it. The platform creates the Instances of a project, for Workloads."""
+
+    async def tell() -> None:
+        async with _project(tmp_path, "in process") as project:
+            with pytest.raises(Forbidden, match="only the platform creates Instances"):
+                await project.create(INSTANCE, user)
+            assert (await project.create(INSTANCE, ITSELF)).created
+
+    asyncio.run(tell())
