@@ -150,8 +150,8 @@ def test_cells_are_cut_and_healed_by_city_or_name(tmp_path):
     ("options", "told"),
     [
         (["--cities="], "no city is named"),
-        (["--cities=dfw"], "'dfw' is no city code"),
-        (["--cities=DFW,,D-W"], "'D-W' is no city code"),
+        (["--cities=DFW,,dfw"], "no city has the code 'dfw'; did you mean DFW (Dallas)?"),
+        (["--cities=TOOLONG"], "no city has the code 'TOOLONG'; write the code of an airport"),
     ],
 )
 def test_bad_cities_are_told_before_anything_is_made(tmp_path, options, told):

@@ -22,9 +22,10 @@ from compute.app.hosting import Hosted, NotReady, hosted
 from compute.app.kubeconfig import reachable
 from compute.app.running import LOOK, Place, State, data_option
 from compute.app.serving import resealing_when_told, told_to_stop
-from compute.app.sites import Site, sites
+from compute.app.sites import BadCities, Site, sites
 from compute.app.starting import keep_standard_streams, refusals_spoken, say, take_care
 from compute.app.upstatus import status
+from compute.decide import city_codes
 from compute.decide.drains import PLAIN, Grace
 
 _PORT: Final = 7443
@@ -46,7 +47,11 @@ class Wish:
         return Grace(withdrawal=self.city_grace)
 
     def sites(self) -> list[Site]:
-        return sites(city.strip() for city in self.cities.split(",") if city.strip())
+        codes = [city.strip() for city in self.cities.split(",") if city.strip()]
+        for code in codes:
+            if fault := city_codes.fault(code):
+                raise BadCities(fault)
+        return sites(codes)
 
     def line(self) -> list[str]:
         """The options again, for a process that does the same in the background."""

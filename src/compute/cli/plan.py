@@ -8,15 +8,20 @@ from typing import Any, Final
 import click
 import yaml
 
+from compute.api import scheme
+from compute.api.compute import Workload
 from compute.cli import manifests
 from compute.cli.exits import Exit, Failure
 from compute.cli.manifests import Manifest
 from compute.cli.streams import show
 from compute.cli.tables import plain, table
+from compute.decide import city_codes
 from compute.decide.placement import Unmatched
-from compute.decide.preview import Need, Planned, Preview, preview
+from compute.decide.preview import Need, Planned, Preview, cities_named, preview
 from compute.decide.validation import MOST_ERRORS
+from compute.decide.validation.words import nearest
 
+_KIND: Final = Workload.RESOURCE.kind
 _HEADERS: Final = ("PLACEMENT", "CITY", "DEPLOYMENT", "START", "INSTANCES", "VCPU", "MEMORY")
 _START: Final = {"OrderedReady": "one by one", "Parallel": "at once"}
 
@@ -49,6 +54,7 @@ def command(files: Sequence[str], cities: Sequence[str], output: str) -> int:
     if not workloads:
         where = ", ".join("stdin" if file == "-" else file for file in files)
         raise Failure(f"there is no Workload in {where}")
+    _check_codes(offered or (), workloads)
     plans = [(m.source, preview(m.document, offered)) for m in workloads]
     show(_text(plans) if output == "table" else _data(plans, output))
     if offered is None and output == "table":
@@ -69,10 +75,29 @@ def _codes(cities: Sequence[str]) -> list[str] | None:
     return codes
 
 
+def _check_codes(codes: Iterable[str], workloads: Iterable[Manifest]) -> None:
+    """Refuse a code that is not known, and that no manifest names as a city of its own platform.
+
+    A city that no manifest names makes no difference to the plan, so such a code is a slip.
+    """
+    named = {city for manifest in workloads for city in cities_named(manifest.document)}
+    for code in codes:
+        fault = None if code in named else city_codes.fault(code)
+        if fault:
+            more = "a code of your own platform is accepted where a manifest names it"
+            raise click.BadParameter(f"{fault} ({more})", param_hint="--cities")
+
+
 def _is_workload(manifest: Manifest) -> bool:
-    """A Workload, or something that is meant as one, or does not say, and had better be told."""
-    kind = manifest.document.get("kind")
-    return kind is None or str(kind).lower().removesuffix("s") == "workload"
+    """A Workload, or what is probably meant as one: its errors name the field that is wrong."""
+    kind, version = manifest.document.get("kind"), manifest.document.get("apiVersion")
+    if kind is None:
+        return True
+    text = str(kind)
+    if scheme.lookup(str(version), text) is not None:
+        return text == _KIND
+    known = nearest(text.removesuffix("s"), (each.RESOURCE.kind for each in scheme.KINDS))
+    return known == _KIND or (known is None and version == Workload.RESOURCE.api_version)
 
 
 def _title(manifest: Manifest) -> str:
@@ -112,8 +137,9 @@ def _missing_row(unmatched: Unmatched) -> tuple[str, ...]:
 
 def _total(plan: Preview) -> str:
     vcpu, memory = _amounts(plan.need)
-    when = "once mended" if plan.errors else "needed"
-    counts = f"{_count(plan.need.instances, 'instance')}, {vcpu} vCPU, {memory} memory"
+    when = "once corrected" if plan.errors else "needed"
+    least = "at least " if plan.is_least else ""
+    counts = f"{least}{_count(plan.need.instances, 'instance')}, {vcpu} vCPU, {memory} memory"
     return f"Quota {when}: {counts} in {_count(len(plan.deployments), 'deployment')}."
 
 

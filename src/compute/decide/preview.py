@@ -6,7 +6,8 @@ which they start, what quota they need, and everything that is wrong.
 """
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from compute.api import names, scheme
 from compute.api.compute import MOST_REPLICAS, Workload, WorkloadDeployment
@@ -14,6 +15,8 @@ from compute.api.fields import FieldError
 from compute.api.meta import EPOCH
 from compute.decide import joins, placement, quota, validation
 from compute.decide.placement import Unmatched
+
+_PLACEMENTS: Final = "spec.placements"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,7 @@ class Preview:
     deployments: tuple[Planned, ...] = ()
     unmatched: tuple[Unmatched, ...] = ()
     errors: tuple[FieldError, ...] = ()
+    is_least: bool = False  # errors of the placements leave open how much more is needed
     warnings: tuple[str, ...] = ()
 
     @property
@@ -69,21 +73,30 @@ def preview(document: Mapping[str, object], cities: Collection[str] | None = Non
     """What this manifest would make in a project that is offered ``cities``.
 
     Without cities, those that the manifest names are taken to be offered. A manifest that is wrong
-    but readable still shows what it would make, so that an error is seen beside its effect.
+    but readable shows what it would make once the advice of its errors is followed: the quota that
+    it needs then, and not for sizes or cities that admission refuses.
     """
     workload = _read(document)
-    offered = _named(workload) if cities is None else cities
+    offered = cities_named(document) if cities is None else cities
     review = validation.review_document(document, cities=offered)
-    split = placement.split(workload, (), offered, EPOCH) if workload else placement.Split()
     name, namespace = _identity(document)
-    return Preview(
-        workload=name,
-        namespace=namespace,
-        deployments=tuple(_planned(workload, split)) if workload else (),
-        unmatched=split.unmatched,
-        errors=review.errors,
-        warnings=review.warnings,
+    made = Preview(name, namespace, errors=review.errors, warnings=review.warnings)
+    if workload is None:
+        return made
+    corrected = validation.corrected(workload, offered)
+    left = validation.validate(corrected, cities=offered).errors
+    return replace(
+        made,
+        deployments=tuple(_planned(corrected, _split(corrected, offered))),
+        unmatched=_split(workload, offered).unmatched,
+        is_least=any(error.path.startswith(_PLACEMENTS) for error in left),
     )
+
+
+def cities_named(document: Mapping[str, object]) -> list[str]:
+    """The cities that a manifest names; none where it cannot be read."""
+    workload = _read(document)
+    return [city for _, city in joins.expected(workload)] if workload else []
 
 
 def _read(document: Mapping[str, object]) -> Workload | None:
@@ -93,8 +106,8 @@ def _read(document: Mapping[str, object]) -> Workload | None:
         return None  # the review says why, field by field
 
 
-def _named(workload: Workload | None) -> list[str]:
-    return [city for _, city in joins.expected(workload)] if workload else []
+def _split(workload: Workload, offered: Collection[str]) -> placement.Split:
+    return placement.split(workload, (), offered, EPOCH)
 
 
 def _identity(document: Mapping[str, object]) -> tuple[str, str]:

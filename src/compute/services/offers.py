@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from compute.api import labels, names
+from compute.api.cities import CITIES
 from compute.api.conditions import ConditionType
 from compute.api.karmada import Cluster as Member
 from compute.api.meta import ObjectMeta
@@ -22,7 +23,6 @@ from compute.api.networking import (
 from compute.api.reasons import Reason
 from compute.decide.conditions import find
 from compute.decide.ranking import Candidate
-from compute.services import cities
 
 CLASS: Final = "datum-managed"  # who looks after the locations that are made here
 
@@ -70,7 +70,7 @@ def offers(members: Iterable[Member]) -> dict[str, Offer]:
 
 def _offer(city: str, members: list[Member]) -> Offer:
     first = min(members, key=lambda member: member.metadata.name)
-    known = cities.find(city)
+    known = CITIES.get(city)
     name = names.location(city)
     binding = LocationBinding(
         metadata=ObjectMeta(name=name),
@@ -89,7 +89,7 @@ def _topology(city: str, member: Member) -> dict[str, str]:
     topology = {labels.TOPOLOGY_CITY_CODE: city}
     if member.spec.region:
         topology[labels.TOPOLOGY_REGION] = member.spec.region
-    known = cities.find(city)
+    known = CITIES.get(city)
     if known is not None:
         topology |= {
             labels.TOPOLOGY_COUNTRY: known.country,

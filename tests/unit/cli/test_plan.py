@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from compute.cli.plan import _amounts as amounts
 from compute.cli.root import run
+from compute.decide.preview import Need
 
 EXAMPLES = Path(__file__).parents[3] / "examples"
 
@@ -58,9 +60,10 @@ def test_a_wrong_manifest_is_shown_with_every_error(plan, written):
     assert code == 1
     assert out == (
         f"Workload web in namespace default ({path})\n\n"
-        "PLACEMENT   CITY   DEPLOYMENT         START   INSTANCES   VCPU   MEMORY\n"
+        "PLACEMENT   CITY   DEPLOYMENT         START        INSTANCES        VCPU   MEMORY\n"
+        "home        DFW    web-home-dfw       one by one   web-home-dfw-0   1      2048 MiB\n"
         "home        DWF    city not offered\n\n"
-        "Quota once mended: 0 instances, 0 vCPU, 0 MiB memory in 0 deployments.\n\n"
+        "Quota once corrected: 1 instance, 1 vCPU, 2048 MiB memory in 1 deployment.\n\n"
         "Errors:\n"
         "  spec.template.spec.runtime.sandbox.containers[0].image: Required value: "
         "name the image to run\n"
@@ -162,12 +165,61 @@ def test_reads_stdin_and_starts_in_parallel(plan, monkeypatch):
     assert "home        DFW    web-home-dfw   at once   web-home-dfw-0..2   3      6144 MiB" in out
 
 
-def test_what_was_meant_as_a_workload_is_told_so(plan, written):
-    """A kind in another case or number is no other kind, it is a slip."""
-    code, out, _ = plan("-f", written(BROKEN.replace("kind: Workload", "kind: workloads")))
+@pytest.mark.parametrize(
+    "kind", ["workloads", "Worklaod", "workload", "WorkLoad", "Wrkload", "Job"]
+)
+def test_what_was_meant_as_a_workload_is_told_so(plan, written, kind):
+    """A kind in another case or number, or with a slip in it, is an error at that field."""
+    code, out, err = plan("-f", written(BROKEN.replace("kind: Workload", f"kind: {kind}")))
 
     assert code == 1
-    assert 'kind: Unsupported value: "workloads": supported values: "Workload"' in out
+    assert f'kind: Unsupported value: "{kind}": supported values: "Workload"' in out
+    assert "Skipped" not in err
+
+
+@pytest.mark.parametrize("version", ["compute.datumapis.com/v1", "compute.datumapis.org/v1alpha"])
+def test_an_api_version_with_a_slip_is_named(plan, written, version):
+    """The error is at the field, with the one that is served."""
+    text = BROKEN.replace("compute.datumapis.com/v1alpha", version)
+    code, out, _ = plan("-f", written(text))
+
+    assert code == 1
+    assert f'apiVersion: Unsupported value: "{version}": supported values: "compute.da' in out
+
+
+@pytest.mark.parametrize(
+    ("version", "kind"),
+    [
+        ("apps/v1", "Deployment"),
+        ("compute.datumapis.com/v1alpha", "WorkloadDeployment"),
+        ("work.karmada.io/v1alpha1", "Work"),
+    ],
+)
+def test_other_kinds_of_a_like_name_are_skipped(plan, written, version, kind):
+    """They are no slips."""
+    other = f"apiVersion: {version}\nkind: {kind}\nmetadata: {{name: a}}\n---\n"
+    code, _, err = plan("-f", written(other + (EXAMPLES / "greeter.yaml").read_text()))
+
+    assert code == 0
+    assert err.startswith(f"Skipped {kind} a in ")
+
+
+def test_an_unknown_city_is_refused_with_the_nearest(plan, written):
+    """Where no manifest names it, it makes no difference to the plan, and is a slip."""
+    code, out, err = plan("-f", written(BROKEN), "--cities", "LHR,DFX")
+
+    assert (code, out) == (2, "")
+    assert "no city has the code 'DFX'; did you mean DFW (Dallas)?" in err
+
+
+def test_a_city_of_a_private_platform_is_planned(plan, written):
+    """A platform may have codes of its own: one that the manifest names is meant."""
+    code, out, _ = plan(
+        "-f", written(BROKEN.replace("DWF", "LAB7").replace('""', "web:1")), "--cities", "LAB7"
+    )
+
+    assert code == 0
+    assert "web-home-lab7" in out
 
 
 def test_cities_that_nobody_checked_are_mentioned(plan, written):
@@ -183,18 +235,29 @@ def test_a_size_that_is_not_known_is_not_zero(plan, written):
     _, out, _ = plan("-f", written(BROKEN.replace("datumcloud/d1-standard-2", "huge")))
 
     assert "web-home-dwf-0   ?      ?" in out
-    assert "Quota once mended: 1 instance, ? vCPU, ? memory in 1 deployment." in out
+    assert "Quota once corrected: 1 instance, ? vCPU, ? memory in 1 deployment." in out
 
 
-def test_fractions_of_a_core_are_shown(plan, written):
+def test_fractions_of_a_core_are_shown():
     """Millicores that make no whole core are shown as a decimal."""
-    text = BROKEN.replace(
-        "instanceType: datumcloud/d1-standard-2",
-        "instanceType: small, requests: {cpu: 250m, memory: 64Mi}",
-    )
-    _, out, _ = plan("-f", written(text), "--cities", "DWF")
+    assert amounts(Need(1, 250, 64)) == ("0.25", "64 MiB")
 
-    assert "web-home-dwf-0   0.25   64 MiB" in out
+
+def test_the_quota_is_that_of_the_corrected_manifest(plan, written):
+    """A size that the advice says to remove is not added up, and no city is counted twice."""
+    text = BROKEN.replace('image: ""', "image: web:1, resources: {limits: {cpu: 8, memory: 9Gi}}")
+    text = text.replace("[DWF]", "[DFW, dfw]")
+    _, out, _ = plan("-f", written(text), "--cities", "DFW,LHR")
+
+    assert "the instance type decides the size; remove this field" in out
+    assert "Quota once corrected: 1 instance, 1 vCPU, 2048 MiB memory in 1 deployment." in out
+
+
+def test_a_quota_that_the_errors_leave_open_says_so(plan, written):
+    """A number of instances that is refused is not counted, and the figure is no whole figure."""
+    _, out, _ = plan("-f", written(BROKEN.replace("minReplicas: 1", "minReplicas: 0")))
+
+    assert "Quota once corrected: at least 0 instances, 0 vCPU" in out
 
 
 @pytest.mark.parametrize("output", ["table", "json", "yaml"])

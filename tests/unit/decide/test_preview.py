@@ -53,6 +53,26 @@ def test_a_size_that_is_not_known_counts_the_instances():
     assert got.errors != ()
 
 
+def test_the_quota_is_that_of_the_corrected_manifest():
+    """Limits that admission refuses are not added up; what the author meant is."""
+    manifest = document(placement("a", "DWF", "dfw", replicas=2))
+    containers = manifest["spec"]["template"]["spec"]["runtime"]["sandbox"]["containers"]
+    containers[0]["resources"] = {"limits": {"cpu": "8", "memory": "9Gi"}}
+    got = preview(manifest, ["DFW", "LHR"])
+
+    assert [(d.city, d.need) for d in got.deployments] == [("DFW", Need(2, 2000, 4096))]
+    assert got.unmatched == (Unmatched("a", "DWF"), Unmatched("a", "dfw"))
+    assert not got.is_least
+
+
+def test_a_quota_that_the_errors_leave_open_is_the_least():
+    """A number that is refused is not replaced by a guess."""
+    got = preview(document(placement("a", "DFW", replicas=0), placement("b", "LHR")))
+
+    assert got.is_least
+    assert got.need == Need(1, 1000, 2048)
+
+
 def test_a_manifest_that_cannot_be_read_shows_its_errors():
     """Where there is no Workload to speak of, the errors are all there is."""
     got = preview(

@@ -12,7 +12,6 @@ from compute.app.links import Link, through
 from compute.decide.conditions import find
 from compute.runtime.requests import cluster_name
 from compute.services import locations
-from compute.services.cities import cities, find as find_city
 from compute.services.offers import offers
 from tests.builders import condition
 from tests.service_builders import PLANES, member, planes, project
@@ -193,14 +192,3 @@ def test_a_city_without_a_name_is_called_by_its_code(city, name):
     """A cell may be anywhere, also where the table has nothing."""
     found = offers([member(city=city), member("nowhere", city="")])
     assert [offer.binding.spec.display_name for offer in found.values()] == [name]
-
-
-def test_the_table_of_cities_is_sound():
-    """Codes are three capitals, places are on the globe, countries have two letters."""
-    known = cities()
-    assert len(known) >= 150
-    assert list(known) == sorted(known)
-    assert all(len(code) == 3 and code.isupper() for code in known)
-    assert all(-90 <= c.latitude <= 90 and -180 <= c.longitude <= 180 for c in known.values())
-    assert all(len(c.country) == 2 and c.name for c in known.values())
-    assert find_city("dfw") is None

@@ -5,6 +5,7 @@ manifest that one of them takes is taken by all. Each file holds the rules of on
 document and is named after it; each rule yields what is wrong, in the order of the fields.
 """
 
+from compute.decide.validation.corrections import corrected
 from compute.decide.validation.document import review_document
 from compute.decide.validation.review import NetworkUse, Review
 from compute.decide.validation.workload import (
@@ -20,6 +21,7 @@ __all__ = [
     "Default",
     "NetworkUse",
     "Review",
+    "corrected",
     "defaults",
     "review_document",
     "validate",

@@ -57,6 +57,14 @@ def city_warnings(path: Path, codes: Sequence[str], choice: Choice) -> Iterator[
             )
 
 
+def corrected_cities(codes: Sequence[str], choice: Choice) -> tuple[str, ...]:
+    """The cities once the advice of their errors is followed: what no advice helps is left out."""
+    meant = _meant(codes, choice)
+    spelled = (meant[code.casefold()] for code in codes)
+    known = (c if choice.allows(c) else nearest(c, choice.offered) for c in spelled)
+    return tuple(dict.fromkeys(city for city in known if city))
+
+
 def _check_city(path: Path, code: str, choice: Choice) -> Iterator[FieldError]:
     if not choice.allows(code):
         yield not_supported(path, code, sorted(choice.offered), _hint(code, choice.offered))

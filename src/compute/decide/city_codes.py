@@ -1,0 +1,39 @@
+"""Codes of cities that a user types: whether they are known, and which one was probably meant."""
+
+from difflib import SequenceMatcher
+from typing import Final
+
+from compute.api.cities import CITIES
+from compute.api.excerpt import excerpt
+from compute.decide.validation.words import nearest
+
+_LONGEST_CODE: Final = 4  # letters that are compared with codes; more are the name of a city
+_ALIKE: Final = 0.6
+_BY_NAME: Final = {city.name: code for code, city in CITIES.items()}
+
+
+def fault(code: str) -> str | None:
+    """Why the code is refused, and which one was probably meant; None for a known one."""
+    if code in CITIES:
+        return None
+    near = _nearest(code)
+    if near is None:
+        hint = "write the code of an airport of the city, such as DFW, LHR or SIN"
+    else:
+        hint = f"did you mean {near} ({CITIES[near].name})?"
+    return f"no city has the code {excerpt(code)}; {hint}"
+
+
+def _nearest(text: str) -> str | None:
+    if len(text) > _LONGEST_CODE:
+        name = nearest(text, _BY_NAME)
+        return None if name is None else _BY_NAME[name]
+    likeness = {code: _likeness(text.upper(), code) for code in CITIES}
+    best = max(CITIES, key=likeness.__getitem__)
+    return best if likeness[best][0] >= _ALIKE else None
+
+
+def _likeness(text: str, code: str) -> tuple[float, int]:
+    """How many letters both have in the same order, and then how many in the same place."""
+    ratio = SequenceMatcher(None, text, code).ratio()
+    return ratio, sum(one == other for one, other in zip(text, code, strict=False))
