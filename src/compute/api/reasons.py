@@ -221,6 +221,22 @@ class Reason(KnownReason):
         "ConfigMaps or Secrets that the template names are not in the city yet.",
         "Wait; if it lasts for minutes, run `compute doctor NAME`.",
     )
+    REPLACED = healthy("Replaced", "What replaces it serves, so that it goes.")
+    REPLACEMENT_LACKS_QUOTA = user(
+        "ReplacementLacksQuota",
+        "The quota does not allow old and new at once: one instance is replaced after the other.",
+        "Wait; run `compute quota` and ask for more if the capacity that is missing meanwhile matters.",
+    )
+    REPLACEMENT_PENDING = transient(
+        "ReplacementPending",
+        "The workload's spec no longer names it; it goes on until what replaces it serves.",
+        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    )
+    REPLACEMENT_TIMED_OUT = user(
+        "ReplacementTimedOut",
+        "What replaces it made no progress for too long; it was removed all the same.",
+        "Read what the new deployment waits for, or name the former city or placement again.",
+    )
     REPLICAS_AVAILABLE = healthy(
         "ReplicasAvailable", "Nothing holds the replicas back; it does not say they are ready."
     )

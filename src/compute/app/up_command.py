@@ -42,9 +42,10 @@ class Wish:
     log_level: str
     detach: bool
     city_grace: timedelta
+    replacement_grace: timedelta
 
     def grace(self) -> Grace:
-        return Grace(withdrawal=self.city_grace)
+        return Grace(withdrawal=self.city_grace, replacement=self.replacement_grace)
 
     def sites(self) -> list[Site]:
         codes = [city.strip() for city in self.cities.split(",") if city.strip()]
@@ -61,6 +62,7 @@ class Wish:
             f"--port={self.port}",
             f"--log-level={self.log_level}",
             f"--city-grace={times.format_duration(self.city_grace)}",
+            f"--replacement-grace={times.format_duration(self.replacement_grace)}",
         ]
 
 
@@ -81,6 +83,11 @@ class Wish:
 @click.option(
     "--city-grace", metavar="DURATION", type=DURATION, default=PLAIN.withdrawal, show_default="5m",
     help="How long a city that is withdrawn goes on in Workloads that run there, such as 90s.",
+)  # fmt: skip
+@click.option(
+    "--replacement-grace", metavar="DURATION", type=DURATION, default=PLAIN.replacement,
+    show_default="10m",
+    help="How long a city that leaves a Workload waits for progress of what replaces it.",
 )  # fmt: skip
 @click.option("--detach", is_flag=True, help="Leave it running in the background.")
 @click.option(

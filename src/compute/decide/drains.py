@@ -25,23 +25,41 @@ class Grace:
     """How long a deployment goes on that is no longer wanted."""
 
     withdrawal: timedelta = timedelta(minutes=5)  # its city is no longer offered to the project
+    replacement: timedelta = timedelta(minutes=10)  # what replaces it makes no progress
 
 
 PLAIN: Final = Grace()
+_MOST_NAMED: Final = 5
+_ONE_BY_ONE: Final = (
+    "the quota does not allow both at once: one Instance is replaced after the other"
+)
+EventType = Literal["Normal", "Warning"]
+_EVENT_TYPES: Final[dict[str, EventType]] = {
+    Reason.CITY_WITHDRAWN: "Warning",
+    Reason.REPLACEMENT_LACKS_QUOTA: "Warning",
+    Reason.REPLACEMENT_PENDING: "Normal",
+}
 
 
-class Drain(msgspec.Struct, frozen=True):
-    """Why a deployment is drained, and when."""
+class Drain(msgspec.Struct, frozen=True, omit_defaults=True):
+    """Why a deployment is drained, and when.
+
+    If it is replaced: ``by`` which deployments, how many ``replicas`` it had, and how many Instances
+    of the others were ``ready`` when the time was set.
+    """
 
     reason: str
     at: Annotated[datetime, msgspec.Meta(tz=True)]
+    by: tuple[str, ...] = ()
+    replicas: int = 0
+    ready: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class News:
     """An event about a deployment."""
 
-    type: Literal["Normal", "Warning"]
+    type: EventType
     reason: str
     note: str
 
@@ -87,11 +105,7 @@ def explained(deployments: Iterable[WorkloadDeployment]) -> list[Candidate]:
     The instant and not the time left, which would be another message on every pass.
     """
     pairs = ((d, of(d)) for d in deployments if not d.deleting)
-    return ranked(
-        Candidate(d.metadata.name, drain.reason, _message(d, drain), "True")
-        for d, drain in pairs
-        if drain
-    )
+    return ranked(_explained(deployment, drain) for deployment, drain in pairs if drain)
 
 
 def condition(deployment: WorkloadDeployment, now: datetime) -> Condition | None:
@@ -109,27 +123,46 @@ def summary(told: Sequence[Candidate], generation: int, now: datetime) -> Condit
 
 def news_of_change(before: WorkloadDeployment, after: WorkloadDeployment) -> News | None:
     """What is worth an event when a deployment is given a drain, or loses it."""
-    old, new = of(before), of(after)
-    if new is not None and (old is None or old.reason != new.reason):
-        return News("Warning", Reason.CITY_WITHDRAWN, _message(after, new))
-    if old is not None and new is None:
-        city, name = after.spec.city_code, after.metadata.name
-        return News("Normal", Reason.CITY_RETURNED, f"{city} is offered again; {name} goes on")
+    old, new = explained((before,)), explained((after,))
+    if new and (not old or old[0].reason != new[0].reason):
+        told = new[0]
+        return News(_EVENT_TYPES[told.reason], told.reason, told.message)
+    if old and not new and old[0].reason == Reason.CITY_WITHDRAWN:
+        note = f"{after.spec.city_code} is offered again; {after.metadata.name} goes on"
+        return News("Normal", Reason.CITY_RETURNED, note)
     return None
 
 
 def news_of_end(deployment: WorkloadDeployment, now: datetime) -> News | None:
     """What is worth an event when a deployment is deleted; None when it is not for its drain."""
     drain = of(deployment)
-    if drain is None or now < drain.at:
+    if drain is None:
         return None
-    city, name = deployment.spec.city_code, deployment.metadata.name
-    note = f"{city} was not offered again until {format_time(drain.at)}: {name} is drained"
-    return News("Warning", Reason.CITY_WITHDRAWN, note)
+    city, name, at = deployment.spec.city_code, deployment.metadata.name, format_time(drain.at)
+    if drain.reason == Reason.CITY_WITHDRAWN:
+        note = f"{city} was not offered again until {at}: {name} is drained"
+        return News("Warning", Reason.CITY_WITHDRAWN, note) if now >= drain.at else None
+    if now < drain.at:
+        return News("Normal", Reason.REPLACED, f"{name} is not needed any more and goes")
+    note = f"{_listed(drain.by)} made no progress until {at}: {name} goes all the same"
+    return News("Warning", Reason.REPLACEMENT_TIMED_OUT, note)
 
 
-def _message(deployment: WorkloadDeployment, drain: Drain) -> str:
-    return (
-        f"{deployment.spec.city_code} is no longer offered to this project; what runs there goes on, "
-        f"and is drained at {format_time(drain.at)} unless the city is offered again"
-    )
+def _explained(deployment: WorkloadDeployment, drain: Drain) -> Candidate:
+    city, name, at = deployment.spec.city_code, deployment.metadata.name, format_time(drain.at)
+    if drain.reason == Reason.CITY_WITHDRAWN:
+        message = (
+            f"{city} is no longer offered to this project; {name} goes on, "
+            f"and is drained at {at} unless the city is offered again"
+        )
+        return Candidate("", drain.reason, message, "True")
+    message = f"{name} goes on until {_listed(drain.by)} serves, or makes no progress until {at}"
+    if deployment.spec.scale_settings.min_replicas < drain.replicas:
+        message += f"; {_ONE_BY_ONE}"
+        return Candidate("", Reason.REPLACEMENT_LACKS_QUOTA, message, "True")
+    return Candidate("", drain.reason, message, "True")
+
+
+def _listed(names: Sequence[str]) -> str:
+    named = ", ".join(names[:_MOST_NAMED])
+    return named if len(names) <= _MOST_NAMED else f"{named} and {len(names) - _MOST_NAMED} more"

@@ -21,7 +21,7 @@ from compute.api.compute import (
     WorkloadRef,
 )
 from compute.api.meta import ObjectMeta, OwnerReference
-from compute.decide import drains, joins
+from compute.decide import drains, handover, joins
 from compute.decide.drains import Grace
 from compute.decide.writes import Update, change
 
@@ -67,26 +67,31 @@ def split(
     A city that is withdrawn while a deployment runs there is drained after a time of grace. Until
     then the deployment obeys its Workload like any other: it serves, so it is to serve what the
     user asks for. When no city is offered at all, nothing is withdrawn: an empty list is far more
-    often a neighbour that has not answered yet than a withdrawal of every city. A Workload that is
-    being deleted wants no deployment.
+    often a neighbour that has not answered yet than a withdrawal of every city.
+
+    A deployment that the spec no longer names goes on until what replaces it serves, by the rules of
+    `handover`. A Workload that is being deleted wants no deployment.
     """
     by_name = {d.metadata.name: d for d in deployments}
     mine = {n: d for n, d in by_name.items() if d.spec.workload_ref.uid == workload.metadata.uid}
     present = {n: d for n, d in mine.items() if not d.deleting}
+    asked = {d.metadata.name: d for d in _wanted(workload, by_name)}
     wanted = {
-        d.metadata.name: d
-        for asked in _wanted(workload, by_name)
-        if (d := _placed(asked, present.get(asked.metadata.name), offered, now, grace))
+        name: placed
+        for name, desired in asked.items()
+        if (placed := _placed(desired, present.get(name), offered, now, grace))
     }
+    leaving = [present[n] for n in sorted(present.keys() - asked.keys())]
+    merged = {n: _merged(present[n], wanted[n]) for n in wanted.keys() & present.keys()}
+    stay = merged | handover.retained(leaving, wanted.keys(), present, now, grace)
+    changes = {n: change(present[n], stay[n]) for n in sorted(stay)}
     unplaced = [place for place in joins.expected(workload) if place[1] not in offered]
     drained = {joins.place(d) for d in wanted.values() if drains.of(d)}
-    shared = sorted(wanted.keys() & present.keys())
-    changes = {n: change(present[n], _merged(present[n], wanted[n])) for n in shared}
     return Split(
         create=tuple(wanted[n] for n in sorted(wanted.keys() - by_name.keys())),
         update=tuple(update for update in changes.values() if update),
         keep=tuple(present[n] for n, update in changes.items() if update is None),
-        delete=tuple(present[n] for n in sorted(present.keys() - wanted.keys())),
+        delete=tuple(present[n] for n in sorted(present.keys() - stay.keys())),
         terminating=tuple(mine[n] for n in sorted(mine.keys() - present.keys())),
         taken=tuple(by_name[n] for n in sorted(wanted.keys() & (by_name.keys() - mine.keys()))),
         unmatched=tuple(Unmatched(*place) for place in unplaced if place not in drained),

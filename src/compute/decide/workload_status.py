@@ -22,7 +22,7 @@ from compute.api.compute import (
 from compute.api.conditions import ConditionType
 from compute.api.meta import Condition, ConditionStatus
 from compute.api.reasons import Reason
-from compute.decide import drains
+from compute.decide import drains, joins
 from compute.decide.conditions import find, is_true, put
 from compute.decide.generations import is_reported
 from compute.decide.placement import Split, Unmatched, is_paused
@@ -98,8 +98,13 @@ class _Part:
         return "Unknown" if any(map(_is_unheard, self.deployments)) else "False"
 
     @property
+    def wanted(self) -> list[WorkloadDeployment]:
+        """Those that the spec names. Any other goes, at once or when it is replaced."""
+        return [d for d in self.deployments if joins.place(d)[1] in self.cities]
+
+    @property
     def ready(self) -> int:
-        return sum(d.status.ready_replicas for d in self.deployments)
+        return sum(d.status.ready_replicas for d in self.wanted)
 
     @property
     def nowhere(self) -> bool:
@@ -134,14 +139,19 @@ def _placement_status(
     return PlacementStatus(
         name=part.name,
         conditions=put(said, (news,), now),
-        **_sums([_counts(deployment) for deployment in part.deployments]),
+        **_sums([_counts(d, wanted=d in part.wanted) for d in part.deployments]),
     )
 
 
-def _counts(deployment: WorkloadDeployment) -> ReplicaCounts:
-    """What a deployment counts. What it said of its last template says nothing of a newer one."""
+def _counts(deployment: WorkloadDeployment, *, wanted: bool) -> ReplicaCounts:
+    """What a deployment counts. What it said of its last template says nothing of a newer one.
+
+    Of one that the spec does not name there are Instances, and they may serve; none is desired.
+    """
     status = deployment.status
-    if is_reported(deployment):
+    if not wanted:
+        status = msgspec.structs.replace(status, desired_replicas=0)
+    if wanted and is_reported(deployment):
         return status
     return msgspec.structs.replace(status, updated_replicas=0, current_replicas=0)
 
@@ -191,7 +201,7 @@ def _text(parts: Sequence[_Part], causes: Iterable[Candidate]) -> str:
 
 def _causes(parts: Sequence[_Part], besides: Sequence[Candidate]) -> list[Candidate]:
     """What keeps the whole from being served, one line of each sort, the weightiest first."""
-    report = worst(_report(d) for part in parts for d in part.deployments if _is_short(d))
+    report = worst(_report(d) for part in parts for d in part.wanted if _is_short(d))
     lines = (report, _not_offered(parts), *besides)
     return ranked(line for line in lines if line)
 

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given as over, settings, strategies as st
 
+from compute.decide import drains
 from compute.decide.joins import city, expected, place
 from compute.decide.progress import Rollout, Verdict, observe, verdict
 from compute.decide.progress.phases import Patience, Phase
@@ -158,6 +159,15 @@ def test_a_city_that_is_not_asked_for_any_more_is_part_of_the_rollout():
         ("LHR", Phase.UPDATING, "not asked for any more, 1 instance left"),
     ]
     assert [row.city for row in gone.rows] == ["DFW"]
+
+
+def test_a_city_that_waits_for_its_replacement_says_so():
+    """It is not being cleared up yet."""
+    drain = drains.Drain("ReplacementPending", LATER, by=("web-home-dfw",))
+    waiting = drains.stamped(given(city="LHR"), drain)
+    got = observe(look(asked(), (given(), waiting), (running(), running(city="LHR"))))
+
+    assert "1 instance left; web-home-lhr goes on until web-home-dfw serves" in got.rows[1].why
 
 
 def test_a_withdrawal_that_stands_still_blocks():

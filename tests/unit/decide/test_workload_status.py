@@ -409,12 +409,13 @@ def test_what_was_counted_of_an_older_template_is_not_counted_as_updated():
 
 def test_what_is_not_heard_of_is_not_said_to_be_down():
     """While nothing is known to serve and a city is silent, nobody knows; one that serves is enough."""
+    target = workload("web", placement("home", "DFW", "LHR", "SIN"))
     silent = located("lhr", condition("Available", "Unknown", "CellUnreachable", "silent"))
-    got = workload_status(workload(), [silent, blocked("sin")], now=NOW)
+    got = workload_status(target, [silent, blocked("sin")], now=NOW)
     said = [got.conditions[0], got.placements[0].conditions[0]]
     assert [(c.status, c.reason) for c in said] == [
         ("Unknown", "CellUnreachable"),
         ("Unknown", "NoAvailableDeployments"),
     ]
-    known = workload_status(workload(), [silent, serving("dfw")], now=NOW)
+    known = workload_status(target, [silent, serving("dfw")], now=NOW)
     assert [c.status for c in known.conditions] == ["True"]

@@ -13,6 +13,7 @@ from typing import Final
 
 from compute.api.reasons import NeighbourReason, Reason
 from compute.api.times import format_time
+from compute.decide import drains
 from compute.decide.explain import cause
 from compute.decide.explain.cause import Cause
 from compute.decide.explain.titles import count
@@ -214,7 +215,9 @@ def _working(city: City) -> _Finding:
 
 def _withdrawn(city: City) -> _Finding:
     left = count(len(city.instances), "instance")
-    return _Finding(Phase.UPDATING, f"not asked for any more, {left} left")
+    why = f"not asked for any more, {left} left"
+    told = drains.explained((city.deployment,) if city.deployment else ())
+    return _Finding(Phase.UPDATING, "; ".join([why, *(each.message for each in told)]))
 
 
 def _stalled(city: City, found: _Finding) -> _Finding:
