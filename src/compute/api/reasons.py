@@ -74,6 +74,11 @@ class Reason(KnownReason):
         "The program starts and ends again and again.",
         "Read `compute logs NAME`, then correct the program or run `compute rollout undo NAME`.",
     )
+    INSTANCE_EDITED = user(
+        "InstanceEdited",
+        "The spec of the instance was changed by hand in its cell, and is put back to its template.",
+        "Change the Workload instead: instances follow its template.",
+    )
     INSTANCES_PROVISIONING = transient(
         "InstancesProvisioning",
         "Instances are being made and none is ready yet.",

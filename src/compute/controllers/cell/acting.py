@@ -29,8 +29,10 @@ from compute.client.client import Client
 from compute.controllers.cell.agenda import Agenda, new_instances, tended
 from compute.controllers.cell.members import is_member
 from compute.controllers.cell.planes import CellSettings
+from compute.decide.instance_edits import is_edited, report_of
 from compute.decide.ranking import Candidate
 from compute.decide.rollout import Create
+from compute.runtime.events import Recorder
 from compute.runtime.together import together
 
 _log: Final = logging.getLogger(__name__)
@@ -63,10 +65,13 @@ class _Refused(Exception):
 class Acting:
     """The work of one pass. The deployment was read live before."""
 
-    def __init__(self, client: Client, work: Agenda, settings: CellSettings) -> None:
+    def __init__(
+        self, client: Client, work: Agenda, settings: CellSettings, recorder: Recorder
+    ) -> None:
         self._client = client
         self._work = work
         self._settings = settings
+        self._recorder = recorder
         self._there = {instance.metadata.uid: instance for instance in work.instances}
 
     async def run(self, now: datetime) -> Done:
@@ -124,15 +129,28 @@ class Acting:
     async def _change(self, change: tuple[Instance, Mapping[str, str]]) -> None:
         """Change an Instance. Others write it all the time, so once it is read anew and tried again."""
         instance, labels = change
-        meta, network = instance.metadata, self._work.network
+        meta = instance.metadata
         try:
-            self._put(await self._client.patch(instance, tended(instance, labels, network)))
+            await self._tend(instance, labels)
         except NotFound:
             self._there.pop(meta.uid, None)
         except Conflict:
             fresh = await self._client.find(Instance, meta.name, meta.namespace)
             if fresh is not None and fresh.metadata.uid == meta.uid and not fresh.deleting:
-                self._put(await self._client.patch(fresh, tended(fresh, labels, network)))
+                await self._tend(fresh, labels)
+
+    async def _tend(self, instance: Instance, labels: Mapping[str, str]) -> None:
+        """Write what the Instance lacks, and report what was changed by hand and is put back.
+
+        A server that changes every spec by itself has the last word, without a report each time.
+        """
+        origin = self._work.origin
+        wanted = tended(instance, labels, self._work.network, origin)
+        written = await self._client.patch(instance, wanted)
+        self._put(written)
+        if is_edited(instance, origin) and not is_edited(written, origin):
+            reason, note = Reason.INSTANCE_EDITED, report_of(instance, origin)
+            self._recorder.event(self._client, written, "Warning", reason, note, "Restore")
 
     async def _delete(self, now: datetime, instance: Instance) -> None:
         try:

@@ -14,6 +14,7 @@ from compute.api.reasons import Reason
 from compute.controllers.cell.planes import CellSettings
 from compute.decide import rollout
 from compute.decide.gating import opened
+from compute.decide.instance_edits import Origin, restored
 from compute.decide.networks import NetworkPlan
 from compute.decide.rollout import Create, Delete, Label, Plan
 from compute.decide.rollup import NetworkVerdict
@@ -28,6 +29,7 @@ class Agenda:
     """The deployment and its Instances as they were seen, and what is to be done about them.
 
     ``network`` is None where nobody manages networks: then nothing waits for any.
+    ``origin`` is what Instances of the present template are made from.
     ``changes`` are Instances that are not as they should be, each with labels that it lacks.
     ``patience`` is how long nothing new is made: a network that is set up meanwhile saves each
     Instance the way through a gate.
@@ -37,6 +39,7 @@ class Agenda:
     instances: Sequence[Instance]
     network: NetworkPlan | None
     plan: Plan
+    origin: Origin
     changes: tuple[tuple[Instance, Mapping[str, str]], ...]
     patience: timedelta | None = None
 
@@ -87,12 +90,14 @@ def agenda(
 ) -> Agenda:
     """What is to be done for a deployment, given its Instances and how its networks stand."""
     plan = rollout.plan(deployment, instances, now)
+    origin = Origin(deployment.spec.template)
     return Agenda(
         deployment=deployment,
         instances=instances,
         network=network,
         plan=plan,
-        changes=tuple(_changes(instances, plan, network)),
+        origin=origin,
+        changes=tuple(_changes(instances, plan, network, origin)),
         patience=_patience(deployment, network, now),
     )
 
@@ -116,10 +121,16 @@ def new_instances(work: Agenda, settings: CellSettings) -> Callable[[int], Insta
     return new
 
 
-def tended(instance: Instance, labels: Mapping[str, str], network: NetworkPlan | None) -> Instance:
-    """The Instance with its labels, its location, and no gate that is open; itself if it has all."""
+def tended(
+    instance: Instance, labels: Mapping[str, str], network: NetworkPlan | None, origin: Origin
+) -> Instance:
+    """The Instance with its labels, its location, its template's spec, and no gate that is open.
+
+    It is itself where it has all of that.
+    """
     is_open = network is None or network.verdict.ready
-    let = opened(instance, NETWORK) if is_open else instance
+    own = restored(instance, origin)
+    let = opened(own, NETWORK) if is_open else own
     place = instance.spec.location or (network.verdict.location if network else None)
     if not labels and let is instance and place is instance.spec.location:
         return instance
@@ -143,7 +154,7 @@ def _patience(
 
 
 def _changes(
-    instances: Iterable[Instance], plan: Plan, network: NetworkPlan | None
+    instances: Iterable[Instance], plan: Plan, network: NetworkPlan | None, origin: Origin
 ) -> Iterator[tuple[Instance, Mapping[str, str]]]:
     """Instances that stay and are to change: in one write each, whatever the number of reasons."""
     labels = {action.uid: action.labels for action in plan.now if isinstance(action, Label)}
@@ -151,5 +162,5 @@ def _changes(
     for instance in instances:
         if not instance.deleting and instance.metadata.uid not in leaving:
             lacking = labels.get(instance.metadata.uid, {})
-            if tended(instance, lacking, network) is not instance:
+            if tended(instance, lacking, network, origin) is not instance:
                 yield instance, lacking

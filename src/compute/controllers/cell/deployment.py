@@ -23,7 +23,6 @@ from compute.controllers.cell.network_gate import NetworkGate
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.decide.rollout import is_begun
 from compute.decide.rollup import deployment_status, same, tells_more
-from compute.environment import Environment
 from compute.runtime.clusters import Cluster
 from compute.runtime.commit import hold, release
 from compute.runtime.controller import Controller, ControllerSettings
@@ -43,7 +42,7 @@ _CROWDED: Final = timedelta(seconds=10)
 def controllers(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Controller]:
     """The controller of a cell's deployments."""
     gate = NetworkGate(planes.cell) if settings.networking else None
-    reconciler = Deployments(planes, settings, gate, kit.environment)
+    reconciler = Deployments(planes, settings, gate, kit)
     sources = [
         own(WorkloadDeployment, planes.cell),
         mapped(Instance, planes.cell, concerned),
@@ -75,12 +74,13 @@ class Deployments:
         planes: CellPlanes,
         settings: CellSettings,
         gate: NetworkGate | None,
-        environment: Environment,
+        kit: Kit,
     ) -> None:
         self._cell = planes.cell
         self._settings = settings
         self._gate = gate
-        self._environment = environment
+        self._environment = kit.environment
+        self._recorder = kit.recorder(NAME)
         self._pace = Pace(staggered=True)
         self._reports = Pace()
         self._last: dict[Request, _Last] = {}
@@ -151,7 +151,7 @@ class Deployments:
 
     async def _act(self, cluster: Cluster, work: Agenda) -> Done:
         """Do what is on the agenda. Trouble with networks must not keep Instances from being made."""
-        acting = Acting(cluster.client, work, self._settings)
+        acting = Acting(cluster.client, work, self._settings, self._recorder)
         done = await acting.run(self._environment.now())
         if self._gate is None or work.network is None or not work.asks_for_networks:
             return done
