@@ -24,13 +24,13 @@ def claimant(template: Object, policies: Iterable[PropagationPolicy]) -> Propaga
     """The policy that has the object, or the one that is to have it; None when none wants it.
 
     Of several that want it, the one of the highest priority; then the one that names it most
-    exactly; then the first by name.
+    exactly; then the first by name. One that is being deleted claims nothing new.
     """
     policies = list(policies)
     for policy in policies:
         if claimed_by(template) == policy.metadata.name:
             return policy
-    wanting = [policy for policy in policies if _exactness(policy, template)]
+    wanting = [p for p in policies if not p.deleting and _exactness(p, template)]
     return min(wanting, key=lambda policy: _rank(policy, template), default=None)
 
 

@@ -316,6 +316,25 @@ def test_paused_before_the_first_instance():
     assert told(seen) == (Phase.PAUSED, "paused with 0 of 1 updated", "Paused")
 
 
+@pytest.mark.parametrize("status", ["True", "False"])
+def test_paused_while_an_operator_of_the_hub_holds_the_change_back(status):
+    """It is told in the words of the deployment, for nothing in the city can be cured meanwhile."""
+    held = condition("Paused", status, "PropagationSuspended", "held back", since=NOW)
+    behind = given(1, held, counters={"updated_replicas": 0})
+    seen = look(asked(), (behind,), (running(image=OLD),))
+    expected = (Phase.PAUSED, "web-home-dfw: held back", "PropagationSuspended")
+
+    assert (told(seen) == expected) is (status == "True")
+
+
+def test_what_a_cell_refuses_is_blocked():
+    """It holds though the cell has reported nothing of the change."""
+    refused = condition("Available", "False", "RefusedByCell", "the name is taken", since=NOW)
+    seen = look(asked(), (given(1, refused, counters={**NOTHING_RUNS, "observed_generation": 0}),))
+
+    assert told(seen) == (Phase.BLOCKED, "web-home-dfw: the name is taken", "RefusedByCell")
+
+
 def test_an_instance_on_its_way_out_is_old_whatever_its_template():
     """It serves the rollout no more, so it is not counted as updated."""
     seen = look(asked(), (given(),), (running(deletion_timestamp=NOW),))

@@ -5,6 +5,7 @@ import pytest
 from compute.api.karmada import Placement, PropagationPolicy, PropagationSpec, ResourceSelector
 from compute.api.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
 from compute.federation import claims, marks
+from tests.builders import NOW
 from tests.engine_builders import NS, WD, sent
 from tests.federation_builders import with_meta
 
@@ -78,6 +79,14 @@ def test_who_has_claimed_it_keeps_it():
     assert claims.claimed_by(mine) == "first"
     assert claims.claimant(mine, [better, first]) == first
     assert claims.claimant(mine, [better]) == better
+
+
+def test_a_policy_on_its_way_out_claims_nothing_new():
+    """What it has it keeps until it is gone."""
+    going = with_meta(policy("going", 9, name=WD), deletion_timestamp=NOW)
+    other = policy("other")
+    assert claims.claimant(sent(), [going, other]) == other
+    assert claims.claimant(claims.claimed(sent(), going), [going, other]) == going
 
 
 def test_a_claim_in_another_namespace_is_none():

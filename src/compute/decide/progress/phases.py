@@ -11,9 +11,11 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
+from compute.api.conditions import ConditionType
 from compute.api.reasons import NeighbourReason, Reason
 from compute.api.times import format_time
 from compute.decide import drains
+from compute.decide.conditions import find
 from compute.decide.explain import cause
 from compute.decide.explain.cause import Cause
 from compute.decide.explain.titles import count
@@ -34,6 +36,7 @@ _FROM_ABOVE: Final[frozenset[str]] = frozenset(
         NeighbourReason.RUNTIME_CLASS_NOT_SERVED,
         Reason.NETWORK_NOT_FOUND,
         Reason.NO_CELL_FOR_CITY,
+        Reason.REFUSED_BY_CELL,
         Reason.SUSPENDED,
     }
 )
@@ -132,6 +135,7 @@ def _find(city: City, before: Row | None, now: datetime, patience: Patience) -> 
     begun = before is not None and before.course in {Phase.PENDING, Phase.UPDATING}
     return (
         _paused(city)
+        or _held_on_hub(city)
         or _failed(city, before, now, patience)
         or _blocked(city)
         or _queued(city, begun=begun)
@@ -155,6 +159,15 @@ def _paused(city: City) -> _Finding | None:
         return None
     why = f"paused with {len(city.updated)} of {city.desired} updated"
     return _Finding(Phase.PAUSED, _and(why, _trouble(city)), Reason.PAUSED)
+
+
+def _held_on_hub(city: City) -> _Finding | None:
+    """An operator of the hub holds the city's changes back: nothing that is wrong there can be cured."""
+    deployment = city.deployment
+    held = find(deployment.status.conditions, ConditionType.PAUSED) if deployment else None
+    if deployment is None or held is None or held.status != "True":
+        return None
+    return _because(Phase.PAUSED, cause.said(deployment, held))
 
 
 def _failed(city: City, before: Row | None, now: datetime, patience: Patience) -> _Finding | None:
