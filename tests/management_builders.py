@@ -166,7 +166,8 @@ class Setting:
         found = await client.find(karmada.Cluster, name)
         if found is None:
             spec = karmada.ClusterSpec(sync_mode="Push")
-            found = await client.create(karmada.Cluster(metadata=ObjectMeta(name=name), spec=spec))
+            meta = ObjectMeta(name=name, labels={labels.TOPOLOGY_CITY_CODE: "DFW"})
+            found = await client.create(karmada.Cluster(metadata=meta, spec=spec))
         told = condition("Ready", ready, "ClusterReady", since=since)
         status = msgspec.structs.replace(found.status, conditions=(told,))
         await client.patch_status(found, msgspec.structs.replace(found, status=status))

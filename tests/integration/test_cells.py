@@ -13,6 +13,7 @@ from tests.integration.worlds import (
     is_ready,
     reason_of,
     told,
+    with_image,
     with_replicas,
     workload,
 )
@@ -61,6 +62,48 @@ def test_a_cell_that_is_cut_off_keeps_what_runs_and_is_told_of_as_unreachable():
         assert reason_of(mended, "Available") == "StableInstanceFound"
 
     told(story)
+
+
+def test_a_new_deployment_for_a_silent_cell_says_so_at_once():
+    """It names the cell and since when, does not say that anything runs there, and starts later."""
+
+    async def story(world: Watched) -> None:
+        await cut(world, "dfw")
+        await world.quiet(60.0)
+        await world.user.create(workload(cities=("DFW", "LHR")))
+        silent = await world.named(
+            PROJECT,
+            WorkloadDeployment,
+            "web-home-dfw",
+            true=lambda d: reason_of(d, "Available") == "CellUnreachable",
+            seconds=2.0,
+        )
+        assert "Cell dfw has not reported since 2026-01-01T00:0" in str(silent.status.conditions)
+        assert "goes on" not in str(silent.status.conditions)
+        await cut(world, "dfw", "false")
+        await world.served("web")
+
+    told(story, cities=("DFW", "LHR"))
+
+
+def test_a_city_that_is_cut_off_is_not_up_to_date_with_a_change_that_it_has_not_seen():
+    """Neither its deployment nor the Workload counts what runs there as the newest."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW", "LHR")))
+        await cut(world, "dfw")
+        await world.quiet(60.0)
+        await world.change("web", with_image("registry.test/web:2"))
+        await world.quiet(60.0)
+        held = await world.user.get(WorkloadDeployment, "web-home-dfw", "default")
+        assert (held.status.ready_replicas, held.status.updated_replicas) == (1, 0)
+        assert "without the latest change" in str(held.status.conditions)
+        whole = await world.user.get(Workload, "web", "default")
+        assert (whole.status.ready_replicas, whole.status.updated_replicas) == (2, 1)
+        await cut(world, "dfw", "false")
+        await world.served("web")
+
+    told(story, cities=("DFW", "LHR"))
 
 
 def test_a_cell_that_is_cut_off_finishes_its_own_deletions_and_heals():

@@ -43,6 +43,7 @@ from compute.runtime.sources import Source, mapped, own
 
 NAME: Final = "federator"
 _CELL: Final = "cell"
+_NOWHERE: Final = ""
 
 
 def controllers(planes: ManagementPlanes, kit: Kit) -> list[Controller]:
@@ -236,13 +237,13 @@ def _of_binding(hub: Cluster, binding: ResourceBinding) -> Iterable[Request]:
 
 
 def _of_cell(hub: Cluster, cell: karmada.Cluster) -> Iterable[Request]:
-    """The deployments that are bound to a cell, and those that it has yet to let go of."""
+    """The deployments bound to a cell, those that it has yet to release, and those without one."""
     cache = hub.informers.of(ResourceBinding).cache
     cache.add_index(_CELL, _cells)
-    for binding in cache.by(_CELL, cell.metadata.name):
+    for binding in (*cache.by(_CELL, cell.metadata.name), *cache.by(_CELL, _NOWHERE)):
         yield from _of_binding(hub, binding)
     yield from remains.of_silence(hub, cell.metadata.name)
 
 
 def _cells(binding: ResourceBinding) -> Iterable[str]:
-    return [cluster.name for cluster in binding.spec.clusters]
+    return [cluster.name for cluster in binding.spec.clusters] or [_NOWHERE]

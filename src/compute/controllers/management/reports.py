@@ -1,11 +1,12 @@
 """What the project is told of a deployment: what its cell reports, and what only the hub knows."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
 import msgspec
 
-from compute.api import karmada, names, times
+from compute.api import karmada, labels, names, times
 from compute.api.compute import WorkloadDeployment, WorkloadDeploymentStatus
 from compute.api.conditions import ConditionType, NeighbourCondition
 from compute.api.coordination import Lease
@@ -100,7 +101,8 @@ async def trouble_of(hub: Cluster, copy: WorkloadDeployment, read: Read) -> Trou
     if binding is None or binding.spec.resource.uid not in ("", meta.uid):
         return None
     if not binding.spec.clusters:
-        return _unplaced(binding)
+        unplaced = _unplaced(binding)
+        return unplaced and replace(unplaced, silent=await _silent_city(hub, copy, read))
     cell = binding.spec.clusters[0].name
     return await _silent(hub, cell, read) or _held(binding, cell) or _not_taken(binding, cell)
 
@@ -151,6 +153,19 @@ async def _silent(hub: Cluster, cell: str, read: Read) -> Silent | None:
     if ready is None or ready.status == "True":
         return None
     return Silent(cell, await _last_heard(hub, cell, ready))
+
+
+async def _silent_city(hub: Cluster, copy: WorkloadDeployment, read: Read) -> tuple[Silent, ...]:
+    """The cells of a deployment's city, if it has any and none of them answers."""
+    city = copy.metadata.labels.get(labels.TOPOLOGY_CITY_CODE)
+    found: list[Silent] = []
+    for cluster in hub.informers.of(karmada.Cluster).cache.list():
+        if cluster.metadata.labels.get(labels.TOPOLOGY_CITY_CODE) == city and not cluster.deleting:
+            silent = await _silent(hub, cluster.metadata.name, read)
+            if silent is None:
+                return ()
+            found.append(silent)
+    return tuple(found)
 
 
 async def _last_heard(hub: Cluster, cell: str, ready: Condition) -> datetime:

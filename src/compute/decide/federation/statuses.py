@@ -1,5 +1,6 @@
 """From the hub back to the project: how a deployment is doing in its city."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, assert_never
@@ -33,9 +34,13 @@ class Silent:
 
 @dataclass(frozen=True, slots=True)
 class Unplaced:
-    """The hub has found no cell for the deployment, and says why."""
+    """The hub has found no cell for the deployment, and says why.
+
+    ``silent`` are the cells of its city, where none of them answers: it is placed when one does.
+    """
 
     why: str
+    silent: tuple[Silent, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +80,7 @@ def project_status(
     if hub is None:
         return None
     current = is_reported(hub) and hub.spec == deployment.spec
-    report = translated(hub.status, deployment, current=current)
+    report = translated(_counted(hub.status, current=current), deployment, current=current)
     own = find(deployment.status.conditions, ConditionType.REFERENCED_DATA_READY)
     told = [c for c in report.conditions if c.type not in _SAID_BY_THE_PROJECT]
     if own:
@@ -83,7 +88,7 @@ def project_status(
     drain = drains.condition(deployment, now)
     if drain:
         told.append(_since_then(deployment, drain, now))
-    overlay = _overlay(deployment, told, trouble)
+    overlay = _overlay(deployment, report, trouble, current=current)
     if overlay:
         told = _overlaid(deployment, told, ConditionType.AVAILABLE, overlay, now)
     if isinstance(trouble, Held):
@@ -92,23 +97,31 @@ def project_status(
     return None if same(deployment.status, status) else status
 
 
+def _counted(status: WorkloadDeploymentStatus, *, current: bool) -> WorkloadDeploymentStatus:
+    """The report with its counts. What is up to date with an older spec is not so with a newer."""
+    if current:
+        return status
+    return msgspec.structs.replace(status, updated_replicas=0, current_replicas=0)
+
+
 def _overlay(
-    deployment: WorkloadDeployment, told: list[Condition], trouble: Trouble | None
+    deployment: WorkloadDeployment,
+    report: WorkloadDeploymentStatus,
+    trouble: Trouble | None,
+    *,
+    current: bool,
 ) -> Candidate | None:
+    told = report.conditions
     match trouble:
         case None:
             return None
-        case Silent(cell, since):
-            # The instant and not the age, which would be another status on every pass.
-            message = (
-                f"Cell {cell} has not reported since {times.format_time(since)}; "
-                "what runs there goes on unseen"
-            )
+        case Silent():
+            goes_on = _meanwhile(runs=report.replicas > 0, current=current)
+            message = f"{_not_reported((trouble,))}; {goes_on}"
             return Candidate("", Reason.CELL_UNREACHABLE, message, "Unknown")
-        case Unplaced(why):
+        case Unplaced(why, silent):
             served = is_true(told, ConditionType.AVAILABLE)
-            message = f"No cell serves {deployment.spec.city_code}: {why}"
-            return None if served else Candidate("", Reason.NO_CELL_FOR_CITY, message)
+            return None if served else _unplaced(deployment.spec.city_code, why, silent)
         case Held():
             waiting = Candidate("", Reason.PROPAGATION_SUSPENDED, _held(deployment))
             return None if find(told, ConditionType.AVAILABLE) else waiting
@@ -116,6 +129,27 @@ def _overlay(
             refused = Candidate("", Reason.REFUSED_BY_CELL, f"Cell {cell} does not take it: {why}")
             return None if find(told, ConditionType.AVAILABLE) else refused
     assert_never(trouble)
+
+
+def _unplaced(city: str, why: str, silent: Sequence[Silent]) -> Candidate:
+    if not silent:
+        return Candidate("", Reason.NO_CELL_FOR_CITY, f"No cell serves {city}: {why}")
+    later = "nothing runs there yet, it starts when the cell answers again"
+    return Candidate("", Reason.CELL_UNREACHABLE, f"{_not_reported(silent)}; {later}")
+
+
+def _not_reported(silent: Sequence[Silent]) -> str:
+    """Since when cells are silent: the instant and not the age, which would never rest."""
+    since = [(one.cell, times.format_time(one.since)) for one in silent]
+    return "; ".join(f"Cell {cell} has not reported since {when}" for cell, when in since)
+
+
+def _meanwhile(*, runs: bool, current: bool) -> str:
+    """What becomes of a deployment in a cell that is silent."""
+    if not runs:
+        return "nothing was running there, and what is new starts when the cell answers again"
+    unseen = "what runs there goes on unseen"
+    return unseen if current else f"{unseen}, and without the latest change"
 
 
 def _paused(deployment: WorkloadDeployment) -> Candidate:

@@ -100,6 +100,27 @@ def test_a_city_without_a_cell_says_so(tmp_path):
     set_up(tmp_path, story)
 
 
+def test_a_city_whose_only_cell_is_silent_says_since_when(tmp_path):
+    """There is a cell, so the city is not without one; it is told as soon as that is known."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.cell("True", START)
+        await on.deploy()
+        await on.bind(refused="0/1 clusters are available")
+        await on.project(_because("NoCellForCity"))
+        await on.cell("Unknown", START + timedelta(seconds=45))
+        seen = await on.project(_because("CellUnreachable"))
+        told = _available(seen)
+        assert told is not None
+        assert told.status == "False"
+        assert told.message.startswith("Cell cell-dfw has not reported since 2026-01-01T00:00:45Z;")
+        await on.cell("True", START + timedelta(seconds=90))
+        await on.project(_because("NoCellForCity"))
+
+    set_up(tmp_path, story)
+
+
 def test_a_cell_that_is_silent_is_not_taken_for_well(tmp_path):
     """Unknown since the last renewal of the lease; the counts stay, and so does the rest at rest."""
 

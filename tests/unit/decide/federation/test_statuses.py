@@ -7,6 +7,7 @@ import pytest
 from compute.api.conditions import ConditionType
 from compute.api.reasons import Reason
 from compute.decide import drains
+from compute.decide.conditions import find
 from compute.decide.drains import Drain
 from compute.decide.federation import (
     Held,
@@ -79,7 +80,7 @@ def test_a_drain_is_told_beside_what_the_cell_reports():
 
 def test_a_silent_cell_makes_availability_unknown():
     """Nobody can tell; the counters stay, and the message says since when."""
-    hub = with_status(on_hub(), AVAILABLE, REPLICAS, ready_replicas=2)
+    hub = with_status(on_hub(), AVAILABLE, REPLICAS, replicas=2, ready_replicas=2)
     got = project_status(with_status(original(), AVAILABLE), hub, SILENT, LATER)
 
     assert got is not None
@@ -96,6 +97,59 @@ def test_a_silent_cell_makes_availability_unknown():
             generation=1,
         ),
     )
+
+
+@pytest.mark.parametrize(
+    ("replicas", "observed", "goes_on"),
+    [
+        (2, 1, "what runs there goes on unseen"),
+        (2, 0, "what runs there goes on unseen, and without the latest change"),
+        (0, 1, "nothing was running there, and what is new starts when the cell answers again"),
+        (0, 0, "nothing was running there, and what is new starts when the cell answers again"),
+    ],
+)
+def test_what_goes_on_in_a_silent_cell_is_what_it_reported(replicas, observed, goes_on):
+    """Nothing is said to run that never did, nor to have a change that the cell has not seen."""
+    hub = with_status(on_hub(), AVAILABLE, replicas=replicas, observed_generation=observed)
+    got = project_status(original(), hub, SILENT, LATER)
+
+    assert got is not None
+    told = find(got.conditions, ConditionType.AVAILABLE)
+    assert told is not None
+    assert told.message.partition("; ")[2] == goes_on
+
+
+def test_a_deployment_whose_city_is_silent_waits_for_its_cells():
+    """There are cells, and none answers: that is told rather than that there is none."""
+    silent = (SILENT, Silent("cell-dfw-2", LATER))
+    got = project_status(original(), on_hub(), Unplaced("1 not ready", silent), LATER)
+
+    assert got is not None
+    (available,) = got.conditions
+    assert (available.status, available.reason) == ("False", Reason.CELL_UNREACHABLE)
+    assert available.message == (
+        "Cell cell-dfw has not reported since 2026-06-01T12:00:00Z; "
+        "Cell cell-dfw-2 has not reported since 2026-06-01T14:00:00Z; "
+        "nothing runs there yet, it starts when the cell answers again"
+    )
+
+
+@pytest.mark.parametrize(("observed", "counts"), [(2, (3, 2)), (1, (0, 0))])
+def test_nothing_is_up_to_date_with_a_generation_that_the_cell_has_not_seen(observed, counts):
+    """What runs is counted as it was; of the newest template nothing is known to run."""
+    hub = with_status(
+        on_hub(generation=2),
+        replicas=3,
+        ready_replicas=3,
+        updated_replicas=3,
+        current_replicas=2,
+        observed_generation=observed,
+    )
+    got = project_status(original(generation=2), hub, None, LATER)
+
+    assert got is not None
+    assert (got.replicas, got.ready_replicas) == (3, 3)
+    assert (got.updated_replicas, got.current_replicas) == counts
 
 
 @pytest.mark.parametrize(("lease", "expected"), [(7200, None), (7199, SILENT)])
