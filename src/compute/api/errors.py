@@ -20,6 +20,7 @@ continent away.
       TooManyRequests       429  asked too often; retry after the stated time
       InternalError         500  a fault of the plane's own
       Unavailable           503  nobody answered; retrying may help
+        Unreachable              known to be so, and logged already
       Timeout               504  no answer in time; it may or may not have happened
 """
 
@@ -111,6 +112,13 @@ class InternalError(ApiError):
 
 class Unavailable(ApiError):
     code, reason = 503, "ServiceUnavailable"
+
+
+class Unreachable(Unavailable):
+    """Nothing gets through to the plane, and whatever found that out has logged it, once.
+
+    A caller that fails because of it has nothing to add: it logs that at debug.
+    """
 
 
 class Timeout(ApiError):

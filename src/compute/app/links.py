@@ -1,8 +1,11 @@
 """The ways between the planes of a world, which can be cut to see how the system copes."""
 
+import asyncio
+import logging
 from collections.abc import Sequence
+from typing import Final
 
-from compute.api.errors import Unavailable
+from compute.api.errors import Unreachable
 from compute.client.client import Client
 from compute.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
 from compute.client.transport import Document, Place
@@ -13,30 +16,43 @@ from compute.plane.registry.watches import Watch
 from compute.plane.store.records import Record
 from compute.plane.users import ITSELF
 
+_log: Final = logging.getLogger(__name__)
+
 
 class Link:
     """The way to one plane, and for a cell also the way out of it. All of it is cut at once.
 
     A watch that is open when the link is cut ends there, and none can be opened until it is healed.
+    Both are logged once; what fails meanwhile is counted.
     """
 
     def __init__(self, end: str) -> None:
         self.end = end
         self.is_cut = False
         self._watches: list[Watch] = []
+        self._since = 0.0
+        self._refused = 0  # requests since it was cut
 
     def cut(self) -> None:
+        if not self.is_cut:
+            self._since, self._refused = asyncio.get_running_loop().time(), 0
+            _log.warning(f"{self.end} is cut off")
         self.is_cut = True
         watches, self._watches = self._watches, []
         for watch in watches:
             watch.end()
 
     def heal(self) -> None:
+        if self.is_cut:
+            seconds = round(asyncio.get_running_loop().time() - self._since, 3)
+            about = {"seconds": seconds, "refused": self._refused}
+            _log.warning(f"{self.end} is back", extra=about)
         self.is_cut = False
 
     def check(self) -> None:
         if self.is_cut:
-            raise Unavailable(f"{self.end} is cut off")
+            self._refused += 1
+            raise Unreachable(f"{self.end} is cut off")
 
     def keep(self, watch: Watch) -> None:
         """End this watch when the link is cut."""

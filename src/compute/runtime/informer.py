@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import aclosing
 from typing import Final, Generic, TypeVar
 
+from compute.api.errors import Unreachable
 from compute.api.meta import Object
 from compute.client.client import Client
 from compute.client.following import Listed, NotServed, follow
@@ -61,6 +62,7 @@ class Informer(Generic[K]):
         self._listeners: dict[int, Heard[K]] = {}  # in the order of their coming
         self._numbered = 0
         self._present: dict[Key, None] = {}  # what the list that is under way has shown so far
+        self._last_trouble: Exception | None = None
         self._synced = asyncio.Event()
         self._known = asyncio.Event()
 
@@ -213,10 +215,15 @@ class Informer(Generic[K]):
             self._known.set()
         self.trouble = "" if trouble is None else str(trouble) or repr(trouble)
         extra = {"cluster": self.cluster, "kind": self.kind.RESOURCE.kind}
+        logged_already = isinstance(trouble or self._last_trouble, Unreachable)
+        self._last_trouble = trouble
         if trouble is None:
-            _log.info("informer well", extra=extra)
+            _log.log(
+                logging.DEBUG if logged_already else logging.INFO, "informer well", extra=extra
+            )
         else:
-            _log.warning("informer in trouble", extra=extra | {"trouble": self.trouble})
+            level = logging.DEBUG if logged_already else logging.WARNING
+            _log.log(level, "informer in trouble", extra=extra | {"trouble": self.trouble})
 
     def _place(self, namespace: str, name: str) -> dict[str, str]:
         return {

@@ -3,6 +3,7 @@
 import logging
 from typing import Final
 
+from compute.api.errors import Unreachable
 from compute.runtime.endings import Ending
 from compute.runtime.passes import Pass
 
@@ -15,7 +16,8 @@ class PassLog:
     """The log of one controller's passes.
 
     A pass that failed is an error. Its traceback is shown once for each place in the code that it
-    comes from: the hundredth says nothing that the first did not.
+    comes from: the hundredth says nothing that the first did not. A pass that failed because a plane
+    is known to be unreachable is logged at debug, since that was logged when it was found out.
     """
 
     def __init__(self, controller: str, level: int) -> None:
@@ -25,7 +27,7 @@ class PassLog:
 
     def ended(self, made: Pass, ending: Ending, seconds: float) -> None:
         """Write the line of a pass."""
-        level = logging.ERROR if ending.failed else self._level
+        level = _severity(ending) if ending.failed else self._level
         if not _log.isEnabledFor(level):
             return
         about: dict[str, object] = {
@@ -53,6 +55,10 @@ class PassLog:
             self._shown.clear()
         self._shown[place] = None
         return error
+
+
+def _severity(ending: Ending) -> int:
+    return logging.DEBUG if isinstance(ending.error, Unreachable) else logging.ERROR
 
 
 def _place(error: BaseException) -> tuple[object, ...]:
