@@ -14,6 +14,7 @@ import msgspec
 from compute.api import errors, fields
 from compute.api.errors import ApiError, BadRequest, Conflict, Invalid
 from compute.client.transport import Document
+from compute.plane.apply.entries import identity
 from compute.plane.apply.merge import Applied
 from compute.plane.registry import versions
 from compute.plane.registry.addressing import check_name, check_namespace, check_type
@@ -220,8 +221,8 @@ def unborn(target: Target, document: Document) -> Document:
 def _is_unchanged(old: Document, new: Document) -> bool:
     """Whether there is nothing to write.
 
-    Managed fields that differ only in their times are the same: a field was set to a value that
-    admission or the schema made of it before.
+    Managed fields that differ only in their times, and so in their order, are the same: a field was
+    set to a value that admission or the schema made of it before.
     """
     before = {name: value for name, value in old["metadata"].items() if name != "resourceVersion"}
     after = new["metadata"]
@@ -231,11 +232,9 @@ def _is_unchanged(old: Document, new: Document) -> bool:
 
 
 def _without_times(metadata: Metadata) -> Metadata:
-    entries = [
-        {name: value for name, value in entry.items() if name != "time"}
-        for entry in metadata.get("managedFields") or ()
-    ]
-    return {**metadata, "managedFields": entries}
+    entries = metadata.get("managedFields") or ()
+    timeless = [{name: value for name, value in e.items() if name != "time"} for e in entries]
+    return {**metadata, "managedFields": sorted(timeless, key=identity)}
 
 
 def _keeps_ties(old: Metadata, new: Metadata) -> bool:

@@ -56,8 +56,11 @@ async def test_what_is_there_need_not_be_named_again(world: World):
     assert world.widgets.get("a")["spec"] == {"size": 1, "color": "red"}
 
 
+@pytest.mark.parametrize("how", [PatchType.APPLY, PatchType.MERGE])
 @scenario
-async def test_what_admission_completes_is_applied_again_without_a_write(world: World):
+async def test_what_admission_completes_is_applied_again_without_a_write(
+    world: World, how: PatchType
+):
     """A value that admission replaces is no change the second time, however much later it is."""
 
     def fill(attempt: Attempt) -> None:
@@ -68,10 +71,16 @@ async def test_what_admission_completes_is_applied_again_without_a_write(world: 
 
     world.registry.admission.mutating.append(fill)
     wanted = world.widgets.document("a", spec={"color": "", "size": 1})
-    await world.widgets.patch("a", wanted, PatchType.APPLY, "", APPLY)
+    if how is PatchType.APPLY:
+        await world.widgets.patch("a", wanted, how, "", APPLY)
+    else:
+        await world.widgets.create(wanted, APPLY)
+    labelled = {"metadata": {"labels": {"team": "blue"}}}
+    await asyncio.sleep(60)
+    await world.widgets.merge("a", labelled, options=WriteOptions(field_manager="bob"))
     first = world.widgets.get("a")
     await asyncio.sleep(60)
-    await world.widgets.patch("a", wanted, PatchType.APPLY, "", APPLY)
+    await world.widgets.patch("a", wanted, how, "", APPLY)
 
     assert first["spec"]["color"] == "red"
     assert world.widgets.get("a") == first
