@@ -81,10 +81,11 @@ def _role(name: str, *rules: tuple[PolicyRule, ...], part_of: str = "") -> Clust
     )
 
 
-# Entitlements and claims are for reading: to write one is to approve it.
+# Entitlements and claims are for reading: to write one is to approve it. kubectl looks a kind that
+# it does not know up among the definitions, and complains of rights where there is a typo.
 _VIEWER: Final = _rules(
     _READ, Namespace, ConfigMap, ServiceAccount, *_EVENTS, *_COMPUTE, *_NETWORKS,
-    ResourceClaim, AllowanceBucket, ServiceEntitlement,
+    ResourceClaim, AllowanceBucket, ServiceEntitlement, CustomResourceDefinition,
 )  # fmt: skip
 _EDITOR: Final = (
     *_VIEWER,

@@ -44,7 +44,7 @@ OF_PROJECTS = [
     (RoleBinding, "", "", ALL),
     (ClusterRole, "", "", ""),
     (ClusterRoleBinding, "", "", ""),
-    (CustomResourceDefinition, "", "", ""),
+    (CustomResourceDefinition, SEEN, "", ""),
 ]
 OF_OPERATORS = [
     (Cluster, ALL),
