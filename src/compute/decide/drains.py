@@ -29,6 +29,7 @@ class Grace:
 
 
 PLAIN: Final = Grace()
+_REASONS: Final = (Reason.CITY_WITHDRAWN, Reason.REPLACEMENT_PENDING)
 _MOST_NAMED: Final = 5
 _ONE_BY_ONE: Final = (
     "the quota does not allow both at once: one Instance is replaced after the other"
@@ -76,7 +77,7 @@ def of(deployment: WorkloadDeployment, reason: str = "") -> Drain | None:
         drain = msgspec.json.decode(stamp, type=Drain)
     except msgspec.DecodeError:
         return None
-    return drain if reason in ("", drain.reason) else None
+    return drain if drain.reason in ((reason,) if reason else _REASONS) else None
 
 
 def stamped(deployment: WorkloadDeployment, drain: Drain) -> WorkloadDeployment:
@@ -100,12 +101,21 @@ def next_due(deployments: Iterable[WorkloadDeployment]) -> datetime | None:
 
 
 def explained(deployments: Iterable[WorkloadDeployment]) -> list[Candidate]:
-    """Why each deployment that has a drain is drained, and when; the weightiest first.
+    """Why deployments that have a drain are drained, and when; the weightiest reason first.
 
-    The instant and not the time left, which would be another message on every pass.
+    Those that share a drain are named together. The message has the instant and not the time left,
+    which would be another message on every pass.
     """
-    pairs = ((d, of(d)) for d in deployments if not d.deleting)
-    return ranked(_explained(deployment, drain) for deployment, drain in pairs if drain)
+    groups: dict[tuple[str, datetime, tuple[str, ...]], list[WorkloadDeployment]] = {}
+    for deployment in sorted(deployments, key=lambda d: d.metadata.name):
+        drain = None if deployment.deleting else of(deployment)
+        if drain:
+            shown = _shown_reason(deployment, drain)
+            groups.setdefault((shown, drain.at, drain.by), []).append(deployment)
+    return ranked(
+        Candidate("", reason, _message(reason, at, by, group), "True")
+        for (reason, at, by), group in groups.items()
+    )
 
 
 def condition(deployment: WorkloadDeployment, now: datetime) -> Condition | None:
@@ -144,25 +154,32 @@ def news_of_end(deployment: WorkloadDeployment, now: datetime) -> News | None:
         return News("Warning", Reason.CITY_WITHDRAWN, note) if now >= drain.at else None
     if now < drain.at:
         return News("Normal", Reason.REPLACED, f"{name} is not needed any more and goes")
-    note = f"{_listed(drain.by)} made no progress until {at}: {name} goes all the same"
+    note = (
+        f"{_listed(drain.by, 'has', 'have')} made no progress until {at}: {name} goes all the same"
+    )
     return News("Warning", Reason.REPLACEMENT_TIMED_OUT, note)
 
 
-def _explained(deployment: WorkloadDeployment, drain: Drain) -> Candidate:
-    city, name, at = deployment.spec.city_code, deployment.metadata.name, format_time(drain.at)
-    if drain.reason == Reason.CITY_WITHDRAWN:
-        message = (
-            f"{city} is no longer offered to this project; {name} goes on, "
-            f"and is drained at {at} unless the city is offered again"
+def _shown_reason(deployment: WorkloadDeployment, drain: Drain) -> str:
+    gave_up = deployment.spec.scale_settings.min_replicas < drain.replicas
+    return Reason.REPLACEMENT_LACKS_QUOTA if gave_up else drain.reason
+
+
+def _message(
+    reason: str, at: datetime, by: Sequence[str], group: Sequence[WorkloadDeployment]
+) -> str:
+    names, time = [d.metadata.name for d in group], format_time(at)
+    if reason == Reason.CITY_WITHDRAWN:
+        cities = sorted({d.spec.city_code for d in group})
+        return (
+            f"{_listed(cities, 'is', 'are')} no longer offered to this project; "
+            f"{_listed(names, 'is', 'are')} drained at {time} unless offered again"
         )
-        return Candidate("", drain.reason, message, "True")
-    message = f"{name} goes on until {_listed(drain.by)} serves, or makes no progress until {at}"
-    if deployment.spec.scale_settings.min_replicas < drain.replicas:
-        message += f"; {_ONE_BY_ONE}"
-        return Candidate("", Reason.REPLACEMENT_LACKS_QUOTA, message, "True")
-    return Candidate("", drain.reason, message, "True")
+    going, coming = _listed(names, "goes", "go"), _listed(by, "serves", "serve")
+    message = f"{going} on until {coming}, or without progress until {time}"
+    return f"{message}; {_ONE_BY_ONE}" if reason == Reason.REPLACEMENT_LACKS_QUOTA else message
 
 
-def _listed(names: Sequence[str]) -> str:
-    named = ", ".join(names[:_MOST_NAMED])
-    return named if len(names) <= _MOST_NAMED else f"{named} and {len(names) - _MOST_NAMED} more"
+def _listed(names: Sequence[str], one: str, many: str) -> str:
+    named, more = ", ".join(names[:_MOST_NAMED]), len(names) - _MOST_NAMED
+    return f"{named}{f' and {more} more' if more > 0 else ''} {one if len(names) == 1 else many}"

@@ -7,7 +7,7 @@ case once these have made no progress for a while. Where nothing is missing, a c
 removed, and its deployment goes at once.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -25,7 +25,7 @@ Deployments = Mapping[str, WorkloadDeployment]  # by name
 
 
 def retained(
-    leaving: Iterable[WorkloadDeployment],
+    leaving: Sequence[WorkloadDeployment],
     wanted: Collection[str],
     present: Deployments,
     now: datetime,
@@ -42,7 +42,9 @@ def retained(
         for old in leaving
         if (drain := _drain(old, new, now, grace))
     }
-    return _sharing_quota(drained, new)
+    before = [drain for old in leaving if (drain := drains.of(old, Reason.REPLACEMENT_PENDING))]
+    counted = max((drain.ready for drain in before), default=0)
+    return _sharing_quota(drained, new, counted, now + grace.replacement)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +79,7 @@ def _drain(old: WorkloadDeployment, new: _New, now: datetime, grace: Grace) -> D
     present = drains.of(old, Reason.REPLACEMENT_PENDING)
     if present is None and old.status.ready_replicas == 0:
         return None
-    replicas = old.spec.scale_settings.min_replicas
-    drain = present or Drain(Reason.REPLACEMENT_PENDING, now, replicas=replicas)
+    drain = present or Drain(Reason.REPLACEMENT_PENDING, now, replicas=_size(old))
     by = new.missing.union(drain.by).intersection(new.wanted)
     if new.serve(by):
         return None
@@ -97,30 +98,35 @@ def _serves(new: WorkloadDeployment) -> bool:
     return is_reported(new) and status.ready_replicas >= status.desired_replicas
 
 
-def _sharing_quota(drained: Deployments, new: _New) -> dict[str, WorkloadDeployment]:
-    """The same deployments, smaller where the quota has no room for old and new side by side.
+def _sharing_quota(
+    drained: dict[str, WorkloadDeployment], new: _New, counted: int, at: datetime
+) -> dict[str, WorkloadDeployment]:
+    """The same deployments, one Instance fewer where the quota has no room for old and new.
 
-    One Instance is given up for the first new one, and another for each that is ready. So all but
-    one of what there was serve at any time, and a look that comes twice gives nothing up.
+    One is given up at first, and then another each time that more new ones are ready than the
+    number ``counted`` at the last. So all but one of what there was serve at any time, and a look
+    that comes twice gives nothing up.
     """
-    records = [drain for old in drained.values() if (drain := drains.of(old))]
-    by = frozenset(name for drain in records for name in drain.by)
-    if not any(map(_lacks_quota, new.there(by))):
-        return dict(drained)
-    goal = max(sum(drain.replicas for drain in records) - 1 - new.ready(by), 0)
-    excess = sum(old.spec.scale_settings.min_replicas for old in drained.values()) - goal
-    smaller = {}
-    for name in sorted(drained, reverse=True):
-        size = drained[name].spec.scale_settings.min_replicas
-        given = max(min(excess, size), 0)
-        excess -= given
-        smaller[name] = _scaled(drained[name], size - given) if given else drained[name]
-    return smaller
+    records = {name: drain for name, old in drained.items() if (drain := drains.of(old))}
+    by = frozenset(name for drain in records.values() for name in drain.by)
+    ready, sizes = new.ready(by), {name: _size(old) for name, old in drained.items()}
+    began = any(sizes[name] < drain.replicas for name, drain in records.items())
+    givers = [name for name in sorted(sizes) if sizes[name] > 0]
+    is_due = ready > counted or not began
+    if not (givers and is_due and any(map(_lacks_quota, new.there(by)))):
+        return drained
+    giver = givers[-1]
+    drain = msgspec.structs.replace(records[giver], at=at, ready=ready)
+    return drained | {giver: drains.stamped(_scaled(drained[giver], sizes[giver] - 1), drain)}
 
 
 def _lacks_quota(new: WorkloadDeployment) -> bool:
     said = find(new.status.conditions, ConditionType.REPLICAS_READY)
     return said is not None and said.status == "False" and said.reason == Reason.QUOTA_EXCEEDED
+
+
+def _size(old: WorkloadDeployment) -> int:
+    return old.spec.scale_settings.min_replicas
 
 
 def _scaled(old: WorkloadDeployment, replicas: int) -> WorkloadDeployment:

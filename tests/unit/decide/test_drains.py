@@ -19,8 +19,8 @@ DUE = NOW + GRACE.withdrawal
 SECOND = timedelta(seconds=1)
 WEB = workload("web", placement("a", "DFW", "LHR"))
 MESSAGE = (
-    "LHR is no longer offered to this project; web-a-lhr goes on, "
-    "and is drained at 2026-06-01T12:05:00Z unless the city is offered again"
+    "LHR is no longer offered to this project; "
+    "web-a-lhr is drained at 2026-06-01T12:05:00Z unless offered again"
 )
 
 
@@ -141,6 +141,17 @@ def test_the_workload_says_which_cities_are_drained():
     later = workload_status(msgspec.structs.replace(WEB, status=got), both(), now=NOW + SECOND)
     assert [c.type for c in later.conditions] == ["Available"]
     assert "drained" not in later.conditions[0].message
+
+
+def test_cities_that_are_drained_at_the_same_time_are_named_together():
+    """One sentence for all that one split has stamped."""
+    update = split((*both(),), "SIN").update
+    (told,) = subject.explained(u.desired for u in update)
+
+    assert told.message == (
+        "DFW, LHR are no longer offered to this project; "
+        "web-a-dfw, web-a-lhr are drained at 2026-06-01T12:05:00Z unless offered again"
+    )
 
 
 def test_a_workload_in_withdrawn_cities_alone_gives_that_reason():

@@ -23,9 +23,7 @@ CITIES = ("DFW", "LHR", "SIN", "NRT")
 QUOTA = condition("ReplicasReady", "False", "QuotaExceeded")
 OLD = placement("a", "DFW", replicas=3)
 NEW = placement("a", "LHR", replicas=3)
-GOES_ON = (
-    "web-a-dfw goes on until web-a-lhr serves, or makes no progress until 2026-06-01T12:10:00Z"
-)
+GOES_ON = "web-a-dfw goes on until web-a-lhr serves, or without progress until 2026-06-01T12:10:00Z"
 
 
 def web(*placements: Placement) -> Workload:
@@ -173,6 +171,18 @@ def test_several_old_ones_give_up_their_instances_in_turn():
     assert seen == [(2, 1), (2, 0), (1, 0), (0, 0)]
 
 
+def test_what_goes_on_for_another_period_still_gives_one_up():
+    """Progress that comes to light together with the end of a period counts for both."""
+    old, new = after(web(NEW), made(OLD))
+    old, _ = after(web(NEW), [old, reporting(new, 0, QUOTA)])
+    later, _ = after(web(NEW), [old, reporting(new, 1, QUOTA)], DUE)
+
+    assert later.spec.scale_settings.min_replicas == 1
+    told = drains.of(later)
+    assert told is not None
+    assert (told.at, told.ready) == (DUE + GRACE.replacement, 1)
+
+
 def test_other_reasons_than_quota_cost_the_old_nothing():
     """An image that is not there is no reason to give anything up."""
     old, new = after(web(NEW), made(OLD))
@@ -268,7 +278,7 @@ def test_only_some_of_many_replacements_are_named():
     by = tuple(f"web-a-{n}" for n in range(8))
     old = drains.stamped(made(OLD)[0], Drain("ReplacementPending", DUE, by=by, replicas=3))
     (told,) = drains.explained((old,))
-    assert "until web-a-0, web-a-1, web-a-2, web-a-3, web-a-4 and 3 more serves" in told.message
+    assert "until web-a-0, web-a-1, web-a-2, web-a-3, web-a-4 and 3 more serve, or" in told.message
 
 
 def test_an_event_tells_of_each_turn():
@@ -290,5 +300,5 @@ def test_an_event_tells_of_each_turn():
     assert drains.news_of_end(old, DUE) == News(
         "Warning",
         "ReplacementTimedOut",
-        "web-a-lhr made no progress until 2026-06-01T12:10:00Z: web-a-dfw goes all the same",
+        "web-a-lhr has made no progress until 2026-06-01T12:10:00Z: web-a-dfw goes all the same",
     )
