@@ -12,7 +12,7 @@ from compute.api.core import ConfigMap, Namespace
 from compute.api.errors import Unavailable
 from compute.api.instancespec import LocationRef, NetworkRef
 from compute.api.karmada import Cluster, ClusterSpec
-from compute.api.meta import LocalRef, ObjectMeta
+from compute.api.meta import LocalRef, Object, ObjectMeta
 from compute.api.networking import (
     Network,
     NetworkBinding,
@@ -24,6 +24,7 @@ from compute.api.networking import (
     SubnetClaim,
     SubnetClaimSpec,
 )
+from compute.api.resource import Resource
 from compute.client.options import (
     DeleteOptions,
     ListOptions,
@@ -174,7 +175,7 @@ async def settings(stage: Stage, cell: str, name: str, **data: str) -> ConfigMap
 class Link(LocalTransport):
     """The way to a plane, which can be cut: requests fail then, and watches show nothing.
 
-    While it lags, only the watches show nothing.
+    While it lags, only the watches show nothing, or those of one kind.
     """
 
     def __init__(self, plane: Plane) -> None:
@@ -182,12 +183,14 @@ class Link(LocalTransport):
         self._flows = asyncio.Event()
         self._flows.set()
         self._is_cut = False
+        self._lags: Resource | None = None
 
     def cut(self) -> None:
         self._is_cut = True
         self.lag()
 
-    def lag(self) -> None:
+    def lag(self, kind: type[Object] | None = None) -> None:
+        self._lags = kind.RESOURCE if kind else None
         self._flows.clear()
 
     def heal(self) -> None:
@@ -223,13 +226,16 @@ class Link(LocalTransport):
         self._check()
         async with (
             super().notices(place, options) as notices,
-            aclosing(self._late(notices)) as late,
+            aclosing(self._late(place.resource, notices)) as late,
         ):
             yield late
 
-    async def _late(self, notices: AsyncIterator[Notice]) -> AsyncGenerator[Notice, None]:
+    async def _late(
+        self, resource: Resource, notices: AsyncIterator[Notice]
+    ) -> AsyncGenerator[Notice, None]:
         async for notice in notices:
-            await self._flows.wait()
+            if self._lags is None or self._lags == resource:
+                await self._flows.wait()
             yield notice
 
     def _check(self) -> None:

@@ -37,10 +37,15 @@ class NeighbourReason(KnownReason):
         "The network service cannot tell which project asks.",
         "Ask those who run the platform to restore the labels of the hub's namespace.",
     )
+    RANGE_IN_USE = user(
+        "RangeInUse",
+        "The range of the network was changed while addresses of the old one were in use.",
+        "Put the old range back, and use another network for the new one: `compute networks create NETWORK`.",
+    )
     RANGE_OCCUPIED = user(
         "RangeOccupied",
         "The addresses that the network asks for are taken.",
-        "Give the network another range, or let it choose: `compute networks create NETWORK`.",
+        "Use a network with a larger range: `compute networks create NETWORK`.",
     )
     RANGE_UNSUPPORTED = user(
         "RangeUnsupported",

@@ -99,6 +99,11 @@ class Reason(KnownReason):
         "The network is being set up in the city.",
         "Wait; if it lasts for minutes, run `compute doctor NAME`.",
     )
+    NETWORK_TERMINATING = user(
+        "NetworkTerminating",
+        "A network that the template names is being deleted: what is attached runs on, nothing new is attached.",
+        "Name another network in the template: `compute deploy NAME --network NETWORK`.",
+    )
     NO_AVAILABLE_DEPLOYMENTS = transient(
         "NoAvailableDeployments",
         "No city of the placement serves yet.",

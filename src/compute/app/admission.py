@@ -6,6 +6,7 @@ from compute.api import scheme
 from compute.api.authentication import UserInfo
 from compute.api.compute import Instance, Workload
 from compute.api.errors import Forbidden
+from compute.api.networking import Network
 from compute.api.quota import ResourceClaim
 from compute.api.resource import Resource
 from compute.app.homes import Home
@@ -14,14 +15,18 @@ from compute.controllers.management.admission import WorkloadAdmission, complete
 from compute.plane.plane import Plane
 from compute.plane.registry.admission import Attempt
 from compute.plane.users import ITSELF, User
+from compute.services.network.admission import NetworkAdmission
 from compute.services.quota.admission import ClaimAdmission
 
 
 class Doorkeeper:
-    """Judges the Workloads, claims and Instances that are written into a project."""
+    """Judges the Workloads, Networks, claims and Instances that are written into a project."""
 
-    def __init__(self, workloads: WorkloadAdmission, claims: ClaimAdmission) -> None:
+    def __init__(
+        self, workloads: WorkloadAdmission, networks: NetworkAdmission, claims: ClaimAdmission
+    ) -> None:
         self._workloads = workloads
+        self._networks = networks
         self._claims = claims
 
     def opened(self, home: Home, plane: Plane) -> None:
@@ -40,6 +45,9 @@ class Doorkeeper:
                 return self._review(attempt, project)
             if _is(attempt.kind.resource, Instance.RESOURCE):
                 _check_creator(attempt)
+            if _is(attempt.kind.resource, Network.RESOURCE) and attempt.old is not None:
+                new, old = _network(attempt.document), _network(attempt.old)
+                return self._networks.review(new, old, project)
             if _is(attempt.kind.resource, ResourceClaim.RESOURCE):
                 self._claims.review(_claim(attempt.document), project, _old_claim(attempt))
             return None
@@ -70,6 +78,10 @@ def _check_creator(attempt: Attempt) -> None:
             f'instances.compute.datumapis.com "{attempt.name}" is forbidden: only the platform '
             "creates Instances, and no cell would run this one; create a Workload instead"
         )
+
+
+def _network(document: Document) -> Network:
+    return scheme.decode_as(Network, document)
 
 
 def _claim(document: Document) -> ResourceClaim:

@@ -47,6 +47,7 @@ from compute.runtime.providers.reached import Reached
 from compute.runtime.requests import cluster_name
 from compute.runtime.scope import Scope
 from compute.services import catalog
+from compute.services.network.admission import NetworkAdmission
 from compute.services.planes import ServicePlanes
 from compute.services.quota.admission import ClaimAdmission
 
@@ -201,7 +202,8 @@ class World:
         self.homes.join(OrphanAdmission())
         self.homes.join(BindingAdmission())
         workloads = WorkloadAdmission(self._projects, self._core)
-        self.homes.join(Doorkeeper(workloads, ClaimAdmission(self._core)))
+        networks = NetworkAdmission(self._projects)
+        self.homes.join(Doorkeeper(workloads, networks, ClaimAdmission(self._core)))
         for home in (CORE, HUB):
             await self._open(home)
         await _make(self._client(CORE), _namespace(PLATFORM))

@@ -104,7 +104,7 @@ def allocated(
         free = next_prefix(within, length, taken)
         return free or Occupied(f"{within} has no /{length} left")
     wanted = prefix_of(wish.start, length)
-    if wanted is None or not _is_within(wanted, within):
+    if wanted is None or not is_within(wanted, within):
         return Unsupported(f"startAddress: {wish.start} does not begin a /{length} of {within}")
     other = next((each for each in _alike(taken, wanted) if each.overlaps(wanted)), None)
     return wanted if other is None else Occupied(f"{wanted} overlaps {other}, which is in use")
@@ -152,7 +152,8 @@ def _bounds(prefix: Prefix) -> tuple[int, int]:
     return int(prefix.network_address), int(prefix.broadcast_address) + 1
 
 
-def _is_within(inner: Prefix, outer: Prefix) -> bool:
+def is_within(inner: Prefix, outer: Prefix) -> bool:
+    """Whether a prefix is a part of another one, or all of it."""
     (low, high), (least, most) = _bounds(inner), _bounds(outer)
     return inner.version == outer.version and least <= low and high <= most
 

@@ -34,7 +34,10 @@ from compute.decide.rollup import NetworkVerdict
 _SUBNET_CLASS: Final = "private"
 _IP_FAMILY: Final = "IPv4"
 _ON_ITS_WAY: Final = "it is being set up in the city"
-_TOLD_AS_IT_IS: Final = (Reason.NETWORK_NOT_FOUND, Reason.NETWORK_FAILED_TO_CREATE)
+# What keeps a binding from being ready until a user, or the network service, does something.
+FAILURES: Final = frozenset(
+    {Reason.NETWORK_FAILED_TO_CREATE, Reason.NETWORK_NOT_FOUND, Reason.NETWORK_TERMINATING}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,9 +82,10 @@ def network_plan(
         return NetworkPlan(verdict=nowhere)
     linked = links(deployment, instances, location, there.bindings)
     chains = [_follow(binding, location, there) for binding in linked.present]
+    obstacles = [*_unlinked(linked), *(c.obstacle for c in chains)]
     claims = {c.claim.metadata.name: c.claim for c in chains if c.claim is not None}
     return NetworkPlan(
-        verdict=_verdict([*_unlinked(linked), *(c.obstacle for c in chains)], location),
+        verdict=_verdict(obstacles, _note(linked.present), location),
         bindings=linked.new,
         claims=tuple(claims.values()),
         unused=linked.unused,
@@ -112,12 +116,23 @@ class _Chain:
     claim: SubnetClaim | None = None
 
 
-def _verdict(obstacles: Iterable[Candidate | None], location: LocationRef) -> NetworkVerdict:
+def _verdict(
+    obstacles: Iterable[Candidate | None], note: str, location: LocationRef
+) -> NetworkVerdict:
     cause = worst(obstacle for obstacle in obstacles if obstacle is not None)
     if cause is None:
-        return NetworkVerdict(ready=True, location=location)
+        return NetworkVerdict(ready=True, message=note, location=location)
     reason = Reason(cause.reason)
     return NetworkVerdict(ready=False, reason=reason, message=cause.told, location=location)
+
+
+def _note(bindings: Iterable[NetworkBinding]) -> str:
+    """What is to be known of networks that can be used: that one is being deleted."""
+    for binding in bindings:
+        said = find(binding.status.conditions, ConditionType.READY)
+        if said and (said.status, said.reason) == ("True", Reason.NETWORK_TERMINATING):
+            return Candidate(_subject(binding), said.reason, said.message).told
+    return ""
 
 
 def _unlinked(linked: Links) -> Iterator[Candidate]:
@@ -154,10 +169,16 @@ def _unready(
     return Candidate(subject, _reason(said), said.message or said.reason)
 
 
+def failed(binding: NetworkBinding, said: Condition) -> Candidate:
+    """Why an Instance cannot be attached, as its own Ready tells it."""
+    cause = Candidate(_subject(binding), said.reason, said.message)
+    return Candidate("", said.reason, cause.told)
+
+
 def _reason(said: Condition) -> Reason:
     """The cause in our words: only what does not pass by itself is called a failure."""
     known = describe(said.reason)
-    if known in _TOLD_AS_IT_IS:
+    if known in FAILURES:
         return Reason(said.reason)
     lasts = known is not None and known.owner is not Owner.TRANSIENT
     return Reason.NETWORK_FAILED_TO_CREATE if lasts else Reason.NETWORK_PROVISIONING

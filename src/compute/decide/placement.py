@@ -21,8 +21,9 @@ from compute.api.compute import (
     WorkloadRef,
 )
 from compute.api.meta import ObjectMeta, OwnerReference
-from compute.decide import drains, handover, joins
+from compute.decide import drains, handover, joins, network_use
 from compute.decide.drains import Grace
+from compute.decide.network_use import Lack
 from compute.decide.writes import Update, change
 
 # What a user sets on the Workload for its deployments to obey. Absence is copied too.
@@ -51,6 +52,7 @@ class Split:
     terminating: tuple[WorkloadDeployment, ...] = ()  # wanted or not, they must be gone first
     taken: tuple[WorkloadDeployment, ...] = ()  # another Workload's, under a name we want
     unmatched: tuple[Unmatched, ...] = ()  # in the order of the spec; withdrawn cities aside
+    withheld: tuple[WorkloadDeployment, ...] = ()  # not created while a network is missing
 
 
 def split(
@@ -98,20 +100,34 @@ def split(
     )
 
 
-def withheld(split: Split) -> Split:
-    """The split while a network that the template names is missing: nothing that needs it is begun.
+def withheld(split: Split, lack: Lack) -> Split:
+    """The split while the template names networks that it cannot have: nothing new starts on them.
 
-    What runs keeps the template it has, since an Instance of the new one could not start. Numbers
-    change and deployments go as ever.
+    What runs keeps the template it has, since an Instance of the new one could not start. Only what
+    is attached already to the networks that are being deleted takes the new one. Numbers change and
+    deployments go as ever.
     """
-    changes = [(u, change(u.existing, _held_back(u.desired, u.existing))) for u in split.update]
+    changes = [
+        (u, u if _has_networks(u.existing, lack) else _numbers_only(u)) for u in split.update
+    ]
     still = tuple(update.existing for update, left in changes if left is None)
     return replace(
         split,
         create=(),
+        withheld=split.create,
         update=tuple(left for _, left in changes if left),
         keep=tuple(sorted((*split.keep, *still), key=lambda d: d.metadata.name)),
     )
+
+
+def _has_networks(deployment: WorkloadDeployment, lack: Lack) -> bool:
+    """Whether a deployment is attached to all that the template names, though it is being deleted."""
+    attached = network_use.named(deployment.spec.template, deployment.metadata.namespace)
+    return not lack.missing and lack.terminating <= attached.keys()
+
+
+def _numbers_only(update: Update[WorkloadDeployment]) -> Update[WorkloadDeployment] | None:
+    return change(update.existing, _held_back(update.desired, update.existing))
 
 
 def is_paused(workload: Workload) -> bool:

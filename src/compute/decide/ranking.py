@@ -54,6 +54,7 @@ _RANKS: Final[tuple[tuple[Reason, ...], ...]] = (
         Reason.CITY_WITHDRAWN,
         Reason.DEPLOYMENT_NAME_TAKEN,
         Reason.NETWORK_NOT_FOUND,
+        Reason.NETWORK_TERMINATING,
         Reason.NO_MATCHING_LOCATIONS,
     ),
     # 7 the platform cannot host it

@@ -44,11 +44,11 @@ _OPENED_BY: Final = {
 
 
 def conditions(
-    instance: Instance, *, network_failure: str | None, now: datetime
+    instance: Instance, *, network_failure: Candidate | None, now: datetime
 ) -> tuple[Condition, ...]:
     """All conditions of the Instance, with Ready derived from the others.
 
-    ``network_failure`` is what a network that cannot be made says of itself.
+    ``network_failure`` is why the Instance cannot be attached to a network.
     """
     generation = instance.metadata.generation
     effects = tuple(_quota_effects(instance.status.conditions, generation, now))
@@ -86,7 +86,7 @@ def _denial(current: Sequence[Condition]) -> Candidate | None:
 
 
 def _ready(
-    closed: Sequence[str], current: Sequence[Condition], network_failure: str | None
+    closed: Sequence[str], current: Sequence[Condition], network_failure: Candidate | None
 ) -> Candidate:
     if closed:
         return _gated(closed, current, network_failure)
@@ -101,23 +101,18 @@ def _ready(
 
 
 def _gated(
-    closed: Sequence[str], current: Sequence[Condition], network_failure: str | None
+    closed: Sequence[str], current: Sequence[Condition], network_failure: Candidate | None
 ) -> Candidate:
     waiting = Candidate(
         "",
         Reason.SCHEDULING_GATES_PRESENT,
         "Waiting for " + ", ".join(_gate(name, current) for name in closed),
     )
-    failed = Candidate(
-        gates.NETWORK,
-        Reason.NETWORK_FAILED_TO_CREATE,
-        network_failure or "The network could not be created",
-    )
     data = find(current, ConditionType.REFERENCED_DATA_READY)
     causes = (
         _denial(current),
         _copy(data) if data and data.status != "True" else None,
-        None if network_failure is None else failed,
+        network_failure,
     )
     return worst(cause for cause in causes if cause and rank(cause.reason)) or waiting
 

@@ -39,7 +39,10 @@ _NOTHING_REPORTED: Final = "nothing reported yet"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkVerdict:
-    """Whether the networks of a deployment are ready in its city, and where that city is."""
+    """Whether the networks of a deployment are ready in its city, and where that city is.
+
+    The message of networks that are ready is what is worth knowing of them, and mostly empty.
+    """
 
     ready: bool
     reason: Reason | None = None
@@ -68,7 +71,9 @@ def deployment_status(
     ready = len(instances) - len(waiting)
     blockers = [*_blockers(deployment, waiting, network), *((refused,) if refused else ())]
     verdicts = {
-        ConditionType.AVAILABLE: _available(deployment, instances, blockers, ready),
+        ConditionType.AVAILABLE: _available(
+            deployment, instances, blockers, ready, _notes(network)
+        ),
         ConditionType.REPLICAS_READY: _replicas_ready(instances),
     }
     news = [verdict.condition(kind, generation, now) for kind, verdict in verdicts.items()]
@@ -123,11 +128,12 @@ def _available(
     instances: Sequence[Instance],
     blockers: Iterable[Candidate],
     ready: int,
+    notes: Iterable[str],
 ) -> Candidate:
     desired = slots.desired(deployment)
     count = progress(ready, desired)
     cause = worst(blockers)
-    text = f"{count}; {cause.told}" if cause and ready < desired else count
+    text = "; ".join([count, *([cause.told] if cause and ready < desired else ()), *notes])
     if ready:
         return Candidate("", Reason.STABLE_INSTANCE_FOUND, text, "True")
     if deployment.deleting:
@@ -135,6 +141,11 @@ def _available(
     if desired == 0:
         return Candidate("", Reason.STOPPED, "Scaled to zero: no instances are wanted")
     return Candidate("", cause.reason if cause else Reason.INSTANCES_PROVISIONING, text)
+
+
+def _notes(network: NetworkVerdict | None) -> tuple[str, ...]:
+    """What is to be known of the networks, though nothing waits for them."""
+    return (network.message,) if network and network.ready and network.message else ()
 
 
 def _blockers(

@@ -5,7 +5,7 @@ that is gone or a city that is not offered, is told beside that and never instea
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -25,6 +25,7 @@ from compute.api.reasons import Reason
 from compute.decide import drains, joins
 from compute.decide.conditions import find, is_true, put
 from compute.decide.generations import is_reported
+from compute.decide.network_use import Lack, shown
 from compute.decide.placement import Split, Unmatched, is_paused
 from compute.decide.ranking import Candidate, ranked, worst
 from compute.decide.rollup import progress
@@ -32,6 +33,7 @@ from compute.decide.rollup import progress
 _COUNTERS: Final = ReplicaCounts.__struct_fields__
 _NOTHING_AMISS: Final = Split()
 _PASSING: Final = (ConditionType.DRAIN_SCHEDULED, ConditionType.PAUSED)  # gone when not true
+_NO_LACK: Final = Lack()
 _HELD_BACK: Final = "paused: template changes are held back until the workload is resumed"
 
 
@@ -39,19 +41,20 @@ def workload_status(
     workload: Workload,
     deployments: Sequence[WorkloadDeployment],
     *,
-    missing_networks: Sequence[str] = (),
+    lack: Lack = _NO_LACK,
     split: Split = _NOTHING_AMISS,
     now: datetime,
 ) -> WorkloadStatus:
     """The status that follows from all deployments, those on their way out included.
 
-    ``missing_networks`` are named by the template and do not exist. Of the ``split`` only what it
+    ``lack`` are networks that the template names and cannot have. Of the ``split`` only what it
     could not place is looked at: cities that are not offered, and names that another one holds.
     """
     generation, paused = workload.metadata.generation, is_paused(workload)
     parts = _parts(workload, deployments, split.unmatched)
     draining = drains.explained(deployments)
-    besides = [c for c in (_not_found(missing_networks), _name_taken(split.taken)) if c]
+    networks = _networks(lack, workload.metadata.namespace)
+    besides = [c for c in (*networks, _name_taken(split.taken)) if c]
     said = {p.name: p.conditions for p in workload.status.placements}
     placements = tuple(
         _placement_status(part, said.get(part.name, ()), generation, now) for part in parts
@@ -240,10 +243,19 @@ def _not_offered(parts: Sequence[_Part]) -> Candidate | None:
     return Candidate("", reason, f"cities not offered to this project: {', '.join(cities)}")
 
 
-def _not_found(missing_networks: Iterable[str]) -> Candidate | None:
-    names = ", ".join(sorted(set(missing_networks)))
-    message = f"networks not found: {names} (create them, or name others in the template)"
-    return Candidate("", Reason.NETWORK_NOT_FOUND, message) if names else None
+def _networks(lack: Lack, namespace: str) -> Iterator[Candidate]:
+    """What is said of the networks that the template cannot have."""
+    if lack.missing:
+        names = ", ".join(shown(lack.missing, namespace))
+        message = f"networks not found: {names} (create them, or name others in the template)"
+        yield Candidate("", Reason.NETWORK_NOT_FOUND, message)
+    if lack.terminating:
+        names = ", ".join(shown(lack.terminating, namespace))
+        message = (
+            f"networks being deleted: {names} (what runs keeps running, and nothing new is attached; "
+            "name others in the template)"
+        )
+        yield Candidate("", Reason.NETWORK_TERMINATING, message)
 
 
 def _name_taken(taken: Iterable[WorkloadDeployment]) -> Candidate | None:

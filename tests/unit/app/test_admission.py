@@ -25,6 +25,7 @@ from compute.controllers.management.webhooks import MUTATE, VALIDATE, Handler, h
 from compute.plane.plane import Plane
 from compute.plane.registry.outcomes import Written
 from compute.plane.users import ITSELF, MASTERS, User
+from compute.services.network.admission import NetworkAdmission
 from compute.services.quota.admission import ClaimAdmission
 from tests.admission_builders import MUTATING, VALIDATING, serving
 from tests.stage import Stage, staging
@@ -106,7 +107,8 @@ async def _project(directory: Path, way: str) -> AsyncIterator[Project]:
             await _configure(stage, VALIDATING, server.client(VALIDATE[1:]))
         else:
             claims = ClaimAdmission(stage.role("core"))
-            Doorkeeper(admission, claims).opened(Home("project", PROJECT), plane)
+            networks = NetworkAdmission(stage.role("projects"))
+            Doorkeeper(admission, networks, claims).opened(Home("project", PROJECT), plane)
         yield Project(plane)
 
 

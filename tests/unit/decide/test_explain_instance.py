@@ -94,7 +94,7 @@ def test_a_fault_of_the_quota_service_is_not_called_a_lack_of_quota():
     assert (got.reason, got.owner) == (Reason.QUOTA_BACKEND_UNAVAILABLE, Owner.PLATFORM)
     assert got.cause == (
         "Instance web-home-dfw-0 in DFW is not ready. "
-        "The quota service does not answer; what runs goes on, nothing new is started. "
+        "The quota service has not answered for ten seconds; what runs goes on, nothing new is started. "
         "It says: dial timeout."
     )
 

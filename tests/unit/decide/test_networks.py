@@ -23,7 +23,7 @@ from compute.api.networking import (
     SubnetSpec,
     SubnetStatus,
 )
-from compute.decide.networks import NetworkObjects, location_of, network_plan
+from compute.decide.networks import NetworkObjects, failed, location_of, network_plan
 from tests.builders import NOW, condition, deployment, instance
 from tests.cell_neighbours import location
 from tests.federation_builders import with_meta
@@ -201,6 +201,29 @@ def test_two_interfaces_of_one_network_claim_once() -> None:
     plan = network_plan(owner, (), there(bindings=[binding(0), binding(1)], claims=[]))
     assert len(plan.claims) == 1
     assert not plan.bindings
+
+
+def test_a_network_that_is_being_deleted_is_ready_where_it_is_attached() -> None:
+    """What it says of itself is told beside that."""
+    going = (condition("Ready", "True", "NetworkTerminating", "Being deleted"),)
+    plan = network_plan(OWNER, (), there(bindings=[binding(conditions=going)]))
+    assert plan.verdict.ready
+    assert plan.verdict.message == "network default: Being deleted"
+
+
+def test_a_network_that_takes_nothing_new_is_told_as_it_is() -> None:
+    """Its reason is not called a failure of the network."""
+    late = (condition("Ready", "False", "NetworkTerminating", "Being deleted"),)
+    plan = network_plan(OWNER, (), there(bindings=[binding(conditions=late)]))
+    assert (plan.verdict.ready, plan.verdict.reason) == (False, "NetworkTerminating")
+
+
+def test_why_a_binding_fails_is_told_with_the_name_of_its_network() -> None:
+    """An Instance may be attached to several."""
+    said = condition("Ready", "False", "NetworkNotFound", "there is none")
+    got = failed(binding(), said)
+    assert (got.subject, got.reason) == ("", "NetworkNotFound")
+    assert got.message == "network default: there is none"
 
 
 def test_what_is_missing_is_made() -> None:

@@ -5,6 +5,7 @@ import msgspec
 from compute.api.compute import WorkloadDeployment
 from compute.api.meta import OwnerReference
 from compute.decide import placement as subject
+from compute.decide.network_use import Lack
 from compute.decide.placement import Split
 from tests.builders import NOW, placement, template, workload
 from tests.federation_builders import with_meta
@@ -42,10 +43,32 @@ def test_only_the_workload_is_in_control():
     assert update.desired.metadata.owner_references == first.metadata.owner_references
 
 
+DEFAULT = frozenset({("default", "default")})
+MISSING = Lack(missing=DEFAULT)
+TERMINATING = Lack(terminating=DEFAULT)
+
+
+def test_while_a_network_is_being_deleted_only_what_is_attached_rolls():
+    """Deployments whose template names it take a new one; no other deployment is made."""
+    more = (placement("a", "DFW", "LHR", "NRT"),)
+    got = subject.withheld(resplit(*made(), template=NEWER, placements=more), TERMINATING)
+    assert got.create == ()
+    assert [d.metadata.name for d in got.withheld] == ["web-a-nrt"]
+    assert [u.desired.spec.template for u in got.update] == [NEWER, NEWER]
+
+
+def test_a_template_that_comes_to_a_network_that_is_being_deleted_is_held_back():
+    """A deployment that does not name it is not attached to it."""
+    other = Lack(terminating=frozenset({("default", "other")}))
+    got = subject.withheld(resplit(*made(), template=NEWER), other)
+    assert got.update == ()
+    assert got.keep == made()
+
+
 def test_while_a_network_is_missing_nothing_is_begun():
     """No deployment is made, and those that are there keep their template."""
     more = (placement("a", "DFW", "LHR", "NRT"),)
-    got = subject.withheld(resplit(*made(), template=NEWER, placements=more))
+    got = subject.withheld(resplit(*made(), template=NEWER, placements=more), MISSING)
     assert got.create == ()
     assert got.update == ()
     assert got.keep == made()
@@ -54,7 +77,7 @@ def test_while_a_network_is_missing_nothing_is_begun():
 def test_while_a_network_is_missing_numbers_change_and_places_are_cleared():
     """Neither needs the network."""
     more = (placement("a", "DFW", replicas=7),)
-    got = subject.withheld(resplit(*made(), template=NEWER, placements=more))
+    got = subject.withheld(resplit(*made(), template=NEWER, placements=more), MISSING)
     (update,) = got.update
     assert update.desired.spec.scale_settings.min_replicas == 7
     assert update.desired.spec.template == WEB.spec.template

@@ -33,7 +33,13 @@ RANKS = {
         "SourceTooLarge",
         "SourceUnauthorized",
     ],
-    6: ["CityWithdrawn", "DeploymentNameTaken", "NetworkNotFound", "NoMatchingLocations"],
+    6: [
+        "CityWithdrawn",
+        "DeploymentNameTaken",
+        "NetworkNotFound",
+        "NetworkTerminating",
+        "NoMatchingLocations",
+    ],
     7: ["NetworkFailedToCreate", "NoCellForCity", "PropagationSuspended", "RefusedByCell"],
     8: ["CellUnreachable", "Suspended"],
 }

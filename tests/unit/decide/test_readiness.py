@@ -10,6 +10,7 @@ from compute.api.compute import NEW_INSTANCE_STATUS
 from compute.api.reasons import Reason
 from compute.decide import readiness
 from compute.decide.conditions import find
+from compute.decide.ranking import Candidate
 from tests.builders import NOW, condition, instance
 
 LATER = NOW + timedelta(hours=1)
@@ -17,6 +18,7 @@ PROGRAMMED = condition("Programmed", "True", "Programmed")
 AVAILABLE = condition("Available", "True", "Available")
 GRANTED = condition("QuotaGranted", "True", "QuotaAvailable")
 DENIED = condition("QuotaGranted", "False", "QuotaExceeded", "10 of 10 instances used")
+NO_SUBNET = Candidate("", "NetworkFailedToCreate", "no subnet left")
 RUNNING = (PROGRAMMED, AVAILABLE, GRANTED)
 
 
@@ -120,8 +122,8 @@ def test_ready_without_gates(conditions, expected):
         ((), None, ("False", "SchedulingGatesPresent")),
         (RUNNING, None, ("False", "SchedulingGatesPresent")),
         ((DENIED,), None, ("False", "PendingQuota")),
-        ((), "no subnet left", ("False", "NetworkFailedToCreate")),
-        ((DENIED,), "no subnet left", ("False", "NetworkFailedToCreate")),
+        ((), NO_SUBNET, ("False", "NetworkFailedToCreate")),
+        ((DENIED,), NO_SUBNET, ("False", "NetworkFailedToCreate")),
         (
             (condition("ReferencedDataReady", "Unknown", "Resolving"),),
             None,
@@ -181,14 +183,16 @@ def test_a_gate_whose_condition_is_met_waits_only_to_be_opened():
 
 
 def test_a_network_failure_is_told_in_its_own_words():
-    """What the network says of its failure reaches the user; silence gets a sentence."""
-    assert ready(gates=("Network",), network_failure="no subnet left")[2] == "no subnet left"
-    assert ready(gates=("Network",), network_failure="")[2] == "The network could not be created"
+    """What the network says of its failure, and why, reaches the user."""
+    for reason in ("NetworkFailedToCreate", "NetworkNotFound", "NetworkTerminating"):
+        failure = Candidate("", reason, "no subnet left")
+        told = ready(gates=("Network",), network_failure=failure)
+        assert told == ("False", reason, "no subnet left")
 
 
 def test_a_network_failure_leaves_a_started_instance_alone():
     """Once the gates are open, what runs is judged by what runs."""
-    assert verdict(*RUNNING, network_failure="no subnet left") == ("True", "Available")
+    assert verdict(*RUNNING, network_failure=NO_SUBNET) == ("True", "Available")
 
 
 def test_a_provider_without_words_is_spoken_for():
@@ -320,7 +324,7 @@ worlds = st.builds(
 )
 
 
-@given(worlds, st.none() | st.just("no subnet left"))
+@given(worlds, st.none() | st.just(NO_SUBNET))
 def test_ready_is_true_exactly_when_everything_is(subject, network_failure):
     """Ready is True iff no gate is left, quota is not refused, and the provider says both."""
     said = {c.type: c.status for c in subject.status.conditions}
@@ -339,7 +343,7 @@ def test_ready_is_true_exactly_when_everything_is(subject, network_failure):
     assert got.message
 
 
-@given(worlds, st.none() | st.just("no subnet left"))
+@given(worlds, st.none() | st.just(NO_SUBNET))
 def test_w1_readiness_comes_to_rest(subject, network_failure):
     """Deriving Ready again, later, from what was derived changes nothing."""
     once = readiness.conditions(subject, network_failure=network_failure, now=NOW)

@@ -317,6 +317,17 @@ def test_the_network_explains_what_waits_for_it(network, expected):
     assert verdict(deployment(), [waiting], network)[1:] == expected
 
 
+def test_what_is_to_be_known_of_a_network_is_told_of_what_serves():
+    """A network that is being deleted is named though nothing waits for it."""
+    going = NetworkVerdict(ready=True, message="n: going")
+
+    assert verdict(deployment(), [running()], going) == (
+        "True",
+        "StableInstanceFound",
+        "1 of 1 instances ready; n: going",
+    )
+
+
 def test_w11_the_location_is_cleared_when_it_is_gone():
     """A location that no longer serves the city leaves the status."""
     placed = deployment_status(deployment(), [running()], SOMEWHERE, NOW)

@@ -7,6 +7,7 @@ import pytest
 
 from compute.api.compute import PlacementStatus, WorkloadStatus
 from compute.decide.conditions import find
+from compute.decide.network_use import Lack
 from compute.decide.placement import Split, Unmatched
 from compute.decide.rollup import same
 from compute.decide.workload_status import workload_status
@@ -230,7 +231,7 @@ def test_w2_a_vanished_network_does_not_take_down_what_runs():
     got = workload_status(
         target,
         [serving("dfw"), blocked("lhr", message="slow")],
-        missing_networks=["default"],
+        lack=Lack(missing=frozenset({("default", "default")})),
         now=NOW,
     )
 
@@ -248,8 +249,10 @@ def test_w2_a_vanished_network_does_not_take_down_what_runs():
 
 
 def test_w3_missing_networks_are_named_in_order():
-    """Missing networks block a Workload of which nothing serves, each named once, sorted."""
-    got = verdict(workload(), [], missing_networks=["b", "a", "b"])
+    """Missing networks block a Workload of which nothing serves, and are named sorted."""
+    got = verdict(
+        workload(), [], lack=Lack(missing=frozenset({("default", "b"), ("default", "a")}))
+    )
 
     assert got == (
         "False",
@@ -257,6 +260,23 @@ def test_w3_missing_networks_are_named_in_order():
         "0 of 1 instances ready; networks not found: a, b (create them, or name others in the "
         "template)",
     )
+
+
+def test_networks_that_are_being_deleted_are_told_beside_missing_ones():
+    """What does not exist is the weightier of the two; another namespace is named."""
+    lack = Lack(
+        missing=frozenset({("back", "gone")}),
+        terminating=frozenset({("default", "b"), ("default", "a")}),
+    )
+    _, _, message = verdict(workload(), [], lack=lack)
+    _, reason, _ = verdict(workload(), [], lack=Lack(terminating=lack.terminating))
+
+    assert message == (
+        "0 of 1 instances ready; networks not found: back/gone (create them, or name others in the "
+        "template); networks being deleted: a, b (what runs keeps running, and nothing new is attached; "
+        "name others in the template)"
+    )
+    assert reason == "NetworkTerminating"
 
 
 def test_a_name_that_another_workload_holds_is_told():

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 from compute.api.compute import WorkloadDeployment
 from compute.decide import joins
 from compute.decide.conditions import find
+from compute.decide.network_use import Lack
 from compute.decide.placement import Split, Unmatched
 from compute.decide.workload_status import workload_status
 from tests.builders import NOW, condition, placement, workload
@@ -42,9 +43,10 @@ targets = st.sampled_from(
         paused(workload("web", placement("east", "NRT"))),
     )
 )
+networks = st.frozensets(st.sampled_from((("default", "default"), ("back", "other"))))
 worlds = st.fixed_dictionaries(
     {
-        "missing_networks": st.lists(st.sampled_from(("default", "other"))),
+        "lack": st.builds(Lack, missing=networks, terminating=networks),
         "split": st.builds(
             Split,
             unmatched=st.lists(

@@ -3,8 +3,15 @@
 import msgspec
 
 from compute.api import names
-from compute.api.compute import InstanceStatus, InterfaceAssignments, NetworkInterfaceStatus
+from compute.api.compute import (
+    InstanceStatus,
+    InterfaceAssignments,
+    NetworkInterfaceStatus,
+    Workload,
+)
 from compute.api.core import Namespace
+from compute.api.events import Event
+from compute.api.instancespec import NetworkInterface, NetworkRef
 from compute.api.karmada import Cluster
 from compute.api.networking import (
     Network,
@@ -14,6 +21,8 @@ from compute.api.networking import (
     SubnetClaim,
 )
 from compute.runtime.requests import cluster_name
+from tests.builders import workload
+from tests.federation_builders import with_meta
 from tests.network_builders import (
     NS,
     PLANES,
@@ -27,6 +36,7 @@ from tests.network_builders import (
     says,
     subnet,
     world,
+    written,
 )
 from tests.provider_builders import machine
 from tests.stage import staged
@@ -35,6 +45,15 @@ DFW = names.network_context("default", "dfw")
 ENTRY = f"{DFW}-0.dfw"
 WITHOUT_DFW = tuple(pair for pair in PLANES if pair != ("cells", "dfw"))
 WITHOUT_SHOP = tuple(pair for pair in PLANES if pair != ("projects", "shop"))
+
+
+def user_of(network, name):
+    """A Workload whose template names the network."""
+    made = with_meta(workload(name), uid="", generation=0)
+    interfaces = (NetworkInterface(network=NetworkRef(name=network)),)
+    inner = msgspec.structs.replace(made.spec.template.spec, network_interfaces=interfaces)
+    template = msgspec.structs.replace(made.spec.template, spec=inner)
+    return msgspec.structs.replace(made, spec=msgspec.structs.replace(made.spec, template=template))
 
 
 async def unbind(stage, cell="dfw"):
@@ -137,10 +156,112 @@ def test_a_network_waits_for_a_context_without_addresses(tmp_path):
         late = await stage.named(
             "lhr", NetworkBinding, "web-net-0", NS, lambda b: says(b, "Ready") == "False"
         )
-        assert because(late) == "NetworkNotFound"
+        assert because(late) == "NetworkTerminating"
 
         await unbind(stage)
         await stage.gone("shop", Network, "default", "default")
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_network_names_the_workloads_that_use_it_and_goes_with_the_last(tmp_path):
+    """Those that name it in their template, whether or not they run anywhere."""
+
+    async def story(stage):
+        shop = stage.client("shop")
+        for name in ("a", "b"):
+            await shop.create(user_of("default", name))
+        await world(stage, network())
+        await stage.rest()
+        await shop.delete(await shop.get(Network, "default", "default"))
+        waits = await stage.named(
+            "shop", Network, "default", true=lambda n: because(n) == "NetworkTerminating"
+        )
+        assert "in use by workloads: a, b." in str(waits.status.conditions)
+        assert [e.reason for e in (await shop.every(Event)).items] == ["NetworkTerminating"]
+
+        await shop.delete(await shop.get(Workload, "a", "default"))
+        await stage.seen(
+            "shop", waits, lambda n: "in use by workloads: b." in str(n.status.conditions)
+        )
+        moved = user_of("other", "b")
+        await written(stage, "shop", moved, spec=moved.spec)
+        await stage.gone("shop", Network, "default", "default")
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_workload_that_the_cache_does_not_show_keeps_its_network(tmp_path):
+    """Before a network goes, the Workloads are read live."""
+
+    async def story(stage):
+        link = await linked(stage, "projects", "shop")
+        await world(stage, network())
+        await stage.rest()
+        link.lag(Workload)
+        await stage.client("shop").create(user_of("default", "late"))
+        await stage.client("shop").delete(
+            await stage.client("shop").get(Network, "default", "default")
+        )
+        await stage.rest()
+        assert await stage.client("shop").find(Network, "default", "default") is not None
+
+    staged(tmp_path, story, *WITHOUT_SHOP)
+
+
+def test_what_is_attached_keeps_what_it_has_of_a_network_that_is_being_deleted(tmp_path):
+    """It gets its addresses still, and its context again; a late binding gets neither."""
+
+    async def story(stage):
+        await world(stage, network())
+        context = await bound(stage, "dfw")
+        await stage.client("shop").delete(
+            await stage.client("shop").get(Network, "default", "default")
+        )
+        await stage.named(
+            "dfw", NetworkBinding, "default-net-0", NS, lambda b: because(b) == "NetworkTerminating"
+        )
+        made = await stage.client("dfw").create(claim(context))
+        await stage.seen("dfw", made, serves)
+        late = await stage.client("dfw").create(binding("dfw", name="late-net-0"))
+        await stage.seen(
+            "dfw", late, lambda b: (says(b, "Ready"), because(b)) == ("False", "NetworkTerminating")
+        )
+
+        await stage.client("dfw").delete(context)
+        again = await stage.named(
+            "dfw", NetworkContext, DFW, NS, lambda c: c.metadata.uid != context.metadata.uid
+        )
+        there = await stage.seen("dfw", again, serves)
+        assert because(there) == "NetworkTerminating"
+        await stage.rest()
+        found = await stage.client("dfw").get(NetworkBinding, "default-net-0", NS)
+        assert says(found, "Ready") == "True"
+        assert (
+            says(await stage.client("dfw").get(NetworkBinding, "late-net-0", NS), "Ready")
+            == "False"
+        )
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_range_that_was_changed_in_use_is_reported(tmp_path):
+    """Should the change have got past admission: what was given out stays, and is named."""
+
+    async def story(stage):
+        await world(stage, network(range_="10.9.0.0/24"))
+        await subnet(stage, "dfw")
+        changed = network(range_="10.8.0.0/24")
+        await written(stage, "shop", changed, spec=changed.spec)
+        seen = await stage.named(
+            "shop", Network, "default", true=lambda n: because(n, "IPAMAllocated") == "RangeInUse"
+        )
+        assert "In use, and in no range of the network: 10.9.0.0/28" in str(seen.status.conditions)
+        assert says(seen, "Ready") == "True"
+
+        back = network(range_="10.9.0.0/24")
+        await written(stage, "shop", back, spec=back.spec)
+        await stage.seen("shop", seen, lambda n: says(n, "IPAMAllocated") == "True")
 
     staged(tmp_path, story, *PLANES)
 

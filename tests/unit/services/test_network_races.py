@@ -98,9 +98,12 @@ def test_a_network_that_goes_unseen_gives_nothing_out(tmp_path):
         context = await bound(stage, "dfw")
         await stage.rest()
         link.lag()
-        await stage.client("shop").delete(
-            await stage.client("shop").get(Network, "default", "default")
-        )
+        shop = stage.client("shop")
+        await shop.delete(await shop.get(Network, "default", "default"))
+        there = await shop.get(Network, "default", "default")
+        bare = msgspec.structs.replace(there.metadata, finalizers=())
+        await shop.patch(there, msgspec.structs.replace(there, metadata=bare))
+        await stage.gone("shop", Network, "default", "default")
         await stage.client("dfw").create(claim(context))
         await stage.rest()
 

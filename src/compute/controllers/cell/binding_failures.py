@@ -1,4 +1,4 @@
-"""Networks that cannot be made, and the Instances that wait for them."""
+"""Networks that cannot be used, and the Instances that wait for them."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -7,11 +7,12 @@ from compute.api import gates
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
 from compute.api.networking import NetworkBinding
-from compute.api.reasons import Reason
 from compute.decide import joins
 from compute.decide.bindings import binding_of, deployment_of
 from compute.decide.conditions import find
 from compute.decide.gating import closed
+from compute.decide.networks import FAILURES, failed
+from compute.decide.ranking import Candidate
 from compute.runtime.clusters import Cluster, Clusters
 from compute.runtime.requests import ClusterName, Request
 from compute.runtime.sources import To
@@ -20,8 +21,8 @@ _BY_DEPLOYMENT: Final = "the name of its deployment, if it waits for networks"
 _BY_OWNER: Final = "the name of the deployment it is for"
 
 
-def failure(cell: Cluster, instance: Instance) -> str | None:
-    """What the first network that cannot be made says of itself; None when all may still come.
+def failure(cell: Cluster, instance: Instance) -> Candidate | None:
+    """What the first network that cannot be used says of itself; None when all may still come.
 
     Once its Network gate is open, an Instance has the networks it needs.
     """
@@ -33,8 +34,8 @@ def failure(cell: Cluster, instance: Instance) -> str | None:
     for interface in range(len(instance.spec.network_interfaces)):
         binding = binding_of(instance, interface, own)
         said = find(binding.status.conditions, ConditionType.READY) if binding else None
-        if said and (said.status, said.reason) == ("False", Reason.NETWORK_FAILED_TO_CREATE):
-            return said.message
+        if binding and said and said.status == "False" and said.reason in FAILURES:
+            return failed(binding, said)
     return None
 
 

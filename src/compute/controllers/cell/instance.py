@@ -53,6 +53,8 @@ _TOLD: Final = frozenset(
         Reason.IMAGE_UNAVAILABLE,
         Reason.INSTANCE_CRASHING,
         Reason.NETWORK_FAILED_TO_CREATE,
+        Reason.NETWORK_NOT_FOUND,
+        Reason.NETWORK_TERMINATING,
     }
 )
 

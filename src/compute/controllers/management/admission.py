@@ -24,7 +24,7 @@ from compute.api.fields import FieldError, forbidden
 from compute.api.networking import Network
 from compute.api.resourcemanager import Project
 from compute.client.client import Client
-from compute.controllers.management import offers
+from compute.controllers.management import network_admission, offers
 from compute.decide import joins, validation
 from compute.decide.validation import Default, NetworkUse
 from compute.runtime.clusters import Cluster, Clusters
@@ -93,7 +93,10 @@ class WorkloadAdmission:
         before = None if old is None else _read(old)
         review = validation.review_document(new, cities=cities, old=before)
         denied = () if review.errors else await _denied(cluster.client, review.networks, user)
-        _refuse(new, review.errors or denied)
+        refused = review.errors or denied
+        if not refused:
+            refused = await network_admission.terminating(cluster.client, review.networks, before)
+        _refuse(new, refused)
         return review.warnings
 
     def _project(self, name: str) -> Cluster:

@@ -23,6 +23,7 @@ from compute.controllers.management.planes import ManagementPlanes
 from compute.controllers.management.refusals import Refusals
 from compute.decide import drains, placement, rollup, serving
 from compute.decide.drains import Grace, News
+from compute.decide.network_use import Lack
 from compute.decide.placement import Split
 from compute.decide.workload_status import workload_status
 from compute.decide.writes import Delete
@@ -58,7 +59,7 @@ class _Sight:
 
     workload: Workload
     deployments: tuple[WorkloadDeployment, ...]
-    missing_networks: tuple[str, ...]
+    lack: Lack
     split: Split
 
     @property
@@ -68,7 +69,7 @@ class _Sight:
     @property
     def placed(self) -> bool:
         """Whether there is a deployment wherever there can be one."""
-        return not (self.due or self.split.taken or self.missing_networks)
+        return not (self.due or self.split.taken or self.split.withheld or self.lack.missing)
 
 
 class WorkloadReconciler:
@@ -133,12 +134,12 @@ class WorkloadReconciler:
         return None if due is None else max(due - self._environment.now(), timedelta())
 
     async def _sight(self, project: Cluster, workload: Workload, offered: frozenset[str]) -> _Sight:
-        missing = await networks.missing(project, workload) if self._networking else ()
+        lack = await networks.lacking(project, workload) if self._networking else Lack()
         mine = workload_reads.deployments(project, workload)
         known = (*mine, *workload_reads.in_the_way(project, workload))
         now = self._environment.now()
         split = placement.split(workload, known, offered, now, self._grace)
-        return _Sight(workload, mine, missing, placement.withheld(split) if missing else split)
+        return _Sight(workload, mine, lack, placement.withheld(split, lack) if lack else split)
 
     async def _report(self, project: Cluster, sight: _Sight) -> None:
         """Sum up how the deployments are doing."""
@@ -146,7 +147,7 @@ class WorkloadReconciler:
         status = workload_status(
             workload,
             sight.deployments,
-            missing_networks=sight.missing_networks,
+            lack=sight.lack,
             split=sight.split,
             now=self._environment.now(),
         )
@@ -177,7 +178,7 @@ class WorkloadReconciler:
             return DONE
         refusals = Refusals()
         split = placement.split(live, left or unseen, frozenset(), self._environment.now())
-        sight = _Sight(live, left or unseen, (), split)
+        sight = _Sight(live, left or unseen, Lack(), split)
         await self._carry_out(project.client, sight, refusals)
         await self._report(project, sight)
         refusals.tell()

@@ -36,7 +36,12 @@ _POINTERS: Final = frozenset(
 )
 # What keeps a Workload from being split into deployments, or into all of them.
 _STOPS_PLACEMENT: Final = frozenset(
-    {Reason.NETWORK_NOT_FOUND, Reason.NO_MATCHING_LOCATIONS, Reason.SUSPENDED}
+    {
+        Reason.NETWORK_NOT_FOUND,
+        Reason.NETWORK_TERMINATING,
+        Reason.NO_MATCHING_LOCATIONS,
+        Reason.SUSPENDED,
+    }
 )
 # Ready sums the others up, so where none of them tells more, it tells best.
 _SPEAKERS: Final = (

@@ -35,6 +35,7 @@ _FROM_ABOVE: Final[frozenset[str]] = frozenset(
     {
         NeighbourReason.RUNTIME_CLASS_NOT_SERVED,
         Reason.NETWORK_NOT_FOUND,
+        Reason.NETWORK_TERMINATING,
         Reason.NO_CELL_FOR_CITY,
         Reason.REFUSED_BY_CELL,
         Reason.SUSPENDED,

@@ -18,7 +18,7 @@ from compute.environment import Environment
 from compute.runtime.clusters import Cluster
 from compute.runtime.requests import DONE, ClusterName, NotEngaged, Request, Result
 from compute.runtime.sources import Source, mapped, own
-from compute.services.network import joins, words
+from compute.services.network import endings, joins, words
 from compute.services.network.contexts import context
 from compute.services.planes import ServicePlanes
 
@@ -48,9 +48,18 @@ class Bindings:
         found = cell.informers.of(NetworkContext).cache.get(request.namespace, name)
         if found is None or found.deleting:
             await self._make(cell, binding)
+        elif account := self._too_late(binding, found):
+            await self._refuse(cell, binding, Reason.NETWORK_TERMINATING, account)
         else:
             await self._report(cell, binding, found)
         return DONE
+
+    def _too_late(self, binding: NetworkBinding, at: NetworkContext) -> str:
+        """Why a binding is not attached to a context that is there; empty where it is, or may be."""
+        if _is_attached(binding):
+            return ""
+        network = joins.network_of(at, at.spec.network.name)
+        return endings.account(self._planes.projects, network)
 
     async def _report(self, cell: Cluster, binding: NetworkBinding, at: NetworkContext) -> None:
         """Say of the binding what its context says of itself."""
@@ -73,24 +82,30 @@ class Bindings:
             why = f"The network {asked.name} is of the namespace {asked.namespace}; only networks of {home.namespace} can be used there"
             await self._refuse(cell, binding, Reason.NETWORK_NOT_FOUND, why)
             return
-        if not await self._exists(cell, binding, place):
+        network = await self._network(cell, binding, place)
+        if network is None:
             why = f"The project {place.cluster} has no network {asked.name} in the namespace {place.namespace}"
             await self._refuse(cell, binding, Reason.NETWORK_NOT_FOUND, why)
+            return
+        account = endings.account_of(network)
+        if account and not _is_attached(binding):
+            await self._refuse(cell, binding, Reason.NETWORK_TERMINATING, account)
             return
         meta = binding.metadata
         live = await cell.client.find(NetworkBinding, meta.name, meta.namespace)
         if live is not None and live.metadata.uid == meta.uid and not live.deleting:
             await cell.client.create(context(binding, home))
 
-    async def _exists(self, cell: Cluster, binding: NetworkBinding, place: Request) -> bool:
-        """Whether the project has the Network. A project that is not there may come yet."""
+    async def _network(
+        self, cell: Cluster, binding: NetworkBinding, place: Request
+    ) -> Network | None:
+        """The Network, read live. A project that is not there may come yet."""
         project = self._planes.projects.find(place.cluster)
         if project is None:
             why = f"The project {place.cluster} is not known to the network service"
             await self._refuse(cell, binding, NeighbourReason.PROJECT_UNRESOLVED, why)
             raise NotEngaged(place.cluster)
-        network = await project.client.find(Network, place.name, place.namespace)
-        return network is not None and not network.deleting
+        return await project.client.find(Network, place.name, place.namespace)
 
     async def _refuse(self, cell: Cluster, binding: NetworkBinding, reason: str, why: str) -> None:
         status = msgspec.structs.replace(binding.status, network_context_ref=None)
@@ -134,9 +149,16 @@ def _request(cluster: ClusterName, binding: NetworkBinding) -> Request:
     return Request(cluster, binding.metadata.namespace, binding.metadata.name)
 
 
+def _is_attached(binding: NetworkBinding) -> bool:
+    """Whether a binding has had its context: it keeps it while the network is being deleted."""
+    return binding.status.network_context_ref is not None
+
+
 def _of_state(at: NetworkContext, generation: int) -> tuple[Condition, ...]:
     ready = find(at.status.conditions, words.READY)
     if ready is not None and ready.status == "True":
+        if ready.reason == Reason.NETWORK_TERMINATING:
+            return (words.usable(ready.message, generation),)
         reason = NeighbourReason.NETWORK_CONTEXT_READY
         return (words.said(words.READY, "True", reason, "The network can be used", generation),)
     if ready is not None and ready.reason == Reason.NETWORK_FAILED_TO_CREATE:

@@ -15,6 +15,7 @@ from compute.api.compute import Instance
 from compute.api.core import ConfigMap
 from compute.api.meta import Condition, LocalRef, ObjectMeta
 from compute.api.networking import (
+    Network,
     NetworkBinding,
     NetworkContext,
     NetworkContextSpec,
@@ -24,11 +25,12 @@ from compute.api.reasons import Reason
 from compute.decide.conditions import find, is_true, put
 from compute.decide.federation import Identity
 from compute.environment import Environment
-from compute.runtime.clusters import Cluster, Clusters
+from compute.runtime.clusters import Cluster
 from compute.runtime.requests import DONE, ClusterName, Request, Result
 from compute.runtime.sources import Source, mapped, own
-from compute.services.network import joins, words
+from compute.services.network import endings, joins, words
 from compute.services.network.faults import faults, is_ours
+from compute.services.planes import ServicePlanes
 
 # An Instance that outlives its deployment's binding is not watched from here.
 _WHILE_USED: Final = Result(look_again_after=timedelta(seconds=30))
@@ -54,8 +56,9 @@ def context(binding: NetworkBinding, home: Identity) -> NetworkContext:
 class Contexts:
     """Sets up each context, and removes it when nobody is bound to it any more."""
 
-    def __init__(self, cells: Clusters, environment: Environment) -> None:
-        self._cells = cells
+    def __init__(self, planes: ServicePlanes, environment: Environment) -> None:
+        self._cells = planes.cells
+        self._projects = planes.projects
         self._environment = environment
 
     def sources(self) -> list[Source[Any]]:
@@ -64,6 +67,7 @@ class Contexts:
             mapped(NetworkBinding, self._cells, _of_binding),
             mapped(SubnetClaim, self._cells, _of_claim),
             mapped(ConfigMap, self._cells, self._of_faults),
+            mapped(Network, self._projects, self._of_network),
         ]
 
     async def reconcile(self, request: Request) -> Result:
@@ -73,7 +77,9 @@ class Contexts:
             return DONE
         if not joins.bindings_to(cell, request.namespace, request.name):
             return await self._unbound(cell, found)
-        news = _conditions(found, _fault(cell, found), _refusal(cell, found))
+        network = joins.network_of(found, found.spec.network.name)
+        account = endings.account(self._projects, network)
+        news = _conditions(found, _fault(cell, found), _refusal(cell, found), account)
         conditions = put(found.status.conditions, news, self._environment.now())
         status = msgspec.structs.replace(found.status, conditions=conditions)
         await cell.client.patch_status(found, msgspec.structs.replace(found, status=status))
@@ -95,6 +101,14 @@ class Contexts:
             return ()
         keys = self._cells.get(cluster).informers.of(NetworkContext).cache.keys()
         return [Request(cluster, *key) for key in keys]
+
+    def _of_network(self, cluster: ClusterName, network: Network) -> Iterable[Request]:
+        """The contexts of a Network that is being deleted: they say so too."""
+        meta = network.metadata
+        place = Request(cluster, meta.namespace, meta.name)
+        for cell in self._cells if network.deleting else ():
+            for at in joins.contexts_of(cell, place):
+                yield Request(cell.name, at.metadata.namespace, at.metadata.name)
 
 
 def _of_binding(cluster: ClusterName, binding: NetworkBinding) -> Iterable[Request]:
@@ -133,7 +147,9 @@ async def _is_used(cell: Cluster, found: NetworkContext) -> bool:
     )
 
 
-def _conditions(found: NetworkContext, failed: str, refused: str) -> tuple[Condition, ...]:
+def _conditions(
+    found: NetworkContext, failed: str, refused: str, account: str
+) -> tuple[Condition, ...]:
     """What a context says of itself that could not be set up, or gets no addresses."""
     generation, reason = found.metadata.generation, Reason.NETWORK_FAILED_TO_CREATE
     if failed:
@@ -141,5 +157,4 @@ def _conditions(found: NetworkContext, failed: str, refused: str) -> tuple[Condi
     programmed = words.said(words.PROGRAMMED, "True", Reason.PROGRAMMED, "It is set up", generation)
     if refused:
         return (programmed, *words.refused((words.READY,), reason, refused, generation))
-    usable = "The network can be used"
-    return (programmed, words.said(words.READY, "True", Reason.READY, usable, generation))
+    return (programmed, words.usable(account, generation))

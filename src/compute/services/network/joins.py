@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final
 
 from compute.api import labels, names
+from compute.api.compute import Workload
 from compute.api.core import Namespace
 from compute.api.meta import Object
 from compute.api.networking import (
@@ -17,6 +18,7 @@ from compute.api.networking import (
     SubnetClaim,
 )
 from compute.decide.federation import Identity, identity
+from compute.decide.network_use import named
 from compute.runtime.cache import Cache
 from compute.runtime.clusters import Cluster, Clusters
 from compute.runtime.requests import Request, cluster_name
@@ -100,6 +102,14 @@ def network_of_claim(cell: Cluster, claim: SubnetClaim) -> Request | None:
     return None if context is None else network_of(context, context.spec.network.name)
 
 
+def workloads_of(project: Cluster, network: Network) -> list[Workload]:
+    """The Workloads whose template names a Network, as the cache knows them."""
+    cache = project.informers.of(Workload).cache
+    cache.add_index(_NETWORK, _named_networks)
+    meta = network.metadata
+    return cache.by(_NETWORK, f"{meta.namespace}/{meta.name}")
+
+
 def entries_of(project: Cluster, network: Network) -> list[Subnet]:
     """The ledger of a Network, as the cache knows it."""
     cache = project.informers.of(Subnet).cache
@@ -141,6 +151,11 @@ def _bindings(cell: Cluster) -> Cache[NetworkBinding]:
     cache.add_index(_NETWORK, _binding_networks)
     cache.add_index(_CONTEXT, _binding_contexts)
     return cache
+
+
+def _named_networks(workload: Workload) -> Iterable[str]:
+    found = named(workload.spec.template, workload.metadata.namespace)
+    return (f"{namespace}/{name}" for namespace, name in found)
 
 
 def _home_values(namespace: Namespace) -> Iterable[str]:

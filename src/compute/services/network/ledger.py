@@ -14,8 +14,10 @@ from compute.api import labels
 from compute.api.conditions import NeighbourCondition
 from compute.api.meta import ObjectMeta
 from compute.api.networking import Network, Subnet, SubnetClaim, SubnetSpec
+from compute.client.client import Client
 from compute.decide.addresses import Prefix, prefix_of
 from compute.decide.conditions import is_true
+from compute.runtime.clusters import Cluster
 from compute.services.network import joins
 
 ALLOCATIONS: Final = "networking.datumapis.com/allocations"  # on a Network: how many there were
@@ -90,6 +92,17 @@ def spec(entry: Subnet) -> SubnetSpec:
     if start is None or length is None:
         return entry.spec
     return msgspec.structs.replace(entry.spec, start_address=start, prefix_length=length)
+
+
+async def live(client: Client, network: Network) -> dict[str, Subnet]:
+    """The entries of a Network by name, as they are now."""
+    subnets = await client.every(Subnet, network.metadata.namespace)
+    return {each.metadata.name: each for each in subnets.items if is_of(network, each)}
+
+
+def cached(project: Cluster, network: Network) -> list[Subnet]:
+    """The entries of a Network, as the cache knows them."""
+    return [each for each in joins.entries_of(project, network) if is_ours(each)]
 
 
 def prefix(entry: Subnet) -> Prefix | None:

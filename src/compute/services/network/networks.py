@@ -1,7 +1,8 @@
 """Networks of a project: whether they can be used, who has their addresses, and their end.
 
-A Network goes when nobody has addresses of it any more. Addresses are taken back once claim and
-Subnet are gone from the cell: a cell that does not answer keeps them, for its machines go on.
+A Network goes when no Workload names it and its addresses have been given back; until then it says
+what uses it. Addresses are taken back once claim and Subnet are gone from the cell: a cell that does
+not answer keeps them, for its machines go on.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,22 +11,21 @@ from typing import Any
 import msgspec
 
 from compute.api import finalizers
-from compute.api.conditions import NeighbourCondition
+from compute.api.compute import Workload
 from compute.api.errors import ApiError, NotFound
 from compute.api.karmada import Cluster as Member
 from compute.api.meta import Condition
 from compute.api.networking import Network, NetworkContext, NetworkStatus, Subnet, SubnetClaim
-from compute.api.reasons import NeighbourReason, Reason
-from compute.decide.addresses import Unsupported, network_range
-from compute.decide.conditions import find, put
+from compute.decide import network_use
+from compute.decide.conditions import put
 from compute.environment import Environment
 from compute.runtime import commit
 from compute.runtime.clusters import Cluster
 from compute.runtime.events import Recorder
 from compute.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
 from compute.runtime.sources import Source, mapped, own
-from compute.services.network import joins, ledger, words
-from compute.services.network.allocation import Allocation, Outcome, reason
+from compute.services.network import joins, ledger, reports
+from compute.services.network.allocation import Allocation, Outcome
 from compute.services.network.ledger import Holder
 from compute.services.planes import ServicePlanes
 
@@ -46,6 +46,7 @@ class Networks:
             own(Network, projects),
             mapped(Subnet, projects, _of_entry),
             mapped(NetworkContext, cells, _of_context),
+            mapped(Workload, projects, self._of_workload),
             mapped(SubnetClaim, cells, self._of_claim),
             mapped(Subnet, cells, self._of_subnet),
             mapped(Member, self._planes.hub, self._of_member),
@@ -57,15 +58,15 @@ class Networks:
         if network is None:
             return DONE  # its ledger goes with it
         outcome, members = Outcome(), await self._members()
-        await self._take_back(project, network, _wanted(members, request), outcome)
-        if network.deleting:
-            if not any(joins.contexts_of(cell, request) for cell in members):
-                await _end(project, network)
-        else:
+        wanted = _wanted(members, request)
+        await self._take_back(project, network, wanted, outcome)
+        use = reports.use_of(project, network, members)
+        if not network.deleting:
             network = await commit.hold(project.client, network, finalizers.NETWORK)
-            wanted = _wanted(members, request)
-            network = await self._allocate(project, network, wanted, outcome)
-            await self._report(project, network, outcome)
+        elif use.is_over and await _ended(project, network):
+            return DONE
+        network = await self._allocate(project, network, wanted, outcome)
+        await self._report(project, network, reports.conditions(network, use, outcome))
         for error in outcome.trouble[:1]:
             raise error
         return DONE
@@ -84,7 +85,7 @@ class Networks:
         self, project: Cluster, network: Network, wanted: Wanted, outcome: Outcome
     ) -> Network:
         """The Network, after every claim without addresses was given some."""
-        entries = {ledger.holder(each): each for each in _cached_ledger(project, network)}
+        entries = {ledger.holder(each): each for each in ledger.cached(project, network)}
         for entry in entries.values():
             spec = ledger.spec(entry)
             await project.client.patch(entry, msgspec.structs.replace(entry, spec=spec))
@@ -98,9 +99,9 @@ class Networks:
         meta = network.metadata
         # First the Network, then its ledger: see `allocation`.
         live = await project.client.find(Network, meta.name, meta.namespace)
-        if live is None or live.metadata.uid != meta.uid or live.deleting:
+        if live is None or live.metadata.uid != meta.uid:
             return network
-        kept = await _ledger(project, live)
+        kept = await ledger.live(project.client, live)
         allocation = Allocation(project, live, kept, self._environment)
         await allocation.serve(unserved, outcome)
         return allocation.network
@@ -109,7 +110,7 @@ class Networks:
         self, project: Cluster, network: Network, wanted: Wanted, outcome: Outcome
     ) -> None:
         """Strike out of the ledger whoever has gone."""
-        for entry in _cached_ledger(project, network):
+        for entry in ledger.cached(project, network):
             holder = ledger.holder(entry)
             if holder in wanted or entry.deleting:
                 continue
@@ -134,17 +135,25 @@ class Networks:
             and await cell.client.find(Subnet, name, namespace) is None
         )
 
-    async def _report(self, project: Cluster, network: Network, outcome: Outcome) -> None:
-        news = _conditions(network, outcome)
-        conditions = put(network.status.conditions, news, self._environment.now())
+    async def _report(
+        self, project: Cluster, network: Network, news: tuple[Condition, ...]
+    ) -> None:
+        before = network.status.conditions
+        conditions = put(before, news, self._environment.now())
         wanted = msgspec.structs.replace(network, status=NetworkStatus(conditions=conditions))
         await project.client.patch_status(network, wanted)
-        kind = NeighbourCondition.IPAM_ALLOCATED
-        old, new = find(network.status.conditions, kind), find(conditions, kind)
-        if new is not None and new.status == "False" and new != old:
+        for action, new in reports.warnings(before, conditions):
             self._recorder.event(
-                project.client, network, "Warning", new.reason, new.message, "Allocate"
+                project.client, network, "Warning", new.reason, new.message, action
             )
+
+    def _of_workload(self, cluster: ClusterName, workload: Workload) -> Iterable[Request]:
+        """The networks being deleted that a Workload names, or named until now."""
+        networks = self._planes.projects.get(cluster).informers.of(Network).cache
+        for key in network_use.named(workload.spec.template, workload.metadata.namespace):
+            network = networks.get(*key)
+            if network is not None and network.deleting:
+                yield Request(cluster, *key)
 
     def _of_claim(self, cluster: ClusterName, claim: SubnetClaim) -> Iterable[Request]:
         network = joins.network_of_claim(self._planes.cells.get(cluster), claim)
@@ -191,20 +200,13 @@ def _of_context(_: str, at: NetworkContext) -> Iterable[Request]:
     return () if network is None else (network,)
 
 
-def _cached_ledger(project: Cluster, network: Network) -> list[Subnet]:
-    return [each for each in joins.entries_of(project, network) if ledger.is_ours(each)]
-
-
-async def _ledger(project: Cluster, network: Network) -> dict[str, Subnet]:
-    """The entries of a Network by name, as they are now."""
-    subnets = await project.client.every(Subnet, network.metadata.namespace)
-    return {each.metadata.name: each for each in subnets.items if ledger.is_of(network, each)}
-
-
-async def _end(project: Cluster, network: Network) -> None:
-    """Let a Network go that nobody is present in, once nobody has addresses of it."""
-    if not await _ledger(project, network):
-        await commit.release(project.client, network, finalizers.NETWORK)
+async def _ended(project: Cluster, network: Network) -> bool:
+    """Whether a Network was as unused as the caches say, and its finalizer was removed."""
+    workloads = (await project.client.every(Workload)).items
+    if network_use.users(network, workloads) or await ledger.live(project.client, network):
+        return False
+    await commit.release(project.client, network, finalizers.NETWORK)
+    return True
 
 
 async def _delete(project: Cluster, entry: Subnet) -> None:
@@ -212,18 +214,3 @@ async def _delete(project: Cluster, entry: Subnet) -> None:
         await project.client.delete(entry)
     except NotFound:  # somebody else did
         return
-
-
-def _conditions(network: Network, outcome: Outcome) -> tuple[Condition, ...]:
-    generation, ipam = network.metadata.generation, NeighbourCondition.IPAM_ALLOCATED
-    ranges = [network_range(network, family) for family in network.spec.ip_families]
-    for unsupported in (each for each in ranges if isinstance(each, Unsupported)):
-        refusal = NeighbourReason.RANGE_UNSUPPORTED
-        return words.refused((words.READY, ipam), refusal, unsupported.why, generation)
-    ready = words.said(words.READY, "True", Reason.READY, "The network can be used", generation)
-    for holder, refused in sorted(outcome.refusals.items(), key=lambda each: each[0]):
-        why = f"No addresses for {holder.cell}: {refused.why}"
-        return (ready, *words.refused((ipam,), reason(refused), why, generation))
-    told = "Addresses come from " + " and ".join(map(str, ranges))
-    allocated = words.said(ipam, "True", NeighbourReason.PREFIX_ALLOCATED, told, generation)
-    return (ready, allocated)

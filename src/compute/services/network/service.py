@@ -15,7 +15,7 @@ def controllers(planes: ServicePlanes, kit: Kit) -> list[Controller]:
     environment, cells = kit.environment, planes.cells
     networks = Networks(planes, environment, kit.recorder("networks"))
     bindings, claims = Bindings(planes, environment), Claims(planes, environment)
-    contexts, advice = Contexts(cells, environment), Advice(cells, kit.recorder("network-faults"))
+    contexts, advice = Contexts(planes, environment), Advice(cells, kit.recorder("network-faults"))
     return [
         kit.controller("networks", networks, planes.projects, networks.sources()),
         kit.controller("network-bindings", bindings, cells, bindings.sources()),

@@ -31,6 +31,12 @@ def refused(kinds: Iterable[str], reason: str, why: str, generation: int) -> tup
     return tuple(said(kind, "False", reason, why, generation) for kind in kinds)
 
 
+def usable(account: str, generation: int) -> Condition:
+    """Ready, of what can be used; ``account`` says of a network that is being deleted that it is."""
+    reason = Reason.NETWORK_TERMINATING if account else Reason.READY
+    return said(READY, "True", reason, account or "The network can be used", generation)
+
+
 def subnet_ready(addresses: str, generation: int) -> tuple[Condition, ...]:
     """What a Subnet says that can be used."""
     return (

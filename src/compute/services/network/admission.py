@@ -1,0 +1,31 @@
+"""Which changes of a Network may be written into a project: none of a range that is in use."""
+
+from compute.api.compute import Workload
+from compute.api.errors import Unavailable, invalid
+from compute.api.networking import Network
+from compute.decide import network_use
+from compute.runtime.clusters import Clusters
+from compute.runtime.requests import cluster_name
+from compute.services.network import ledger
+
+
+class NetworkAdmission:
+    """Judges changes of Networks by the addresses that their projects have given out."""
+
+    def __init__(self, projects: Clusters) -> None:
+        self._projects = projects
+
+    async def review(self, new: Network, old: Network, project: str) -> None:
+        """Raise `Invalid`, naming the field and what uses it, if a range in use would change."""
+        if new.spec == old.spec:
+            return
+        cluster = self._projects.find(cluster_name(project))
+        if cluster is None:
+            raise Unavailable(f"the project {project} is not known here yet; try again in a moment")
+        entries = await ledger.live(cluster.client, old)
+        workloads = (await cluster.client.every(Workload)).items if entries else ()
+        users = network_use.users(old, workloads)
+        cells = [ledger.holder(entry).cell for entry in entries.values()]
+        errors = tuple(network_use.changed_ranges(old, new, users, cells))
+        if errors:
+            raise invalid(Network.RESOURCE, old.metadata.name, errors)
