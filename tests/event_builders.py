@@ -30,8 +30,14 @@ class Scene:
         self.link = link  # a bad way to the same plane
         self.far = Client(link)
 
-    def say(self, regarding: Object, note: str = "it is so", client: Client | None = None) -> None:
-        self.recorder.event(client or self.client, regarding, "Warning", "Failed", note, "Create")
+    def say(
+        self,
+        regarding: Object,
+        note: str = "it is so",
+        client: Client | None = None,
+        reason: str = "Failed",
+    ) -> None:
+        self.recorder.event(client or self.client, regarding, "Warning", reason, note, "Create")
 
     async def config(self, name: str = "one") -> ConfigMap:
         metadata = ObjectMeta(name=name, namespace="default")

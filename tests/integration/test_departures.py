@@ -200,8 +200,12 @@ def test_a_cell_that_answers_and_does_nothing_is_waited_for_five_minutes(part):
 
 
 def since(world: Watched, mark: int) -> list[Write]:
-    """What was written after that, leases aside."""
-    return [each for each in world.writes[mark:] if not each[1].endswith("/leases")]
+    """What was written after that, leases aside; an event is named as what it is about."""
+    return [
+        (plane, kind, name.rpartition(".")[0] if kind == "/events" else name)
+        for plane, kind, name in world.writes[mark:]
+        if not kind.endswith("/leases")
+    ]
 
 
 def test_a_cell_that_returns_unchanged_is_told_of_and_no_more():
@@ -218,6 +222,8 @@ def test_a_cell_that_returns_unchanged_is_told_of_and_no_more():
         assert sorted(since(world, mark)) == [
             ("hub", "cluster.karmada.io/clusters", "dfw"),  # the annotation that heals it
             ("hub", "cluster.karmada.io/clusters", "dfw"),  # Ready
+            (PROJECT, "/events", "default/web"),  # CityAvailable
+            (PROJECT, "/events", "default/web-home-dfw"),
             (PROJECT, "compute.datumapis.com/workloaddeployments", "default/web-home-dfw"),
             (PROJECT, "compute.datumapis.com/workloads", "default/web"),
             (PROJECT, "networking.datumapis.com/locationbindings", "dfw"),

@@ -33,6 +33,12 @@ class Reason(KnownReason):
         "ConfigMaps or Secrets that the template names have not reached the city yet.",
         "Wait; if it lasts for minutes, run `compute doctor NAME`.",
     )
+    CITY_AVAILABLE = healthy("CityAvailable", "The city serves, with nothing that holds it up.")
+    CITY_STUCK = user(
+        "CityStuck",
+        "A city of the workload is held up by something that does not pass by itself.",
+        "Run `compute status NAME`, which names the cause in each city and the next step.",
+    )
     CELL_UNREACHABLE = platform(
         "CellUnreachable",
         "The city's cell has not reported for a while; what runs there goes on unseen.",
@@ -50,6 +56,13 @@ class Reason(KnownReason):
         "ConfigurationError",
         "The instance cannot start as configured: a variable, a key or a mount is wrong.",
         "Correct env, volumes and command of the container with `compute deploy NAME`.",
+    )
+    CREATED = healthy("Created", "The workload was seen, and its first revision recorded.")
+    DEPLOYMENTS_CREATED = healthy(
+        "DeploymentsCreated", "The workload was split into deployments, one for each city."
+    )
+    DEPLOYMENTS_REMOVED = healthy(
+        "DeploymentsRemoved", "Deployments that are no longer wanted are being removed."
     )
     DEPLOYMENT_NAME_TAKEN = transient(
         "DeploymentNameTaken",
@@ -255,6 +268,12 @@ class Reason(KnownReason):
         "The ConfigMaps and Secrets that the template names are being looked up.",
         "Wait; if it lasts for minutes, run `compute doctor NAME`.",
     )
+    ROLLOUT_FINISHED = healthy(
+        "RolloutFinished", "Every city serves the newest revision, and nothing else."
+    )
+    ROLLOUT_STARTED = healthy(
+        "RolloutStarted", "The template has changed, and instances are being replaced."
+    )
     SCHEDULING_GATES_PRESENT = transient(
         "SchedulingGatesPresent",
         "The instance may not start before its network, quota or data is there.",
@@ -275,6 +294,7 @@ class Reason(KnownReason):
         "A ConfigMap or Secret that the template names may not be read.",
         "Grant the read in the project, or take its name out of the template with `compute deploy NAME`.",
     )
+    SPEC_CHANGED = healthy("SpecChanged", "The workload has changed, but not its template.")
     STABLE_INSTANCE_FOUND = healthy(
         "StableInstanceFound", "At least one instance in the city is ready."
     )
@@ -298,6 +318,7 @@ class Reason(KnownReason):
         "The project is suspended: nothing of it runs, and nothing of it is deleted.",
         "Run `compute access` to see why; it goes on by itself once the suspension is lifted.",
     )
+    UNDONE = healthy("Undone", "The template of an earlier revision was brought back.")
     VALIDATION_FAILED = platform(
         "ValidationFailed",
         "The quota service finds the claim itself invalid.",

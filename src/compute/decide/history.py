@@ -91,7 +91,7 @@ def entries(history: ConfigMap | None) -> tuple[Entry, ...]:
     """Every revision with what became of it, newest first, as a listing shows them."""
     known = revisions(history)
     active = current(history)
-    undone = {r.rev - 1 for r in known if r.changes.startswith(_ROLLBACK)}
+    undone = {r.rev - 1 for r in known if is_rollback(r)}
     return tuple(Entry(r, _status(r, active, undone)) for r in reversed(known))
 
 
@@ -117,6 +117,11 @@ def record(
         spec=msgspec.json.encode(workload.spec).decode(),
     )
     return _stored(history, workload, {r.rev: r for r in (*known, newest)}, newest.rev)
+
+
+def is_rollback(revision: Revision) -> bool:
+    """Whether the revision brought the template of an earlier one back."""
+    return revision.changes.startswith(_ROLLBACK)
 
 
 def mark_healthy(history: ConfigMap, now: datetime) -> ConfigMap | None:

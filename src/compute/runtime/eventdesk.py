@@ -25,15 +25,17 @@ from compute.api.errors import (
 )
 from compute.api.events import CoreEvent
 from compute.client.client import Client
+from compute.runtime.event_limits import Alike, Allowance
 from compute.runtime.eventseries import Saying, Series
 
 _log: Final = logging.getLogger(__name__)
 
-BURST: Final = 25  # events of one object at once
-REFILL: Final = 300.0  # seconds for each further one
 MOST_WAITING: Final = 1000
 MOST_SERIES: Final = 4096
 MOST_OBJECTS: Final = 4096
+MOST_KINDS: Final = 4096
+WRITES: Final = 50  # to one plane at once
+WRITE_REFILL: Final = 0.1  # seconds for each further one
 
 _PATIENCE: Final = 10.0  # seconds for one write
 _PAUSES: Final = (1.0, 2.0, 4.0, 8.0)  # seconds between attempts, more or less
@@ -42,31 +44,7 @@ _REFUSALS: Final = (BadRequest, Forbidden, Invalid, MethodNotAllowed, NotFound, 
 
 T = TypeVar("T")
 Key = tuple[str, Saying]
-
-
-class Allowance:
-    """What may still be said of one object, so that a storm about it ends."""
-
-    __slots__ = ("_at", "_left")
-
-    def __init__(self, now: float) -> None:
-        self._left = float(BURST)
-        self._at = now
-
-    def take(self, now: float) -> bool:
-        """Whether one more may be said now, which it then is."""
-        self._left = self._left_at(now)
-        self._at = now
-        if self._left < 1.0:
-            return False
-        self._left -= 1.0
-        return True
-
-    def is_whole(self, now: float) -> bool:
-        return self._left_at(now) >= BURST
-
-    def _left_at(self, now: float) -> float:
-        return min(self._left + (now - self._at) / REFILL, float(BURST))
+AlikeKey = tuple[str, str, str, str]
 
 
 class Desk:
@@ -78,6 +56,8 @@ class Desk:
         self._chance = chance
         self._series: dict[Key, Series] = {}  # the one heard last is at the end
         self._allowances: dict[str, Allowance] = {}
+        self._alike: dict[AlikeKey, Alike] = {}
+        self._pace = Allowance(0.0, WRITES, WRITE_REFILL)
         self._waiting: dict[Series, None] = {}
         self._writing = False
 
@@ -89,11 +69,23 @@ class Desk:
     @property
     def is_clear(self) -> bool:
         """Whether nothing need be remembered."""
-        return not (self._series or self._allowances or self.is_busy)
+        return not (self._series or self._allowances or self._alike or self.is_busy)
 
     @property
     def wants_writer(self) -> bool:
         return bool(self._waiting)
+
+    def combined(self, subject: str, said: Saying, now: float) -> Saying:
+        """What to write for what is said: itself, or what too many like it are combined into."""
+        if (subject, said) in self._series:
+            return said
+        key = (subject, said.type, said.reason, said.action)
+        alike = self._alike.pop(key, None)
+        if alike is None or alike.is_over(now):
+            alike = Alike(now)
+        self._alike[key] = alike
+        _bound(self._alike, MOST_KINDS)
+        return alike.take(said, now)
 
     def repeat(self, key: Key, when: datetime, now: float) -> bool:
         """Count one more of a series. False when there is none that still goes on."""
@@ -137,6 +129,7 @@ class Desk:
             for uid, allowance in self._allowances.items()
             if not allowance.is_whole(now)
         }
+        self._alike = {k: alike for k, alike in self._alike.items() if not alike.is_over(now)}
 
     def finish(self) -> None:
         """Have everything written that was counted and not told."""
@@ -147,12 +140,15 @@ class Desk:
         """Leave everything unsaid: the plane is gone."""
         self._waiting.clear()
         self._series.clear()
+        self._alike.clear()
 
     async def write(self) -> None:
         """Write until nothing waits."""
         self._writing = True
         try:
             while self._waiting:
+                if wait := self._pace.reserve(asyncio.get_running_loop().time()):
+                    await asyncio.sleep(wait)
                 series = next(iter(self._waiting))
                 del self._waiting[series]
                 await self._tell(series)

@@ -49,8 +49,8 @@ class Recorder:
         """Say that something happened to an object. It is written soon, by `run`."""
         now = asyncio.get_running_loop().time()
         desk = self._desk(client)
-        said = Saying(type, reason, note, action)
         subject = _subject(regarding)
+        said = desk.combined(subject, Saying(type, reason, note, action), now)
         when = self._environment.now()
         if desk.repeat((subject, said), when, now) or not desk.admits(subject, now):
             self._wake.set()

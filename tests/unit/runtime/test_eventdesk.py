@@ -11,7 +11,8 @@ from compute.api.meta import ObjectMeta
 from compute.client.client import Client
 from compute.plane.local import LocalClient
 from compute.runtime import eventseries
-from compute.runtime.eventdesk import Allowance, Desk
+from compute.runtime.event_limits import Allowance
+from compute.runtime.eventdesk import Desk
 from compute.runtime.eventseries import Reporter, Saying
 from tests import plane_worlds, virtual_time
 

@@ -206,14 +206,61 @@ def test_a_storm_about_one_object_ends_after_25_and_leaves_others_alone():
     async def story(scene: Scene) -> None:
         one, two = await scene.config("one"), await scene.config("two")
         for number in range(1000):
-            scene.say(one, f"problem {number}")
+            scene.say(one, reason=f"Problem{number}")
         scene.say(two)
         assert len(await scene.told()) == 26
         assert scene.recorder.dropped == 975
         await asyncio.sleep(300)
-        scene.say(one, "another")
-        scene.say(one, "one too many")
+        scene.say(one, reason="Another")
+        scene.say(one, reason="OneTooMany")
         assert len(await scene.told()) == 27
+
+    told(story)
+
+
+def test_more_than_ten_events_of_one_reason_are_combined_into_one():
+    """Each of the first ten has its note; those after them are one event that counts."""
+
+    async def story(scene: Scene) -> None:
+        one = await scene.config()
+        for number in range(100):
+            scene.say(one, f"city {number} is stuck")
+        events = await scene.told()
+        named = sorted(e.note for e in events if e.series is None)
+        assert named == [f"city {number} is stuck" for number in range(10)]
+        (rest,) = [e for e in events if e.series is not None]
+        assert rest.note == "(combined from similar events): city 10 is stuck"
+        assert rest.series is not None
+        assert rest.series.count == 90
+        assert scene.recorder.dropped == 0
+
+    told(story)
+
+
+def test_what_was_combined_is_told_apart_again_after_a_long_rest():
+    """A series ends after six minutes without it; so does what kept others out of sight."""
+
+    async def story(scene: Scene) -> None:
+        one = await scene.config()
+        for number in range(12):
+            scene.say(one, f"city {number} is stuck")
+        await asyncio.sleep(400)
+        scene.say(one, "city 99 is stuck")
+        assert "city 99 is stuck" in [event.note for event in await scene.told()]
+
+    told(story)
+
+
+def test_a_plane_is_written_to_at_a_bounded_rate():
+    """Fifty events at once, and ten in each second after that: users' writes come first."""
+
+    async def story(scene: Scene) -> None:
+        for number in range(100):
+            scene.say(config(f"c{number}"))
+        assert 50 <= len(await scene.told()) <= 61
+        await asyncio.sleep(4)
+        assert len(await scene.told()) == 100
+        assert scene.recorder.dropped == 0
 
     told(story)
 

@@ -15,9 +15,11 @@ from compute.api.compute import Workload
 from compute.api.core import ConfigMap
 from compute.api.meta import EPOCH, ManagedFieldsEntry
 from compute.controllers.management import workload_reads
-from compute.decide import history
+from compute.decide import history, story
+from compute.decide.drains import News
 from compute.environment import Environment
 from compute.runtime.clusters import Cluster
+from compute.runtime.events import Recorder
 from compute.runtime.index import Key
 
 
@@ -37,8 +39,9 @@ class Kept:
 class Histories:
     """Keeps the histories of the Workloads of all projects."""
 
-    def __init__(self, environment: Environment) -> None:
+    def __init__(self, environment: Environment, recorder: Recorder) -> None:
         self._environment = environment
+        self._recorder = recorder
         # With the cluster that it is of goes what is remembered of it.
         self._of: WeakKeyDictionary[Cluster, dict[Key, Kept]] = WeakKeyDictionary()
 
@@ -74,7 +77,9 @@ class Histories:
             return False
         marked = history.mark_healthy(found, self._environment.now())
         if marked is not None:
-            await project.client.patch(found, marked)
+            written = history.current(await project.client.patch(found, marked))
+            if written is not None:
+                self._tell(project, workload, story.proven(written))
         kept.healthy, kept.waiting = True, False
         return True
 
@@ -104,9 +109,20 @@ class Histories:
         recorded = history.record(found, workload, _author(workload), now)
         if recorded is None:
             return history.current(found)
+        before = history.current(found)
         if found is None:
-            return history.current(await client.create(recorded))
-        return history.current(await client.patch(found, _owned(recorded, workload)))
+            written = await client.create(recorded)
+        else:
+            written = await client.patch(found, _owned(recorded, workload))
+        newest = history.current(written)
+        if newest is not None:
+            self._tell(project, workload, story.revision(before, newest))
+        return newest
+
+    def _tell(self, project: Cluster, workload: Workload, news: News) -> None:
+        self._recorder.event(
+            project.client, workload, news.type, news.reason, news.note, "RecordRevision"
+        )
 
 
 async def _found(project: Cluster, workload: Workload) -> ConfigMap | None:

@@ -7,15 +7,15 @@ from typing import Final
 import msgspec
 
 from compute.api import karmada, labels, names, times
-from compute.api.compute import WorkloadDeployment, WorkloadDeploymentStatus
+from compute.api.compute import Workload, WorkloadDeployment, WorkloadDeploymentStatus
 from compute.api.conditions import ConditionType, NeighbourCondition
 from compute.api.coordination import Lease
 from compute.api.karmada_work import ResourceBinding
-from compute.api.meta import Condition
+from compute.api.meta import Condition, Object, ObjectMeta
 from compute.api.neighbour_reasons import NeighbourReason
-from compute.api.reasons import Reason
 from compute.controllers.management.links import Link
 from compute.controllers.management.reading import Read, known, live
+from compute.decide import story
 from compute.decide.conditions import find
 from compute.decide.federation import (
     Held,
@@ -31,12 +31,6 @@ from compute.runtime.clusters import Cluster
 from compute.runtime.events import Recorder
 
 LEASES: Final = "karmada-cluster"  # the hub's namespace of the leases of its clusters
-_WARNINGS: Final = (
-    Reason.NO_CELL_FOR_CITY,
-    Reason.CELL_UNREACHABLE,
-    Reason.PROPAGATION_SUSPENDED,
-    Reason.REFUSED_BY_CELL,
-)
 _NOWHERE: Final = (NeighbourReason.NO_CLUSTER_FIT, NeighbourReason.UNSCHEDULABLE)
 
 
@@ -84,13 +78,24 @@ class Reports:
     ) -> None:
         desired = msgspec.structs.replace(deployment, status=status)
         written = await link.project.client.patch_status(deployment, desired)
-        before = {said.reason for said in deployment.status.conditions}
-        for after in written.status.conditions:
-            if after.reason in _WARNINGS and after.reason not in before:
-                before.add(after.reason)
-                self._recorder.event(
-                    link.project.client, written, "Warning", after.reason, after.message, "Federate"
-                )
+        news = story.city(deployment, written)
+        if news is None:
+            return
+        above = story.city_of_workload(written, news)
+        for regarding, each in ((written, news), (_workload(written), above)):
+            self._recorder.event(
+                link.project.client, regarding, each.type, each.reason, each.note, "Federate"
+            )
+
+
+def _workload(deployment: WorkloadDeployment) -> Object:
+    """The Workload of a deployment, as far as an event has to know it."""
+    ref, namespace = deployment.spec.workload_ref, deployment.metadata.namespace
+    return Object(
+        api_version=Workload.RESOURCE.api_version,
+        kind=Workload.RESOURCE.kind,
+        metadata=ObjectMeta(name=ref.name, namespace=namespace, uid=ref.uid),
+    )
 
 
 async def trouble_of(hub: Cluster, copy: WorkloadDeployment, read: Read) -> Trouble | None:

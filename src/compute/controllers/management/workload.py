@@ -21,7 +21,7 @@ from compute.controllers.management.carrying import remove
 from compute.controllers.management.histories import Histories
 from compute.controllers.management.planes import ManagementPlanes
 from compute.controllers.management.refusals import Refusals
-from compute.decide import drains, placement, rollup, serving
+from compute.decide import drains, placement, rollup, serving, story
 from compute.decide.drains import Grace, News
 from compute.decide.network_use import Lack
 from compute.decide.placement import Split
@@ -47,7 +47,7 @@ def controllers(
 
     Without ``networking`` networks are neither watched nor asked for: their kinds may not exist.
     """
-    histories = Histories(kit.environment)
+    histories = Histories(kit.environment, kit.recorder(NAME))
     reconciler = WorkloadReconciler(planes, kit, histories, grace, networking=networking)
     sources = workload_watches.sources(planes.projects, histories, networking=networking)
     return [kit.controller(NAME, reconciler, planes.projects, sources, _SETTINGS)]
@@ -187,9 +187,12 @@ class WorkloadReconciler:
     async def _carry_out(self, client: Client, sight: _Sight, refusals: Refusals) -> bool:
         """Whether anything was to be done. One deployment that is refused holds up no other."""
         workload, split, now = sight.workload, sight.split, self._environment.now()
+        made: list[WorkloadDeployment] = []
+        removed: list[WorkloadDeployment] = []
         for unwanted in split.delete:
             with refusals.noted():
                 await remove(client, Delete(unwanted))
+                removed.append(unwanted)
                 self._tell(client, workload, unwanted, drains.news_of_end(unwanted, now))
         for update in split.update:
             with refusals.noted():
@@ -198,8 +201,14 @@ class WorkloadReconciler:
                 self._tell(client, workload, written, news)
         for wanted in split.create:
             with refusals.noted():
-                await client.create(wanted)
+                made.append(await client.create(wanted))
+        self._narrate(client, workload, story.split(made), story.withdrawn(removed))
         return bool(split.delete or split.update or split.create)
+
+    def _narrate(self, client: Client, workload: Workload, *news: News | None) -> None:
+        """Write events on the Workload."""
+        for each in filter(None, news):
+            self._recorder.event(client, workload, each.type, each.reason, each.note, "Split")
 
     def _tell(
         self, client: Client, workload: Workload, about: WorkloadDeployment, news: News | None

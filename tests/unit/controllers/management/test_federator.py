@@ -194,7 +194,7 @@ def test_a_city_that_cannot_be_a_label_is_refused(tmp_path):
         (available,) = seen.status.conditions
         assert (available.status, available.reason) == ("False", "NoCellForCity")
         assert "spec.cityCode 'San José'" in available.message
-        await on.told((WEB, "Warning", "NoCellForCity"))
+        await on.told((WEB, "Warning", "NoCellForCity"), ("web", "Warning", "CityStuck"))
         assert await on.stage.client("hub").find(Namespace, on.room) is None
         assert await on.stage.quiet() == []
 
@@ -296,7 +296,9 @@ def test_two_federators_at_once_come_to_the_same(tmp_path):
         await on.stage.rest()
         assert await on.stage.quiet() == []
         cities = ("dfw", "lhr", "sin")
-        await on.told(*((f"web-home-{city}", "Normal", "Federated") for city in cities))
+        federated = ((f"web-home-{city}", "Normal", "Federated") for city in cities)
+        available = ((name, "Normal", "CityAvailable") for name in (WEB, "web"))
+        await on.told(*federated, *available)
 
     set_up(tmp_path, story)
 
