@@ -96,7 +96,13 @@ def test_a_withdrawn_city_that_leaves_the_spec_goes_at_once():
 
 @pytest.mark.parametrize(
     "stamp",
-    ["", "[]", '{"reason":"CityWithdrawn"}', '{"reason":"CityWithdrawn","at":"2026-06-01"}'],
+    [
+        "",
+        "[]",
+        '{"reason":"CityWithdrawn"}',
+        '{"reason":"CityWithdrawn","at":"2026-06-01"}',
+        '{"reason":"Typo","at":"2026-06-01T12:00:00Z"}',
+    ],
 )
 def test_a_stamp_that_cannot_be_read_is_made_anew(stamp):
     """With the full time: a slip of the hand must drain nothing."""
@@ -105,6 +111,9 @@ def test_a_stamp_that_cannot_be_read_is_made_anew(stamp):
 
     assert subject.of(broken) is None
     (update,) = split((dfw, broken), "DFW").update
+    news = subject.news_of_change(update.existing, update.desired)
+    assert news is not None
+    assert news.reason == "CityWithdrawn"
     assert subject.of(update.desired) == Drain("CityWithdrawn", DUE)
 
 

@@ -142,7 +142,7 @@ def _ruling(instance: Instance, outcome: Outcome, now: datetime) -> _Ruling:
         case Raced():
             return _waiting("Waiting for the quota service to answer")
         case Failed():
-            return _failed(outcome, now)
+            return _failed(instance, outcome, now)
         case Disabled():
             return _Ruling("True", Reason.QUOTA_DISABLED, "Quota is not enforced in this cell")
     assert_never(outcome)
@@ -183,8 +183,11 @@ def _of_another(
     return _waiting("Replacing a claim that was made for something else", _taking_back(claim))
 
 
-def _failed(failed: Failed, now: datetime) -> _Ruling:
-    if _is_starting(failed, now):
+def _failed(instance: Instance, failed: Failed, now: datetime) -> _Ruling:
+    """An outage that was reported stands until there is an answer: a restart here forgets its start."""
+    said = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
+    is_reported = said is not None and said.reason == Reason.QUOTA_BACKEND_UNAVAILABLE
+    if _is_starting(failed, now) and not is_reported:
         return _waiting("Waiting for the quota service to answer")
     return _Ruling("False", failed.reason, failed.message, final=False)
 

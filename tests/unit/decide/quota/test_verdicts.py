@@ -333,6 +333,15 @@ def test_a_service_that_starts_is_no_outage(silent, expected):
     assert (got.look_again_after == SECOND) == (silent < 10)
 
 
+def test_an_outage_that_was_reported_stands_after_a_restart():
+    """A process that has just started knows not how long the service has been silent."""
+    told = gated(Reason.QUOTA_BACKEND_UNAVAILABLE, "False")
+    got = judge(told, Failed(OUTAGE.reason, OUTAGE.message, NOW), NOW)
+
+    assert said(got) == ("False", Reason.QUOTA_BACKEND_UNAVAILABLE)
+    assert got.event is None
+
+
 def test_only_silence_is_waited_out():
     """What the project refuses is reported at once, however long it has been refusing."""
     refused = Failed(Reason.QUOTA_MISCONFIGURED, "may not claim", since=NOW)
