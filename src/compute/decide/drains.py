@@ -45,8 +45,9 @@ _EVENT_TYPES: Final[dict[str, EventType]] = {
 class Drain(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why a deployment is drained, and when.
 
-    If it is replaced: ``by`` which deployments, how many ``replicas`` it had, and how many Instances
-    of the others were ``ready`` when the time was set.
+    If it is replaced: ``by`` which deployments, how many ``replicas`` it had, how many Instances of
+    the others were ``ready`` when the time was set, and how many when it last gave up one of its own
+    for want of quota (``given_at``, below zero before that).
     """
 
     reason: str
@@ -54,6 +55,7 @@ class Drain(msgspec.Struct, frozen=True, omit_defaults=True):
     by: tuple[str, ...] = ()
     replicas: int = 0
     ready: int = 0
+    given_at: int = -1
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ case once these have made no progress for a while. Where nothing is missing, a c
 removed, and its deployment goes at once.
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -25,7 +25,7 @@ Deployments = Mapping[str, WorkloadDeployment]  # by name
 
 
 def retained(
-    leaving: Sequence[WorkloadDeployment],
+    leaving: Iterable[WorkloadDeployment],
     wanted: Collection[str],
     present: Deployments,
     now: datetime,
@@ -42,9 +42,7 @@ def retained(
         for old in leaving
         if (drain := _drain(old, new, now, grace))
     }
-    before = [drain for old in leaving if (drain := drains.of(old, Reason.REPLACEMENT_PENDING))]
-    counted = max((drain.ready for drain in before), default=0)
-    return _sharing_quota(drained, new, counted, now + grace.replacement)
+    return _sharing_quota(drained, new, now + grace.replacement)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,24 +97,23 @@ def _serves(new: WorkloadDeployment) -> bool:
 
 
 def _sharing_quota(
-    drained: dict[str, WorkloadDeployment], new: _New, counted: int, at: datetime
+    drained: dict[str, WorkloadDeployment], new: _New, at: datetime
 ) -> dict[str, WorkloadDeployment]:
     """The same deployments, one Instance fewer where the quota has no room for old and new.
 
-    One is given up at first, and then another each time that more new ones are ready than the
-    number ``counted`` at the last. So all but one of what there was serve at any time, and a look
-    that comes twice gives nothing up.
+    One is given up at first, and then another each time that more new ones are ready than at the
+    last. So all but one of what there was serve at any time, and a reconcile pass that comes twice
+    gives nothing up.
     """
     records = {name: drain for name, old in drained.items() if (drain := drains.of(old))}
     by = frozenset(name for drain in records.values() for name in drain.by)
     ready, sizes = new.ready(by), {name: _size(old) for name, old in drained.items()}
-    began = any(sizes[name] < drain.replicas for name, drain in records.items())
     givers = [name for name in sorted(sizes) if sizes[name] > 0]
-    is_due = ready > counted or not began
+    is_due = all(ready > drain.given_at for drain in records.values())
     if not (givers and is_due and any(map(_lacks_quota, new.there(by)))):
         return drained
     giver = givers[-1]
-    drain = msgspec.structs.replace(records[giver], at=at, ready=ready)
+    drain = msgspec.structs.replace(records[giver], at=at, ready=ready, given_at=ready)
     return drained | {giver: drains.stamped(_scaled(drained[giver], sizes[giver] - 1), drain)}
 
 

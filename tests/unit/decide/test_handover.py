@@ -183,6 +183,18 @@ def test_what_goes_on_for_another_period_still_gives_one_up():
     assert (told.at, told.ready) == (DUE + GRACE.replacement, 1)
 
 
+@pytest.mark.parametrize("then", [(NEW,), (NEW, placement("b", "SIN"))], ids=["same", "more"])
+def test_what_was_counted_for_another_period_is_still_due(then):
+    """Quota that is short only after the time was set anew costs the old one Instance all the same."""
+    old, new = after(web(NEW), made(OLD))
+    old, _ = after(web(NEW), [old, reporting(new, 0, QUOTA)])
+    there = after(web(*then), [old, reporting(new, 1)], DUE)
+    assert sizes(there)["web-a-dfw"] == 2
+
+    lacking = [reporting(d, 1, QUOTA) if d.metadata.name == "web-a-lhr" else d for d in there]
+    assert sizes(after(web(*then), lacking, DUE + SECOND))["web-a-dfw"] == 1
+
+
 def test_other_reasons_than_quota_cost_the_old_nothing():
     """An image that is not there is no reason to give anything up."""
     old, new = after(web(NEW), made(OLD))
