@@ -8,6 +8,7 @@ from compute.api.compute import Workload, WorkloadDeployment
 from compute.api.events import Event
 from compute.api.karmada import Cluster, PropagationPolicy, Suspension, Taint
 from compute.api.karmada_work import BindingSuspension, ResourceBinding
+from tests.integration.operators import cut
 from tests.integration.worlds import (
     PROJECT,
     Watched,
@@ -112,6 +113,12 @@ def test_a_deployment_whose_scheduling_is_suspended_says_so():
         await world.rest()
         held = await shown(world, "Available", "NoCellForCity")
         assert "an operator of the hub has suspended scheduling" in message_of(held, "Available")
+        await cut(world, "dfw")
+        await world.quiet(60.0)
+        held = await shown(world, "Available", "NoCellForCity")
+        assert "an operator of the hub has suspended scheduling" in message_of(held, "Available")
+        await cut(world, "dfw", "false")
+        await world.rest()
         await suspend(world, None)
         await world.served("web")
 

@@ -107,7 +107,9 @@ async def trouble_of(hub: Cluster, copy: WorkloadDeployment, read: Read) -> Trou
         return None
     if not binding.spec.clusters:
         unplaced = _unplaced(binding)
-        return unplaced and replace(unplaced, silent=await _silent_city(hub, copy, read))
+        if unplaced is None or holds_scheduling(binding.spec):
+            return unplaced
+        return replace(unplaced, silent=await _silent_city(hub, copy, read))
     cell = binding.spec.clusters[0].name
     return await _silent(hub, cell, read) or _held(binding, cell) or _not_taken(binding, cell)
 
