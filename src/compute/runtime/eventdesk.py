@@ -149,9 +149,10 @@ class Desk:
             while self._waiting:
                 if wait := self._pace.reserve(asyncio.get_running_loop().time()):
                     await asyncio.sleep(wait)
-                series = next(iter(self._waiting))
-                del self._waiting[series]
-                await self._tell(series)
+                series = next(iter(self._waiting), None)
+                if series is not None:  # the plane may have been forgotten during the wait
+                    del self._waiting[series]
+                    await self._tell(series)
         finally:
             self._writing = False
 

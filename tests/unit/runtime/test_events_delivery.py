@@ -168,3 +168,18 @@ def test_a_recorder_at_rest_sets_no_timer():
 
     with pytest.raises(virtual_time.Deadlock):
         virtual_time.run(story(Recorder(CONTROLLER, "host_1", plane_worlds.environment())))
+
+
+def test_a_plane_that_is_forgotten_while_its_events_are_held_back_ends_quietly(caplog):
+    """What waits for the write limit is dropped with the plane, and no task fails."""
+
+    async def story(scene: Scene) -> None:
+        for number in range(60):
+            scene.say(config(f"c{number}"))
+        await asyncio.sleep(0.05)
+        scene.recorder.forget(scene.client)
+        await asyncio.sleep(5)
+        assert len(await scene.told()) == 50
+        assert [record.message for record in caplog.records] == []
+
+    told(story)
