@@ -50,9 +50,3 @@ def orphan_refusal(
         f"To delete it with all it made: {command}",
         StatusDetails(name=name, group=resource.group, kind=resource.plural),
     )
-
-
-def propagation_of(options: Mapping[str, Any]) -> str:
-    """The propagation policy of DeleteOptions as an AdmissionReview has them; empty for none."""
-    policy: str = options.get("propagationPolicy") or ""
-    return policy or (_ORPHAN if options.get("orphanDependents") else "")

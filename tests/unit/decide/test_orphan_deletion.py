@@ -5,12 +5,7 @@ import pytest
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.core import ConfigMap
 from compute.api.resourcemanager import Project
-from compute.client.options import DeleteOptions
-from compute.decide.orphan_deletion import orphan_refusal, propagation_of
-from compute.plane.admission.reviews import request_of
-from compute.plane.registry import builtins
-from compute.plane.registry.admission import Attempt
-from compute.plane.users import ITSELF
+from compute.decide.orphan_deletion import orphan_refusal
 
 WEB = {"name": "web", "namespace": "default"}
 
@@ -50,39 +45,3 @@ def test_a_policy_left_on_the_object_counts_where_a_request_names_none():
     left = WEB | {"finalizers": ["orphan"]}
     assert orphan_refusal(Workload.RESOURCE, left, "") is not None
     assert orphan_refusal(Workload.RESOURCE, left, "Background") is None
-
-
-@pytest.mark.parametrize(
-    ("options", "policy"),
-    [
-        ({"propagationPolicy": "Orphan"}, "Orphan"),
-        ({"propagationPolicy": "Foreground"}, "Foreground"),
-        ({"orphanDependents": True}, "Orphan"),
-        ({"orphanDependents": False}, ""),
-        ({"propagationPolicy": None}, ""),
-        ({}, ""),
-    ],
-)
-def test_delete_options_are_read_as_a_webhook_gets_them(options, policy):
-    """The older field means the same."""
-    assert propagation_of(options) == policy
-
-
-def test_a_review_of_a_deletion_says_enough_to_refuse_it():
-    """What a webhook is sent carries the policy, so it refuses what the process itself refuses."""
-    (kind,) = [k for k in builtins.everything() if k.resource.kind == "Workload"]
-    attempt = Attempt(
-        verb="delete",
-        kind=kind,
-        namespace="default",
-        name="web",
-        old={"metadata": WEB},
-        user=ITSELF,
-        options=DeleteOptions(propagation="Orphan"),
-    )
-    request = request_of(attempt, kind, "7")
-    assert request.old_object is not None
-    assert request.options is not None
-    assert orphan_refusal(
-        Workload.RESOURCE, request.old_object["metadata"], propagation_of(request.options)
-    )
