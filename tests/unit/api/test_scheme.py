@@ -4,6 +4,7 @@ import msgspec
 import pytest
 
 from compute.api import scheme
+from compute.api.admission import AdmissionResponse, AdmissionReview
 from compute.api.apiextensions import CustomResourceDefinition
 from compute.api.compute import Workload
 from compute.api.core import ConfigMap, Namespace, Secret
@@ -209,3 +210,13 @@ def test_an_error_is_short():
         scheme.decode_as(Namespace, {"status": {"conditions": [condition]}})
 
     assert len(str(raised.value)) < 300
+
+
+def test_a_type_that_is_no_kind_is_read_in_the_same_way():
+    """Go writes null for what is empty; what is missing is named."""
+    body = b'{"apiVersion": "admission.k8s.io/v1", "response": {"uid": "1", "warnings": null}}'
+    read = scheme.decode_wire(AdmissionReview, body)
+    assert read.response == AdmissionResponse(uid="1")
+
+    with pytest.raises(scheme.DecodeError, match=r"AdmissionReview: request\.uid: it is required"):
+        scheme.decode_wire(AdmissionReview, {"request": {}})
