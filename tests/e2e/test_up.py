@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from compute.api.compute import Workload
+from compute.api.karmada import Cluster
 from compute.api.resourcemanager import Project
 from compute.app.environment import system
 from compute.client.http.client import HttpClient
@@ -72,6 +73,15 @@ def up(data: Path, *options: str) -> Iterator[Running]:
     finally:
         world.process.kill()
         world.process.communicate()
+
+
+async def give_up(data: Path, cell: str) -> None:
+    """Delete the Cluster of a cell, as operators do for good, and wait until it is gone."""
+    async with client(data, "hub") as hub:
+        await hub.delete(await hub.get(Cluster, cell))
+        async with asyncio.timeout(30):
+            while await hub.find(Cluster, cell) is not None:  # noqa: ASYNC110 - of another process
+                await asyncio.sleep(0.05)
 
 
 def client(data: Path, context: str) -> HttpClient:
@@ -139,8 +149,19 @@ def test_cells_are_cut_and_healed_by_city_or_name(tmp_path):
         assert "cells: dfw, lhr" in fails("cell", f"--data={data}", "cut", "XXX")
         cut = compute("cell", f"--data={data}", "cut", "lhr")
         assert cut.stdout.startswith("lhr is cut off.")
+        asyncio.run(give_up(data, "dfw"))
+        seen = json.loads(compute("up", f"--data={data}", "status", "-o", "json").stdout)
+        assert seen["version"] == seen["commandVersion"]
+        states = {cell["name"]: cell["state"] for cell in seen["cells"]}
+        assert states["lhr"].startswith("cut off; ")
+        assert states["dfw"].startswith("its Cluster on the hub is gone")
+        assert 2**20 < seen["memoryBytes"] < 2**30
+        planes = {plane["plane"] for plane in seen["planes"]}
+        assert planes == {"core", "hub", "cell-dfw", "cell-lhr", "project-demo"}
+        assert seen["stuck"] == []
     with up(data):
         shown = compute("up", f"--data={data}", "status").stdout
+        assert re.search(r"^cell +dfw +DFW +Ready", shown, re.MULTILINE)
         assert re.search(r"^cell +lhr +LHR +cut off", shown, re.MULTILINE)
         healed = compute("cell", f"--data={data}", "heal", "LHR")
         assert healed.stdout.startswith("lhr is healed.")

@@ -30,6 +30,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     url: str
     started: str
     cities: tuple[str, ...] = ()
+    version: str = ""
 
 
 @dataclass(frozen=True, slots=True)

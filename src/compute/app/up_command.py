@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ from compute.app.serving import resealing_when_told, told_to_stop
 from compute.app.sites import BadCities, Site, sites
 from compute.app.starting import keep_standard_streams, refusals_spoken, say, take_care
 from compute.app.upstatus import status
+from compute.app.world_status import PACKAGE
 from compute.decide import city_codes
 from compute.decide.drains import PLAIN, Grace
 
@@ -180,6 +182,7 @@ def _introduce(place: Place, world: Hosted, seconds: float) -> None:
             url=url,
             started=times.format_time(system().now()),
             cities=tuple(site.city for site in world.world.sites),
+            version=version(PACKAGE),
         )
     )
     say(

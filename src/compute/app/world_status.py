@@ -1,0 +1,218 @@
+"""What a running world answers about itself: cells, projects, load, and what is stuck."""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from importlib.metadata import version
+from typing import Any, Final
+
+from compute.api import labels, times
+from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.conditions import ConditionType
+from compute.api.errors import ApiError
+from compute.api.karmada import Cluster
+from compute.api.meta import Object
+from compute.api.networking import Network
+from compute.api.resourcemanager import Project
+from compute.api.wire import Wire
+from compute.app.cuts import is_cut
+from compute.app.environment import system
+from compute.app.homes import Home
+from compute.app.running import Place, State
+from compute.client.connection import Misconfigured
+from compute.client.http.client import HttpClient
+from compute.client.http.transport import HttpTransport
+from compute.client.kubeconfig import contexts, load
+from compute.decide.conditions import find, is_true
+from compute.decide.stuck import stuck
+
+PACKAGE: Final = "datum-compute"
+_CELL: Final = "cell-"
+_JUDGED: Final[tuple[tuple[type[Any], str], ...]] = (
+    (Workload, ConditionType.AVAILABLE),
+    (WorkloadDeployment, ConditionType.AVAILABLE),
+    (Instance, ConditionType.READY),
+    (Network, ConditionType.READY),
+)
+_CPU: Final = "process_cpu_seconds_total"
+_STARTED: Final = "process_start_time_seconds"
+_MEMORY: Final = "process_resident_memory_bytes"
+_WRITES: Final = "compute_store_writes_total"
+_BYTES: Final = "compute_store_size_bytes"
+
+
+class Part(Wire, frozen=True, kw_only=True):
+    """A cell or a project, and its state in a sentence."""
+
+    name: str
+    city: str
+    ready: bool
+    state: str
+
+
+class PlaneLoad(Wire, frozen=True, kw_only=True):
+    """What a plane has written since the world was started, and how large its file is."""
+
+    plane: str
+    writes: int
+    bytes: int
+
+
+class StuckObject(Wire, frozen=True, kw_only=True):
+    """An object that has not come on for minutes, and the command that shows more of it."""
+
+    project: str
+    kind: str
+    name: str
+    since: str
+    why: str
+    next: str
+
+
+class Status(Wire, frozen=True, kw_only=True):
+    """All of it. ``cpu`` is the share of one processor since the start."""
+
+    version: str
+    command_version: str
+    url: str
+    pid: int
+    started: str
+    data: str
+    cells: tuple[Part, ...]
+    projects: tuple[Part, ...]
+    cpu: float
+    memory_bytes: int
+    planes: tuple[PlaneLoad, ...]
+    stuck: tuple[StuckObject, ...]
+
+
+def client(place: Place, context: str) -> HttpClient:
+    """A client of one plane of the world that runs out of a folder."""
+    environment = system()
+    return HttpClient(load(environment, [place.kubeconfig], context), environment)
+
+
+async def observed(place: Place, state: State) -> Status:
+    """The status of a world that runs."""
+    now = system().now()
+    async with client(place, "hub") as hub, client(place, "core") as core:
+        clusters, projects = (await hub.every(Cluster)).items, (await core.every(Project)).items
+    reached = _own_contexts(place)
+    pages = await asyncio.gather(*(_metrics(place, context) for context in reached))
+    found = await asyncio.gather(*(_stuck(place, project, now) for project in projects))
+    process = pages[reached.index("hub")]
+    return Status(
+        version=state.version,
+        command_version=version(PACKAGE),
+        url=state.url,
+        pid=state.pid,
+        started=state.started,
+        data=str(place.data),
+        cells=(*(_cell(place, one) for one in clusters), *_orphans(place, state, clusters)),
+        projects=tuple(map(_project, projects)),
+        cpu=round(process[_CPU] / max(now.timestamp() - process[_STARTED], 1.0), 4),
+        memory_bytes=int(process[_MEMORY]),
+        planes=tuple(map(_load, reached, pages)),
+        stuck=tuple(one for objects in found for one in objects),
+    )
+
+
+def _own_contexts(place: Place) -> list[str]:
+    """One context for each plane. Those of a project's own user are of the same planes."""
+    named = contexts([place.kubeconfig])
+    return sorted(name for name in named if not name.startswith("project-"))
+
+
+async def _metrics(place: Place, context: str) -> dict[str, float]:
+    """The metrics of a plane that have no labels."""
+    environment = system()
+    connection = load(environment, [place.kubeconfig], context)
+    async with HttpTransport(connection, environment) as transport:
+        page = (await transport.call("GET", "/metrics")).decode()
+    lines = (line.split() for line in page.splitlines() if not line.startswith("#"))
+    return {name: float(value) for name, value, *_ in lines if "{" not in name}
+
+
+def _load(context: str, metrics: dict[str, float]) -> PlaneLoad:
+    plane = context.removeprefix("admin-")
+    return PlaneLoad(plane=plane, writes=int(metrics[_WRITES]), bytes=int(metrics[_BYTES]))
+
+
+def _cell(place: Place, cluster: Cluster) -> Part:
+    name, ready = cluster.metadata.name, find(cluster.status.conditions, ConditionType.READY)
+    is_ready = ready is not None and ready.status == "True" and not is_cut(cluster)
+    city = cluster.metadata.labels.get(labels.TOPOLOGY_CITY_CODE, "")
+    if is_cut(cluster):
+        state = f"cut off; `{place.command(f'cell heal {name}')}` ends that"
+    elif ready is None:
+        state = "not heard of yet"
+    else:
+        state = "Ready" if ready.status == "True" else ready.message or ready.reason
+    return Part(name=name, city=city, ready=is_ready, state=state)
+
+
+def _orphans(place: Place, state: State, clusters: Iterable[Cluster]) -> list[Part]:
+    """The cells that run without a Cluster on the hub."""
+    known = {cluster.metadata.name for cluster in clusters}
+    running = [
+        context.removeprefix(_CELL) for context in _own_contexts(place) if context.startswith(_CELL)
+    ]
+    up = place.command(f"up --cities {','.join(state.cities)}")
+    told = (
+        "its Cluster on the hub is gone: it gets nothing new, and what runs there goes on; "
+        f"`{place.command('down')}`, then `{up}` joins it again"
+    )
+    return [
+        Part(name=name, city="", ready=False, state=told) for name in running if name not in known
+    ]
+
+
+def _project(project: Project) -> Part:
+    ready = find(project.status.conditions, ConditionType.READY)
+    is_ready = is_true(project.status.conditions, ConditionType.READY) and not project.deleting
+    if project.deleting:
+        more = ready.message if ready and ready.status == "False" else ""
+        state = f"being deleted. {more}".strip(". ")
+    else:
+        state = "Ready" if is_ready else "not Ready yet"
+    return Part(name=project.metadata.name, city="", ready=is_ready, state=state)
+
+
+async def _stuck(place: Place, project: Project, now: datetime) -> list[StuckObject]:
+    """What is stuck in a project, and the project itself if it is being deleted for long."""
+    name = project.metadata.name
+    found: list[StuckObject] = []
+    late = stuck(project, project.status.conditions, ConditionType.READY, now)
+    if late is not None and project.deleting:
+        shown = f"kubectl --context core describe project {name}"
+        found.append(_told(name, project, times.format_time(late.since), late.why, shown))
+    home = Home("project", name)
+    try:
+        async with client(place, home.admin_context) as plane:
+            lists = [(await plane.every(kind)).items for kind, _ in _JUDGED]
+    except (ApiError, Misconfigured, OSError):
+        return found  # it has no plane yet, or no more
+    for objects, (_, condition) in zip(lists, _JUDGED, strict=True):
+        found += _late(home, objects, condition, now)
+    return found
+
+
+def _late(home: Home, objects: Sequence[Any], condition: str, now: datetime) -> list[StuckObject]:
+    found = []
+    for obj in objects:
+        late = stuck(obj, obj.status.conditions, condition, now)
+        if late is not None:
+            meta, kind = obj.metadata, obj.RESOURCE.singular
+            shown = (
+                f"kubectl --context {home.admin_context} --namespace {meta.namespace} "
+                f"describe {kind} {meta.name}"
+            )
+            since = times.format_time(late.since)
+            found.append(_told(home.name, obj, since, late.why, shown))
+    return found
+
+
+def _told(project: str, obj: Object, since: str, why: str, shown: str) -> StuckObject:
+    meta = obj.metadata
+    name = "/".join(filter(None, (meta.namespace, meta.name)))
+    return StuckObject(project=project, kind=obj.kind, name=name, since=since, why=why, next=shown)
