@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 
 T = TypeVar("T")
 DEEP: Final = os.environ.get("DEEP", "0") not in ("", "0")
+SETTING: Final = "DEEP=1 " if DEEP else ""  # what a command needs before it to run as deep as this
 
 
 def either(quick: T, deep: T) -> T:

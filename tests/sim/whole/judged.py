@@ -1,5 +1,6 @@
 """Whole worlds, as shipped and undisturbed, with a judge who hears of everything."""
 
+import asyncio
 from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
@@ -9,16 +10,27 @@ from compute.app.sites import sites
 from compute.app.world import World
 from compute.plane.plane import Plane
 from compute.plane.store.records import Event
+from compute.runtime.kit import Kit
 from tests.integration.worlds import CITIES, Watched
 from tests.sim.planes import environment
 from tests.sim.trace import Trace
 from tests.sim.whole.laws import Judge
+from tests.sim.whole.processes import CountingKit
 from tests.sim.whole.simulated import MemoryPlanes
 from tests.virtual_time import run
 
 CALM = 0.5  # seconds: nothing is late here, so no decision is on its way for longer
 
 Story = Callable[["JudgedWorld"], Coroutine[Any, Any, None]]
+
+
+class CountedWorld(World):
+    """A world as shipped, whose judge also hears of every pass of its controllers."""
+
+    judge: Judge
+
+    def kit(self, part: str) -> Kit:
+        return CountingKit(self._environment, part, self.judge)
 
 
 class JudgedWorld(Watched):
@@ -39,19 +51,34 @@ class JudgedWorld(Watched):
 
 
 def judged(story: Story, cities: Sequence[str] = CITIES, seed: str = "judged") -> Judge:
-    """Tell a story in a world that has a project, and hear what the judge says."""
+    """Tell a story in a world that has a project, up to the first violation, and return its judge."""
 
     async def tell() -> Judge:
         homes = Homes(MemoryPlanes(seed))
-        watched = JudgedWorld(world=World(homes, sites(cities), environment(seed)))
-        watched.judge = Judge(Trace(), CALM)
+        world = CountedWorld(homes, sites(cities), environment(seed))
+        watched = JudgedWorld(world=world)
+        watched.judge = world.judge = Judge(Trace(), CALM)
         homes.join(watched)
         try:
             await watched.world.start()
-            await watched.make_project()
-            await story(watched)
+            await _until_violated(watched, story)
         finally:
             await watched.world.stop()
         return watched.judge
 
     return run(tell())
+
+
+async def _until_violated(world: JudgedWorld, story: Story) -> None:
+    async def acts() -> None:
+        await world.make_project()
+        await story(world)
+
+    playing = asyncio.ensure_future(acts())
+    judging = asyncio.ensure_future(world.judge.violated.wait())
+    await asyncio.wait([playing, judging], return_when=asyncio.FIRST_COMPLETED)
+    for task in (judging, playing):
+        task.cancel()
+        await asyncio.wait([task])
+    if not playing.cancelled() and not world.judge.violation:
+        playing.result()

@@ -12,6 +12,7 @@ from typing import Final, Literal
 
 from compute.api.errors import ApiError
 from compute.client.transport import Place, WatchEvent
+from tests import depth
 from tests.sim.network import Sent, Wires
 from tests.sim.weather import FAIR, Weather
 from tests.sim.whole.lifetime import SEED
@@ -22,7 +23,7 @@ Kind = Literal["crash", "stale", "unseen", "late"]
 LAPSES: Final = (0.5, 5.0, 30.0)  # seconds that a part is dead, or a watch silent
 PAST: Final = Weather(stale_list=1.0)
 PAST_LASTS: Final = 20.0  # seconds of a life in which lists are of the past
-LATE: Final = Weather(delayed=1.0, delay=600.0)
+LATE: Final = Weather(delayed=1.0, delay=depth.either(150.0, 600.0))
 _WRITES: Final = frozenset({"create", "update", "patch", "delete", "delete*"})
 _UNCOUNTED: Final = frozenset({"leases", "events"})  # they come with time, not with what is done
 

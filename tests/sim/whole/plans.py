@@ -22,6 +22,7 @@ from itertools import count
 from typing import Final
 
 from compute.app.sites import sites
+from tests import depth
 from tests.sim.loop import SimLoop, run
 from tests.sim.network import Wires
 from tests.sim.replay import logs_in
@@ -29,7 +30,7 @@ from tests.sim.trace import Trace
 from tests.sim.whole import ending, normal
 from tests.sim.whole.laws import LAG, Judge, Violation
 from tests.sim.whole.lifetime import CITIES, SEED, Lifetime, Pace
-from tests.sim.whole.misfortunes import Fate, Moments, Plan
+from tests.sim.whole.misfortunes import LATE, Fate, Moments, Plan
 from tests.sim.whole.simulated import SimulatedWorld
 
 SHOWN: Final = 60  # lines of the trace of a plan that failed
@@ -37,7 +38,7 @@ KEPT: Final = 2000
 States = dict[str, normal.State]  # by what the user did
 _PROGRESS: Final = 50  # plans after which to say how far it is
 _PROMPT: Final = Pace()
-_LATE: Final = Pace(quiet=900.0, patience=36_000.0)
+HEARD_LATE: Final = Pace(quiet=1.5 * LATE.delay, patience=60.0 * LATE.delay)
 
 
 @dataclass(slots=True)
@@ -89,10 +90,10 @@ def lived(
 
     async def living() -> Outcome:
         wires = Wires(trace)
-        judge = Judge(trace, _LATE.patience if is_late else LAG)
+        judge = Judge(trace, HEARD_LATE.patience if is_late else LAG)
         world = SimulatedWorld(seed, sites(CITIES), wires, judge)
         fate = Fate(world, wires, plan)
-        life = Lifetime(world, judge, trace, fate, _LATE if is_late else _PROMPT)
+        life = Lifetime(world, judge, trace, fate, HEARD_LATE if is_late else _PROMPT)
         states: States = {}
 
         def wrong(act: str, state: normal.State) -> list[str]:
@@ -116,7 +117,7 @@ def _explained(plan: Plan, trace: Trace, error: Exception) -> str:
     lines = "\n".join(heard[-SHOWN:])
     return (
         f"{plan}\n{what}\nthe last of {trace.count} lines:\n{lines}\n{plan}\n{what}\n"
-        f"see all of it: python -m tests.sim.whole.plans {plan.number}"
+        f"see all of it: {depth.SETTING}python -m tests.sim.whole.plans {plan.number}"
     )
 
 

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from tests import depth
 from tests.sim.loop import SimLoop, run
 from tests.sim.replay import logs_in
 from tests.sim.trace import Trace
@@ -72,7 +73,11 @@ def play(
 def _explained(seed: int, chosen: Options, trace: Trace, error: Exception) -> str:
     what = str(error) if isinstance(error, Violation) else repr(error)
     lines = "\n".join(list(trace.lines)[-SHOWN:])
-    again = f"make sim SEED={seed}" if chosen == options(seed) else f"these options, seed {seed}"
+    again = (
+        f"{depth.SETTING}make sim SEED={seed}"
+        if chosen == options(seed)
+        else f"these options, seed {seed}"
+    )
     return (
         f"seed {seed}: {what}\n  {chosen.told()}\n"
         f"the last of {trace.count} lines:\n{lines}\n"

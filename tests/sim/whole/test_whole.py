@@ -1,4 +1,4 @@
-"""Whole worlds that go wrong, an hour each, drawn from seeds.
+"""Whole worlds that go wrong, an hour or more each, drawn from seeds.
 
 Everything is as shipped: planes, controllers, engine, neighbours, provider. While things go wrong no
 law is broken; afterwards all comes to where it should be, and to rest.
@@ -13,22 +13,25 @@ from pathlib import Path
 
 import pytest
 
+from tests import depth
 from tests.sim.weather import FAIR, TROUBLES
 from tests.sim.whole.replay import play
-from tests.sim.whole.world import NEMESES, options
+from tests.sim.whole.world import NEMESES, QUIET, TROUBLE, UNREST, options
 
 pytestmark = pytest.mark.timeout(900)  # of a world that hangs: the longest take a minute or two
 FIRST = int(os.environ.get("SIM_FIRST", "0"))  # another range is another set of worlds
 SEEDS = 60
 LEDGER = tomllib.loads((Path(__file__).parents[1] / "ledger" / "whole.toml").read_text())
-FOUND = sorted({each["seed"] for each in LEDGER["found"]} - {*range(FIRST, FIRST + SEEDS)})
+FOUND = [each["seed"] for each in LEDGER["found"]]
+FEW = (0, 3, 5, 21, 38, 45, 59)  # in which there is something of everything, too
+WORLDS = depth.either(FEW, tuple(dict.fromkeys((*range(FIRST, FIRST + SEEDS), *FOUND))))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", [*range(FIRST, FIRST + SEEDS), *FOUND])
+@pytest.mark.parametrize("seed", WORLDS)
 def test_a_world_comes_to_where_it_should_be(seed):
     """Whatever goes wrong, nothing forbidden happens, and in the end all is right and at rest."""
-    assert play(seed).hours >= 1.0
+    assert play(seed).hours * 3600.0 >= TROUBLE + UNREST + QUIET
 
 
 @pytest.mark.slow
@@ -41,12 +44,13 @@ def test_a_failed_world_says_how_to_see_it_again():
     assert told.startswith("seed 3: it was told to fail\n  doubled=")
     assert "  weathers: " in told
     assert "VIOLATED" in told
-    assert told.endswith("make sim SEED=3")
+    assert told.endswith(f"{depth.SETTING}make sim SEED=3")
 
 
-def test_the_worlds_have_something_of_everything():
+@pytest.mark.parametrize(("seeds", "least"), [(range(SEEDS), 5), (FEW, 1)])
+def test_the_worlds_have_something_of_everything(seeds, least):
     """Among the seeds there are calm worlds, worlds with one trouble, and all troubles there are."""
-    drawn = [options(seed) for seed in range(SEEDS)]
+    drawn = [options(seed) for seed in seeds]
     seen = Counter(nemesis for world in drawn for nemesis in world.nemeses)
     seen.update(
         name
@@ -55,12 +59,12 @@ def test_the_worlds_have_something_of_everything():
         if any(getattr(weather, name) for weather in world.weathers)
     )
 
-    assert {name for name, count in seen.items() if count >= 5} == {*NEMESES, *TROUBLES}
+    assert {name for name, count in seen.items() if count >= least} == {*NEMESES, *TROUBLES}
     assert any(not world.nemeses for world in drawn)
     assert any(set(world.weathers) == {FAIR} or not world.nemeses for world in drawn)
-    assert sum(world.doubled for world in drawn) >= 5  # all parts twice, and nobody is elected
-    assert sum(world.vandals for world in drawn) >= 5
-    assert sum(world.leaves for world in drawn) >= 5
+    assert sum(world.doubled for world in drawn) >= least  # all parts twice, and none is elected
+    assert sum(world.vandals for world in drawn) >= least
+    assert sum(world.leaves for world in drawn) >= least
 
 
 def test_every_find_has_a_test_of_its_own():
@@ -74,15 +78,16 @@ def test_every_find_has_a_test_of_its_own():
 @pytest.mark.slow
 def test_the_same_seed_is_the_same_world_in_every_process():
     """Traces and schedules are equal however an interpreter hashes."""
-    told = [_digests(hashes) for hashes in ("1", "777")]
+    seeds = depth.either(["3"], ["3", "10"])
+    told = [_digests(hashes, seeds) for hashes in ("1", "777")]
 
-    assert len(told[0].splitlines()) == 2
+    assert len(told[0].splitlines()) == len(seeds)
     assert told == [told[0]] * 2
 
 
-def _digests(hashes):
+def _digests(hashes, seeds):
     environment = {"PYTHONHASHSEED": hashes, "PYTHONPATH": os.pathsep.join(sys.path)}
-    command = [sys.executable, "-m", "tests.sim.whole.replay", "--digest", "3", "10"]
+    command = [sys.executable, "-m", "tests.sim.whole.replay", "--digest", *seeds]
     done = subprocess.run(
         command, env=os.environ | environment, capture_output=True, text=True, check=True
     )

@@ -92,13 +92,10 @@ class Tenant:
         fresh = builders.workload(name, *placements, template=self._template())
         fresh = replace(fresh, metadata=ObjectMeta(name=name, namespace=_NAMESPACE))
         for _ in range(_PATIENCE):
-            try:
-                made = await client.create(fresh)
-            except AlreadyExists:
-                await asyncio.sleep(0.25)
-            else:
-                self._say("creates", made)
+            if await client.find(Workload, name, _NAMESPACE) is None:  # else it is refused in vain
+                self._say("creates", await client.create(fresh))
                 return
+            await asyncio.sleep(0.25)
 
     async def _delete(self, client: Client, present: Workload) -> None:
         self._say("deletes", present)
