@@ -1,6 +1,7 @@
-"""A whole world, killed a hundred times while it works, comes to what its users asked for each time.
+"""A whole world, killed again and again while it works, comes to what its users asked for each time.
 
-Users ask by the seed `COMPUTE_WORLD_SEED`; `COMPUTE_WORLD_KILLS` is for more or fewer kills. Moments are
+Users ask by the seed `COMPUTE_WORLD_SEED`; `COMPUTE_WORLD_KILLS` is for more or fewer kills: ten, or three
+hundred in a deep run. Moments are
 real ones: a seed that fails may pass the next time, so a failure tells all that it saw.
 """
 
@@ -22,7 +23,7 @@ from compute.api.errors import ApiError, Timeout, Unavailable
 from compute.api.meta import ObjectMeta
 from compute.app.world import SYSTEM
 from compute.client.connection import Misconfigured
-from tests import builders
+from tests import builders, depth
 from tests.durability.world_census import Census, faults, taken
 from tests.durability.world_wishes import (
     CITIES,
@@ -36,12 +37,12 @@ from tests.durability.world_wishes import (
 )
 from tests.world_process import WorldProcess, mortal
 
-KILLS: Final = int(os.environ.get("COMPUTE_WORLD_KILLS", "100"))
+KILLS: Final = int(os.environ.get("COMPUTE_WORLD_KILLS", depth.either("10", "300")))
 SEED: Final = int(os.environ.get("COMPUTE_WORLD_SEED", "8"))
 PATIENCE: Final = 60.0  # seconds for a world to come to rest
 LOOK: Final = 0.05
 SHOWN: Final = 25  # differences that are told
-EACH: Final = 12  # kills from one look at the status to the next
+EACH: Final = depth.either(5, 12)  # kills from one look at the status to the next
 LOST: Final = (Unavailable, Timeout)
 
 
@@ -130,7 +131,7 @@ class Story:
 
 @pytest.mark.e2e
 @pytest.mark.slow
-@pytest.mark.timeout(1200)
+@pytest.mark.timeout(depth.either(300, 3600))
 def test_a_world_that_is_killed_again_and_again_comes_to_what_was_asked_for(tmp_path):
     """Nothing acknowledged is lost, all is served as asked, and what was deleted leaves no trace."""
     story = asyncio.run(_lived(tmp_path / "world"))

@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 import yaml
 
-from tests import kites, schema_fuzz
+from tests import depth, kites, schema_fuzz
 from tests.plane_process import PlaneProcess, running
 from tests.raw_client import RawClient, Reply
 from tests.schema_fuzz import Document, Drawn, Request
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
-ALL_REQUESTS = 20_000
-PARTS = 5
+ALL_REQUESTS = depth.either(5_000, 100_000)
+PARTS = depth.either(2, 5)
 LARGE_SCHEMAS = ("put", "patch")  # whose bodies are those of the post as well
 GREETER = yaml.safe_load((Path(__file__).parents[2] / "examples" / "greeter.yaml").read_text())
 ROLE = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from compute.api.fields import FieldError, Problem, invalid, required
 from compute.api.structural import found, prune, unknown_fields, validate, with_defaults
 from compute.api.structural_nodes import has_more_values
+from tests import depth
 from tests.structural_strategies import documents, worlds
 
 NAMED = {"type": "object", "required": ["name"], "properties": {"name": {"type": "string"}}}
@@ -191,7 +192,7 @@ def test_only_so_many_errors_are_told_of_members_and_lists():
     assert [error.path for error in validate({"z": 2, "y": 1}, schema, most=1)] == ["z"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=depth.examples(100), deadline=None)
 @given(worlds())
 def test_a_document_is_judged_by_what_it_would_become(world):
     """Filling in the defaults beforehand changes no verdict."""
@@ -200,7 +201,7 @@ def test_a_document_is_judged_by_what_it_would_become(world):
     assert validate(document, schema) == validate(with_defaults(document, schema), schema)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=depth.examples(100), deadline=None)
 @given(worlds(), documents())
 def test_any_document_gets_an_answer(world, document):
     """Whatever JSON is thrown at a schema, each error names a place in it."""

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from compute.api.structural import Judge, faults, found
-from tests import conformance_strategies
+from tests import conformance_strategies, depth
 
 FORM = {"type": "string", "pattern": "^z"}
 TIGHT = {
@@ -139,7 +139,7 @@ def test_embedded_objects_are_judged_each_time():
     assert paths({}, {}, schema) == ["spec.apiVersion", "spec.kind"]
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=depth.examples(40), deadline=None)
 @given(conformance_strategies.worlds(), st.data())
 def test_no_error_at_a_changed_leaf_is_hidden(world, data):
     """Compared with a document that shares nothing, everything is told as if there were none."""
@@ -150,7 +150,7 @@ def test_no_error_at_a_changed_leaf_is_hidden(world, data):
     assert faults(document, schema, JUDGE, other) == faults(document, schema, JUDGE)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=depth.examples(40), deadline=None)
 @given(conformance_strategies.worlds())
 def test_errors_at_unchanged_members_are_hidden(world):
     """Compared with itself, a document is blamed for nothing inside members that are described."""

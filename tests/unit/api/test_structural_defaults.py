@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given, settings
 
 from compute.api.structural import with_defaults
+from tests import depth
 from tests.structural_strategies import worlds
 
 
@@ -93,7 +94,7 @@ def test_the_default_is_copied():
     assert schema == before
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=depth.examples(100), deadline=None)
 @given(worlds())
 def test_defaults_are_filled_in_once(world):
     """A completed document is complete, and the original is not touched."""

@@ -3,6 +3,7 @@ from hypothesis import given, settings
 
 from compute.api.fields import forbidden
 from compute.api.structural import prune, unknown_fields
+from tests import depth
 from tests.structural_strategies import worlds
 
 SCHEMA = {
@@ -156,7 +157,7 @@ def test_pruning_goes_into_lists_and_leaves_the_document_alone():
     assert document["extra"] == 1
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=depth.examples(100), deadline=None)
 @given(worlds())
 def test_pruning_takes_away_exactly_the_unknown_fields(world):
     """A pruned document has no unknown fields, and one without them is not changed."""

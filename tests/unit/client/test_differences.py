@@ -11,7 +11,7 @@ from compute.api.compute import Instance
 from compute.api.meta import Object, ObjectMeta
 from compute.api.wire import Wire
 from compute.client.differences import Part, difference
-from tests import builders
+from tests import builders, depth
 
 Document = dict[str, Any]
 PARTS: tuple[Part, ...] = ("", "status")
@@ -67,7 +67,7 @@ def instances(draw: st.DrawFn) -> Instance:
     return msgspec.structs.replace(plain, metadata=meta, status=status)
 
 
-@settings(max_examples=300)
+@settings(max_examples=depth.examples(300))
 @given(existing=instances(), desired=instances(), part=st.sampled_from(PARTS))
 def test_it_is_that_of_whole_documents(existing, desired, part):
     """Whatever changed, appeared or went, at whichever depth."""

@@ -9,11 +9,12 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from compute.api.core import ConfigMap
 from compute.client.options import ListOptions
+from tests import depth
 from tests.following_builders import World, tell
 from tests.following_strategies import answers, plans, steps, take
 
 
-@settings(max_examples=40, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=depth.examples(40), suppress_health_check=[HealthCheck.too_slow])
 @given(
     begun=st.lists(steps, max_size=6),
     then=st.lists(steps, max_size=25),

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 
 from compute.client.connection import Misconfigured
 from compute.client.kubeconfig import contexts, load, load_all
+from tests import depth
 from tests.kubeconfig_builders import (
     V1,
     authority_pem,
@@ -78,14 +79,14 @@ def replaced(document, path, value):
 
 
 @given(st.binary(max_size=200) | st.text(max_size=100).map(str.encode))
-@settings(max_examples=100)
+@settings(max_examples=depth.examples(100))
 def test_any_bytes_give_a_connection_or_the_error(data):
     """No byte string makes anything but `Misconfigured`, which names the file."""
     tried(data)
 
 
 @given(st.data())
-@settings(max_examples=120)
+@settings(max_examples=depth.examples(120))
 def test_any_value_in_any_place_gives_a_connection_or_the_error(data):
     """A good file with one value replaced by anything is read or refused."""
     path = data.draw(st.sampled_from([each for each in places(GOOD) if each]))
@@ -93,7 +94,7 @@ def test_any_value_in_any_place_gives_a_connection_or_the_error(data):
 
 
 @given(st.data())
-@settings(max_examples=100)
+@settings(max_examples=depth.examples(100))
 def test_a_torn_file_gives_a_connection_or_the_error(data):
     """A file that is being written, or was damaged, is read or refused."""
     text = yaml.safe_dump(GOOD).encode()

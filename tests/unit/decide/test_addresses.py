@@ -22,6 +22,7 @@ from compute.decide.addresses import (
     prefix_of,
     usual_length,
 )
+from tests import depth
 
 EIGHT = ip_network("10.0.0.0/8")
 
@@ -145,7 +146,7 @@ def test_a_wish_that_cannot_be_met(wish, why):
     assert allocated(EIGHT, wish, []) == Unsupported(why)
 
 
-@settings(max_examples=60)
+@settings(max_examples=depth.examples(60))
 @given(st.lists(st.integers(17, 24), max_size=30))
 def test_prefixes_never_overlap(lengths):
     """Whatever sizes are asked for, in whatever order, none overlaps another or leaves the range."""
@@ -159,7 +160,7 @@ def test_prefixes_never_overlap(lengths):
         given_out.append(got)
 
 
-@settings(max_examples=40)
+@settings(max_examples=depth.examples(40))
 @given(st.sets(st.integers(0, 15), max_size=15))
 def test_what_is_free_is_found(used):
     """Nothing is refused while there is room: the lowest free block is the answer."""

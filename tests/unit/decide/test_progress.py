@@ -10,6 +10,7 @@ from compute.decide.progress import Rollout, Verdict, observe, verdict
 from compute.decide.progress.phases import Patience, Phase
 from compute.decide.slots import is_ready
 from compute.decide.template import matches
+from tests import depth
 from tests.builders import NOW, condition, placement
 from tests.progress_builders import (
     BROKEN,
@@ -315,7 +316,7 @@ def sightings(draw, of=None):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=depth.examples(150), deadline=None)
 @over(sightings())
 def test_every_place_has_exactly_one_row_and_a_phase(seen):
     """Whatever the world looks like, each place that is asked for or left over is judged once."""
@@ -328,7 +329,7 @@ def test_every_place_has_exactly_one_row_and_a_phase(seen):
     assert all(row.since <= seen.at for row in rows)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=depth.examples(150), deadline=None)
 @over(sightings())
 def test_done_means_every_row_is_done(seen):
     """The verdict is done exactly when no row says otherwise."""
@@ -339,7 +340,7 @@ def test_done_means_every_row_is_done(seen):
     )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=depth.examples(150), deadline=None)
 @over(sightings())
 def test_done_is_never_called_too_early(seen):
     """Where a row is done, every Instance runs the new template and serves, and none is missing."""
@@ -349,7 +350,7 @@ def test_done_is_never_called_too_early(seen):
         assert row.phase is not Phase.DONE or len(there) == len(right) == row.desired > 0
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=depth.examples(50), deadline=None)
 @over(sightings())
 def test_the_order_of_lists_changes_nothing(seen):
     """A list that comes back in another order shows the same rows, so nothing flickers."""
@@ -358,7 +359,7 @@ def test_the_order_of_lists_changes_nothing(seen):
     assert observe(turned) == observe(seen)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=depth.examples(100), deadline=None)
 @over(st.data())
 def test_no_row_leaves_done_without_a_new_demand(data):
     """Through any course of events, a place that was done for a demand stays done for it."""

@@ -15,6 +15,7 @@ from compute.api import annotations, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.decide.rollout import Create, Delete, Label, Plan, Wait, plan
 from compute.decide.template import build_instance, matches
+from tests import depth
 from tests.builders import NOW, deployment, instance_spec, template
 from tests.rollout_builders import READY, member
 
@@ -183,7 +184,7 @@ def is_settled(world: World) -> bool:
 
 
 @given(worlds(pauses=(False,)))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=depth.examples(80), deadline=None)
 def test_any_world_settles_to_its_template(world):
     """From any world the wanted Instances come to be, Ready, of the template, and rest there."""
     assert settle(world) == Plan()
@@ -191,7 +192,7 @@ def test_any_world_settles_to_its_template(world):
 
 
 @given(worlds(pauses=(True,)))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=depth.examples(80), deadline=None)
 def test_a_pause_changes_numbers_and_no_template(world):
     """During a pause no Instance in a slot is taken down; everything else still settles."""
 
@@ -207,7 +208,7 @@ def test_a_pause_changes_numbers_and_no_template(world):
 
 
 @given(worlds(policies=("OrderedReady",)))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=depth.examples(80), deadline=None)
 def test_ordered_ready_takes_down_one_at_a_time(world):
     """Never two removals in one plan, and none while another is under way; strays aside."""
 
@@ -219,7 +220,7 @@ def test_ordered_ready_takes_down_one_at_a_time(world):
 
 
 @given(worlds(policies=("OrderedReady",)))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=depth.examples(80), deadline=None)
 def test_ordered_ready_rolls_only_while_all_others_serve(world):
     """A serving Instance is replaced only when every slot is served."""
 
@@ -230,7 +231,7 @@ def test_ordered_ready_rolls_only_while_all_others_serve(world):
 
 
 @given(worlds(policies=("OrderedReady",)))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=depth.examples(80), deadline=None)
 def test_ordered_ready_creates_upwards(world):
     """An Instance is created only when all below it serve, and what follows is shown in order."""
 
@@ -246,7 +247,7 @@ def test_ordered_ready_creates_upwards(world):
 
 
 @given(worlds(policies=("Parallel",)))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=depth.examples(80), deadline=None)
 def test_parallel_keeps_to_max_unavailable(world):
     """Updates never make more slots unserved than allowed, counting those that are already."""
     most = int(world.deployment.metadata.annotations[annotations.MAX_UNAVAILABLE])
@@ -295,7 +296,7 @@ def test_what_is_held_back_says_why(world, deleting):
 
 
 @given(worlds(pauses=(False,), image=BAD), st.integers(0, 40))
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=depth.examples(80), deadline=None)
 def test_w41_a_bad_template_is_repaired_by_a_good_one(world, steps):
     """However far a broken template got, a good one brings everything back."""
     for _ in range(steps):

@@ -20,12 +20,13 @@ from compute.plane.identity.webtokens import KeyRefused, SigningKey
 from compute.plane.store.failures import KeysRefused
 from compute.plane.store.keys import KeyFile
 from compute.plane.users import User
+from tests import depth
 from tests.fuzz_readings import READINGS, Reading
 from tests.http_builders import NOW, environment
 from tests.kites import DEFINITION
 from tests.spoiling import anything, spoiled
 
-EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", "100"))
+EXAMPLES = int(os.environ.get("FUZZ_EXAMPLES", str(depth.examples(100))))
 fuzzing = settings(max_examples=EXAMPLES, database=None, suppress_health_check=list(HealthCheck))
 every_reading = pytest.mark.parametrize("reading", READINGS, ids=lambda reading: reading.name)
 

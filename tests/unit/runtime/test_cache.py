@@ -13,6 +13,7 @@ from compute.api.core import ConfigMap
 from compute.api.meta import ManagedFieldsEntry, ObjectMeta
 from compute.runtime.cache import Cache
 from compute.runtime.words import shared
+from tests import depth
 from tests.status_builders import running
 
 
@@ -271,7 +272,7 @@ MOVES = st.lists(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=depth.examples(150))
 @given(before=MOVES, after=MOVES)
 def test_a_cache_is_a_dict_with_indexes(before, after):
     """Whatever is put and dropped, before and after an index was added, all reads agree."""

@@ -6,6 +6,7 @@ from typing import Literal
 from hypothesis import given, settings, strategies as st
 
 from compute.runtime.election import ElectionSettings, Term
+from tests import depth
 from tests.election_builders import SETTINGS, Candidate, Rivals, told, until
 from tests.sim.weather import Weather
 
@@ -82,7 +83,7 @@ class Watched:
         self.at_once = max(self.at_once, len(self.rivals.holding()))
 
 
-@settings(max_examples=30)
+@settings(max_examples=depth.examples(30))
 @given(
     seed=st.integers(0, 2**32),
     weathers=st.lists(WEATHERS, min_size=3, max_size=3),
@@ -104,7 +105,7 @@ def test_no_two_terms_ever_hold_at_once(seed, weathers, deeds, timing):
     told(story, seed, timing)
 
 
-@settings(max_examples=10)
+@settings(max_examples=depth.examples(10))
 @given(seed=st.integers(0, 2**32), weathers=st.lists(WEATHERS, min_size=3, max_size=3))
 def test_numbers_rise_from_holder_to_holder(seed, weathers):
     """A later term of another process has a higher number, so an old writer can be told."""

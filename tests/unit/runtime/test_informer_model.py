@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from compute.api.core import ConfigMap
 from compute.runtime.changes import Changed
+from tests import depth
 from tests.following_strategies import answers, plans, steps, take
 from tests.informer_builders import InformerWorld, tell
 
@@ -37,7 +38,7 @@ class Mirror:
         return later and before.uid == after.uid
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=depth.examples(30), suppress_health_check=[HealthCheck.too_slow])
 @given(
     begun=st.lists(steps, max_size=6),
     then=st.lists(steps, max_size=20),

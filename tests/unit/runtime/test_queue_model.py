@@ -16,6 +16,7 @@ from hypothesis.stateful import (
 
 from compute.runtime.queue import QueueClosed, WorkQueue
 from compute.runtime.requests import ClusterName, Request, cluster_name
+from tests import depth
 from tests.virtual_time import VirtualLoop
 
 CLUSTERS = tuple(map(cluster_name, ("east", "north", "west")))
@@ -193,5 +194,5 @@ def test_laws_of_the_queue():
     """No key has two takers, no wake-up is lost, one timer a key, clusters in turn, FIFO inside."""
     run_state_machine_as_test(
         QueueMachine,
-        settings=settings(max_examples=100, stateful_step_count=40, deadline=None),
+        settings=settings(max_examples=depth.examples(100), stateful_step_count=40, deadline=None),
     )

@@ -19,6 +19,7 @@ from compute.api.errors import (
 )
 from compute.client.http.settings import HttpSettings
 from compute.client.options import EVERYTHING, PLAIN_DELETE, PLAIN_WRITE, PatchType
+from tests import depth
 from tests.http_builders import until
 from tests.unit.client.http.scripted import (
     DOCUMENT,
@@ -339,7 +340,7 @@ async def _told(step, ask) -> list[str]:
     return found
 
 
-@examples(max_examples=25, deadline=None)
+@examples(max_examples=depth.examples(25), deadline=None)
 @given(
     st.lists(st.sampled_from([*BREAKS, "429", "503", "503 later"]), max_size=4),
     st.lists(st.sampled_from(["get", *WRITES]), min_size=1, max_size=4),

@@ -19,6 +19,7 @@ from compute.client.http.settings import HttpSettings
 from compute.client.http.transport import HttpTransport
 from compute.client.options import EVERYTHING, PLAIN_DELETE, PLAIN_WATCH, PLAIN_WRITE, PatchType
 from compute.client.transport import Document, Place
+from tests import depth
 from tests.http_builders import until
 from tests.unit.client.http.scripted import (
     Heard,
@@ -218,7 +219,9 @@ faults = st.builds(Fault, st.sampled_from(FAULTS), st.integers(0, 400))
 calls = st.builds(Call, st.sampled_from(VERBS), st.integers(0, 30), st.none() | st.integers(0, 60))
 
 
-@examples(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(
+    max_examples=depth.examples(60), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 @given(st.lists(calls, min_size=1, max_size=8), st.lists(faults, max_size=10))
 def test_each_answer_reaches_the_one_who_asked(calls, faults):
     """No answer is another's, no write is taken twice, no place is lost, no connection is left."""

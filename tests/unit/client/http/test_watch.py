@@ -10,6 +10,7 @@ from compute.api.errors import ApiError, Expired, Forbidden, InternalError, NotF
 from compute.client.http.settings import HttpSettings
 from compute.client.options import PLAIN_WATCH, WatchOptions
 from compute.client.transport import WatchEvent
+from tests import depth
 from tests.http_builders import settled
 from tests.unit.client.http.scripted import (
     DOCUMENT,
@@ -54,7 +55,7 @@ def cut(text: bytes, cuts: list[int]) -> list[bytes]:
     return [text[a:b] for a, b in zip([0, *places], [*places, len(text)], strict=True)]
 
 
-@examples(max_examples=30, deadline=None)
+@examples(max_examples=depth.examples(30), deadline=None)
 @given(st.lists(st.integers(1, 400), max_size=20), st.lists(st.text("ab\n", max_size=3)))
 def test_any_chunking_gives_the_same_events(cuts, blanks):
     """Over a real socket too, the events do not depend on how they were cut, nor on blank lines."""

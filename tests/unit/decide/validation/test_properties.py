@@ -11,6 +11,7 @@ from compute.api import labelsyntax, names
 from compute.api.compute import Workload, WorkloadSpec
 from compute.api.meta import ObjectMeta
 from compute.decide.validation import review_document, validate, with_defaults
+from tests import depth
 from tests.validation_builders import CITIES, changed, decoded, machine, sandbox
 
 WORDS = st.sampled_from(
@@ -102,7 +103,7 @@ def _paths(value: Any, prefix: str = "") -> list[str]:
     return found
 
 
-@settings(max_examples=60)
+@settings(max_examples=depth.examples(60))
 @given(WORKLOADS, st.frozensets(WORDS, max_size=3), st.none() | WORKLOADS)
 def test_no_workload_is_too_strange_to_review(workload, cities, old):
     """Whatever was decoded, the answer is a list of errors that can be shown."""
@@ -111,7 +112,7 @@ def test_no_workload_is_too_strange_to_review(workload, cities, old):
     assert all(str(error).startswith(error.path) for error in review.errors)
 
 
-@settings(max_examples=150)
+@settings(max_examples=depth.examples(150))
 @given(mutated_documents(), st.none() | st.just(decoded(sandbox())))
 def test_no_document_is_too_strange_to_review(document, old):
     """Whatever was written, the answer is a list of errors that can be shown, each of them once."""
@@ -120,7 +121,7 @@ def test_no_document_is_too_strange_to_review(document, old):
     assert len(shown) == len(set(shown))
 
 
-@settings(max_examples=100)
+@settings(max_examples=depth.examples(100))
 @given(right_documents())
 def test_what_is_right_stays_right(right):
     """A Workload that was taken is taken again as its own update, and asks for nothing."""
@@ -132,7 +133,7 @@ def test_what_is_right_stays_right(right):
     assert (again.errors, again.networks) == ((), ())
 
 
-@settings(max_examples=100)
+@settings(max_examples=depth.examples(100))
 @given(right_documents())
 def test_w45_every_name_made_from_a_right_workload_fits(right):
     """Deployments, Instances, claims and histories get names and labels that servers take."""

@@ -12,6 +12,7 @@ from compute.client.options import WriteOptions
 from compute.plane.admission.patching import patched
 from compute.plane.admission.webhooks import Surroundings
 from compute.plane.registry.admission import Attempt
+from tests import depth
 from tests.admission_builders import (
     MUTATING,
     Document,
@@ -364,7 +365,7 @@ def boat(tmp_path_factory: pytest.TempPathFactory) -> Attempt:
     return found[0]
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=depth.examples(300), deadline=None, suppress_health_check=list(HealthCheck))
 @given(_OPERATIONS)
 def test_w1_no_patch_changes_who_an_object_is(boat: Attempt, operations: list[Document]):
     """Whatever a patch does, it is refused, changes nothing, or leaves the same object."""

@@ -17,6 +17,7 @@ from compute.plane.registry.kinds import Kinds
 from compute.plane.registry.registry import Registry
 from compute.plane.store.records import ChangeType, Draft
 from compute.plane.store.store import Moved, Store
+from tests import depth
 from tests.admission_builders import SPACE, TWO_VERSIONS
 from tests.plane_worlds import environment
 
@@ -323,7 +324,7 @@ _STEPS = st.lists(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=depth.examples(40), deadline=None, suppress_health_check=list(HealthCheck))
 @given(_STEPS, st.integers(1, 6), st.integers(500, 3000))
 def test_the_account_is_always_right(tmp_path_factory, steps, objects, size):
     """Whatever is written, refused or overtaken: what is counted is there, and within bounds."""

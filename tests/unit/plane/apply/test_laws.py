@@ -11,9 +11,10 @@ from compute.plane.apply.fieldsets import FieldSet, contains, intersection, read
 from compute.plane.apply.managed import updated
 from compute.plane.apply.merge import applied
 from compute.plane.apply.shapes import Shape
+from tests import depth
 from tests.apply_builders import Story, author, copied, thing
 
-law = settings(deadline=None, max_examples=40)
+law = settings(deadline=None, max_examples=depth.examples(40))
 
 LATER = "2024-05-01T12:00:09Z"
 NAMES = st.sampled_from("abc")

@@ -21,6 +21,7 @@ from compute.plane.cel.parser import parse
 from compute.plane.cel.text import quoted, quoted_bytes, string_value
 from compute.plane.cel.types import DYN
 from compute.plane.cel.unparsing import unparsed
+from tests import depth
 from tests.cel_strategies import documents, expressions, nonsense
 
 ANY = KUBERNETES.extended({"object": DYN}, {})
@@ -36,7 +37,7 @@ def spent(expression, document, limit=REQUEST_LIMIT):
     return REQUEST_LIMIT - budget.remaining, ""
 
 
-@settings(max_examples=400)
+@settings(max_examples=depth.examples(400))
 @given(expressions, documents)
 def test_evaluation_ends_in_a_value_or_in_an_error_of_ours(expression, document):
     """No expression makes anything else happen, whatever it is asked of."""
@@ -48,7 +49,7 @@ def test_evaluation_ends_in_a_value_or_in_an_error_of_ours(expression, document)
         pass
 
 
-@settings(max_examples=400)
+@settings(max_examples=depth.examples(400))
 @given(nonsense)
 def test_a_text_is_an_expression_or_a_compile_error(text):
     """Whatever somebody writes, it is compiled or refused."""
@@ -60,7 +61,7 @@ def test_a_text_is_an_expression_or_a_compile_error(text):
     assert words
 
 
-@settings(max_examples=300)
+@settings(max_examples=depth.examples(300))
 @given(expressions)
 def test_a_tree_survives_being_written(expression):
     """What a tree is written as parses to the same tree."""
@@ -73,7 +74,7 @@ def test_a_tree_survives_being_written(expression):
     assert unparsed(parse(written)) == written
 
 
-@settings(max_examples=200)
+@settings(max_examples=depth.examples(200))
 @given(expressions, documents)
 def test_evaluating_twice_gives_the_same(expression, document):
     """A program holds nothing of its evaluations, and a document is not changed by them."""
@@ -82,7 +83,7 @@ def test_evaluating_twice_gives_the_same(expression, document):
     assert repr(document) == before
 
 
-@settings(max_examples=200)
+@settings(max_examples=depth.examples(200))
 @given(expressions, documents, st.integers(0, 50))
 def test_a_limit_lets_pass_what_costs_no_more(expression, document, limit):
     """An evaluation is stopped if and only if it would cost more than its limit."""
@@ -95,7 +96,7 @@ def test_a_limit_lets_pass_what_costs_no_more(expression, document, limit):
         assert limit < limited <= cost
 
 
-@settings(max_examples=100)
+@settings(max_examples=depth.examples(100))
 @given(st.lists(st.integers(-3, 3), max_size=20), st.integers(0, 5))
 def test_more_elements_cost_more(numbers, more):
     """The cost of a loop grows with what it loops over."""
@@ -129,7 +130,7 @@ BOUNDED = [
 ]
 
 
-@settings(max_examples=200)
+@settings(max_examples=depth.examples(200))
 @given(
     st.sampled_from(BOUNDED),
     st.fixed_dictionaries(

@@ -10,6 +10,7 @@ from hypothesis import given, settings, strategies as st
 from compute.api.errors import TooManyRequests
 from compute.plane.http import eager
 from compute.plane.http.fairness import Fairness, Lane, Shares
+from tests import depth
 
 
 class Clock:
@@ -326,7 +327,7 @@ def test_t6_a_plane_has_so_many_watches():
     assert "2 watches" in refusal.value.message
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=depth.examples(60), deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=40),
     st.integers(1, 4),

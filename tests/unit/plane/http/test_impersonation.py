@@ -11,6 +11,7 @@ from compute.plane.http.impersonation import in_plane
 from compute.plane.http.messages import Request
 from compute.plane.identity.identities import Identity
 from compute.plane.users import ANONYMOUS, User
+from tests import depth
 from tests.http_builders import Reply
 from tests.identity_builders import ADMIN, WHO, Allowing, House, house, raw_post, user_in
 
@@ -275,7 +276,7 @@ def test_a_user_of_another_plane_is_nobody_here():
         in_plane(stranger, Request("GET", "/api"), Plane(), Everything())  # type: ignore[arg-type]  # as much as is asked for
 
 
-@settings(max_examples=200)
+@settings(max_examples=depth.examples(200))
 @given(
     st.dictionaries(
         st.sampled_from(

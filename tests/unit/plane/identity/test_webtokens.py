@@ -9,6 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519
 from hypothesis import given, settings, strategies as st
 
 from compute.plane.identity.webtokens import KeyRefused, SigningKey
+from tests import depth
 
 KEY = SigningKey.fresh()
 CLAIMS = b'{"sub":"zoe"}'
@@ -30,7 +31,7 @@ def test_a_token_says_what_was_signed():
     assert head == {"alg": "ES256", "kid": KEY.id}
 
 
-@settings(max_examples=50)
+@settings(max_examples=depth.examples(50))
 @given(st.binary(max_size=200))
 def test_whatever_is_signed_is_read(claims):
     """The key does not look at what it signs."""
@@ -46,7 +47,7 @@ def test_another_key_reads_nothing():
     assert (other.read(TOKEN), other.read(f"{head}.{claims}.{signature}")) == (None, None)
 
 
-@settings(max_examples=200)
+@settings(max_examples=depth.examples(200))
 @given(st.integers(0, len(TOKEN) - 1), st.sampled_from("AQgw_-9"))
 def test_no_letter_can_be_changed(position, letter):
     """In the head, the claims or the signature: also not to another spelling of the same bytes."""

@@ -12,7 +12,7 @@ from compute.api.errors import Conflict, NotFound
 from compute.client.options import PLAIN_WRITE, Propagation
 from compute.plane.registry.admission import Attempt
 from compute.plane.store.records import ChangeType, Draft
-from tests import virtual_time
+from tests import depth, virtual_time
 from tests.plane_worlds import PlaneWorld, opened
 
 PROPAGATIONS = ("Background", "Foreground", "Orphan")
@@ -238,7 +238,7 @@ _create = st.tuples(st.just("create"), _names, st.sets(_names, max_size=2), st.b
 _delete = st.tuples(st.just("delete"), _names, st.sampled_from(PROPAGATIONS))
 
 
-@settings(max_examples=150)
+@settings(max_examples=depth.examples(150))
 @given(st.lists(st.one_of(_create, _delete), max_size=14))
 def test_what_is_left_is_what_a_naive_model_leaves(steps):
     """After any sequence of creations and deletions, exactly the right objects live."""
@@ -266,7 +266,7 @@ def test_what_is_left_is_what_a_naive_model_leaves(steps):
 _owners = st.sets(_names, max_size=3)
 
 
-@settings(max_examples=60)
+@settings(max_examples=depth.examples(60))
 @given(
     st.fixed_dictionaries(dict.fromkeys("abcde", _owners)),
     st.lists(st.tuples(_names, st.sampled_from(PROPAGATIONS)), unique_by=lambda wish: wish[0]),

@@ -25,7 +25,7 @@ from compute.plane.registry.conformance import (
     MOST_VALUES,
     Conformance,
 )
-from tests import conformance_strategies, structural_strategies
+from tests import conformance_strategies, depth, structural_strategies
 
 ROOT = Path(__file__).parents[4]
 FILES = (*(ROOT / "examples").glob("*.yaml"), ROOT / "tests/unit/api/documents/compute.yaml")
@@ -60,7 +60,7 @@ def is_quick(schema, document):
     return Conformance(schema).conform(document).document is document
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=depth.examples(200), deadline=None)
 @given(structural_strategies.worlds() | conformance_strategies.worlds())
 def test_the_answer_is_that_of_the_exact_functions(world):
     """Whatever the schema and the document, going the quick way changes nothing."""
@@ -96,7 +96,7 @@ def _damage(draw, node, key):
             node["unheardOf"] = node[key]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=depth.examples(150), deadline=None)
 @given(damaged())
 def test_damaged_documents_of_ours_are_judged_exactly(world):
     """Our own schemas, which are large, lead to the same answer on both ways."""
@@ -106,7 +106,7 @@ def test_damaged_documents_of_ours_are_judged_exactly(world):
     assert shown(got) == exactly(kind.schema, document)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=depth.examples(150), deadline=None)
 @given(damaged(), st.data())
 def test_parts_that_stay_need_not_be_judged_again(world, data):
     """A part that is the very one of the stored document leads to the same answer as its copy."""

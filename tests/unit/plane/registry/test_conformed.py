@@ -8,7 +8,7 @@ from hypothesis import assume, given, settings
 
 from compute.plane.registry.conformance import MOST_NODES, MOST_VALUES, Conformance
 from compute.plane.registry.filling import UncleanDefault, filler
-from tests import conformance_strategies
+from tests import conformance_strategies, depth
 
 EITHER = {
     "type": "object",
@@ -133,7 +133,7 @@ def test_a_stored_document_is_completed_by_a_younger_schema(schema, document, co
     assert Conformance(schema).completed(copy.deepcopy(document)) == completed
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=depth.examples(60), deadline=None)
 @given(conformance_strategies.worlds())
 def test_what_was_conformed_is_left_alone(world):
     """Pruned, completed and read once, a document is not changed again, nor unknown in anything."""

@@ -11,6 +11,7 @@ from compute.api.errors import BadRequest, Expired, Invalid, Timeout, Unavailabl
 from compute.client.options import ListOptions
 from compute.plane.registry.registry import Notice
 from compute.plane.store.store import Settings
+from tests import depth
 from tests.registry_builders import SPACE, World, names, scenario, told, version
 
 BLUE = {"spec": {"color": "blue"}}
@@ -432,7 +433,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=depth.examples(60), deadline=None)
 @given(steps=STEPS, begin=st.integers(0, 24), limit=st.integers(1, 5))
 def test_a_watcher_always_knows_what_a_lister_sees(tmp_path_factory, steps, begin, limit):
     """Whatever happens, from wherever it begins: list, then watch, gives the present list."""

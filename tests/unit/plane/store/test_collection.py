@@ -6,6 +6,7 @@ from hypothesis import given, settings
 
 from compute.plane.store.collection import Collection
 from compute.plane.store.records import Record
+from tests import depth
 from tests.store_builders import keys
 
 NAMES = ["a/x", "a/y", "a-b/x", "b/x", "b/y", "b/z", "c"]
@@ -59,7 +60,7 @@ def test_a_removed_record_is_gone():
     assert (collection.find("a"), collection.range(), len(collection)) == (None, [], 0)
 
 
-@settings(max_examples=30)
+@settings(max_examples=depth.examples(30))
 @given(st.lists(st.tuples(st.booleans(), st.integers(0, 4000)), max_size=60), st.integers(0, 4000))
 def test_a_large_collection_keeps_its_order(changes, after):
     """Through any changes, ranges of thousands equal those of a plainly sorted list."""

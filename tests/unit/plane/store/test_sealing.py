@@ -20,7 +20,7 @@ from compute.plane.store import statements
 from compute.plane.store.failures import KeysRefused
 from compute.plane.store.keys import KeyFile
 from compute.plane.store.store import Settings, Store, Unreadable, WritesStopped
-from tests import virtual_time
+from tests import depth, virtual_time
 from tests.faulty_disk import FaultyDisk
 from tests.store_builders import (
     WIDGETS,
@@ -534,7 +534,9 @@ async def test_k1_deleted_content_is_overwritten(tmp_path):
     assert holders(tmp_path) == []
 
 
-@settings(max_examples=20, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=depth.examples(20), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     bodies=st.lists(st.text("abc\u00e9\U0001f600 ", max_size=40), min_size=1, max_size=6),
     rotations=st.sets(st.integers(0, 5)),

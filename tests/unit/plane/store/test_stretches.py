@@ -11,6 +11,7 @@ from hypothesis import example, given, settings
 
 from compute.plane.store.records import Event, Record
 from compute.plane.store.store import Forgotten, Settings, Store, Unreadable
+from tests import depth
 from tests.faulty_disk import FaultyDisk
 from tests.store_builders import WIDGETS, changed, created, deleted, in_loop, opened, revisions
 
@@ -140,7 +141,7 @@ async def test_a_collection_of_the_past_does_not_move_with_the_present(tmp_path,
         assert await asyncio.gather(*reads) == [records] * 5
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=depth.examples(30), deadline=None)
 @given(
     steps=st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), min_size=1, max_size=25),
     forgotten=st.integers(0, 10),

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 from compute.plane.store.records import Record
 from compute.plane.store.store import Moved
+from tests import depth
 from tests.faulty_disk import FaultyDisk
 from tests.store_builders import (
     WIDGETS,
@@ -189,7 +190,9 @@ async def test_an_event_knows_what_was_there_before(tmp_path, threaded):
         assert [event.previous for event in reader.take(10)] == [None, one, two, None]
 
 
-@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=depth.examples(15), suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(
     steps=st.lists(
         st.lists(st.tuples(st.sampled_from("abcd"), st.sampled_from("cud")), max_size=5), max_size=8

@@ -18,7 +18,7 @@ from compute.plane.registry.kinds import Kinds
 from compute.plane.registry.registry import Registry
 from compute.plane.store.records import ChangeType, Draft
 from compute.plane.store.store import Store
-from tests import virtual_time
+from tests import depth, virtual_time
 from tests.definition_builders import (
     FINALIZER,
     HELD,
@@ -730,7 +730,7 @@ async def take_step(world, step):
 
 
 @given(STEPS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=depth.examples(40), deadline=None)
 def test_a_restart_finds_what_was_served(steps):
     """Whatever happened: the same kinds, no name twice, and no objects without a kind."""
 
