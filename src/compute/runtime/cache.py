@@ -81,6 +81,10 @@ class Cache(Generic[K]):
         """How many objects the index says this value of. None of them is read."""
         return self._indexes[index][1].count(value)
 
+    def counts(self, index: str) -> dict[str, int]:
+        """How many objects the index says each value of. None of them is read."""
+        return self._indexes[index][1].counts()
+
     def keys(self, namespace: str = "") -> _Keys:
         return [key for key, _ in self.kept(namespace)]
 

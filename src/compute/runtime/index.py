@@ -30,6 +30,10 @@ class Index:
         found = self._keys.get(value, ())
         return len(found) if isinstance(found, dict) else bool(found)
 
+    def counts(self) -> dict[str, int]:
+        """How many keys have each of the values that there are."""
+        return {value: self.count(value) for value in self._keys}
+
     def put(self, key: Key, values: Iterable[str]) -> None:
         """From now on the key has these values, and no others."""
         wanted = tuple(dict.fromkeys(map(intern, values)))

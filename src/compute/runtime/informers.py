@@ -50,6 +50,10 @@ class Informers:
             self._of[kind] = informer
         return cast("Informer[K]", informer)
 
+    def find(self, kind: type[K]) -> Informer[K] | None:
+        """The informer of a kind, if anything has asked for it yet."""
+        return cast("Informer[K] | None", self._of.get(kind))
+
     @property
     def synced(self) -> bool:
         """Whether every kind is here, but for those that the server does not serve."""

@@ -17,6 +17,7 @@ from compute.api.meta import Object
 from compute.api.reasons import Reason
 from compute.controllers.management import remains
 from compute.controllers.management.carrying import save
+from compute.controllers.management.fleet_metrics import PROJECT_TO_HUB, fleet_metrics
 from compute.controllers.management.hub_policies import ensure_policy
 from compute.controllers.management.links import Link
 from compute.controllers.management.origins import engaged_as, from_hub, original_of
@@ -66,7 +67,9 @@ class Federator:
     def __init__(self, planes: ManagementPlanes, kit: Kit) -> None:
         self._planes = planes
         self._recorder = kit.recorder(NAME)
-        self._reports = Reports(kit.environment, self._recorder)
+        self._environment = kit.environment
+        self._metrics = fleet_metrics(kit.metrics.registry)
+        self._reports = Reports(kit.environment, self._recorder, self._metrics)
         self._withdrawal = Withdrawal(self._recorder)
 
     async def reconcile(self, request: Request) -> Result:
@@ -144,6 +147,9 @@ class Federator:
         copy = await save(client, due)
         if existing is None or _city(existing) != _city(copy):
             await ensure_policy(client, copy)
+        if isinstance(due, Create) and not deployment.status.observed_generation:
+            made = deployment.metadata.creation_timestamp
+            self._metrics.passed(PROJECT_TO_HUB, made, self._environment.now())
         if isinstance(due, Create):
             note = f"{link.name} is on the hub, to be run in {wanted.spec.city_code}"
             self._recorder.event(

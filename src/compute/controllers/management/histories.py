@@ -15,6 +15,7 @@ from compute.api.compute import Workload
 from compute.api.core import ConfigMap
 from compute.api.meta import EPOCH, ManagedFieldsEntry
 from compute.controllers.management import workload_reads
+from compute.controllers.management.fleet_metrics import FleetMetrics
 from compute.decide import history, story
 from compute.decide.drains import News
 from compute.environment import Environment
@@ -39,9 +40,10 @@ class Kept:
 class Histories:
     """Keeps the histories of the Workloads of all projects."""
 
-    def __init__(self, environment: Environment, recorder: Recorder) -> None:
+    def __init__(self, environment: Environment, recorder: Recorder, metrics: FleetMetrics) -> None:
         self._environment = environment
         self._recorder = recorder
+        self._metrics = metrics
         # With the cluster that it is of goes what is remembered of it.
         self._of: WeakKeyDictionary[Cluster, dict[Key, Kept]] = WeakKeyDictionary()
 
@@ -79,6 +81,7 @@ class Histories:
         if marked is not None:
             written = history.current(await project.client.patch(found, marked))
             if written is not None:
+                self._metrics.rolled_out(written.timestamp, self._environment.now())
                 self._tell(project, workload, story.proven(written))
         kept.healthy, kept.waiting = True, False
         return True

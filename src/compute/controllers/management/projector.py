@@ -13,14 +13,17 @@ import msgspec
 
 from compute.api import names
 from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.conditions import ConditionType
 from compute.api.core import Namespace
 from compute.controllers.management.carrying import remove, save
+from compute.controllers.management.fleet_metrics import CELL_TO_PROJECT, fleet_metrics
 from compute.controllers.management.origins import from_hub, instances_of, original_of
 from compute.controllers.management.planes import ACROSS_PLANES, ManagementPlanes
 from compute.controllers.management.reading import certain, known, live
 from compute.controllers.management.troubles import new_troubles
 from compute.controllers.management.turning import presence, turning
 from compute.decide import federation, joins
+from compute.decide.conditions import find
 from compute.decide.federation import Projected
 from compute.decide.writes import Delete, Update, Write
 from compute.runtime.clusters import Cluster
@@ -73,6 +76,8 @@ class Projector:
     def __init__(self, planes: ManagementPlanes, kit: Kit) -> None:
         self._planes = planes
         self._recorder = kit.recorder(NAME)
+        self._environment = kit.environment
+        self._metrics = fleet_metrics(kit.metrics.registry)
 
     async def reconcile(self, request: Request) -> Result:
         """Look at the caches. What changes because of them is looked at again, live."""
@@ -100,10 +105,19 @@ class Projector:
         desired = msgspec.structs.replace(shown, status=write.desired.status)
         shown = await project.client.patch_status(shown, desired)
         before = write.existing if isinstance(write, Update) else None
+        self._measure(before, shown)
         for trouble in new_troubles(before, shown):
             self._recorder.event(
                 project.client, shown, "Warning", trouble.reason, trouble.message, "Project"
             )
+
+    def _measure(self, before: Instance | None, shown: Instance) -> None:
+        """Count how long a change of Ready took from its cell to here."""
+        ready = find(shown.status.conditions, ConditionType.READY)
+        known = find(before.status.conditions, ConditionType.READY) if before else None
+        if ready is not None and (known is None or known.status != ready.status):
+            now = self._environment.now()
+            self._metrics.passed(CELL_TO_PROJECT, ready.last_transition_time, now)
 
 
 async def _cached(request: Request, project: Cluster, hub: Cluster) -> _Sight:

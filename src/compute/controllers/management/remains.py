@@ -8,12 +8,14 @@ does not answer is not waited for: nobody knows when it will, and it clears up w
 """
 
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from typing import Final
 
 import msgspec
 
 from compute.api import karmada, labels, names
 from compute.api.compute import MOST_REPLICAS, Instance, WorkloadDeployment
+from compute.api.conditions import NeighbourCondition
 from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.meta import Object, ObjectMeta
 from compute.api.quota import ResourceClaim
@@ -22,6 +24,7 @@ from compute.client.client import Client
 from compute.client.options import ListOptions
 from compute.controllers.management.links import Link
 from compute.controllers.management.origins import original_of
+from compute.decide.conditions import find
 from compute.decide.scheduling import is_ready
 from compute.runtime.cache import Cache
 from compute.runtime.clusters import Cluster
@@ -71,6 +74,16 @@ def holders(link: Link, room: str) -> list[str]:
     """The cells that have not let go of a deployment yet, as far as the cache knows."""
     works = _works(link.hub).by(_BINDING, f"{room}/{_binding(link.name)}")
     return [_cell(work) for work in works]
+
+
+def taken_at(hub: Cluster, copy: WorkloadDeployment) -> datetime | None:
+    """When a cell took the deployment, as far as the cache knows."""
+    meta = copy.metadata
+    for work in _works(hub).by(_BINDING, f"{meta.namespace}/{_binding(meta.name)}"):
+        applied = find(work.status.conditions, NeighbourCondition.APPLIED)
+        if applied is not None and applied.status == "True":
+            return applied.last_transition_time
+    return None
 
 
 def of_work(hub: Cluster, work: Work) -> Iterable[Request]:

@@ -13,6 +13,8 @@ from compute.api.coordination import Lease
 from compute.api.karmada_work import ResourceBinding
 from compute.api.meta import Condition, Object, ObjectMeta
 from compute.api.neighbour_reasons import NeighbourReason
+from compute.controllers.management import remains
+from compute.controllers.management.fleet_metrics import HUB_TO_CELL, LEASES, FleetMetrics
 from compute.controllers.management.links import Link
 from compute.controllers.management.reading import Read, known, live
 from compute.decide import story
@@ -30,16 +32,16 @@ from compute.environment import Environment
 from compute.runtime.clusters import Cluster
 from compute.runtime.events import Recorder
 
-LEASES: Final = "karmada-cluster"  # the hub's namespace of the leases of its clusters
 _NOWHERE: Final = (NeighbourReason.NO_CLUSTER_FIT, NeighbourReason.UNSCHEDULABLE)
 
 
 class Reports:
     """Writes the status of the project's deployments."""
 
-    def __init__(self, environment: Environment, recorder: Recorder) -> None:
+    def __init__(self, environment: Environment, recorder: Recorder, metrics: FleetMetrics) -> None:
         self._environment = environment
         self._recorder = recorder
+        self._metrics = metrics
 
     async def carry(
         self, link: Link, deployment: WorkloadDeployment, copy: WorkloadDeployment
@@ -53,8 +55,12 @@ class Reports:
             return
         present = await live(link.hub, WorkloadDeployment, link.name, copy.metadata.namespace)
         status = await self._news(link, deployment, present, live) if present else None
-        if status is not None:
+        if present and status is not None:
             await self._write(link, deployment, status)
+            if not deployment.status.observed_generation and status.observed_generation:
+                taken = remains.taken_at(link.hub, present)
+                if taken is not None:
+                    self._metrics.passed(HUB_TO_CELL, present.metadata.creation_timestamp, taken)
 
     async def refuse(self, link: Link, deployment: WorkloadDeployment, why: str) -> None:
         """Say why the deployment cannot go to the hub. What was reported before is kept."""

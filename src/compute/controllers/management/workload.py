@@ -18,6 +18,7 @@ from compute.api.compute import Workload, WorkloadDeployment
 from compute.client.client import Client
 from compute.controllers.management import networks, offers, workload_reads, workload_watches
 from compute.controllers.management.carrying import remove
+from compute.controllers.management.fleet_metrics import fleet_metrics
 from compute.controllers.management.histories import Histories
 from compute.controllers.management.planes import ManagementPlanes
 from compute.controllers.management.refusals import Refusals
@@ -47,7 +48,9 @@ def controllers(
 
     Without ``networking`` networks are neither watched nor asked for: their kinds may not exist.
     """
-    histories = Histories(kit.environment, kit.recorder(NAME))
+    metrics = fleet_metrics(kit.metrics.registry)
+    metrics.watch(planes, kit.environment)
+    histories = Histories(kit.environment, kit.recorder(NAME), metrics)
     reconciler = WorkloadReconciler(planes, kit, histories, grace, networking=networking)
     sources = workload_watches.sources(planes.projects, histories, networking=networking)
     return [kit.controller(NAME, reconciler, planes.projects, sources, _SETTINGS)]
