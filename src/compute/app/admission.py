@@ -1,26 +1,42 @@
-"""Who has a say in what is written to the planes of a world, beside their own rules."""
+"""The admission plugins of a world's planes, beside the rules of the planes themselves.
 
-from collections.abc import Awaitable, Callable
+On every plane a deletion that would orphan what nothing manages is refused. On a project's plane:
+
+    Workload         its defaults are filled in, then it is judged
+    Instance         is created by the platform alone
+    Network          keeps its range while addresses of it are in use
+    ResourceClaim    claims what is registered, for its own project
+    LocationBinding  is not taken away from Workloads by a user
+"""
+
+from collections.abc import Awaitable, Mapping
+from functools import partial
 
 from compute.api import scheme
 from compute.api.authentication import UserInfo
 from compute.api.compute import Instance, Workload
 from compute.api.errors import Forbidden
-from compute.api.networking import Network
+from compute.api.meta import Object
+from compute.api.networking import LocationBinding, Network
 from compute.api.quota import ResourceClaim
-from compute.api.resource import Resource
 from compute.app.homes import Home
-from compute.client.transport import Document
+from compute.client.client import Client
+from compute.client.options import DeleteOptions
 from compute.controllers.management.admission import WorkloadAdmission, completed, defaults
+from compute.decide import city_use
+from compute.decide.orphan_deletion import orphan_refusal
+from compute.plane.local import LocalClient
 from compute.plane.plane import Plane
-from compute.plane.registry.admission import Attempt
+from compute.plane.registry.admission import Admit, Attempt
 from compute.plane.users import ITSELF, User
 from compute.services.network.admission import NetworkAdmission
 from compute.services.quota.admission import ClaimAdmission
 
+_KindKey = tuple[str, str]  # the API group and the plural
+
 
 class Doorkeeper:
-    """Judges the Workloads, Networks, claims and Instances that are written into a project."""
+    """Adds the admission plugins to each plane that opens."""
 
     def __init__(
         self, workloads: WorkloadAdmission, networks: NetworkAdmission, claims: ClaimAdmission
@@ -30,41 +46,65 @@ class Doorkeeper:
         self._claims = claims
 
     def opened(self, home: Home, plane: Plane) -> None:
+        admission = plane.registry.admission
+        admission.validating.append(_refuse_orphans)
         if home.role == "project":
-            plane.registry.admission.mutating.append(_complete)
-            plane.registry.admission.validating.append(self._of(home.name))
+            admission.mutating.append(_by_kind({_key(Workload): _complete}))
+            admission.validating.append(_by_kind(self._plugins(home.name, LocalClient(plane))))
 
     def closing(self, home: Home, plane: Plane) -> None:
         return
 
-    def _of(self, project: str) -> Callable[[Attempt], Awaitable[None] | None]:
-        def admit(attempt: Attempt) -> Awaitable[None] | None:
-            if attempt.subresource or attempt.document is None or attempt.verb == "delete":
-                return None
-            if _is(attempt.kind.resource, Workload.RESOURCE):
-                return self._review(attempt, project)
-            if _is(attempt.kind.resource, Instance.RESOURCE):
-                _check_creator(attempt)
-            if _is(attempt.kind.resource, Network.RESOURCE) and attempt.old is not None:
-                new, old = _network(attempt.document), _network(attempt.old)
-                return self._networks.review(new, old, project)
-            if _is(attempt.kind.resource, ResourceClaim.RESOURCE):
-                self._claims.review(_claim(attempt.document), project, _old_claim(attempt))
-            return None
+    def _plugins(self, project: str, client: Client) -> Mapping[_KindKey, Admit]:
+        return {
+            _key(Workload): partial(self._review_workload, project),
+            _key(Instance): _check_creator,
+            _key(Network): partial(self._review_network, project),
+            _key(ResourceClaim): partial(self._review_claim, project),
+            _key(LocationBinding): partial(_protect_binding, client),
+        }
 
-        return admit
-
-    async def _review(self, attempt: Attempt, project: str) -> None:
-        told = await self._workloads.review(
+    async def _review_workload(self, project: str, attempt: Attempt) -> None:
+        warnings = await self._workloads.review(
             attempt.verb, attempt.document, attempt.old, _info(attempt.user), project
         )
-        attempt.warnings.extend(told)
+        attempt.warnings.extend(warnings)
+
+    def _review_network(self, project: str, attempt: Attempt) -> Awaitable[None] | None:
+        if attempt.document is None or attempt.old is None:
+            return None
+        new, old = (scheme.decode_as(Network, each) for each in (attempt.document, attempt.old))
+        return self._networks.review(new, old, project)
+
+    def _review_claim(self, project: str, attempt: Attempt) -> None:
+        if attempt.document is not None:
+            old = scheme.decode_as(ResourceClaim, attempt.old) if attempt.old else None
+            self._claims.review(scheme.decode_as(ResourceClaim, attempt.document), project, old)
+
+
+def _by_kind(plugins: Mapping[_KindKey, Admit]) -> Admit:
+    """One plugin that passes what is written on to the one of its kind. Statuses pass."""
+
+    def admit(attempt: Attempt) -> Awaitable[None] | None:
+        resource = attempt.kind.resource
+        plugin = plugins.get((resource.group, resource.plural))
+        return None if plugin is None or attempt.subresource else plugin(attempt)
+
+    return admit
+
+
+def _refuse_orphans(attempt: Attempt) -> None:
+    if attempt.old is None or not isinstance(attempt.options, DeleteOptions):
+        return
+    refusal = orphan_refusal(
+        attempt.kind.resource, attempt.old["metadata"], attempt.options.propagation
+    )
+    if refusal is not None:
+        raise refusal
 
 
 def _complete(attempt: Attempt) -> None:
     """Fill in the defaults of a Workload. Webhooks, which are asked before, see it without."""
-    if attempt.subresource or not _is(attempt.kind.resource, Workload.RESOURCE):
-        return
     missing = defaults(attempt.verb, attempt.document, attempt.old)
     if missing and attempt.document is not None:
         attempt.document = completed(attempt.document, missing)
@@ -80,20 +120,23 @@ def _check_creator(attempt: Attempt) -> None:
         )
 
 
-def _network(document: Document) -> Network:
-    return scheme.decode_as(Network, document)
+async def _protect_binding(client: Client, attempt: Attempt) -> None:
+    """Refuse to take a city away from Workloads.
+
+    The platform may: what runs there is drained after a time of grace.
+    """
+    if attempt.old is None or attempt.user == ITSELF:
+        return
+    before = scheme.decode_as(LocationBinding, attempt.old)
+    after = scheme.decode_as(LocationBinding, attempt.document) if attempt.document else None
+    bindings = (await client.every(LocationBinding)).items
+    workloads = (await client.every(Workload)).items
+    if refusal := city_use.refusal(before, after, bindings, workloads):
+        raise refusal
 
 
-def _claim(document: Document) -> ResourceClaim:
-    return scheme.decode_as(ResourceClaim, document)
-
-
-def _old_claim(attempt: Attempt) -> ResourceClaim | None:
-    return None if attempt.old is None else _claim(attempt.old)
-
-
-def _is(one: Resource, other: Resource) -> bool:
-    return (one.group, one.plural) == (other.group, other.plural)
+def _key(kind: type[Object]) -> _KindKey:
+    return kind.RESOURCE.group, kind.RESOURCE.plural
 
 
 def _info(user: User) -> UserInfo:

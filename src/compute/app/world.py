@@ -22,10 +22,8 @@ from compute.api.meta import Object, ObjectMeta
 from compute.api.resourcemanager import Project
 from compute.app import cuts, roles
 from compute.app.admission import Doorkeeper
-from compute.app.binding_admission import BindingAdmission
 from compute.app.homes import CORE, HUB, Home, Homes, Role
 from compute.app.links import Link, through
-from compute.app.orphan_admission import OrphanAdmission
 from compute.app.sites import Site, joined, site_of
 from compute.client.client import Client
 from compute.controllers.cell.planes import CellPlanes, CellSettings
@@ -199,8 +197,6 @@ class World:
     # Beginnings
 
     async def _build(self) -> None:
-        self.homes.join(OrphanAdmission())
-        self.homes.join(BindingAdmission())
         workloads = WorkloadAdmission(self._projects, self._core)
         networks = NetworkAdmission(self._projects)
         self.homes.join(Doorkeeper(workloads, networks, ClaimAdmission(self._core)))
