@@ -24,7 +24,7 @@ from compute.services.planes import ServicePlanes
 from tests.store_builders import environment, in_loop
 
 PAGE = Path(__file__).parents[3] / "docs" / "controllers.md"
-PART = re.compile(r"^\*\*(\w+)\*\*: .*\n\n((?:\|.*\n)+)", re.MULTILINE)
+PART = re.compile(r"^\*\*(\w+)\*\*: (?:.+\n)+\n((?:\|.*\n)+)", re.MULTILINE)
 Looks = dict[str, set[tuple[str, str]]]
 
 
