@@ -208,7 +208,6 @@ class WorkloadDeployment(Object, frozen=True, kw_only=True):
             condition_column("Available", "Available", "status"),
             condition_column("Reason", "Available", "reason"),
             *_COUNTERS,
-            Column("Location Namespace", ".status.location.namespace", wide=True),
             Column("Location Name", ".status.location.name", wide=True),
             condition_column("Message", "Available", "message", wide=True),
         ),

@@ -33,7 +33,8 @@ def _nearest(text: str) -> str | None:
     return best if likeness[best][0] >= _ALIKE else None
 
 
-def _likeness(text: str, code: str) -> tuple[float, int]:
-    """How many letters both have in the same order, and then how many in the same place."""
+def _likeness(text: str, code: str) -> tuple[float, int, bool]:
+    """How many letters both have in the same order, then in the same place; last, the first one."""
     ratio = SequenceMatcher(None, text, code).ratio()
-    return ratio, sum(one == other for one, other in zip(text, code, strict=False))
+    same = sum(one == other for one, other in zip(text, code, strict=False))
+    return ratio, same, text[:1] == code[:1]

@@ -135,7 +135,6 @@ def test_columns_of_a_deployment():
         "Ready=.status.readyReplicas",
         "Desired=.status.desiredReplicas",
         "Up-to-date=.status.updatedReplicas",
-        "Location Namespace*=.status.location.namespace",
         "Location Name*=.status.location.name",
         f"Message*={condition('Available', 'message')}",
     ]
