@@ -18,7 +18,7 @@ def test_a_known_code_has_no_fault(code):
         ("dfw", "DFW (Dallas)"),
         ("DWF", "DFW (Dallas)"),
         ("DFWW", "DFW (Dallas)"),
-        ("LHX", "LHE (Lahore)"),
+        ("LHX", "LAX (Los Angeles)"),
         ("LONDON", "LHR (London)"),
         ("Sao Paulo", "GRU (São Paulo)"),
     ],
