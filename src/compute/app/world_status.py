@@ -159,7 +159,8 @@ def _orphans(place: Place, state: State, clusters: Iterable[Cluster]) -> list[Pa
     ]
     up = place.command(f"up --cities {','.join(state.cities)}")
     told = (
-        "its Cluster on the hub is gone: it gets nothing new, and what runs there goes on; "
+        "its Cluster on the hub is gone: it removes what it runs, unless it is cut off, and gets "
+        "nothing new; "
         f"`{place.command('down')}`, then `{up}` joins it again"
     )
     return [

@@ -1,5 +1,7 @@
 """The cities that a project is offered: those of its LocationBindings, ready or not."""
 
+from collections.abc import Iterable
+
 from compute.api.errors import NotFound
 from compute.api.networking import LocationBinding
 from compute.client.client import Client
@@ -12,9 +14,14 @@ def seen(project: Cluster) -> frozenset[str]:
     return city_use.offered(project.informers.of(LocationBinding).cache.list())
 
 
-async def asked(client: Client) -> frozenset[str]:
-    """The cities as the project says right now; none where it does not know of locations at all."""
+async def asked(client: Client, used: Iterable[str] = ()) -> frozenset[str]:
+    """The cities as the project says right now; none where it does not know of locations at all.
+
+    Where a binding cannot be read it may be of any of the cities ``used``: all of those are offered.
+    """
     try:
-        return city_use.offered((await client.every(LocationBinding)).items)
+        listed = await client.every(LocationBinding)
     except NotFound:
         return frozenset()
+    found = city_use.offered(listed.items)
+    return found.union(used) if listed.unreadable else found

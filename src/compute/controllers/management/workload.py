@@ -121,7 +121,8 @@ class WorkloadReconciler:
             live = await workload_reads.live(project, workload)
             if live is None or live.deleting:
                 return DONE  # that change is on its way to the cache
-            sight = await self._sight(project, live, await offers.asked(project.client))
+            used = [deployment.spec.city_code for deployment in sight.deployments]
+            sight = await self._sight(project, live, await offers.asked(project.client, used))
             if await self._carry_out(project.client, sight, refusals) and not refusals:
                 return DONE  # what was written asks for the next look, which tells of it
         await self._report(project, sight)

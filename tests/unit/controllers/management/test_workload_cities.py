@@ -4,8 +4,13 @@ from datetime import timedelta
 
 from compute.api.compute import WorkloadDeployment
 from compute.api.networking import LocationBinding
+from compute.client.client import Client, K, Listing
+from compute.client.options import EVERYTHING, ListOptions
+from compute.client.reading import Unreadable
 from compute.decide.drains import Grace
+from compute.plane.local import LocalTransport
 from compute.plane.registry.kinds import Kinds
+from compute.runtime.requests import cluster_name
 from tests import stage as stages
 from tests.builders import placement
 from tests.stage import Stage
@@ -71,6 +76,36 @@ def test_a_city_that_is_withdrawn_is_cleared_after_the_grace(tmp_path):
         assert "LHR" in said(seen)[2]
 
     told(tmp_path, story, grace=Grace(withdrawal=timedelta(seconds=60)))
+
+
+class _Newer(Client):
+    """A project with a LocationBinding of a newer release, which cannot be read."""
+
+    async def list(
+        self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
+    ) -> Listing[K]:
+        listed = await super().list(kind, namespace, options)
+        if kind is not LocationBinding:
+            return listed
+        bad = (Unreadable("", "lhr", "new"),)
+        return Listing(listed.items, listed.resource_version, unreadable=bad)
+
+
+def test_a_binding_that_cannot_be_read_withdraws_no_city(tmp_path):
+    """Any of the project's cities may be the one that it offers."""
+
+    async def story(stage: Stage) -> None:
+        newer = _Newer(LocalTransport(stage.planes[PROJECT]))
+        await stage.role("projects").engage(cluster_name(PROJECT), newer)
+        made = await stage.client(PROJECT).create(fresh(BOTH))
+        await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2)
+        await stage.client(PROJECT).delete(await stage.seen(PROJECT, binding("LHR")))
+        await stage.quiet(600.0)
+        seen = await stage.seen(PROJECT, made)
+        assert seen.status.deployments == 2
+        assert "no longer offered" not in said(seen)[2]
+
+    told(tmp_path, story)
 
 
 def test_an_offer_that_vanished_as_a_whole_stops_nothing(tmp_path):
