@@ -38,7 +38,7 @@ def test_an_image_that_fails_is_named_up_to_the_workload_and_repaired_by_another
         shown = await world.user.get(Instance, "web-home-dfw-0", "default")
         assert reason_of(shown, "Ready") == reason
         await world.rest()
-        assert await warnings(world, PROJECT) == {reason}
+        assert await warnings(world, PROJECT) == {reason, "CityStuck"}
         await world.change("web", with_image("registry.test/web:2"))
         await world.served("web")
 

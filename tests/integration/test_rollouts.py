@@ -99,7 +99,7 @@ def test_w41_a_bad_image_is_rolled_back_or_repaired(policy, mended):
         (broken,) = [i for i in (await world.user.every(Instance)).items if not is_ready(i)]
         assert reason_of(broken, "Ready") == "ImageUnavailable"
         warned = {e.reason for e in (await world.user.every(Event)).items if e.type == "Warning"}
-        assert warned == {"ImageUnavailable"}
+        assert warned == {"ImageUnavailable", "CityStuck"}
         await world.change("web", with_image(mended))
         await world.served("web")
         assert await _images(world) == [mended] * 3

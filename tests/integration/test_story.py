@@ -68,6 +68,27 @@ def test_the_life_of_a_workload_is_told_by_its_events():
     told(story, ("DFW",))
 
 
+def test_a_rollout_that_is_stuck_in_a_city_that_serves_is_told_too():
+    """The old Instances go on; the Workload says all the same which city is stuck, and why, once."""
+
+    async def story(world: Watched) -> None:
+        await world.deploy(workload(cities=("DFW",), replicas=3))
+        await world.rest()
+        await world.change("web", with_image(BROKEN))
+        await world.rest(60.0)
+        stuck = [event for event in await _events(world) if event.reason == "CityStuck"]
+        assert [event.message.partition(": ")[0] for event in stuck] == [
+            "DFW is stuck (ImageUnavailable)"
+        ]
+        assert (await _reasons(world, "WorkloadDeployment", "web-home-dfw"))[
+            -1
+        ] == "ImageUnavailable"
+        whole = await world.user.get(Workload, "web", "default")
+        assert reason_of(whole, "Available") == "AvailablePlacementFound"
+
+    told(story, ("DFW",))
+
+
 def test_a_restart_of_the_manager_tells_nothing_again():
     """Events follow from writes, and a restart has nothing to write."""
 

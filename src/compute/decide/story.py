@@ -80,6 +80,18 @@ def city(before: WorkloadDeployment, after: WorkloadDeployment) -> News | None:
     return News("Normal", Reason.CITY_AVAILABLE, note)
 
 
+def part_of_city(deployment: WorkloadDeployment, said: Condition) -> News | None:
+    """An Instance's trouble, in a city that serves all the same: its status gives no reason for it.
+
+    All Instances of a city that are in the same trouble make the same event.
+    """
+    if deployment.deleting or not _serves(deployment) or not _holds(said.reason):
+        return None
+    known = trouble(deployment)
+    told = known is not None and _cause(known) == _cause(said)
+    return None if told else News("Warning", _cause(said), said.message)
+
+
 def city_of_workload(deployment: WorkloadDeployment, news: News) -> News:
     """The same for the Workload, which has other cities too."""
     if news.type == "Normal":

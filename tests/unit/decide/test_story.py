@@ -96,6 +96,32 @@ def test_a_city_that_recovers_says_from_what():
     assert story.city_of_workload(SERVES, news) == news
 
 
+@pytest.mark.parametrize(
+    ("deployment", "reason", "told"),
+    [
+        pytest.param(SERVES, Reason.IMAGE_UNAVAILABLE, True, id="serves in part"),
+        pytest.param(SERVES, Reason.PROVISIONING, False, id="passes by itself"),
+        pytest.param(STUCK, Reason.IMAGE_UNAVAILABLE, False, id="its status says so"),
+        pytest.param(SHORT, Reason.QUOTA_EXCEEDED, False, id="reported already"),
+        pytest.param(SHORT, Reason.IMAGE_UNAVAILABLE, True, id="another trouble"),
+        pytest.param(
+            deployment(available(), deletion_timestamp=NOW),
+            Reason.IMAGE_UNAVAILABLE,
+            False,
+            id="being removed",
+        ),
+    ],
+)
+def test_an_instance_in_trouble_is_news_of_a_city_that_serves_all_the_same(
+    deployment, reason, told
+):
+    """A rollout that is stuck at its first Instance leaves the city available."""
+    news = story.part_of_city(deployment, condition("Ready", "False", reason, "no image"))
+
+    assert (news is not None) is told
+    assert news is None or (news.reason, news.note) == (reason, "no image")
+
+
 def test_a_workload_says_which_city_is_stuck():
     """It has several, and one reason for all of them, by which they are counted together."""
     news = story.city(SERVES, STUCK)

@@ -15,6 +15,7 @@ from compute.api import names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.core import Namespace
+from compute.controllers.management import city_events
 from compute.controllers.management.carrying import remove, save
 from compute.controllers.management.fleet_metrics import CELL_TO_PROJECT, fleet_metrics
 from compute.controllers.management.origins import from_hub, instances_of, original_of
@@ -22,7 +23,7 @@ from compute.controllers.management.planes import ACROSS_PLANES, ManagementPlane
 from compute.controllers.management.reading import certain, known, live
 from compute.controllers.management.troubles import new_troubles
 from compute.controllers.management.turning import presence, turning
-from compute.decide import federation, joins
+from compute.decide import federation, joins, story
 from compute.decide.conditions import find
 from compute.decide.federation import Projected
 from compute.decide.writes import Delete, Update, Write
@@ -91,13 +92,15 @@ class Projector:
         if sight.copy is not None and original_of(hub, sight.copy) != request:
             return DONE  # it is of somebody else; what is shown here is not its to change
         for write in projected.writes:
-            await self._carry_out(project, write)
+            await self._carry_out(project, write, sight.owner)
         for waits in projected.waiting:
             about = {"request": str(request), "why": waits.why}
             _log.info("an instance is not shown yet", extra=about)
         return DONE
 
-    async def _carry_out(self, project: Cluster, write: Write[Instance]) -> None:
+    async def _carry_out(
+        self, project: Cluster, write: Write[Instance], owner: WorkloadDeployment | None
+    ) -> None:
         if isinstance(write, Delete):
             await remove(project.client, write)
             return
@@ -110,6 +113,9 @@ class Projector:
             self._recorder.event(
                 project.client, shown, "Warning", trouble.reason, trouble.message, "Project"
             )
+            news = story.part_of_city(owner, trouble) if owner else None
+            if owner and news:
+                city_events.report(self._recorder, project.client, owner, news, "Project")
 
     def _measure(self, before: Instance | None, shown: Instance) -> None:
         """Count how long a change of Ready took from its cell to here."""

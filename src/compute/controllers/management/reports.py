@@ -7,13 +7,13 @@ from typing import Final
 import msgspec
 
 from compute.api import karmada, labels, names, times
-from compute.api.compute import Workload, WorkloadDeployment, WorkloadDeploymentStatus
+from compute.api.compute import WorkloadDeployment, WorkloadDeploymentStatus
 from compute.api.conditions import ConditionType, NeighbourCondition
 from compute.api.coordination import Lease
 from compute.api.karmada_work import ResourceBinding
-from compute.api.meta import Condition, Object, ObjectMeta
+from compute.api.meta import Condition
 from compute.api.neighbour_reasons import NeighbourReason
-from compute.controllers.management import remains
+from compute.controllers.management import city_events, remains
 from compute.controllers.management.fleet_metrics import HUB_TO_CELL, LEASES, FleetMetrics
 from compute.controllers.management.links import Link
 from compute.controllers.management.reading import Read, known, live
@@ -85,23 +85,8 @@ class Reports:
         desired = msgspec.structs.replace(deployment, status=status)
         written = await link.project.client.patch_status(deployment, desired)
         news = story.city(deployment, written)
-        if news is None:
-            return
-        above = story.city_of_workload(written, news)
-        for regarding, each in ((written, news), (_workload(written), above)):
-            self._recorder.event(
-                link.project.client, regarding, each.type, each.reason, each.note, "Federate"
-            )
-
-
-def _workload(deployment: WorkloadDeployment) -> Object:
-    """The Workload of a deployment, as far as an event has to know it."""
-    ref, namespace = deployment.spec.workload_ref, deployment.metadata.namespace
-    return Object(
-        api_version=Workload.RESOURCE.api_version,
-        kind=Workload.RESOURCE.kind,
-        metadata=ObjectMeta(name=ref.name, namespace=namespace, uid=ref.uid),
-    )
+        if news is not None:
+            city_events.report(self._recorder, link.project.client, written, news, "Federate")
 
 
 async def trouble_of(hub: Cluster, copy: WorkloadDeployment, read: Read) -> Trouble | None:

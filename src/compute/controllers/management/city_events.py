@@ -1,0 +1,27 @@
+"""What happens in a city, reported on its deployment and on the Workload."""
+
+from compute.api.compute import Workload, WorkloadDeployment
+from compute.api.meta import Object, ObjectMeta
+from compute.client.client import Client
+from compute.decide import story
+from compute.decide.drains import News
+from compute.runtime.events import Recorder
+
+
+def report(
+    recorder: Recorder, client: Client, deployment: WorkloadDeployment, news: News, action: str
+) -> None:
+    """Write the event on both."""
+    above = story.city_of_workload(deployment, news)
+    for regarding, each in ((deployment, news), (_workload(deployment), above)):
+        recorder.event(client, regarding, each.type, each.reason, each.note, action)
+
+
+def _workload(deployment: WorkloadDeployment) -> Object:
+    """The Workload of a deployment, as far as an event has to know it."""
+    ref, namespace = deployment.spec.workload_ref, deployment.metadata.namespace
+    return Object(
+        api_version=Workload.RESOURCE.api_version,
+        kind=Workload.RESOURCE.kind,
+        metadata=ObjectMeta(name=ref.name, namespace=namespace, uid=ref.uid),
+    )
