@@ -74,7 +74,9 @@ def test_a_project_waits_for_no_cell_that_is_known_to_be_unreachable():
         await world.gone("core", Project, PROJECT, seconds=60.0)
         assert is_ready(await world.client("dfw").get(Instance, "web-home-dfw-0", space))
         notes = [e.note for e in (await world.client("core").every(Event)).items]
-        assert any("goes from dfw once that can be reached" in note for note in notes)
+        assert any(
+            "what is left in dfw is removed when that can be reached" in note for note in notes
+        )
         await world.rest()
         assert (await world.left(*OURS, *NETWORKING)).keys() == {"dfw"}
         await cut(world, "dfw", "false")

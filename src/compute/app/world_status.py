@@ -145,7 +145,7 @@ def _cell(place: Place, cluster: Cluster) -> Part:
     if is_cut(cluster):
         state = f"cut off; `{place.command(f'cell heal {name}')}` ends that"
     elif ready is None:
-        state = "not heard of yet"
+        state = "no report yet"
     else:
         state = "Ready" if ready.status == "True" else ready.message or ready.reason
     return Part(name=name, city=city, ready=is_ready, state=state)

@@ -122,14 +122,14 @@ def explained(deployments: Iterable[WorkloadDeployment]) -> list[Candidate]:
 
 def condition(deployment: WorkloadDeployment, now: datetime) -> Condition | None:
     """What a deployment says of its drain; None when it has none."""
-    told = explained((deployment,))
-    return summary(told, deployment.metadata.generation, now) if told else None
+    reasons = explained((deployment,))
+    return summary(reasons, deployment.metadata.generation, now) if reasons else None
 
 
-def summary(told: Sequence[Candidate], generation: int, now: datetime) -> Condition:
+def summary(reasons: Sequence[Candidate], generation: int, now: datetime) -> Condition:
     """What is said of drains, at least one, in a condition."""
-    text = "; ".join(each.message for each in told)
-    whole = Candidate("", told[0].reason, text, "True")
+    text = "; ".join(each.message for each in reasons)
+    whole = Candidate("", reasons[0].reason, text, "True")
     return whole.condition(ConditionType.DRAIN_SCHEDULED, generation, now)
 
 
@@ -137,8 +137,8 @@ def news_of_change(before: WorkloadDeployment, after: WorkloadDeployment) -> New
     """What is worth an event when a deployment is given a drain, or loses it."""
     old, new = explained((before,)), explained((after,))
     if new and (not old or old[0].reason != new[0].reason):
-        told = new[0]
-        return News(_EVENT_TYPES[told.reason], told.reason, told.message)
+        first = new[0]
+        return News(_EVENT_TYPES[first.reason], first.reason, first.message)
     if old and not new and old[0].reason == Reason.CITY_WITHDRAWN:
         note = f"{after.spec.city_code} is offered again; {after.metadata.name} goes on"
         return News("Normal", Reason.CITY_RETURNED, note)
@@ -178,7 +178,7 @@ def _message(
             f"{_listed(names, 'is', 'are')} drained at {time} unless offered again"
         )
     going, coming = _listed(names, "goes", "go"), _listed(by, "serves", "serve")
-    message = f"{going} on until {coming}, or without progress until {time}"
+    message = f"{going} on until {coming}, or until {time} if there is no progress"
     return f"{message}; {_ONE_BY_ONE}" if reason == Reason.REPLACEMENT_LACKS_QUOTA else message
 
 

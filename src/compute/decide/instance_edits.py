@@ -105,7 +105,7 @@ def _leaves(text: bytes) -> set[tuple[str, str]]:
 
 
 def _flattened(path: str, value: object) -> Iterator[tuple[str, str]]:
-    """Every leaf by its path. Entries of a list are told apart by name where they have one."""
+    """Every leaf by its path. Entries of a list are distinguished by name where they have one."""
     match value:
         case dict() if value:
             for key, inner in value.items():

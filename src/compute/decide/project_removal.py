@@ -81,15 +81,18 @@ class Removal:
         names = ", ".join(cell.name for cell in self.cells)
         if not names:
             return "Everything in it is gone"
-        return f"The project is gone, and goes from {names} once that can be reached"
+        return f"The project is gone; what is left in {names} is removed when that can be reached"
 
     def _awaited(self, now: datetime) -> list[str]:
         cells = [cell.name for cell in self.cells if not cell.silence]
         if not cells:
             return []
         limit = times.format_time(self.deadline)
-        verb = "is waited for until" if now < self.deadline else "is not waited for any longer than"
-        return [f"cell {name} has not released its part; it {verb} {limit}" for name in cells]
+        verb = "is" if now < self.deadline else "was"
+        return [
+            f"cell {name} has not released its part; it {verb} waited for until {limit}"
+            for name in cells
+        ]
 
 
 def _silent(cell: HoldingCell) -> str:

@@ -1,4 +1,4 @@
-"""The story of a Workload, told by events: split, rolled out, stuck in a city, recovered, undone.
+"""The story of a Workload in events: split, rolled out, stuck in a city, recovered, undone.
 
 An event follows from a write that was made: each function is given what was there before and what
 was written. So another reconcile of the same state, or a restart, reports nothing anew.

@@ -70,7 +70,7 @@ class Cleanup:
     async def _release_claims(self, plane: Cluster, removal: Removal) -> None:
         """Delete the claims of cells that are not waited for, and those that no cell made.
 
-        No deployment is left, so no cell that is told of that makes another.
+        No deployment is left, so a cell that knows it makes no other.
         """
         now = self._environment.now()
         for claim in (await plane.client.every(ResourceClaim)).items:

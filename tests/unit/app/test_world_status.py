@@ -87,7 +87,7 @@ def test_a_cell_says_what_the_hub_says_of_it(tmp_path):
     new = Cluster(metadata=ObjectMeta(name="dfw"), spec=ClusterSpec(sync_mode="Push"))
     silent = condition("Ready", "Unknown", "ClusterStatusUnknown", "it has not answered")
     for conditions, state in (
-        ((), "not heard of yet"),
+        ((), "no report yet"),
         ((condition("Ready", "True", "ClusterReady"),), "Ready"),
         ((silent,), "it has not answered"),
     ):

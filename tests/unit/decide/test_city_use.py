@@ -31,8 +31,8 @@ def test_a_binding_in_use_is_refused_with_its_users():
 
     assert told == (
         'locationbindings.networking.datumapis.com "lab-lhr" is forbidden: LHR is in use by '
-        "Workloads default/api, default/web. Remove LHR from the placements of each, or delete it: "
-        "kubectl edit workload api -n default"
+        "Workloads default/api, default/web. Remove LHR from the placements of each, or delete "
+        "the Workloads, first: kubectl edit workload api -n default"
     )
 
 

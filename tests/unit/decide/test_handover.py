@@ -23,7 +23,10 @@ CITIES = ("DFW", "LHR", "SIN", "NRT")
 QUOTA = condition("ReplicasReady", "False", "QuotaExceeded")
 OLD = placement("a", "DFW", replicas=3)
 NEW = placement("a", "LHR", replicas=3)
-GOES_ON = "web-a-dfw goes on until web-a-lhr serves, or without progress until 2026-06-01T12:10:00Z"
+GOES_ON = (
+    "web-a-dfw goes on until web-a-lhr serves, "
+    "or until 2026-06-01T12:10:00Z if there is no progress"
+)
 
 
 def web(*placements: Placement) -> Workload:

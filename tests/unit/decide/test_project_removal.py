@@ -53,7 +53,7 @@ def test_the_message_names_each_cell_since_when_and_until_when():
         "it removes its part when it answers again"
     )
     assert one.report(LATE - timedelta(seconds=1)).message == first
-    assert "it is not waited for any longer than 2026-06-01T12:05:00Z" in one.report(LATE).message
+    assert "it was waited for until 2026-06-01T12:05:00Z" in one.report(LATE).message
     assert "cell" not in removal("networks").report(NOW).message
 
 

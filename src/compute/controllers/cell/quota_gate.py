@@ -158,7 +158,7 @@ class QuotaGate:
         return _Desk(project, wanted)
 
     def _judged(self, instance: Instance, outcome: Outcome, now: datetime) -> Verdict:
-        """The verdict on an outcome; where nobody answered, with a look before long."""
+        """The verdict on an outcome; where there was no answer, with a requeue before long."""
         outcome = self._dated(instance, outcome, now)
         verdict = quota.judge(instance, outcome, now)
         if not waits(instance) or not _is_away(outcome):

@@ -69,7 +69,7 @@ class WorkloadAdmission:
     """The door that every Workload of every project comes through."""
 
     projects: Clusters
-    core: Clusters | None = None  # where the projects are told of
+    core: Clusters | None = None  # where the Projects are
 
     async def review(
         self, verb: str, new: Document | None, old: Document | None, user: UserInfo, project: str

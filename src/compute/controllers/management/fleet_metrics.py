@@ -175,7 +175,7 @@ def _oldest(
 
 
 def _reports(hubs: Iterable[Cluster], now: datetime) -> Metric:
-    """When each cell was last heard from: its lease is renewed by what looks at the cell."""
+    """When each cell reported last: its lease is renewed by what looks at the cell."""
     ages = []
     for hub in hubs:
         cells = _cache(hub, karmada.Cluster)
@@ -187,7 +187,7 @@ def _reports(hubs: Iterable[Cluster], now: datetime) -> Metric:
             if renewed is not None:
                 city = cell.metadata.labels.get(labels.TOPOLOGY_CITY_CODE, "")
                 ages.append(((cell.metadata.name, city), _between(renewed, now)))
-    text = "How long ago each cell was last heard from."
+    text = "How long ago each cell reported last."
     return _gauge("compute_cell_last_report_age_seconds", text, ("cell", "city"), ages)
 
 

@@ -51,7 +51,7 @@ class Raced:
 
 @dataclass(frozen=True, slots=True)
 class Failed:
-    """Nobody could say. The message lands in a status: it should not vary from try to try.
+    """There was no usable answer. The message lands in a status: it should not vary between tries.
 
     ``since`` is when the first question without an answer was asked, where that is known.
     """
