@@ -15,7 +15,7 @@ from compute.api.resourcemanager import Project
 from compute.app.homes import CORE, HUB
 from compute.providers import settings
 from tests.sim.whole.court import BANK, DFW, LHR, SHOP, WEB, Court, later
-from tests.sim.whole.goings import PATIENCE
+from tests.sim.whole.sight import PATIENCE
 
 FIRST, SECOND = (names.instance(WEB, ordinal) for ordinal in range(2))
 
@@ -151,6 +151,23 @@ async def fair_project_with_a_cell_that_was_given_up(court: Court) -> None:
     """A project does not wait for the machines of a cell that is no member any more."""
     court.remove(HUB, Cluster, "dfw")
     court.remove(SHOP, ResourceClaim, names.claim(FIRST))
+    court.remove(CORE, Project, "shop")
+
+
+async def fair_project_after_five_minutes(court: Court) -> None:
+    """A project gives up the claims of a cell that answers and does nothing, and goes."""
+    court.scale(1)
+    court.ask(DFW, Instance, SECOND)
+    court.ask(CORE, Project, "shop")
+    await asyncio.sleep(PATIENCE)
+    court.remove(SHOP, ResourceClaim, names.claim(SECOND))
+    court.remove(CORE, Project, "shop")
+
+
+async def fair_project_with_a_cell_that_is_cut(court: Court) -> None:
+    """A project does not wait for the machines of a cell that is not heard of."""
+    court.judge.cut("dfw")
+    court.ask(CORE, Project, "shop")
     court.remove(CORE, Project, "shop")
 
 

@@ -1,25 +1,21 @@
 """Laws of what goes last: S9, S10. A policy outlasts its deployments, a Workload its machines.
 
 A cell that is not heard of is not waited for, nor is one that answers and does nothing for five
-minutes; a project waits for all that are members.
+minutes.
 """
 
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Any
 
 from compute.api import labels, names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.karmada import Cluster, PropagationPolicy
+from compute.api.karmada import PropagationPolicy
 from compute.api.resourcemanager import Project
 from compute.app.homes import HUB
 from compute.decide import joins
 from tests.sim.whole.commits import Commit, Key, Lately, Laws, Notes
 from tests.sim.whole.machines import has_machine
-from tests.sim.whole.sight import Sight, recently
-
-# Seconds that a cell which answers and does nothing is waited for. Times of deletion are of whole
-# seconds, so the last of them may be missing.
-PATIENCE: Final = 299.0
+from tests.sim.whole.sight import PATIENCE, Sight, recently
 
 
 class Goings:
@@ -99,12 +95,14 @@ class Goings:
         return self._left(commit, commit.obj.spec.workload_ref.uid)
 
     def s10_a_project_goes_after_its_machines(self, commit: Commit[Project]) -> str:
-        """A Project is gone only when no cell that is a member runs a machine of it."""
-        if not commit.gone:
+        """A Project is gone only when no cell that is heard of runs a machine of it."""
+        name = commit.obj.metadata.name
+        asked = self._sight.ending_since(name, commit.at)
+        if not commit.gone or commit.at - asked >= PATIENCE:
             return ""
-        rooms = dict.fromkeys(self._sight.rooms_of(commit.obj.metadata.name))
+        rooms = dict.fromkeys(self._sight.rooms_of(name))
         for home in self._sight.cells():
-            if self._sight.find(HUB, Cluster, ("", home.name)) is None:
+            if self._sight.was_silent(home.name, asked):
                 continue
             for instance in self._sight.every(home, Instance):
                 if instance.metadata.namespace in rooms and has_machine(instance):

@@ -16,9 +16,9 @@ from compute.app.homes import HUB, Home
 from compute.decide import joins
 from compute.decide.template import recorded_hash
 from tests.sim.whole.commits import Commit, Key, Lately, Laws, Notes
-from tests.sim.whole.goings import PATIENCE, Goings
+from tests.sim.whole.goings import Goings
 from tests.sim.whole.shapes import Shapes, ordinal
-from tests.sim.whole.sight import Sight, recently
+from tests.sim.whole.sight import PATIENCE, Sight, recently
 
 PROJECTOR: Final = "projector"
 

@@ -21,7 +21,7 @@ from compute.providers.machines import NODE, STARTED
 from compute.providers.settings import Settings
 from tests.sim.whole.commits import Commit, Key, Lately, Laws, Notes
 from tests.sim.whole.shapes import ordinal, owner_uid
-from tests.sim.whole.sight import Sight, recently
+from tests.sim.whole.sight import PATIENCE, Sight, recently
 
 Slot = tuple[Home, str, int]  # cell, uid of the deployment, number
 
@@ -136,7 +136,10 @@ class Machines:
         return _fault(claim, commit)
 
     def s3b_a_claim_outlives_its_machine(self, commit: Commit[ResourceClaim]) -> str:
-        """A claim is given back, or loses its grant, only when its machine has stopped."""
+        """A claim is given back, or loses its grant, only when its machine has stopped.
+
+        A project that is deleted waits for that no longer than for anything else.
+        """
         kept = is_granted(commit.obj) and not commit.obj.deleting and not commit.gone
         if kept or commit.old is None or not is_granted(commit.old):
             return ""
@@ -146,7 +149,9 @@ class Machines:
         since = self._started.get((room, name), {}).get(Home("cell", cell))
         if since is None or self._sight.was_silent(cell, since):
             return ""
-        return f"it ended while the machine runs in {cell}"
+        asked = self._sight.ending_since(commit.home.name, commit.at)
+        overdue = commit.at - asked >= PATIENCE
+        return "" if overdue else f"it ended while the machine runs in {cell}"
 
     def s3b_quota_is_held_until_the_machine_stopped(self, commit: Commit[Instance]) -> str:
         """Whoever gives the quota back lets go of the Instance after the machine has stopped."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 from math import inf
-from typing import Any, TypeVar, cast
+from typing import Any, Final, TypeVar, cast
 
 from compute.api import names
 from compute.api.core import Namespace
@@ -15,6 +15,10 @@ from compute.decide.scheduling import is_ready
 from tests.sim.whole.commits import KINDS, Commit, Key, Lately
 
 K = TypeVar("K", bound=Object)
+
+# Seconds that a cell which answers and does nothing is waited for. Times of deletion are of whole
+# seconds, so the last of them may be missing.
+PATIENCE: Final = 299.0
 
 
 class Sight:
@@ -32,6 +36,7 @@ class Sight:
         self._cut: dict[str, None] = {}
         self._unready: dict[str, None] = {}
         self._silent: dict[str, float] = {}  # when a cell was last not heard of
+        self._ending: dict[str, float] = {}  # when the deletion of a project was asked for
 
     def find(self, home: Home, kind: type[K], key: Key) -> K | None:
         return cast("K | None", self._there.get((home, kind), {}).get(key))
@@ -71,6 +76,10 @@ class Sight:
         told = self.whose(room)
         return None if told is None else Home("project", names.cluster_key(told.project))
 
+    def ending_since(self, project: str, now: float) -> float:
+        """When the deletion of a project was asked for; now where it was not."""
+        return self._ending.get(project, now)
+
     def rooms_of(self, project: str) -> Iterable[str]:
         return [
             room for room, told in self._rooms.items() if names.cluster_key(told.project) == project
@@ -103,8 +112,15 @@ class Sight:
                 self._rooms.setdefault(obj.metadata.name, told)
         elif isinstance(obj, Cluster) and commit.home == HUB:
             self._hear(obj, commit)
-        elif isinstance(obj, Project) and commit.home == CORE and commit.gone:
-            self.drop(Home("project", obj.metadata.name))
+        elif isinstance(obj, Project) and commit.home == CORE:
+            self._learn_of_project(obj.metadata.name, commit)
+
+    def _learn_of_project(self, name: str, commit: Commit[Any]) -> None:
+        if commit.leaves:
+            self._ending[name] = commit.at
+        if commit.gone:
+            self._ending.pop(name, None)
+            self.drop(Home("project", name))
 
     def _hear(self, cluster: Cluster, commit: Commit[Any]) -> None:
         cell = cluster.metadata.name
