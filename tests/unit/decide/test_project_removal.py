@@ -73,4 +73,4 @@ def test_what_is_not_watched_is_looked_for(left, at, after):
 def test_the_note_says_where_the_project_still_is():
     """A cell that was not waited for removes its part later."""
     assert removal().note() == "Everything in it is gone"
-    assert "goes from lhr once" in removal("networks", cells=(SILENT,)).note()
+    assert "what is left in lhr is removed" in removal("networks", cells=(SILENT,)).note()
