@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from tests import histories, watch_guarantees
+from tests import depth, histories, watch_guarantees
 from tests.contract import doors
 from tests.contract.doors import Door
 from tests.histories import History, Told
@@ -19,7 +19,7 @@ REMIND_EVERY = 70
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", range(depth.either(2, 50)))
 @pytest.mark.parametrize("door", [doors.local, doors.http], ids=["local", "http"])
 def test_histories_of_concurrent_clients_are_linearizable(tmp_path, door, seed):
     """Whatever clients and watchers were told, one order of events explains it all."""

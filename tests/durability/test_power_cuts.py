@@ -11,6 +11,7 @@ import pytest
 from compute.plane.store import statements
 from compute.plane.store.records import ChangeType, Draft, Record
 from compute.plane.store.store import Settings, Store, WritesStopped
+from tests import depth
 from tests.faulty_disk import FaultyDisk
 from tests.store_builders import (
     WIDGETS,
@@ -22,8 +23,8 @@ from tests.store_builders import (
     environment,
 )
 
-CUTS = 10_000
-HISTORIES = 20
+CUTS = depth.either(2_500, 50_000)
+HISTORIES = depth.either(5, 100)
 LIVES = 10  # until the disk is made anew, so that young and old files are both cut
 SMALL = Settings(wal_bytes=40_000, wal_limit=400_000, ring_events=20, ring_bytes=40_000)
 KEYS = [f"default/{letter}" for letter in "abcdefgh"]

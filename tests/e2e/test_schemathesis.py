@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 
 ALL_REQUESTS = depth.either(5_000, 100_000)
 PARTS = depth.either(2, 5)
+MOST = depth.either((1, 1), (3, 2))  # bodies that are drawn for an operation: good ones, bad ones
 LARGE_SCHEMAS = ("put", "patch")  # whose bodies are those of the post as well
 GREETER = yaml.safe_load((Path(__file__).parents[2] / "examples" / "greeter.yaml").read_text())
 ROLE = {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "view"}
@@ -94,7 +95,7 @@ def _prepared(operations: list[Any]) -> Iterator[Drawn]:
     known: dict[str, list[Document]] = {kind: list(seeds) for kind, seeds in SEEDS.items()}
     for operation in operations:
         few = operation.method in LARGE_SCHEMAS
-        parts = schema_fuzz.drawn(operation, 1 if few else 3, 1 if few else 2)
+        parts = schema_fuzz.drawn(operation, 1 if few else MOST[0], 1 if few else MOST[1])
         kind = parts.group_version_kind["kind"]
         own = [body for body, _ in parts.bodies if isinstance(body, dict)]
         bodies = known.setdefault(kind, [])

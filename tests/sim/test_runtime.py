@@ -12,6 +12,7 @@ from collections import Counter
 
 import pytest
 
+from tests import depth
 from tests.sim.mutants import MUTANTS
 from tests.sim.replay import play
 from tests.sim.weather import TROUBLES
@@ -19,12 +20,14 @@ from tests.sim.world import NEMESES, options
 
 FIRST = int(os.environ.get("SIM_FIRST", "0"))  # another range is another set of worlds
 SEEDS = 240
+PLAYED = depth.either(60, SEEDS)
 AT_ONCE = 10
+HASHES = depth.either(("1", "777"), ("1", "777", "random"))
 TRIES = 200  # worlds within which a planted mistake must show
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("first", range(FIRST, FIRST + SEEDS, AT_ONCE))
+@pytest.mark.parametrize("first", range(FIRST, FIRST + PLAYED, AT_ONCE))
 def test_worlds_come_to_where_they_should_be(first):
     """Whatever goes wrong, nothing forbidden happens, and in the end all is right and at rest."""
     for seed in range(first, first + AT_ONCE):
@@ -58,9 +61,10 @@ def test_a_failed_world_says_how_to_see_it_again():
     assert told.endswith("make sim OF=runtime SEED=0")
 
 
-def test_the_worlds_have_something_of_everything():
+@pytest.mark.parametrize(("seeds", "least"), [(SEEDS, 10), (PLAYED, 3)])
+def test_the_worlds_have_something_of_everything(seeds, least):
     """Among the seeds there are calm worlds, worlds with one trouble, and all troubles there are."""
-    drawn = [options(seed) for seed in range(SEEDS)]
+    drawn = [options(seed) for seed in range(seeds)]
     seen = Counter(nemesis for world in drawn for nemesis in world.nemeses)
     seen.update(
         name
@@ -69,20 +73,20 @@ def test_the_worlds_have_something_of_everything():
         if any(getattr(weather, name) for weather in world.weathers)
     )
 
-    assert {*NEMESES, *TROUBLES} == {name for name, count in seen.items() if count >= 10}
-    assert sum(not world.nemeses for world in drawn) >= 10
-    assert sum(len(world.nemeses) == 1 for world in drawn) >= 10
-    assert sum(world.processes == 2 and not world.elected for world in drawn) >= 10
-    assert sum(world.elected for world in drawn) >= 10
+    assert {*NEMESES, *TROUBLES} == {name for name, count in seen.items() if count >= least}
+    assert sum(not world.nemeses for world in drawn) >= least
+    assert sum(len(world.nemeses) == 1 for world in drawn) >= least
+    assert sum(world.processes == 2 and not world.elected for world in drawn) >= least
+    assert sum(world.elected for world in drawn) >= least
 
 
 @pytest.mark.slow
 def test_the_same_seed_is_the_same_run_in_every_process():
     """Traces and schedules of five worlds are equal however an interpreter hashes."""
-    told = [_digests(hashes) for hashes in ("1", "777", "random")]
+    told = [_digests(hashes) for hashes in HASHES]
 
     assert len(told[0].splitlines()) == 5
-    assert told == [told[0]] * 3
+    assert told == [told[0]] * len(HASHES)
 
 
 def _digests(hashes):
