@@ -2,6 +2,7 @@
 
 import signal
 
+import pytest
 from hypothesis import settings
 
 from tests import depth
@@ -19,3 +20,9 @@ settings.load_profile("default")
 # command that a test interrupts would then never end.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Long tests first: one that begins last keeps everything else waiting."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)

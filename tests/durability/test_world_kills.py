@@ -131,6 +131,7 @@ class Story:
 
 @pytest.mark.e2e
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(depth.either(300, 3600))
 def test_a_world_that_is_killed_again_and_again_comes_to_what_was_asked_for(tmp_path):
     """Nothing acknowledged is lost, all is served as asked, and what was deleted leaves no trace."""

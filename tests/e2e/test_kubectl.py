@@ -35,7 +35,7 @@ def test_the_kinds_are_found(kubectl):
 
     assert ["kites", "kt", "example.test/v1", "true", "Kite"] in listed
     assert ["namespaces", "ns", "v1", "false", "Namespace"] in listed
-    assert ["workloads", "compute.datumapis.com/v1alpha", "true", "Workload"] in listed
+    assert ["workloads", "wl", "compute.datumapis.com/v1alpha", "true", "Workload"] in listed
 
 
 def test_versions(kubectl):

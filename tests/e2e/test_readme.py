@@ -49,6 +49,7 @@ def test_the_commands_of_the_docs_run(arguments, _):
 
 @pytest.mark.e2e
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(240)
 def test_the_demo_deploys_to_three_cities(tmp_path):
     """Without a terminal too: deployed, restarted, cut off and healed, and then it is stopped."""

@@ -16,7 +16,7 @@ from tests.plane_process import PlaneProcess, running
 from tests.raw_client import RawClient, Reply
 from tests.schema_fuzz import Document, Drawn, Request
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.long]
 
 ALL_REQUESTS = depth.either(5_000, 100_000)
 PARTS = depth.either(2, 5)

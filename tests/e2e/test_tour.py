@@ -19,7 +19,7 @@ WORLDS = ("*/world", ".local/share/compute")
 
 needs_kubectl()
 
-pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.timeout(LIMIT + 40)]
+pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.long, pytest.mark.timeout(LIMIT + 40)]
 
 
 @pytest.mark.usefixtures("_peer")

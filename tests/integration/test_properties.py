@@ -68,6 +68,7 @@ def test_every_property_of_the_schema_is_walked():
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("section", SECTIONS)
 def test_a_property_that_is_changed_and_set_back_leaves_no_trace(section):
     """At every stage all planes are as if the Workload had been created with the spec it has then."""

@@ -28,6 +28,7 @@ WORLDS = depth.either(FEW, tuple(dict.fromkeys((*range(FIRST, FIRST + SEEDS), *F
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("seed", WORLDS)
 def test_a_world_comes_to_where_it_should_be(seed):
     """Whatever goes wrong, nothing forbidden happens, and in the end all is right and at rest."""
