@@ -159,7 +159,8 @@ def test_an_admin_gives_what_it_has_and_no_more(data):
                 await admin.create(gives("cluster-admin", "friend"))
             with pytest.raises(Forbidden, match="clusterrolebindings"):
                 await admin.every(ClusterRoleBinding)
-            await admin.create(Namespace(metadata=ObjectMeta(name="staging")))
+            with pytest.raises(Forbidden, match="namespaces"):
+                await admin.create(Namespace(metadata=ObjectMeta(name="staging")))
 
     asyncio.run(story())
 

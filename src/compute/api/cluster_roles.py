@@ -2,7 +2,7 @@
 
     compute-viewer    reads what is in a project, but for Secrets
     compute-editor    and deploys: Workloads, Networks, ConfigMaps, Secrets
-    compute-admin     and shares: roles, bindings, service accounts, namespaces
+    compute-admin     and shares: roles, bindings, service accounts
     compute-operator  reads a hub or a cell, and writes what its operator acts with
 
 The first three are part of Kubernetes' own view, edit and admin. A plane makes sure of those for its
@@ -93,14 +93,13 @@ _EDITOR: Final = (
     *_rules(_WRITE, Workload, Network, ConfigMap, Secret),
     *_rules(("use",), Network),  # admission asks for it where a Workload names a network
 )
-# No verb that changes a namespace: its labels can hold rules of others, such as pod security.
+# Namespaces are the administrator's, as in Kubernetes' own admin, which this role is part of.
 _ADMIN: Final = (
     *_EDITOR,
     *_rules(_READ + _WRITE, Role, RoleBinding),
     *_rules(("create",), LocalSubjectAccessReview),
     *_rules(_WRITE, ServiceAccount),
     PolicyRule(verbs=("create",), api_groups=("",), resources=("serviceaccounts/token",)),
-    *_rules(("create", "delete"), Namespace),
 )
 
 VIEWER: Final = _role("compute-viewer", _VIEWER, part_of="view")

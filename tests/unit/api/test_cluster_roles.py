@@ -39,7 +39,7 @@ OF_PROJECTS = [
     (ConfigMap, SEEN, CHANGED, ""),
     (Secret, "", ALL, ""),
     (Event, SEEN, "", ""),
-    (Namespace, SEEN, "", "create delete"),
+    (Namespace, SEEN, "", ""),
     (ServiceAccount, SEEN, "", CHANGED),
     (RoleBinding, "", "", ALL),
     (ClusterRole, "", "", ""),
