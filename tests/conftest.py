@@ -1,5 +1,6 @@
 """Settings for every test."""
 
+import gc
 import signal
 
 import pytest
@@ -26,3 +27,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Long tests first: one that begins last keeps everything else waiting."""
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+def pytest_collection_finish() -> None:
+    """Have the garbage collector leave alone what was collected here: it took a quarter of the time."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(20_000, 10, 10)

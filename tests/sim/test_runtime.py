@@ -23,6 +23,7 @@ SEEDS = 240
 PLAYED = depth.either(60, SEEDS)
 AT_ONCE = 10
 HASHES = depth.either(("1", "777"), ("1", "777", "random"))
+KNOWN = {"deletes by name": 20, "forgets children": 24, "misses mirrors": 24}  # where it shows
 TRIES = 200  # worlds within which a planted mistake must show
 
 
@@ -38,7 +39,9 @@ def test_worlds_come_to_where_they_should_be(first):
 @pytest.mark.parametrize("name", MUTANTS)
 def test_a_planted_mistake_is_found(name):
     """Each mistake that people make with controllers shows within two hundred worlds."""
-    assert any(_fails(seed, name) for seed in range(TRIES))
+    seeds = dict.fromkeys((KNOWN.get(name, 0), *range(TRIES)))
+
+    assert any(_fails(seed, name) for seed in seeds)
 
 
 def _fails(seed, name):
