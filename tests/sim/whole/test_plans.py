@@ -28,8 +28,8 @@ from tests.sim.whole.misfortunes import Plan
 ASKED = os.environ.get("SIM_PLANS", "0")
 ALL = ASKED == "all"
 KINDS = ("crash", "stale", "unseen")
-EACH = depth.either(4, 60)  # plans of a kind in a sample
-SHARES = depth.either(6, 30)  # tests among which a sample is divided
+EACH = depth.either(2, 60)  # plans of a kind in a sample
+SHARES = depth.either(3, 30)  # tests among which a sample is divided
 PARTS = (
     *("quota", "platform", "network", "management", "engine"),
     *("cell dfw", "cell lhr", "provider dfw", "provider lhr"),
