@@ -9,7 +9,7 @@ from compute.decide import budget
 from tests.sim.whole.commits import Commit, Lately, Laws, Notes
 from tests.sim.whole.machines import is_granted
 from tests.sim.whole.shapes import Shapes
-from tests.sim.whole.sight import Sight, recently
+from tests.sim.whole.sight import PATIENCE, Sight, recently
 
 Amounts = Mapping[str, int]
 
@@ -78,6 +78,8 @@ class Budgets:
             return ""
         if self._sight.was_silent(cell, commit.at - self._sight.lag):
             return ""  # nobody knows what it wants, and it may be given up
+        if commit.at - self._sight.ending_since(commit.home.name, commit.at) >= PATIENCE:
+            return ""  # its project is deleted, and waits no longer for the cell
         shapes = self._shapes.named(Home("cell", cell), room, parts[0], commit.at)
         needs = tuple(sorted(commit.obj.spec.requests, key=lambda each: each.resource_type))
         wanted = shapes and all(

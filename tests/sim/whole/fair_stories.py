@@ -160,6 +160,7 @@ async def fair_project_after_five_minutes(court: Court) -> None:
     court.ask(DFW, Instance, SECOND)
     court.ask(CORE, Project, "shop")
     await asyncio.sleep(PATIENCE)
+    court.remove(SHOP, ResourceClaim, names.claim(FIRST))
     court.remove(SHOP, ResourceClaim, names.claim(SECOND))
     court.remove(CORE, Project, "shop")
 
