@@ -15,12 +15,14 @@ from tests.plane_process import running
 NUMBERS = itertools.count(1)
 
 
-def needs_kubectl() -> None:
-    """Skip the module that calls it, in one line, where nobody has installed kubectl.
+def lacks_kubectl() -> bool:
+    """Whether tests of kubectl are skipped. With REQUIRE_PEERS they run, and fail for want of it."""
+    return shutil.which("kubectl") is None and not os.environ.get("REQUIRE_PEERS")
 
-    With REQUIRE_PEERS its tests run, and fail for want of it.
-    """
-    if shutil.which("kubectl") is None and not os.environ.get("REQUIRE_PEERS"):
+
+def needs_kubectl() -> None:
+    """Skip the module that calls it, in one line, where kubectl is not installed."""
+    if lacks_kubectl():
         pytest.skip("there is no kubectl on the PATH", allow_module_level=True)
 
 

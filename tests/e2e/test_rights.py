@@ -3,7 +3,6 @@
 import asyncio
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -31,7 +30,7 @@ from compute.client.documents import read
 from compute.client.http.client import HttpClient
 from compute.client.kubeconfig import load
 from compute.decide.conditions import is_true
-from tests.e2e.conftest import Kubectl
+from tests.e2e.conftest import Kubectl, lacks_kubectl
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 COMMAND = {"plane-users": ("compute.app.users_command", "Users.")}
@@ -252,7 +251,7 @@ def test_the_kubeconfig_is_printed_and_nothing_else(data):
     assert "a user of a project may not have / or % in the name: eve/1" in printed
 
 
-@pytest.mark.skipif(not shutil.which("kubectl"), reason="there is no kubectl on the PATH")
+@pytest.mark.skipif(lacks_kubectl(), reason="there is no kubectl on the PATH")
 def test_the_recipe_of_the_docs_works(data, kubectl_home, tmp_path):
     """Every command of the page that lets others in does what it says, as it is written."""
     page = (ROOT / "docs/operating.md").read_text()
@@ -286,7 +285,7 @@ def test_the_recipe_of_the_docs_works(data, kubectl_home, tmp_path):
     assert done.stdout.count("\nyes\n") == 2, done.stdout
 
 
-@pytest.mark.skipif(not shutil.which("kubectl"), reason="there is no kubectl on the PATH")
+@pytest.mark.skipif(lacks_kubectl(), reason="there is no kubectl on the PATH")
 def test_kubectl_lists_what_an_editor_may(data, kubectl_home):
     """`auth can-i` says what the recipe promises."""
     editor = Kubectl(config(data, "the editor"), kubectl_home, "default")

@@ -158,13 +158,13 @@ def _orphans(place: Place, state: State, clusters: Iterable[Cluster]) -> list[Pa
         context.removeprefix(_CELL) for context in _own_contexts(place) if context.startswith(_CELL)
     ]
     up = place.command(f"up --cities {','.join(state.cities)}")
-    told = (
+    gone = (
         "its Cluster on the hub is gone: it removes what it runs, unless it is cut off, and gets "
         "nothing new; "
         f"`{place.command('down')}`, then `{up}` joins it again"
     )
     return [
-        Part(name=name, city="", ready=False, state=told) for name in running if name not in known
+        Part(name=name, city="", ready=False, state=gone) for name in running if name not in known
     ]
 
 

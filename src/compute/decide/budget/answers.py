@@ -58,9 +58,9 @@ def denied(
                 _answer(request, now, "Pending", Reason.PENDING_EVALUATION, _ALL_OR_NOTHING)
             )
             continue
-        told = shortages.line_with_rest(request, left.get(kind, 0), limit.get(kind, 0))
-        lacking.append(told)
-        allocations.append(_answer(request, now, "Pending", Reason.QUOTA_EXCEEDED, told))
+        line = shortages.line_with_rest(request, left.get(kind, 0), limit.get(kind, 0))
+        lacking.append(line)
+        allocations.append(_answer(request, now, "Pending", Reason.QUOTA_EXCEEDED, line))
     message = shortages.sentence(lacking)
     return _status(claim, allocations, Candidate("", Reason.QUOTA_EXCEEDED, message), now)
 

@@ -82,18 +82,20 @@ def project_status(
     current = is_reported(hub) and hub.spec == deployment.spec
     report = translated(_counted(hub.status, current=current), deployment, current=current)
     own = find(deployment.status.conditions, ConditionType.REFERENCED_DATA_READY)
-    told = [c for c in report.conditions if c.type not in _SAID_BY_THE_PROJECT]
+    conditions = [c for c in report.conditions if c.type not in _SAID_BY_THE_PROJECT]
     if own:
-        told.append(own)
+        conditions.append(own)
     drain = drains.condition(deployment, now)
     if drain:
-        told.append(_since_then(deployment, drain, now))
+        conditions.append(_since_then(deployment, drain, now))
     overlay = _overlay(deployment, report, trouble, current=current)
     if overlay:
-        told = _overlaid(deployment, told, ConditionType.AVAILABLE, overlay, now)
+        conditions = _overlaid(deployment, conditions, ConditionType.AVAILABLE, overlay, now)
     if isinstance(trouble, Held):
-        told = _overlaid(deployment, told, ConditionType.PAUSED, _paused(deployment), now)
-    status = msgspec.structs.replace(report, conditions=tuple(told))
+        conditions = _overlaid(
+            deployment, conditions, ConditionType.PAUSED, _paused(deployment), now
+        )
+    status = msgspec.structs.replace(report, conditions=tuple(conditions))
     return None if same(deployment.status, status) else status
 
 
@@ -111,7 +113,7 @@ def _overlay(
     *,
     current: bool,
 ) -> Candidate | None:
-    told = report.conditions
+    conditions = report.conditions
     match trouble:
         case None:
             return None
@@ -120,14 +122,14 @@ def _overlay(
             message = f"{_not_reported((trouble,))}; {goes_on}"
             return Candidate("", Reason.CELL_UNREACHABLE, message, "Unknown")
         case Unplaced(why, silent):
-            served = is_true(told, ConditionType.AVAILABLE)
+            served = is_true(conditions, ConditionType.AVAILABLE)
             return None if served else _unplaced(deployment.spec.city_code, why, silent)
         case Held():
             waiting = Candidate("", Reason.PROPAGATION_SUSPENDED, _held(deployment))
-            return None if find(told, ConditionType.AVAILABLE) else waiting
+            return None if find(conditions, ConditionType.AVAILABLE) else waiting
         case NotTaken(cell, why):
             refused = Candidate("", Reason.REFUSED_BY_CELL, f"Cell {cell} does not take it: {why}")
-            return None if find(told, ConditionType.AVAILABLE) else refused
+            return None if find(conditions, ConditionType.AVAILABLE) else refused
     assert_never(trouble)
 
 
@@ -166,19 +168,19 @@ def _held(deployment: WorkloadDeployment) -> str:
 
 def _overlaid(
     deployment: WorkloadDeployment,
-    told: list[Condition],
+    conditions: list[Condition],
     kind: ConditionType,
     overlay: Candidate,
     now: datetime,
 ) -> list[Condition]:
     """The conditions with the overlay as one of this type, since the time the project has it."""
-    reported = find(told, kind)
+    reported = find(conditions, kind)
     news = overlay.condition(kind, reported.observed_generation if reported else 0, now)
-    return [*(c for c in told if c.type != kind), _since_then(deployment, news, now)]
+    return [*(c for c in conditions if c.type != kind), _since_then(deployment, news, now)]
 
 
 def _since_then(deployment: WorkloadDeployment, news: Condition, now: datetime) -> Condition:
     """The condition, since the time the project has it."""
     earlier = find(deployment.status.conditions, news.type)
-    (told,) = put((earlier,) if earlier else (), (news,), now)
-    return told
+    (condition,) = put((earlier,) if earlier else (), (news,), now)
+    return condition
