@@ -25,13 +25,13 @@ demo: $(READY) ## start the world, deploy to three cities, restart, cut and heal
 
 # Those that must cover every branch run first and alone: tracing the others, which reach everything by
 # chance, would prove less and take more than twice the time.
-COVERING := tests/unit/api tests/unit/decide
+COVERING := tests/unit/kubekit/api tests/unit/compute/api tests/unit/compute/decide
 
 # One worker more than there are cores: some tests wait for processes, and not for a core.
 WORKERS = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 test: $(READY) ## run the tests; api/ and decide/ must be covered to the last branch
-	@$(BIN)/pytest -q -n auto $(COVERING) --cov=compute.api --cov=compute.decide --cov-branch \
+	@$(BIN)/pytest -q -n auto $(COVERING) --cov=kubekit.api --cov=compute.api --cov=compute.decide --cov-branch \
 		--cov-report=term:skip-covered --cov-fail-under=100
 	@$(BIN)/pytest -q -n $(WORKERS) --dist worksteal $(addprefix --ignore=,$(COVERING))
 

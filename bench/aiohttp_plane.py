@@ -16,27 +16,25 @@ from pathlib import Path
 import uvloop
 from aiohttp import web
 
-from compute.app import interpreter
-from compute.app.environment import system
-from compute.plane.http.application import Application
-from compute.plane.http.authentication import Tokens, write_private
-from compute.plane.http.authenticator import Authenticator
-from compute.plane.http.certificates import LOOPBACK, Certificates
-from compute.plane.http.messages import Pieces, Request, Response
-from compute.plane.http.pages import Pages
-from compute.plane.http.seams import Seams
-from compute.plane.http.slices import slices
-from compute.plane.plane import Plane
-from compute.plane.registry import builtins
-from compute.plane.users import User
+from compute.app import crds, interpreter
+from compute.app.system_environment import system
+from kubekit.plane.http.application import Application
+from kubekit.plane.http.authentication.authenticator import Authenticator
+from kubekit.plane.http.authentication.bearer_tokens import Tokens, write_private
+from kubekit.plane.http.certificates.authority import LOOPBACK, Certificates
+from kubekit.plane.http.connection.slices import slices
+from kubekit.plane.http.interfaces import Seams
+from kubekit.plane.http.messages import Pieces, Request, Response
+from kubekit.plane.http.pages import Pages
+from kubekit.plane.plane import Plane
+from kubekit.plane.registry import builtins
+from kubekit.plane.users import User
 
 
 async def main(data: Path, port: int) -> None:
     """Serve until interrupted."""
     environment = system()
-    plane = await Plane.open(
-        data, builtins.native(), environment, definitions=builtins.definitions()
-    )
+    plane = await Plane.open(data, builtins.native(), environment, definitions=crds.definitions())
     tokens = Tokens(data / "tokens.json", environment)
     write_private(data / "token", tokens.issue(User("admin")).encode())
     certificates = Certificates(data / "pki", environment.now(), LOOPBACK)

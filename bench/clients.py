@@ -36,8 +36,8 @@ _PATH: Final = f"/api/v1/namespaces/{_SPACE}/configmaps"
 _TASKS: Final = 16
 _OBJECTS: Final = 1000
 _IMPORTS: Final = {
-    "ours": "compute.client.http.client",
-    "ours, raw": "compute.client.http.transport",
+    "ours": "kubekit.client.http.client",
+    "ours, raw": "kubekit.client.http.transport",
     "aiohttp": "aiohttp",
     "httpx": "httpx",
     "lightkube": "lightkube",
@@ -188,9 +188,9 @@ async def _watching(door: Door, until: float) -> int:
 
 @asynccontextmanager
 async def _ours(target: Target) -> AsyncIterator[Door]:
-    from compute.api.core import ConfigMap  # noqa: PLC0415 - each process needs but one client
-    from compute.client.http.client import HttpClient  # noqa: PLC0415
-    from compute.client.options import WatchOptions  # noqa: PLC0415
+    from kubekit.api.kinds.core import ConfigMap  # noqa: PLC0415 - each process needs but one client
+    from kubekit.client.http.client import HttpClient  # noqa: PLC0415
+    from kubekit.client.options import WatchOptions  # noqa: PLC0415
 
     async with HttpClient(*_connection(target)) as client:
 
@@ -205,10 +205,10 @@ async def _ours(target: Target) -> AsyncIterator[Door]:
 
 @asynccontextmanager
 async def _ours_raw(target: Target) -> AsyncIterator[Door]:
-    from compute.api.core import ConfigMap  # noqa: PLC0415
-    from compute.client.http.transport import HttpTransport  # noqa: PLC0415
-    from compute.client.options import WatchOptions  # noqa: PLC0415
-    from compute.client.transport import Place  # noqa: PLC0415
+    from kubekit.api.kinds.core import ConfigMap  # noqa: PLC0415
+    from kubekit.client.http.transport import HttpTransport  # noqa: PLC0415
+    from kubekit.client.options import WatchOptions  # noqa: PLC0415
+    from kubekit.client.transport import Place  # noqa: PLC0415
 
     one, all_ = Place(ConfigMap.RESOURCE, _SPACE, _NAME), Place(ConfigMap.RESOURCE, _SPACE)
     async with HttpTransport(*_connection(target)) as transport:
@@ -223,9 +223,9 @@ async def _ours_raw(target: Target) -> AsyncIterator[Door]:
 
 
 def _connection(target: Target) -> tuple[Any, Any]:
-    from compute.app.environment import system  # noqa: PLC0415
-    from compute.client.connection import Connection  # noqa: PLC0415
-    from compute.client.credentials import Token  # noqa: PLC0415
+    from compute.app.system_environment import system  # noqa: PLC0415
+    from kubekit.client.connection import Connection  # noqa: PLC0415
+    from kubekit.client.credentials import Token  # noqa: PLC0415
 
     authority = Path(target.authority).read_bytes()
     credentials = Token(target.token)
@@ -282,7 +282,7 @@ def _watch_query(target: Target) -> dict[str, str]:
 def _library(name: str) -> Callable[[Target], Any]:
     @asynccontextmanager
     async def opened(target: Target) -> AsyncIterator[Door]:
-        from tests import client_libraries  # noqa: PLC0415
+        from tests.support.kubekit import client_libraries  # noqa: PLC0415
 
         sort = client_libraries.Sort("v1", "ConfigMap", "configmaps")
         opening = client_libraries.LIBRARIES[name]

@@ -30,7 +30,7 @@ from compute.api.compute import (
     WorkloadDeploymentSpec,
     WorkloadRef,
 )
-from compute.api.instancespec import (
+from compute.api.instance_spec import (
     Container,
     InstanceResources,
     InstanceSpec,
@@ -41,10 +41,10 @@ from compute.api.instancespec import (
     Runtime,
     Sandbox,
 )
-from compute.api.meta import Condition, ObjectMeta, TemplateMeta
-from compute.api.sources import EnvVar
-from compute.decide import rollout, rollup
-from compute.decide.template import build_instance, template_hash
+from compute.decide.deployment import rollout, rollup
+from compute.decide.deployment.template import build_instance, template_hash
+from kubekit.api.kinds.value_sources import EnvVar
+from kubekit.api.meta import Condition, ObjectMeta, TemplateMeta
 
 SIZES: Final = (10, 100, 1000)
 NOW: Final = datetime(2026, 6, 1, tzinfo=UTC)

@@ -30,17 +30,17 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))  # for `bench.lo
 
 from bench.load.lives import MB, Life, Sample, judged, row, title
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.errors import Conflict, NotFound
 from compute.api.karmada_work import ResourceBinding, Work
-from compute.api.meta import Object
 from compute.api.quota import Allowance, GrantBucket, ResourceClaim, ResourceGrant
-from compute.client.client import Client
 from compute.decide import joins
+from compute.decide.deployment.template import recorded_hash, template_hash
 from compute.decide.quota import INSTANCE_TYPES, INSTANCES, MEMORY, VCPUS
-from compute.decide.template import recorded_hash, template_hash
-from tests import builders
+from kubekit.api.errors import Conflict, NotFound
+from kubekit.api.meta import Object
+from kubekit.client.client import Client
 from tests.integration.worlds import is_ready, is_served, with_image, with_replicas
-from tests.world_process import WorldProcess
+from tests.support.compute import builders
+from tests.support.compute.world_process import WorldProcess
 
 _CITIES: Final = ("DFW", "LHR", "SIN")
 _WORKLOADS: Final = 10

@@ -15,23 +15,23 @@ from pathlib import Path
 import msgspec
 
 from compute.api.compute import Workload
-from compute.api.core import ConfigMap
-from compute.api.meta import ObjectMeta
 from compute.app import logs
-from compute.app.environment import system
-from compute.client.http.client import HttpClient
-from compute.client.http.settings import HttpSettings
-from compute.client.kubeconfig import load
-from compute.runtime.clusters import Clusters
-from compute.runtime.controller import Controller
-from compute.runtime.election import ElectionSettings, Elector
-from compute.runtime.events import Recorder
-from compute.runtime.manager import Duty, Manager, Program
-from compute.runtime.metrics import Metrics
-from compute.runtime.probes import Probes, ProbeSettings
-from compute.runtime.providers.fixed import Fixed
-from compute.runtime.requests import DONE, Request, Result, cluster_name
-from compute.runtime.sources import own, owned
+from compute.app.system_environment import system
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.meta import ObjectMeta
+from kubekit.client.http.client import HttpClient
+from kubekit.client.http.settings import HttpSettings
+from kubekit.client.kubeconfig import load
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.election import ElectionSettings, Elector
+from kubekit.runtime.manager import Duty, Manager, Program
+from kubekit.runtime.providers.fixed import Fixed
+from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.metrics import Metrics
+from kubekit.runtime.reporting.probes import Probes, ProbeSettings
+from kubekit.runtime.requests import DONE, Request, Result, cluster_name
+from kubekit.runtime.sources import own, owned
 
 NAME = "example.com/summaries"
 

@@ -6,7 +6,7 @@ import signal
 import pytest
 from hypothesis import settings
 
-from tests import depth
+from tests.support.generated import depth
 
 pytest_plugins = ["tests.peers.plugin"]
 

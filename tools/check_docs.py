@@ -55,9 +55,10 @@ def _unlisted() -> Iterator[str]:
 def _unexplained() -> Iterator[str]:
     """Packages and decisions that the architecture page does not speak of."""
     text = (ROOT / "docs/architecture.md").read_text()
-    for package in sorted((ROOT / "src/compute").iterdir()):
-        if (package / "__init__.py").exists() and f"`{package.name}/`" not in text:
-            yield f"docs/architecture.md: does not explain {package.name}/"
+    for root in ("kubekit", "compute"):
+        for package in sorted((ROOT / "src" / root).iterdir()):
+            if (package / "__init__.py").exists() and f"`{package.name}/`" not in text:
+                yield f"docs/architecture.md: does not explain {root}/{package.name}/"
     for topic in sorted((ROOT / "src/compute/decide").iterdir()):
         name = topic.stem
         if not name.startswith("__") and f"decide/{name}" not in text:

@@ -15,18 +15,19 @@ from typing import Final
 
 import msgspec
 
-from compute.api import annotations, scheme, times
+from compute.api import annotations
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.api.errors import AlreadyExists, ApiError, Conflict
 from compute.app import logs
-from compute.app.environment import system
 from compute.app.running import Place
-from compute.client import documents
-from compute.client.client import Client
-from compute.client.http.client import HttpClient
-from compute.client.kubeconfig import load
+from compute.app.system_environment import system
 from compute.decide.conditions import find, is_true
+from kubekit.api import scheme, times
+from kubekit.api.errors import AlreadyExists, ApiError, Conflict
+from kubekit.client import documents
+from kubekit.client.client import Client
+from kubekit.client.http.client import HttpClient
+from kubekit.client.kubeconfig import load
 
 ROOT: Final = Path(__file__).parents[1]
 COMPUTE: Final = Path(sys.executable).with_name("compute")

@@ -19,12 +19,12 @@ from bench.controllers.watching import Statuses
 from bench.load.connection import Refused
 from bench.load.report import percentile
 from bench.load.servers import ROOT, Ours, ours
-from compute.api.resource import Resource
-from compute.app.environment import system
-from compute.client.http.client import HttpClient
-from compute.client.kubeconfig import load
-from compute.client.options import PLAIN_WRITE
-from compute.client.transport import Place
+from compute.app.system_environment import system
+from kubekit.api.resource import Resource
+from kubekit.client.http.client import HttpClient
+from kubekit.client.kubeconfig import load
+from kubekit.client.options import PLAIN_WRITE
+from kubekit.client.transport import Place
 
 _PARENTS: Final = Resource(group=GROUP, version=VERSION, kind="Parent", plural=PLURAL)
 _NAMESPACE: Final = "bench"

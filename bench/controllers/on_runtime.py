@@ -18,19 +18,19 @@ import uvloop
 from prometheus_client import CollectorRegistry
 
 from bench.controllers.parents import CHILD_DATA, Parent, ParentStatus
-from compute.api.core import ConfigMap
-from compute.api.meta import ObjectMeta
 from compute.app import interpreter
-from compute.app.environment import system
-from compute.client.http.client import HttpClient
-from compute.client.kubeconfig import load
-from compute.runtime.clusters import Clusters
-from compute.runtime.controller import Controller, ControllerSettings
-from compute.runtime.manager import Manager, Program
-from compute.runtime.metrics import Metrics
-from compute.runtime.providers.fixed import Fixed
-from compute.runtime.requests import DONE, Request, Result, cluster_name
-from compute.runtime.sources import own, owned
+from compute.app.system_environment import system
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.meta import ObjectMeta
+from kubekit.client.http.client import HttpClient
+from kubekit.client.kubeconfig import load
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.controller import Controller, ControllerSettings
+from kubekit.runtime.manager import Manager, Program
+from kubekit.runtime.providers.fixed import Fixed
+from kubekit.runtime.reporting.metrics import Metrics
+from kubekit.runtime.requests import DONE, Request, Result, cluster_name
+from kubekit.runtime.sources import own, owned
 
 
 class OneChild:

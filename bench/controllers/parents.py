@@ -4,9 +4,9 @@ from typing import Any, ClassVar, Final, Literal
 
 import msgspec
 
-from compute.api.meta import Object
-from compute.api.resource import Resource
-from compute.api.wire import Wire, always
+from kubekit.api.meta import Object
+from kubekit.api.resource import Resource
+from kubekit.api.wire import Wire, always
 
 GROUP: Final = "bench.test"
 VERSION: Final = "v1"

@@ -15,19 +15,19 @@ import yaml
 
 from bench.controllers.parents import Parent, definition, parent
 from compute.app import interpreter
-from compute.app.environment import system
 from compute.app.kubeconfig import kubeconfig
-from compute.client.options import PLAIN_WRITE
-from compute.client.transport import Place
-from compute.plane.http.authentication import Tokens
-from compute.plane.http.certificates import Certificates
-from compute.plane.http.pages import Pages
-from compute.plane.http.seams import Seams
-from compute.plane.http.server import Server
-from compute.plane.local import LocalTransport
-from compute.plane.plane import Plane
-from compute.plane.registry import builtins
-from compute.plane.users import MASTERS, User
+from compute.app.system_environment import system
+from kubekit.client.options import PLAIN_WRITE
+from kubekit.client.transport import Place
+from kubekit.plane.http.authentication.bearer_tokens import Tokens
+from kubekit.plane.http.certificates.authority import Certificates
+from kubekit.plane.http.interfaces import Seams
+from kubekit.plane.http.pages import Pages
+from kubekit.plane.http.server import Server
+from kubekit.plane.local import LocalTransport
+from kubekit.plane.plane import Plane
+from kubekit.plane.registry import builtins
+from kubekit.plane.users import MASTERS, User
 
 
 async def main(folder: Path, planes: int, parents: int) -> None:

@@ -13,15 +13,15 @@ import msgspec
 import uvloop
 
 from bench.load.servers import cpu, resident
-from compute.app import interpreter
-from compute.app.environment import system
-from compute.plane.http.authentication import Tokens
-from compute.plane.http.certificates import Certificates
-from compute.plane.http.pages import Pages
-from compute.plane.http.seams import Seams
-from compute.plane.http.server import Server
-from compute.plane.plane import Plane
-from compute.plane.registry import builtins
+from compute.app import crds, interpreter
+from compute.app.system_environment import system
+from kubekit.plane.http.authentication.bearer_tokens import Tokens
+from kubekit.plane.http.certificates.authority import Certificates
+from kubekit.plane.http.interfaces import Seams
+from kubekit.plane.http.pages import Pages
+from kubekit.plane.http.server import Server
+from kubekit.plane.plane import Plane
+from kubekit.plane.registry import builtins
 
 
 async def main(planes: int, seconds: float) -> None:
@@ -39,7 +39,7 @@ async def main(planes: int, seconds: float) -> None:
                     folder / str(number),
                     builtins.native(),
                     environment,
-                    definitions=builtins.definitions(),
+                    definitions=crds.definitions(),
                 )
                 stack.push_async_callback(plane.close)
                 server.mount(f"/clusters/{number}", plane)

@@ -19,13 +19,13 @@ from bench.load import objects
 from bench.load.measures import SEEDED
 from bench.load.report import percentile
 from compute.api.compute import Instance
-from compute.app import interpreter
-from compute.app.environment import system
-from compute.client.options import PLAIN_WRITE
-from compute.client.transport import Place
-from compute.plane.local import LocalClient
-from compute.plane.plane import Plane
-from compute.plane.registry import builtins
+from compute.app import crds, interpreter
+from compute.app.system_environment import system
+from kubekit.client.options import PLAIN_WRITE
+from kubekit.client.transport import Place
+from kubekit.plane.local import LocalClient
+from kubekit.plane.plane import Plane
+from kubekit.plane.registry import builtins
 
 CLIENTS: Final = (16, 64)
 NAMESPACE: Final = "default"
@@ -41,7 +41,7 @@ async def main(seconds: float) -> None:
             Path(folder) / "plane",
             builtins.native(),
             system(),
-            definitions=builtins.definitions(),
+            definitions=crds.definitions(),
         )
         client = LocalClient(plane)
         for number in range(SEEDED):

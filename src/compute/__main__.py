@@ -5,19 +5,19 @@ from typing import Final
 
 # `cli` may not import what serves, so those commands are handed to it: module, and line in the help.
 _SERVING: Final = {
-    "up": ("compute.app.up_command", "Start the whole platform on this machine."),
-    "down": ("compute.app.down_command", "Stop it."),
-    "cell": ("compute.app.cell_command", "Cut its cells off, and heal them."),
+    "up": ("compute.cli.up", "Start the whole platform on this machine."),
+    "down": ("compute.cli.down", "Stop it."),
+    "cell": ("compute.cli.cell", "Cut its cells off, and heal them."),
     "plane": (
-        "compute.app.plane_command",
+        "compute.cli.plane",
         "Serve a Kubernetes API from a folder of this machine.",
     ),
     "plane-users": (
-        "compute.app.users_command",
+        "compute.cli.plane_users",
         "Let users into a plane or a project, each with a certificate of their own.",
     ),
     "plane-keys": (
-        "compute.app.keys_command",
+        "compute.cli.plane_keys",
         "Show and change the keys that the secrets of a plane are sealed with.",
     ),
 }

@@ -9,15 +9,9 @@ from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from compute.api.resource import Resource
-from compute.client.options import (
-    DeleteOptions,
-    ListOptions,
-    PatchType,
-    WatchOptions,
-    WriteOptions,
-)
-from compute.client.transport import Document, Place, Transport, WatchEvent
+from kubekit.api.resource import Resource
+from kubekit.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
+from kubekit.client.transport import Document, Place, Transport, WatchEvent
 
 Stream = AsyncIterator[WatchEvent]
 Part = Literal["", "status", "scale", "finalize"]

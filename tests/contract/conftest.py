@@ -15,8 +15,8 @@ from typing import Any, TypeVar, cast
 
 import pytest
 
-from compute.api.errors import Conflict, NotFound
-from compute.client.transport import Transport
+from kubekit.api.errors import Conflict, NotFound
+from kubekit.client.transport import Transport
 from tests.contract import doors, kinds
 from tests.contract.collection import Collection
 from tests.contract.doors import Door, Forget

@@ -18,21 +18,21 @@ from pathlib import Path
 
 import yaml
 
-from compute.api.apiextensions import CustomResourceDefinition
-from compute.api.errors import NotFound, TooManyRequests
-from compute.api.resource import Resource
-from compute.client.options import EVERYTHING, PLAIN_WRITE
-from compute.client.transport import Document, Place, Transport
-from compute.plane.http.authentication import Tokens
-from compute.plane.http.certificates import Certificates
-from compute.plane.http.server import Server
-from compute.plane.local import LocalTransport
-from compute.plane.plane import Plane
-from compute.plane.registry import builtins
-from compute.plane.registry.crds import kinds_of
-from compute.plane.users import User
+from kubekit.api.errors import NotFound, TooManyRequests
+from kubekit.api.kinds.apiextensions import CustomResourceDefinition
+from kubekit.api.resource import Resource
+from kubekit.client.options import EVERYTHING, PLAIN_WRITE
+from kubekit.client.transport import Document, Place, Transport
+from kubekit.plane.http.authentication.bearer_tokens import Tokens
+from kubekit.plane.http.certificates.authority import Certificates
+from kubekit.plane.http.server import Server
+from kubekit.plane.local import LocalTransport
+from kubekit.plane.plane import Plane
+from kubekit.plane.registry.definitions.served_kinds import kinds_of
+from kubekit.plane.users import User
 from tests.contract import kinds
 from tests.contract.http_transport import Address, HttpTransport, environment, named
+from tests.support.compute import served_kinds
 
 _ROOT = Path(__file__).parents[2]
 _CRD = CustomResourceDefinition.RESOURCE
@@ -85,7 +85,7 @@ async def http(directory: Path) -> AsyncIterator[Door]:
 async def _plane(directory: Path) -> AsyncIterator[Plane]:
     own = (kind for crd in (kinds.widget_crd(), kinds.gadget_crd()) for kind in kinds_of(crd))
     plane = await Plane.open(
-        directory / "data", builtins.everything().with_kinds(own), environment()
+        directory / "data", served_kinds.everything().with_kinds(own), environment()
     )
     try:
         yield plane

@@ -8,11 +8,11 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from compute.api.admission import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
-from compute.client.transport import Document, Transport
-from tests.admission_builders import Server
+from kubekit.api.kinds.admission import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
+from kubekit.client.transport import Document, Transport
 from tests.contract.collection import Collection
 from tests.contract.kinds import CONFIG_MAP
+from tests.support.kubekit.admission_builders import Server
 
 Reply = Callable[[Document], Document]
 SORTS = {

@@ -13,14 +13,14 @@ from random import Random
 
 import msgspec
 
-from compute.api.errors import ApiError
-from compute.api.status import Status
-from compute.client.connection import ClientCertificate, Connection
-from compute.client.http.calling import Caller
-from compute.client.http.exchanges import Answer
-from compute.client.http.requests import Request
-from compute.client.http.transport import DEFAULT, HttpTransport as ProductTransport
-from compute.environment import Environment
+from kubekit.api.errors import ApiError
+from kubekit.api.status import Status
+from kubekit.client.connection import ClientCertificate, Connection
+from kubekit.client.http.calls import Caller
+from kubekit.client.http.exchanges import Answer
+from kubekit.client.http.requests import Request
+from kubekit.client.http.transport import DEFAULT, HttpTransport as ProductTransport
+from kubekit.environment import Environment
 
 
 @dataclass(frozen=True, slots=True)

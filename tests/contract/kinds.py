@@ -6,8 +6,8 @@ scale of its own. `RED` is the smallest spec of a widget.
 
 from typing import Any, Final
 
-from compute.api.core import ConfigMap, Namespace, Secret
-from compute.api.resource import Resource, Scale
+from kubekit.api.kinds.core import ConfigMap, Namespace, Secret
+from kubekit.api.resource import Resource, Scale
 
 Document = dict[str, Any]
 

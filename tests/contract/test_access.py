@@ -7,14 +7,14 @@ from typing import Any
 
 import pytest
 
-from compute.api.authorization import (
+from kubekit.api.errors import ApiError, BadRequest, Invalid, MethodNotAllowed, NotFound
+from kubekit.api.kinds.authorization import (
     LocalSubjectAccessReview,
     SelfSubjectAccessReview,
     SelfSubjectRulesReview,
     SubjectAccessReview,
 )
-from compute.api.errors import ApiError, BadRequest, Invalid, MethodNotAllowed, NotFound
-from compute.api.rbac import ClusterRole, ClusterRoleBinding, Role, RoleBinding
+from kubekit.api.kinds.rbac import ClusterRole, ClusterRoleBinding, Role, RoleBinding
 from tests.contract.collection import Collection
 
 Document = dict[str, Any]

@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from compute.api.errors import ApiError, BadRequest, Conflict, Invalid, NotFound
-from compute.client.options import PatchType
-from compute.client.transport import Document
+from kubekit.api.errors import ApiError, BadRequest, Conflict, Invalid, NotFound
+from kubekit.client.options import PatchType
+from kubekit.client.transport import Document
 from tests.contract.collection import Collection, Part, version
 from tests.contract.kinds import RED
 

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from compute.api.errors import ApiError, BadRequest
-from compute.client.options import ListOptions, PatchType
+from kubekit.api.errors import ApiError, BadRequest
+from kubekit.client.options import ListOptions, PatchType
 from tests.contract.collection import Collection, names
 from tests.contract.kinds import RED
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from compute.api.coordination import Lease
-from compute.api.core import ServiceAccount
-from compute.api.errors import BadRequest, Conflict, Invalid
-from compute.api.events import CoreEvent, Event
-from compute.client.transport import Transport
+from kubekit.api.errors import BadRequest, Conflict, Invalid
+from kubekit.api.kinds.coordination import Lease
+from kubekit.api.kinds.core import ServiceAccount
+from kubekit.api.kinds.events import CoreEvent, Event
+from kubekit.client.transport import Transport
 from tests.contract.collection import Collection, names, upto, version
 from tests.contract.kinds import SECRET
 

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from compute.api.errors import AlreadyExists, Conflict, NotFound
+from kubekit.api.errors import AlreadyExists, Conflict, NotFound
 from tests.contract.collection import Collection, names, take, version
 from tests.contract.kinds import RED
 

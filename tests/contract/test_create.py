@@ -5,7 +5,7 @@ from uuid import UUID
 
 import pytest
 
-from compute.api.errors import (
+from kubekit.api.errors import (
     AlreadyExists,
     ApiError,
     BadRequest,
@@ -13,7 +13,7 @@ from compute.api.errors import (
     MethodNotAllowed,
     NotFound,
 )
-from compute.api.resource import Resource
+from kubekit.api.resource import Resource
 from tests.contract.collection import Collection, names
 from tests.contract.kinds import RED
 

@@ -12,17 +12,10 @@ from typing import Any
 
 import pytest
 
-from compute.api.apiextensions import CustomResourceDefinition
-from compute.api.errors import (
-    BadRequest,
-    Conflict,
-    Forbidden,
-    Invalid,
-    NotFound,
-    TooManyRequests,
-)
-from compute.api.resource import Resource
-from compute.client.transport import Document, Transport
+from kubekit.api.errors import BadRequest, Conflict, Forbidden, Invalid, NotFound, TooManyRequests
+from kubekit.api.kinds.apiextensions import CustomResourceDefinition
+from kubekit.api.resource import Resource
+from kubekit.client.transport import Document, Transport
 from tests.contract.collection import PATIENCE, Collection, names, take, told
 
 HOLD = {"finalizers": ["test.example/hold"]}

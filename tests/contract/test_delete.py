@@ -2,7 +2,7 @@
 
 import pytest
 
-from compute.api.errors import (
+from kubekit.api.errors import (
     AlreadyExists,
     BadRequest,
     Conflict,
@@ -10,7 +10,7 @@ from compute.api.errors import (
     MethodNotAllowed,
     NotFound,
 )
-from compute.client.options import ListOptions
+from kubekit.client.options import ListOptions
 from tests.contract.collection import Collection, names, version
 from tests.contract.kinds import RED
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from compute.client.transport import Document
+from kubekit.client.transport import Document
 from tests.contract.collection import Collection, names, upto, version
 from tests.contract.kinds import RED
 

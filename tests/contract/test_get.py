@@ -2,7 +2,7 @@
 
 import pytest
 
-from compute.api.errors import NotFound, Timeout
+from kubekit.api.errors import NotFound, Timeout
 from tests.contract.collection import Collection, version
 from tests.contract.kinds import RED
 

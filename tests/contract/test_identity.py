@@ -7,11 +7,11 @@ from typing import Any, cast
 import msgspec
 import pytest
 
-from compute.api import errors
-from compute.api.authentication import SelfSubjectReview, TokenReview
-from compute.api.core import Secret, ServiceAccount
-from compute.client.options import PLAIN_WRITE
-from compute.client.transport import Document, Place, Transport
+from kubekit.api import errors
+from kubekit.api.kinds.authentication import SelfSubjectReview, TokenReview
+from kubekit.api.kinds.core import Secret, ServiceAccount
+from kubekit.client.options import PLAIN_WRITE
+from kubekit.client.transport import Document, Place, Transport
 from tests.contract.collection import Collection, upto
 
 Ask = Callable[..., Any]

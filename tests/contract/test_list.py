@@ -2,7 +2,7 @@
 
 import pytest
 
-from compute.api.errors import BadRequest, Expired, Invalid, Timeout
+from kubekit.api.errors import BadRequest, Expired, Invalid, Timeout
 from tests.contract.collection import Collection, names, version
 from tests.contract.doors import Forget
 from tests.contract.kinds import RED

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from compute.api.errors import ApiError, BadRequest, Invalid
+from kubekit.api.errors import ApiError, BadRequest, Invalid
 from tests.contract.collection import Collection
 from tests.contract.kinds import RED
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from compute.api.errors import AlreadyExists, Conflict, Forbidden, Invalid, NotFound
+from kubekit.api.errors import AlreadyExists, Conflict, Forbidden, Invalid, NotFound
 from tests.contract.collection import Collection, names, upto, version
 from tests.contract.kinds import RED
 

@@ -6,15 +6,15 @@ import msgspec
 import pytest
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.errors import Invalid, NotFound
-from compute.api.meta import Object, ObjectMeta
 from compute.api.networking import Location, Network
-from compute.api.resourcemanager import Project
-from compute.client.client import Client
-from compute.client.options import WatchOptions
-from compute.client.transport import Document, Transport
-from tests import builders
+from compute.api.resource_manager import Project
+from kubekit.api.errors import Invalid, NotFound
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.client.client import Client
+from kubekit.client.options import WatchOptions
+from kubekit.client.transport import Document, Transport
 from tests.contract.collection import Collection
+from tests.support.compute import builders
 
 KINDS: list[type[Object]] = [Workload, WorkloadDeployment, Instance, Network, Location, Project]
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from compute.api.errors import (
+from kubekit.api.errors import (
     ApiError,
     BadRequest,
     Conflict,
@@ -13,7 +13,7 @@ from compute.api.errors import (
     TooLarge,
     UnsupportedMediaType,
 )
-from compute.client.options import PatchType
+from kubekit.client.options import PatchType
 from tests.contract.collection import Collection, version
 from tests.contract.kinds import RED
 

@@ -2,12 +2,12 @@
 
 import pytest
 
-from compute.api.coordination import Lease
-from compute.api.core import ServiceAccount
-from compute.api.errors import AlreadyExists, BadRequest, Conflict, Invalid, NotFound
-from compute.api.rbac import ClusterRole, Role
-from compute.client.options import PatchType
-from compute.client.transport import Transport
+from kubekit.api.errors import AlreadyExists, BadRequest, Conflict, Invalid, NotFound
+from kubekit.api.kinds.coordination import Lease
+from kubekit.api.kinds.core import ServiceAccount
+from kubekit.api.kinds.rbac import ClusterRole, Role
+from kubekit.client.options import PatchType
+from kubekit.client.transport import Transport
 from tests.contract.collection import Collection, take, told, version
 from tests.contract.kinds import RED, SECRET
 

@@ -8,8 +8,8 @@ import asyncio
 
 import pytest
 
-from compute.api.errors import Invalid
-from compute.client.transport import Document
+from kubekit.api.errors import Invalid
+from kubekit.client.transport import Document
 from tests.contract.collection import PATIENCE, Collection, names
 from tests.contract.test_definitions import Workshop, version, workshop
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from compute.api.errors import ApiError, Conflict, Invalid, NotFound
-from compute.client.options import PatchType
+from kubekit.api.errors import ApiError, Conflict, Invalid, NotFound
+from kubekit.client.options import PatchType
 from tests.contract.collection import Collection, version
 from tests.contract.kinds import RED
 

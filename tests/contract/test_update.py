@@ -2,8 +2,8 @@
 
 import pytest
 
-from compute.api.errors import ApiError, BadRequest, Conflict, Invalid, NotFound
-from compute.client.transport import Document
+from kubekit.api.errors import ApiError, BadRequest, Conflict, Invalid, NotFound
+from kubekit.client.transport import Document
 from tests.contract.collection import Collection, version
 from tests.contract.kinds import RED
 

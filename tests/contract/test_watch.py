@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from compute.api.errors import BadRequest, Expired, Invalid
+from kubekit.api.errors import BadRequest, Expired, Invalid
 from tests.contract.collection import Collection, names, rest, take, told, upto, version
 from tests.contract.doors import Forget
 from tests.contract.kinds import RED

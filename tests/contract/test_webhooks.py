@@ -9,8 +9,7 @@ from typing import Any, Literal
 import pytest
 from aiohttp import web
 
-from compute.api.admission import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
-from compute.api.errors import (
+from kubekit.api.errors import (
     ApiError,
     BadRequest,
     Conflict,
@@ -19,12 +18,13 @@ from compute.api.errors import (
     Invalid,
     NotFound,
 )
-from compute.api.events import CoreEvent
-from compute.client.transport import Document, Transport
-from tests.admission_builders import add, answer, patch, serving
+from kubekit.api.kinds.admission import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
+from kubekit.api.kinds.events import CoreEvent
+from kubekit.client.transport import Document, Transport
 from tests.contract.collection import Collection, names
 from tests.contract.hooks import Hooks, Reply
 from tests.contract.kinds import RED
+from tests.support.kubekit.admission_builders import add, answer, patch, serving
 
 
 @asynccontextmanager

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from compute.api.meta import Object
-from tests import builders
+from kubekit.api.meta import Object
+from tests.support.compute import builders
 
 Document = dict[str, Any]
 Fields = Callable[[Random], Document]

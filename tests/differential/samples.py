@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from random import Random
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.coordination import Lease
-from compute.api.core import ServiceAccount
 from compute.api.networking import Network
-from compute.api.rbac import ClusterRole, ClusterRoleBinding, Role, RoleBinding
-from compute.api.resource import Resource
-from tests import builders
+from kubekit.api.kinds.coordination import Lease
+from kubekit.api.kinds.core import ServiceAccount
+from kubekit.api.kinds.rbac import ClusterRole, ClusterRoleBinding, Role, RoleBinding
+from kubekit.api.resource import Resource
 from tests.contract import kinds
 from tests.differential import contents
 from tests.differential.contents import Document, Fields
+from tests.support.compute import builders
 
 _LABEL = "differential"  # of every object without a namespace: what a script may list and delete
 

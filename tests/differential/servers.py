@@ -10,17 +10,17 @@ from pathlib import Path
 import aiohttp
 from yarl import URL
 
-from compute.plane.http.authentication import Tokens
-from compute.plane.http.certificates import Certificates
-from compute.plane.http.server import Server as PlaneServer
-from compute.plane.plane import Plane
-from compute.plane.registry import builtins
-from compute.plane.registry.crds import kinds_of
-from compute.plane.users import User
+from kubekit.plane.http.authentication.bearer_tokens import Tokens
+from kubekit.plane.http.certificates.authority import Certificates
+from kubekit.plane.http.server import Server as PlaneServer
+from kubekit.plane.plane import Plane
+from kubekit.plane.registry.definitions.served_kinds import kinds_of
+from kubekit.plane.users import User
 from tests.contract import kinds
 from tests.contract.doors import named_server
 from tests.contract.http_transport import environment
 from tests.differential.asks import Sent
+from tests.support.compute import served_kinds
 
 _PATIENCE = aiohttp.ClientTimeout(total=60)
 _AT_ONCE = 64
@@ -71,7 +71,7 @@ async def ours(directory: Path) -> AsyncIterator[Server]:
     token = tokens.issue(User("kubernetes-admin", ("system:masters",)))
     server = PlaneServer(("127.0.0.1", 0), certificates, tokens, around)
     own = (kind for crd in (kinds.widget_crd(), kinds.gadget_crd()) for kind in kinds_of(crd))
-    plane = await Plane.open(directory / "data", builtins.everything().with_kinds(own), around)
+    plane = await Plane.open(directory / "data", served_kinds.everything().with_kinds(own), around)
     try:
         server.mount("/", plane)
         await server.start()

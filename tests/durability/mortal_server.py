@@ -11,13 +11,13 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from compute.environment import Environment
-from compute.plane.http.authentication import Tokens
-from compute.plane.http.server import Server
-from compute.plane.plane import Plane
-from compute.plane.registry import builtins
-from compute.plane.registry.kinds import Kinds
-from compute.plane.users import User
+from kubekit.environment import Environment
+from kubekit.plane.http.authentication.bearer_tokens import Tokens
+from kubekit.plane.http.server import Server
+from kubekit.plane.plane import Plane
+from kubekit.plane.registry import builtins
+from kubekit.plane.registry.kinds import Kinds
+from kubekit.plane.users import User
 
 TOKEN: Final = "a-token-for-tests-only"
 _processes: Final = multiprocessing.get_context("forkserver")

@@ -8,10 +8,10 @@ from typing import Any
 import apsw
 import pytest
 
-from compute.plane.store.store import Settings, Store, WritesStopped
-from tests import virtual_time
-from tests.faulty_disk import FaultyDisk
-from tests.store_builders import (
+from kubekit.plane.store.store import Settings, Store, WritesStopped
+from tests.support.kubekit import virtual_time
+from tests.support.kubekit.faulty_disk import FaultyDisk
+from tests.support.kubekit.store_builders import (
     WIDGETS,
     Clock,
     changed,

@@ -5,11 +5,11 @@ from random import Random
 
 import pytest
 
-from tests import depth, histories, watch_guarantees
 from tests.contract import doors
 from tests.contract.doors import Door
-from tests.histories import History, Told
-from tests.linearizability import violations
+from tests.support.generated import depth, histories, watch_guarantees
+from tests.support.generated.histories import History, Told
+from tests.support.generated.linearizability import violations
 
 CLIENTS = 8
 WATCHERS = ("", "", "", "", "odd", "odd", "even", "even")

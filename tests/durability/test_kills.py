@@ -11,16 +11,16 @@ from typing import Final
 import msgspec
 import pytest
 
-from compute.api.core import ConfigMap
-from compute.api.errors import Timeout, Unavailable
-from compute.client.options import PLAIN_WRITE, WatchOptions
-from compute.client.transport import Document, Place, Transport
-from compute.plane.plane import DATABASE
-from compute.plane.store.records import Event
-from compute.plane.store.store import Store
+from kubekit.api.errors import Timeout, Unavailable
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.client.options import PLAIN_WRITE, WatchOptions
+from kubekit.client.transport import Document, Place, Transport
+from kubekit.plane.plane import DATABASE
+from kubekit.plane.store.records import Event
+from kubekit.plane.store.store import Store
 from tests.contract.http_transport import Address, HttpTransport
 from tests.durability.mortal_server import TOKEN, MortalServer
-from tests.plane_worlds import environment
+from tests.support.kubekit.plane_worlds import environment
 
 Told = tuple[int, str, str]  # revision, name, value
 

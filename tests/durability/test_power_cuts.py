@@ -8,12 +8,12 @@ from random import Random
 import apsw
 import pytest
 
-from compute.plane.store import statements
-from compute.plane.store.records import ChangeType, Draft, Record
-from compute.plane.store.store import Settings, Store, WritesStopped
-from tests import depth
-from tests.faulty_disk import FaultyDisk
-from tests.store_builders import (
+from kubekit.plane.store import statements
+from kubekit.plane.store.records import ChangeType, Draft, Record
+from kubekit.plane.store.store import Settings, Store, WritesStopped
+from tests.support.generated import depth
+from tests.support.kubekit.faulty_disk import FaultyDisk
+from tests.support.kubekit.store_builders import (
     WIDGETS,
     body_in,
     body_of,

@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from compute.plane.store.keys import KeyFile
-from compute.plane.store.store import Store, WritesStopped
+from kubekit.plane.store.keys import KeyFile
+from kubekit.plane.store.store import Store, WritesStopped
 from tests.durability.test_power_cuts import SMALL, World, compact
-from tests.store_builders import WIDGETS, environment
+from tests.support.kubekit.store_builders import WIDGETS, environment
 
 WORLDS = 5
 LIVES = 10

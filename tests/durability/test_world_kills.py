@@ -18,12 +18,11 @@ from typing import Final
 
 import pytest
 
-from compute.api.core import ConfigMap
-from compute.api.errors import ApiError, Timeout, Unavailable
-from compute.api.meta import ObjectMeta
 from compute.app.world import SYSTEM
-from compute.client.connection import Misconfigured
-from tests import builders, depth
+from kubekit.api.errors import ApiError, Timeout, Unavailable
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.meta import ObjectMeta
+from kubekit.client.connection import Misconfigured
 from tests.durability.world_census import Census, faults, taken
 from tests.durability.world_wishes import (
     CITIES,
@@ -35,7 +34,9 @@ from tests.durability.world_wishes import (
     drawn,
     standing,
 )
-from tests.world_process import WorldProcess, mortal
+from tests.support.compute import builders
+from tests.support.compute.world_process import WorldProcess, mortal
+from tests.support.generated import depth
 
 KILLS: Final = int(os.environ.get("COMPUTE_WORLD_KILLS", depth.either("10", "300")))
 SEED: Final = int(os.environ.get("COMPUTE_WORLD_SEED", "8"))

@@ -11,10 +11,8 @@ from typing import Final
 
 from compute.api import names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.core import ConfigMap, Namespace
 from compute.api.karmada import PropagationPolicy
 from compute.api.karmada_work import ResourceBinding, Work
-from compute.api.meta import Object
 from compute.api.networking import (
     LocationBinding,
     Network,
@@ -24,13 +22,15 @@ from compute.api.networking import (
     SubnetClaim,
 )
 from compute.api.quota import AllowanceBucket, ResourceClaim, ResourceGrant
-from compute.api.resourcemanager import Project
-from compute.client.client import K
+from compute.api.resource_manager import Project
 from compute.decide import joins
-from compute.decide.template import recorded_hash, template_hash
+from compute.decide.deployment.template import recorded_hash, template_hash
+from kubekit.api.kinds.core import ConfigMap, Namespace
+from kubekit.api.meta import Object
+from kubekit.client.client import K
 from tests.durability.world_wishes import CITIES, Wish, Wishes
 from tests.integration.worlds import is_ready, is_served
-from tests.world_process import WorldProcess
+from tests.support.compute.world_process import WorldProcess
 
 _OURS: Final = (WorkloadDeployment, Instance)
 _NETWORK: Final = (Network, LocationBinding, Subnet)

@@ -9,12 +9,12 @@ from typing import Final, Protocol
 import msgspec
 
 from compute.api.compute import Workload
-from compute.api.errors import AlreadyExists, Conflict
-from compute.api.meta import ObjectMeta
-from compute.api.resourcemanager import Project, ProjectOwnerRef, ProjectSpec
-from compute.client.client import Client
+from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
+from kubekit.api.errors import AlreadyExists, Conflict
+from kubekit.api.meta import ObjectMeta
+from kubekit.client.client import Client
 from tests.integration import worlds
-from tests.world_process import WorldProcess
+from tests.support.compute.world_process import WorldProcess
 
 CITIES: Final = ("DFW", "LHR", "SIN")
 HOME: Final = "demo"  # the project that is always there

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.kites import DEFINITION, namespace_manifest
-from tests.plane_process import running
+from tests.support.kubekit.kites import DEFINITION, namespace_manifest
+from tests.support.kubekit.plane_process import running
 
 NUMBERS = itertools.count(1)
 

@@ -13,9 +13,17 @@ import pytest
 import yaml
 from kubernetes import client, config
 
-from tests.client_libraries import APPLYING, LIBRARIES, Document, Library, Opening, Refused, Sort
-from tests.kites import DEFINITION
-from tests.plane_process import running
+from tests.support.kubekit.client_libraries import (
+    APPLYING,
+    LIBRARIES,
+    Document,
+    Library,
+    Opening,
+    Refused,
+    Sort,
+)
+from tests.support.kubekit.kites import DEFINITION
+from tests.support.kubekit.plane_process import running
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 

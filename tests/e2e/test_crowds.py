@@ -14,11 +14,18 @@ from random import Random
 
 import pytest
 
-from compute.plane.http.limits import Limits
-from compute.plane.store.settings import Settings
-from tests import plane_worlds
-from tests.crowd_builders import CONFIG_MAPS, Client, Crowded, CrowdedServer, crowded, head
-from tests.virtual_time import VirtualLoop
+from kubekit.plane.http.limits import Limits
+from kubekit.plane.store.settings import Settings
+from tests.support.kubekit import plane_worlds
+from tests.support.kubekit.crowd_builders import (
+    CONFIG_MAPS,
+    Client,
+    Crowded,
+    CrowdedServer,
+    crowded,
+    head,
+)
+from tests.support.kubekit.virtual_time import VirtualLoop
 
 pytestmark = pytest.mark.e2e
 

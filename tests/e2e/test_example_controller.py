@@ -13,7 +13,7 @@ import pytest
 import yaml
 from kubernetes import client, config, watch
 
-from tests.plane_process import running
+from tests.support.kubekit.plane_process import running
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from tests.e2e.conftest import needs_kubectl
-from tests.kites import config_map, event, kite
+from tests.support.kubekit.kites import config_map, event, kite
 
 ROOT = Path(__file__).parents[2]
 READY = '{"status":{"conditions":[{"type":"Ready","status":"True","reason":"Up"}]}}'

@@ -9,12 +9,12 @@ from random import SystemRandom
 import pytest
 import yaml
 
-from compute.app.environment import system
-from compute.plane.http.authentication import Tokens
-from compute.plane.users import AUTHENTICATED, User
+from compute.app.system_environment import system
+from kubekit.plane.http.authentication.bearer_tokens import Tokens
+from kubekit.plane.users import AUTHENTICATED, User
 from tests.e2e.conftest import needs_kubectl
-from tests.kites import config_map
-from tests.plane_process import running
+from tests.support.kubekit.kites import config_map
+from tests.support.kubekit.plane_process import running
 
 needs_kubectl()
 

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from tests.e2e.conftest import Kubectl, needs_kubectl
-from tests.kites import config_map, kite
+from tests.support.kubekit.kites import config_map, kite
 
 needs_kubectl()
 

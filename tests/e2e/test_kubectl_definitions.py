@@ -14,7 +14,7 @@ import pytest
 import yaml
 
 from tests.e2e.conftest import Kubectl, needs_kubectl
-from tests.kites import namespace_manifest
+from tests.support.kubekit.kites import namespace_manifest
 
 FOLDER = Path(__file__).parent / "definitions"
 FILES = sorted(FOLDER.glob("*.yaml"))

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 from kubernetes import client, config
 
-from tests import boat_operator
-from tests.client_libraries import Document, Library, Sort, lightkube_async
-from tests.plane_process import running
+from tests.support.kubekit import boat_operator
+from tests.support.kubekit.client_libraries import Document, Library, Sort, lightkube_async
+from tests.support.kubekit.plane_process import running
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 

@@ -14,8 +14,8 @@ from urllib.error import HTTPError
 import pytest
 import yaml
 
-from tests.kites import DEFINITION
-from tests.plane_process import running, stream
+from tests.support.kubekit.kites import DEFINITION
+from tests.support.kubekit.plane_process import running, stream
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]

@@ -9,14 +9,14 @@ import pytest
 from msgspec.structs import replace
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.core import Namespace
-from compute.api.errors import Conflict
-from compute.api.meta import Object, ObjectMeta
-from compute.client.http.client import HttpClient
-from compute.client.kubeconfig import load
-from compute.client.options import PLAIN_WATCH
-from tests.builders import NOW, condition, deployment, instance, workload
-from tests.plane_builders import environment
+from kubekit.api.errors import Conflict
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.client.http.client import HttpClient
+from kubekit.client.kubeconfig import load
+from kubekit.client.options import PLAIN_WATCH
+from tests.support.compute.builders import NOW, condition, deployment, instance, workload
+from tests.support.kubekit.plane_builders import environment
 
 KINDS: dict[type[Object], Callable[[], Any]] = {
     Workload: workload,

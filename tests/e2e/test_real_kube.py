@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 import yaml
 
+from compute.api import COMPUTE_KINDS, NEIGHBOUR_KINDS
 from compute.api.compute import Workload
-from compute.api.scheme import COMPUTE_KINDS, NEIGHBOUR_KINDS
 from tests.e2e.conftest import NUMBERS, Kubectl
-from tests.kites import namespace_manifest
+from tests.support.kubekit.kites import namespace_manifest
 
 ROOT = Path(__file__).parents[2]
 OURS = sorted(ROOT.glob("config/*/crd/*_*.yaml"))

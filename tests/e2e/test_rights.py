@@ -14,26 +14,26 @@ import pytest
 import yaml
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.core import ConfigMap, Namespace, Secret
-from compute.api.errors import Forbidden, Unauthorized
-from compute.api.events import CoreEvent
-from compute.api.meta import ObjectMeta
 from compute.api.networking import LocationBinding, Network
 from compute.api.quota import AllowanceBucket, ResourceClaim
-from compute.api.rbac import ClusterRoleBinding, RoleBinding, RoleRef, Subject
-from compute.api.resourcemanager import Project, ProjectOwnerRef, ProjectSpec
-from compute.api.scheme import decode_as
+from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
 from compute.api.services import ServiceEntitlement
-from compute.app.environment import system
+from compute.app.system_environment import system
 from compute.cli.root import run
-from compute.client.documents import read
-from compute.client.http.client import HttpClient
-from compute.client.kubeconfig import load
 from compute.decide.conditions import is_true
+from kubekit.api.errors import Forbidden, Unauthorized
+from kubekit.api.kinds.core import ConfigMap, Namespace, Secret
+from kubekit.api.kinds.events import CoreEvent
+from kubekit.api.kinds.rbac import ClusterRoleBinding, RoleBinding, RoleRef, Subject
+from kubekit.api.meta import ObjectMeta
+from kubekit.api.scheme import decode_as
+from kubekit.client.documents import read
+from kubekit.client.http.client import HttpClient
+from kubekit.client.kubeconfig import load
 from tests.e2e.conftest import Kubectl, lacks_kubectl
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
-COMMAND = {"plane-users": ("compute.app.users_command", "Users.")}
+COMMAND = {"plane-users": ("compute.cli.plane_users", "Users.")}
 ROOT = Path(__file__).parents[2]
 SEEN = (
     Workload, WorkloadDeployment, Instance, Network, LocationBinding, ResourceClaim,

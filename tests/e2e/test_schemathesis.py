@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 import yaml
 
-from tests import depth, kites, schema_fuzz
-from tests.plane_process import PlaneProcess, running
-from tests.raw_client import RawClient, Reply
-from tests.schema_fuzz import Document, Drawn, Request
+from tests.support.generated import depth, schema_fuzz
+from tests.support.generated.schema_fuzz import Document, Drawn, Request
+from tests.support.kubekit import kites
+from tests.support.kubekit.plane_process import PlaneProcess, running
+from tests.support.kubekit.raw_client import RawClient, Reply
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow, pytest.mark.long]
 

@@ -16,7 +16,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
-from tests.plane_process import PlaneProcess, running, stream
+from tests.support.kubekit.plane_process import PlaneProcess, running, stream
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 PLANTED = "planted-Q0hBTkNF-hunter2"
@@ -28,7 +28,7 @@ LOOPBACK = re.compile(r"0100007F|0{24}01000000|0{16}FFFF00000100007F")
 # Each command is a process of its own, forked where everything is imported already.
 FORK = """
 import json, os, signal, sys
-import compute.app.keys_command, compute.app.plane_command, compute.cli.root
+import compute.cli.plane_keys, compute.cli.plane, compute.cli.root
 from compute.__main__ import main
 
 for line in sys.stdin:

@@ -17,12 +17,12 @@ import pytest
 
 from compute.api.compute import Workload
 from compute.api.karmada import Cluster
-from compute.api.resourcemanager import Project
-from compute.app.environment import system
-from compute.client.http.client import HttpClient
-from compute.client.kubeconfig import load
-from tests import builders
-from tests.plane_process import stream
+from compute.api.resource_manager import Project
+from compute.app.system_environment import system
+from kubekit.client.http.client import HttpClient
+from kubekit.client.kubeconfig import load
+from tests.support.compute import builders
+from tests.support.kubekit.plane_process import stream
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
 ROOT = Path(__file__).parents[2]

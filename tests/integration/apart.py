@@ -11,11 +11,11 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from zlib import crc32
 
-from compute.app.homes import Home, Homes, folder
+from compute.app.planes import Home, Homes, folder
 from compute.app.sites import sites
 from compute.app.world import World
-from compute.plane.plane import DATABASE, Plane
-from compute.plane.store.store import Store
+from kubekit.plane.plane import DATABASE, Plane
+from kubekit.plane.store.store import Store
 from tests.integration.worlds import (
     CITIES,
     PROJECT,
@@ -26,8 +26,8 @@ from tests.integration.worlds import (
     kinds,
     names_folder,
 )
-from tests.plane_worlds import environment
-from tests.virtual_time import run
+from tests.support.kubekit.plane_worlds import environment
+from tests.support.kubekit.virtual_time import run
 
 
 class PlanesApart(Planes):

@@ -4,17 +4,17 @@ import msgspec
 
 from compute.api import annotations
 from compute.api.compute import Instance, Workload
-from compute.api.core import ConfigMap
-from compute.api.events import Event
-from compute.api.instancespec import NetworkInterface, NetworkRef
+from compute.api.instance_spec import NetworkInterface, NetworkRef
 from compute.api.karmada import Cluster
-from compute.api.meta import ObjectMeta
 from compute.api.networking import Network, NetworkIPAM, NetworkSpec, Subnet
 from compute.api.services import ServiceEntitlement, ServiceEntitlementSpec, ServiceRef
-from compute.app.homes import Home
+from compute.app.planes import Home
 from compute.app.world import PLATFORM, SYSTEM
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.kinds.events import Event
+from kubekit.api.meta import ObjectMeta
 from tests.integration.worlds import PROJECT, Watched, reason_of
-from tests.runtime_builders import annotated
+from tests.support.kubekit.runtime_builders import annotated
 
 
 def on_network(name: str, made: Workload) -> Workload:

@@ -6,14 +6,14 @@ from pathlib import Path
 from typing import Any
 
 from compute.api.compute import Instance
-from compute.api.errors import Unavailable
-from compute.app.homes import HUB, Home, Homes, folder
 from compute.app.links import Link, through
+from compute.app.planes import HUB, Home, Homes, folder
 from compute.app.world import World
-from compute.client.client import Client
 from compute.decide.conditions import find
-from compute.plane.store.records import ChangeType, Event
 from compute.providers.machines import STARTED
+from kubekit.api.errors import Unavailable
+from kubekit.client.client import Client
+from kubekit.plane.store.records import ChangeType, Event
 from tests.integration.worlds import Watched
 
 INSTANCES = "compute.datumapis.com/instances"

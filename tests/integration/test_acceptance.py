@@ -11,15 +11,15 @@ import pytest
 
 from compute.api import annotations, finalizers, labels
 from compute.api.compute import Instance, WorkloadDeployment
-from compute.api.core import Namespace
 from compute.api.karmada import PropagationPolicy
-from compute.api.meta import ObjectMeta
 from compute.api.networking import Network
 from compute.api.quota import ResourceClaim
 from compute.decide.conditions import status_of
-from compute.decide.template import build_instance
-from tests import builders
+from compute.decide.deployment.template import build_instance
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import ObjectMeta
 from tests.integration.worlds import PROJECT, Watched, is_ready, told
+from tests.support.compute import builders
 
 CITIES = ("DFW", "ORD")
 UPSTREAM = f"cluster-{PROJECT}"

@@ -8,21 +8,14 @@ import msgspec
 import pytest
 
 from compute.api.compute import Workload
-from compute.app.homes import CORE, HUB, Home
-from compute.client.transport import Document
-from tests import depth
+from compute.app.planes import CORE, HUB, Home
+from kubekit.client.transport import Document
 from tests.integration.test_cells import cut
 from tests.integration.test_rollouts import restarted
 from tests.integration.test_traps import SHOP, nothing_else_is_left
-from tests.integration.worlds import (
-    PROJECT,
-    Watched,
-    told,
-    with_image,
-    with_replicas,
-    workload,
-)
-from tests.stage import Write
+from tests.integration.worlds import PROJECT, Watched, told, with_image, with_replicas, workload
+from tests.support.generated import depth
+from tests.support.kubekit.stage import Write
 
 HOUR = 3600.0
 DAY = depth.either(3, 24) * HOUR  # a short one in a quick run

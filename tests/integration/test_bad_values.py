@@ -11,14 +11,14 @@ import msgspec
 import pytest
 
 from compute.api.compute import Instance, Workload
-from compute.api.errors import Invalid
 from compute.api.karmada import Cluster, Taint
-from tests.end_states import State, compared, differences
+from kubekit.api.errors import Invalid
 from tests.integration.apart import told_apart
 from tests.integration.operators import blocked, make_network, settings
 from tests.integration.test_moved_networks import on_networks
 from tests.integration.test_traps import uids
 from tests.integration.worlds import Story, Watched, with_image, with_replicas, workload
+from tests.support.compute.end_states import State, compared, differences
 
 Change = Callable[[Workload], Workload]
 

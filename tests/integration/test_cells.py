@@ -4,9 +4,9 @@ import msgspec
 
 from compute.api import annotations
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.events import Event
 from compute.api.karmada import Cluster, Taint
-from compute.app.homes import Home
+from compute.app.planes import Home
+from kubekit.api.kinds.events import Event
 from tests.integration.worlds import (
     PROJECT,
     Watched,
@@ -17,7 +17,7 @@ from tests.integration.worlds import (
     with_replicas,
     workload,
 )
-from tests.runtime_builders import annotated
+from tests.support.kubekit.runtime_builders import annotated
 
 DFW = Home("cell", "dfw")
 

@@ -7,7 +7,6 @@ from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.karmada import PropagationPolicy
 from compute.api.networking import NetworkBinding, NetworkContext, Subnet, SubnetClaim
 from compute.api.quota import ResourceClaim
-from tests import builders
 from tests.integration.worlds import (
     PROJECT,
     Watched,
@@ -17,6 +16,7 @@ from tests.integration.worlds import (
     with_replicas,
     workload,
 )
+from tests.support.compute import builders
 
 
 def test_a_workload_is_served_in_every_city():

@@ -7,14 +7,9 @@ import msgspec
 import pytest
 
 from compute.api.compute import Instance, Placement, Workload, WorkloadDeployment
-from compute.api.errors import AlreadyExists
+from kubekit.api.errors import AlreadyExists
 from tests.integration.test_rollouts import restarted
-from tests.integration.test_traps import (
-    nothing_else_is_left,
-    throughout,
-    uids,
-    with_finalizers,
-)
+from tests.integration.test_traps import nothing_else_is_left, throughout, uids, with_finalizers
 from tests.integration.worlds import (
     PROJECT,
     Watched,

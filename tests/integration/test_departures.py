@@ -5,17 +5,17 @@ import asyncio
 import pytest
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.core import ConfigMap
-from compute.api.errors import Forbidden
-from compute.api.events import Event
 from compute.api.karmada_work import ResourceBinding, Work
-from compute.api.meta import Object, ObjectMeta
 from compute.api.quota import ResourceClaim
-from compute.api.resourcemanager import Project
-from compute.client.options import DeleteOptions
+from compute.api.resource_manager import Project
+from kubekit.api.errors import Forbidden
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.kinds.events import Event
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.client.options import DeleteOptions
 from tests.integration.test_cells import cut
 from tests.integration.worlds import PROJECT, Watched, is_ready, told, with_replicas, workload
-from tests.stage import Write
+from tests.support.kubekit.stage import Write
 
 OURS: tuple[type[Object], ...] = (WorkloadDeployment, Instance, ResourceClaim, ResourceBinding)
 

@@ -3,7 +3,7 @@
 import msgspec
 
 from compute.api.compute import Instance
-from compute.api.events import Event
+from kubekit.api.kinds.events import Event
 from tests.integration.worlds import Watched, is_ready, told, workload
 
 

@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.errors import ApiError
-from compute.api.meta import Object, ObjectMeta
 from compute.api.quota import ResourceClaim
-from compute.api.resourcemanager import Project, ProjectOwnerRef, ProjectSpec
-from compute.app.homes import CORE, HUB, Home
+from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
 from compute.app.links import through
-from compute.client.client import Client
+from compute.app.planes import CORE, HUB, Home
 from compute.decide.conditions import find
+from kubekit.api.errors import ApiError
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.client.client import Client
 from tests.integration.test_cells import cut as annotate
 from tests.integration.test_rollouts import restarted
 from tests.integration.worlds import (
@@ -34,7 +34,7 @@ from tests.integration.worlds import (
     with_replicas,
     workload,
 )
-from tests.plane_worlds import environment
+from tests.support.kubekit.plane_worlds import environment
 
 SHOP = Home("project", PROJECT)
 CLOSING = Home("project", "closing")  # that is to be deleted

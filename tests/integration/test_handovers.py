@@ -8,8 +8,8 @@ import pytest
 from msgspec.structs import replace
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.events import Event
 from compute.decide.conditions import find
+from kubekit.api.kinds.events import Event
 from tests.integration.test_cells import cut
 from tests.integration.test_changes import with_placements
 from tests.integration.test_traps import nothing_else_is_left, uids

@@ -5,9 +5,9 @@ from typing import Any
 import msgspec
 
 from compute.api.compute import Workload, WorkloadDeployment
-from compute.api.events import Event
 from compute.api.karmada import Cluster, PropagationPolicy, Suspension, Taint
 from compute.api.karmada_work import BindingSuspension, ResourceBinding
+from kubekit.api.kinds.events import Event
 from tests.integration.operators import cut
 from tests.integration.worlds import (
     PROJECT,

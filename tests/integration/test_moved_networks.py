@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from compute.api.compute import Instance, Workload
-from compute.api.instancespec import NetworkInterface, NetworkRef
+from compute.api.instance_spec import NetworkInterface, NetworkRef
 from compute.api.networking import NetworkBinding
 from tests.integration.operators import make_network, settings
 from tests.integration.test_traps import throughout

@@ -6,13 +6,13 @@ import pytest
 
 from compute.api import names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.core import Namespace
 from compute.api.karmada import Cluster, PropagationPolicy
 from compute.api.karmada_work import ResourceBinding, Work
-from compute.api.meta import Object, ObjectMeta
 from compute.api.networking import Network, NetworkBinding, NetworkContext, Subnet, SubnetClaim
 from compute.api.quota import ResourceClaim
-from compute.api.resourcemanager import Project
+from compute.api.resource_manager import Project
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import Object, ObjectMeta
 from tests.integration.operators import addresses, cut, lose
 from tests.integration.worlds import (
     PROJECT,
@@ -23,7 +23,7 @@ from tests.integration.worlds import (
     told,
     workload,
 )
-from tests.virtual_time import run
+from tests.support.kubekit.virtual_time import run
 
 TWINS = ("DFW", "DFW")
 TRACES = (Instance, WorkloadDeployment, NetworkBinding, NetworkContext, Subnet, SubnetClaim)

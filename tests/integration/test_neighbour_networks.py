@@ -14,14 +14,7 @@ from tests.integration.operators import (
     subnets,
     warnings,
 )
-from tests.integration.worlds import (
-    PROJECT,
-    Watched,
-    reason_of,
-    told,
-    with_replicas,
-    workload,
-)
+from tests.integration.worlds import PROJECT, Watched, reason_of, told, with_replicas, workload
 
 SMALL = "10.9.0.0/27"  # two prefixes of sixteen addresses
 

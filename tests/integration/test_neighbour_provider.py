@@ -3,8 +3,8 @@
 import pytest
 
 from compute.api.compute import Instance, Workload
-from compute.api.events import Event
 from compute.providers.machines import NODE
+from kubekit.api.kinds.events import Event
 from tests.integration.operators import blocked, ready, warnings
 from tests.integration.worlds import (
     PROJECT,
@@ -17,7 +17,7 @@ from tests.integration.worlds import (
     with_replicas,
     workload,
 )
-from tests.virtual_time import run
+from tests.support.kubekit.virtual_time import run
 
 
 @pytest.mark.parametrize(

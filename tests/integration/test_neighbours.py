@@ -6,12 +6,12 @@ import msgspec
 
 from compute.api import annotations, names
 from compute.api.compute import Workload
-from compute.api.events import Event
 from compute.api.karmada import Cluster
 from compute.api.networking import Location, LocationBinding
 from compute.api.quota import AllowanceBucket, ResourceClaim
 from compute.api.services import ServiceEntitlement
 from compute.decide.quota import INSTANCES
+from kubekit.api.kinds.events import Event
 from tests.integration.operators import blocked, cut, entitle, lose, ready, settings, warnings
 from tests.integration.worlds import PROJECT, Watched, is_ready, reason_of, told, workload
 

@@ -6,16 +6,16 @@ import pytest
 
 from compute.api import labels
 from compute.api.compute import Instance
-from compute.api.core import Namespace
-from compute.api.errors import Forbidden
-from compute.api.events import Event
 from compute.api.karmada import Cluster
-from compute.api.meta import Object
 from compute.api.networking import NetworkBinding, NetworkContext, Subnet, SubnetClaim
 from compute.api.quota import ResourceClaim
-from compute.api.resourcemanager import Project
-from compute.api.times import format_time
+from compute.api.resource_manager import Project
 from compute.decide.conditions import find
+from kubekit.api.errors import Forbidden
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.kinds.events import Event
+from kubekit.api.meta import Object
+from kubekit.api.times import format_time
 from tests.integration.test_cells import cut
 from tests.integration.test_departures import OURS
 from tests.integration.worlds import PROJECT, Watched, is_ready, told, workload

@@ -4,13 +4,13 @@ import msgspec
 import pytest
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.core import Namespace
-from compute.api.errors import Invalid
-from compute.api.meta import ObjectMeta
 from compute.api.networking import LocationBinding, Network
 from compute.api.quota import ResourceClaim, ResourceGrant
-from compute.api.resourcemanager import Project
+from compute.api.resource_manager import Project
 from compute.api.services import ServiceEntitlement, ServiceEntitlementSpec, ServiceRef
+from kubekit.api.errors import Invalid
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import ObjectMeta
 from tests.integration.worlds import (
     PROJECT,
     Watched,
@@ -21,8 +21,8 @@ from tests.integration.worlds import (
     with_replicas,
     workload,
 )
-from tests.runtime_builders import annotated
-from tests.virtual_time import run
+from tests.support.kubekit.runtime_builders import annotated
+from tests.support.kubekit.virtual_time import run
 
 
 def test_a_project_has_all_that_a_first_workload_needs():

@@ -11,15 +11,15 @@ from dataclasses import dataclass, field
 import pytest
 
 from compute.api.compute import Workload
-from compute.api.errors import Invalid
-from compute.client.options import PLAIN_WRITE, PatchType
-from compute.client.transport import Document, Place
-from tests.end_states import State, about, compared, differences
+from kubekit.api.errors import Invalid
+from kubekit.client.options import PLAIN_WRITE, PatchType
+from kubekit.client.transport import Document, Place
 from tests.integration.apart import told_apart
 from tests.integration.operators import make_network
 from tests.integration.worlds import Watched
-from tests.property_specs import Spec
-from tests.property_walks import (
+from tests.support.compute.end_states import State, about, compared, differences
+from tests.support.generated.property_specs import Spec
+from tests.support.generated.property_walks import (
     STAGES,
     Walk,
     properties,

@@ -4,8 +4,8 @@ import asyncio
 
 from compute.api import names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.events import Event
 from compute.api.quota import ResourceClaim
+from kubekit.api.kinds.events import Event
 from tests.integration.worlds import PROJECT, Watched, reason_of, told, workload
 
 SHORTAGE = (

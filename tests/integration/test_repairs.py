@@ -7,14 +7,14 @@ import pytest
 
 from compute.api import annotations
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.core import Namespace
 from compute.api.karmada import PropagationPolicy
 from compute.api.networking import NetworkBinding, SubnetClaim
 from compute.api.quota import ResourceClaim
+from kubekit.api.kinds.core import Namespace
 from tests.integration.test_cells import cut
 from tests.integration.test_traps import nothing_else_is_left, uids, with_finalizers
 from tests.integration.worlds import PROJECT, Watched, reason_of, told, workload
-from tests.runtime_builders import annotated
+from tests.support.kubekit.runtime_builders import annotated
 
 ENGINE = "karmada.io/"  # what the engine notes down for itself
 WEB = annotated(workload(cities=("DFW",)), **{annotations.MAX_UNAVAILABLE: "1"})

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests import depth
 from tests.integration.worlds import PROJECT, Watched, told, workload
+from tests.support.generated import depth
 
 CITIES = ("DFW", "LHR")
 WORKLOADS = 4

@@ -10,13 +10,13 @@ import pytest
 
 from compute.api.compute import Workload
 from compute.api.karmada import Cluster
-from compute.app.homes import HUB, Home
-from tests import depth
-from tests.end_states import State, compared, differences
+from compute.app.planes import HUB, Home
 from tests.integration.apart import PlanesApart, running_apart
 from tests.integration.restores import Copies, Replaceable, Unled, Watchman, machines
 from tests.integration.worlds import PROJECT, Watched, with_image, with_replicas, workload
-from tests.virtual_time import run
+from tests.support.compute.end_states import State, compared, differences
+from tests.support.generated import depth
+from tests.support.kubekit.virtual_time import run
 
 pytestmark = pytest.mark.slow
 CITIES = ("DFW", "LHR")

@@ -8,11 +8,11 @@ import pytest
 from compute.api import annotations, labels, names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.api.core import ConfigMap
-from compute.api.events import Event
 from compute.api.quota import ResourceClaim
-from compute.decide import history
 from compute.decide.conditions import find
+from compute.decide.workload import history
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.kinds.events import Event
 from tests.integration.worlds import (
     PROJECT,
     Watched,

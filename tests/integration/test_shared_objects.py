@@ -4,11 +4,11 @@ import gc
 
 from msgspec.structs import replace
 
-from compute.api import scheme
 from compute.api.compute import Workload
-from compute.api.core import ConfigMap
-from compute.api.meta import Object, ObjectMeta
-from compute.runtime.cache import Cache
+from kubekit.api import scheme
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.runtime.watching.cache import Cache
 from tests.integration.worlds import Watched, told, with_image, with_replicas, workload
 
 

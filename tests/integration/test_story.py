@@ -4,7 +4,7 @@ import asyncio
 
 from bench.load.world.orders import codes
 from compute.api.compute import Workload, WorkloadDeployment
-from compute.api.events import CoreEvent
+from kubekit.api.kinds.events import CoreEvent
 from tests.integration.worlds import PROJECT, Watched, reason_of, told, with_image, workload
 
 BROKEN = "registry.test/web:does-not-exist"

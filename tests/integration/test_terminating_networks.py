@@ -6,17 +6,11 @@ import msgspec
 import pytest
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.errors import Invalid
 from compute.api.networking import Network, NetworkBinding, NetworkContext
-from compute.api.resourcemanager import Project
+from compute.api.resource_manager import Project
 from compute.decide.conditions import find
-from tests.integration.operators import (
-    blocked,
-    cut,
-    make_network,
-    on_network,
-    warnings,
-)
+from kubekit.api.errors import Invalid
+from tests.integration.operators import blocked, cut, make_network, on_network, warnings
 from tests.integration.worlds import (
     PROJECT,
     Watched,

@@ -9,9 +9,9 @@ import pytest
 from compute.api import finalizers, names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.karmada import PropagationPolicy
-from compute.api.meta import Object, ObjectMeta
 from compute.api.quota import ResourceClaim
-from compute.app.homes import HUB, Home
+from compute.app.planes import HUB, Home
+from kubekit.api.meta import Object, ObjectMeta
 from tests.integration.test_cells import cut
 from tests.integration.test_rollouts import restarted
 from tests.integration.worlds import (

@@ -8,13 +8,13 @@ from msgspec.structs import replace
 
 from compute.api import names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.errors import Forbidden
-from compute.api.events import Event
 from compute.api.networking import LocationBinding
-from compute.client.options import DeleteOptions
 from compute.decide.conditions import find
-from compute.plane.local import LocalClient
-from compute.plane.users import MASTERS, User
+from kubekit.api.errors import Forbidden
+from kubekit.api.kinds.events import Event
+from kubekit.client.options import DeleteOptions
+from kubekit.plane.local import LocalClient
+from kubekit.plane.users import MASTERS, User
 from tests.integration.test_traps import uids
 from tests.integration.worlds import PROJECT, Watched, told, workload
 

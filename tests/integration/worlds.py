@@ -23,26 +23,25 @@ import msgspec
 from compute.api import names
 from compute.api.compute import Instance, Workload
 from compute.api.conditions import ConditionType
-from compute.api.core import ConfigMap, Namespace
-from compute.api.meta import Object, ObjectMeta
 from compute.api.quota import Allowance, GrantBucket, ResourceGrant
-from compute.api.resourcemanager import Project, ProjectOwnerRef, ProjectSpec
-from compute.app.homes import Home, Homes, Role, folder
+from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
+from compute.app.planes import Home, Homes, Role, folder
 from compute.app.sites import sites
 from compute.app.world import SYSTEM, World
-from compute.client.client import Client, K
 from compute.decide import joins
 from compute.decide.conditions import find, is_true
+from compute.decide.deployment.template import recorded_hash, template_hash
 from compute.decide.quota import INSTANCE_TYPES, INSTANCES, MEMORY, VCPUS
-from compute.decide.template import recorded_hash, template_hash
-from compute.plane.plane import DATABASE, Plane
-from compute.plane.registry import builtins
-from compute.plane.registry.kinds import Kinds
-from compute.plane.store.store import Settings, Store
-from tests import builders
-from tests.plane_worlds import environment
-from tests.stage import Observer
-from tests.virtual_time import run
+from kubekit.api.kinds.core import ConfigMap, Namespace
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.client.client import Client, K
+from kubekit.plane.plane import DATABASE, Plane
+from kubekit.plane.registry.kinds import Kinds
+from kubekit.plane.store.store import Settings, Store
+from tests.support.compute import builders, served_kinds
+from tests.support.kubekit.plane_worlds import environment
+from tests.support.kubekit.stage import Observer
+from tests.support.kubekit.virtual_time import run
 
 CITIES = ("DFW", "LHR", "SIN")
 PROJECT = "shop"
@@ -59,7 +58,7 @@ def kinds(role: Role) -> Kinds:
     return Kinds(
         tuple(
             kind
-            for kind in builtins.everything()
+            for kind in served_kinds.everything()
             if not kind.custom or kind.resource.group in groups
         )
     )

@@ -12,13 +12,13 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from compute.api.errors import NotFound
-from compute.api.meta import Object, ObjectMeta
-from compute.client.client import Client
-from compute.runtime.clusters import Cluster, Clusters
-from compute.runtime.commit import hold, release
-from compute.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
-from compute.runtime.sources import Source, mapped, own
+from kubekit.api.errors import NotFound
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.client.client import Client
+from kubekit.runtime.clusters import Cluster, Clusters
+from kubekit.runtime.reconciling.commit import hold, release
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
+from kubekit.runtime.sources import Source, mapped, own
 from tests.sim.kinds import NAMESPACE, Child, CopySpec, Mirror, Parent, ParentStatus
 
 HUB: Final = cluster_name("hub")

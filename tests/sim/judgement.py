@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from compute.api import scheme
-from compute.api.meta import Object
-from compute.plane.plane import Plane
-from compute.runtime.requests import ClusterName
+from kubekit.api import scheme
+from kubekit.api.meta import Object
+from kubekit.plane.plane import Plane
+from kubekit.runtime.requests import ClusterName
 from tests.sim.controllers import FINALIZER, HUB, mirror_name
 from tests.sim.kinds import Child, CopySpec, Mirror, Parent
 

@@ -5,13 +5,13 @@ from typing import ClassVar, Literal
 
 import msgspec
 
-from compute.api.crds import crd
-from compute.api.meta import Object
-from compute.api.resource import Resource
-from compute.api.wire import Wire, always
-from compute.plane.registry import builtins
-from compute.plane.registry.crds import kinds_of
-from compute.plane.registry.kinds import Kinds
+from kubekit.api.crd_generation import crd
+from kubekit.api.meta import Object
+from kubekit.api.resource import Resource
+from kubekit.api.wire import Wire, always
+from kubekit.plane.registry import builtins
+from kubekit.plane.registry.definitions.served_kinds import kinds_of
+from kubekit.plane.registry.kinds import Kinds
 
 GROUP = "sim.test"
 NAMESPACE = "default"

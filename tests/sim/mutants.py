@@ -7,17 +7,17 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from compute.api.errors import NotFound
-from compute.client.client import Client
-from compute.client.options import PLAIN_DELETE, PLAIN_WATCH, WatchOptions
-from compute.client.reading import K, Seen
-from compute.client.transport import Place
-from compute.runtime.commit import release
-from compute.runtime.endings import Ending
-from compute.runtime.freshness import Freshness
-from compute.runtime.manager import Program
-from compute.runtime.requests import Request
-from compute.runtime.sources import Source, own
+from kubekit.api.errors import NotFound
+from kubekit.client.client import Client
+from kubekit.client.options import PLAIN_DELETE, PLAIN_WATCH, WatchOptions
+from kubekit.client.reading import K, Seen
+from kubekit.client.transport import Place
+from kubekit.runtime.manager import Program
+from kubekit.runtime.queueing.outcomes import Ending
+from kubekit.runtime.reconciling.commit import release
+from kubekit.runtime.reconciling.freshness import Freshness
+from kubekit.runtime.requests import Request
+from kubekit.runtime.sources import Source, own
 from tests.sim.controllers import FINALIZER, Counter, Family, Mirrors, Plan
 from tests.sim.kinds import NAMESPACE, Child, Mirror, Parent, ParentStatus
 from tests.sim.network import Link

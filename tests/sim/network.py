@@ -12,25 +12,12 @@ from functools import partial
 from random import Random
 from typing import Any, Final, Literal, Protocol, TypeVar, cast
 
-from compute.api.errors import (
-    ApiError,
-    Expired,
-    NotFound,
-    Timeout,
-    TooManyRequests,
-    Unavailable,
-)
-from compute.client.options import (
-    DeleteOptions,
-    ListOptions,
-    PatchType,
-    WatchOptions,
-    WriteOptions,
-)
-from compute.client.transport import Document, Place, WatchEvent
-from compute.plane.local import LocalTransport
-from compute.plane.plane import Plane
-from compute.runtime import passes
+from kubekit.api.errors import ApiError, Expired, NotFound, Timeout, TooManyRequests, Unavailable
+from kubekit.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
+from kubekit.client.transport import Document, Place, WatchEvent
+from kubekit.plane.local import LocalTransport
+from kubekit.plane.plane import Plane
+from kubekit.runtime.reconciling import passes
 from tests.sim.loop import outside
 from tests.sim.streams import Stream
 from tests.sim.trace import Trace

@@ -9,9 +9,9 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from compute.environment import Environment
-from compute.plane.plane import Plane
-from compute.plane.store.store import Settings, Store
+from kubekit.environment import Environment
+from kubekit.plane.plane import Plane
+from kubekit.plane.store.store import Settings, Store
 from tests.sim.kinds import served
 
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)

@@ -11,18 +11,18 @@ from datetime import timedelta
 from random import Random
 from typing import Any, Final
 
-from compute.client.client import Client
-from compute.environment import Environment
-from compute.plane.plane import Plane
-from compute.runtime.clusters import Clusters
-from compute.runtime.controller import Controller, ControllerSettings
-from compute.runtime.election import ElectionSettings, Elector
-from compute.runtime.manager import Manager, Program
-from compute.runtime.metrics import Metrics
-from compute.runtime.providers.announced import Announced
-from compute.runtime.providers.fixed import Fixed
-from compute.runtime.requests import ClusterName, Request, Result
-from compute.runtime.sources import Source
+from kubekit.client.client import Client
+from kubekit.environment import Environment
+from kubekit.plane.plane import Plane
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.controller import Controller, ControllerSettings
+from kubekit.runtime.election import ElectionSettings, Elector
+from kubekit.runtime.manager import Manager, Program
+from kubekit.runtime.providers.announced import Announced
+from kubekit.runtime.providers.fixed import Fixed
+from kubekit.runtime.reporting.metrics import Metrics
+from kubekit.runtime.requests import ClusterName, Request, Result
+from kubekit.runtime.sources import Source
 from tests.sim.controllers import HUB, Counter, Family, Mirrors
 from tests.sim.loop import Life
 from tests.sim.network import Link, Wires

@@ -8,11 +8,11 @@ from typing import Final, Literal, Protocol
 
 import msgspec
 
-from compute.api import errors, scheme
-from compute.api.errors import ApiError, Expired, Unavailable
-from compute.api.status import Status
-from compute.client.transport import WatchEvent
-from compute.plane.registry.watches import Notice, Watch
+from kubekit.api import errors, scheme
+from kubekit.api.errors import ApiError, Expired, Unavailable
+from kubekit.api.status import Status
+from kubekit.client.transport import WatchEvent
+from kubekit.plane.registry.verbs.watches import Notice, Watch
 from tests.sim.weather import Weather
 
 Fate = Literal["goes on", "breaks", "dies"]

@@ -6,20 +6,20 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from compute.api.meta import ObjectMeta
-from compute.client.client import Client
-from compute.plane.local import LocalClient
-from compute.runtime.cache import Cache
-from compute.runtime.clusters import Cluster, Clusters
-from compute.runtime.controller import Controller
-from compute.runtime.entrance import Entrance
-from compute.runtime.freshness import Freshness
-from compute.runtime.metrics import Metrics
-from compute.runtime.queue import WorkQueue
-from compute.runtime.requests import DONE, Request, cluster_name
-from compute.runtime.scope import Scope
-from compute.runtime.sources import mapped, own
-from compute.runtime.targets import Target
+from kubekit.api.meta import ObjectMeta
+from kubekit.client.client import Client
+from kubekit.plane.local import LocalClient
+from kubekit.runtime.clusters import Cluster, Clusters
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.queueing.queue import WorkQueue
+from kubekit.runtime.queueing.queue_admission import Entrance
+from kubekit.runtime.reconciling.freshness import Freshness
+from kubekit.runtime.reconciling.targets import Target
+from kubekit.runtime.reporting.metrics import Metrics
+from kubekit.runtime.requests import DONE, Request, cluster_name
+from kubekit.runtime.scope import Scope
+from kubekit.runtime.sources import mapped, own
+from kubekit.runtime.watching.cache import Cache
 from tests.sim.kinds import NAMESPACE, Child, CopySpec, Mirror, Parent, ParentSpec
 from tests.sim.loop import SimLoop, run
 from tests.sim.network import Link, Wires

@@ -6,11 +6,11 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from compute.api.errors import ApiError, Expired, NotFound, Timeout, Unavailable
-from compute.api.meta import ObjectMeta
-from compute.client.client import Client
-from compute.client.options import WatchOptions
-from compute.plane.local import LocalClient
+from kubekit.api.errors import ApiError, Expired, NotFound, Timeout, Unavailable
+from kubekit.api.meta import ObjectMeta
+from kubekit.client.client import Client
+from kubekit.client.options import WatchOptions
+from kubekit.plane.local import LocalClient
 from tests.sim.kinds import NAMESPACE, Child, CopySpec
 from tests.sim.loop import Life, SimLoop, run
 from tests.sim.network import Link, Wires

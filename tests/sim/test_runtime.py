@@ -12,11 +12,11 @@ from collections import Counter
 
 import pytest
 
-from tests import depth
 from tests.sim.mutants import MUTANTS
 from tests.sim.replay import play
 from tests.sim.weather import TROUBLES
 from tests.sim.world import NEMESES, options
+from tests.support.generated import depth
 
 FIRST = int(os.environ.get("SIM_FIRST", "0"))  # another range is another set of worlds
 SEEDS = 240

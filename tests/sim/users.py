@@ -7,10 +7,10 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from compute.api.errors import AlreadyExists, ApiError, NotFound
-from compute.api.meta import ObjectMeta
-from compute.plane.local import LocalClient
-from compute.plane.plane import Plane
+from kubekit.api.errors import AlreadyExists, ApiError, NotFound
+from kubekit.api.meta import ObjectMeta
+from kubekit.plane.local import LocalClient
+from kubekit.plane.plane import Plane
 from tests.sim.controllers import HUB
 from tests.sim.kinds import NAMESPACE, Child, Mirror, Parent, ParentSpec
 from tests.sim.trace import Trace

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 import msgspec
 
-from compute.api import scheme
-from compute.api.errors import ApiError, Conflict, NotFound
-from compute.api.meta import Object
-from compute.plane.store.records import Event
-from compute.runtime.requests import Request, cluster_name
+from kubekit.api import scheme
+from kubekit.api.errors import ApiError, Conflict, NotFound
+from kubekit.api.meta import Object
+from kubekit.plane.store.records import Event
+from kubekit.runtime.requests import Request, cluster_name
 from tests.sim.controllers import FINALIZER, mirror_name
 from tests.sim.kinds import Child, Mirror, Parent
 from tests.sim.network import Sent

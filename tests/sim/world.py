@@ -12,9 +12,9 @@ from functools import partial
 from random import Random
 from typing import Any, Final
 
-from compute.plane.plane import Plane
-from compute.plane.store.records import Event
-from compute.runtime.requests import ClusterName, cluster_name
+from kubekit.plane.plane import Plane
+from kubekit.plane.store.records import Event
+from kubekit.runtime.requests import ClusterName, cluster_name
 from tests.sim import judgement
 from tests.sim.controllers import HUB
 from tests.sim.loop import SimLoop

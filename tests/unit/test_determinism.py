@@ -6,15 +6,21 @@ import pytest
 
 from tests.sim.lint import faults
 
-SOURCE = Path(__file__).parents[2] / "src" / "compute"
-FOLDERS = ("runtime", "controllers", "federation", "services", "providers")
+SOURCE = Path(__file__).parents[2] / "src"
+FOLDERS = (
+    "kubekit/runtime",
+    "compute/controllers",
+    "compute/federation",
+    "compute/services",
+    "compute/providers",
+)
 FILES = sorted(
     [
-        SOURCE / "client" / "following.py",
+        SOURCE / "kubekit" / "client" / "list_watch.py",
         *(path for folder in FOLDERS for path in (SOURCE / folder).rglob("*.py")),
     ]
 )
-SPAWNS = SOURCE / "runtime" / "scope.py"
+SPAWNS = SOURCE / "kubekit" / "runtime" / "scope.py"
 
 CAUGHT = {
     "a clock": "import time",
@@ -113,7 +119,7 @@ PASSED = {
     "an error that is told": "try:\n    work()\nexcept Exception:\n    log.exception('no')",
     "an error that is expected": "try:\n    work()\nexcept NotFound:\n    pass",
     "an expected error suppressed": "with suppress(NotFound):\n    work()",
-    "no import of ours": "from compute.runtime.queue import WorkQueue",
+    "no import of ours": "from kubekit.runtime.queueing.queue import WorkQueue",
 }
 
 

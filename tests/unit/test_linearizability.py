@@ -1,6 +1,6 @@
 """The judge of histories must find what is wrong, or its silence proves nothing."""
 
-from tests.linearizability import Operation, violations
+from tests.support.generated.linearizability import Operation, violations
 
 
 def _op(verb, answer, when, value=None, expected=None):

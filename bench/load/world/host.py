@@ -22,10 +22,10 @@ from bench.load.world.passes import passes
 from bench.load.world.phases import Measured
 from bench.load.world.profiling import recorded
 from compute.app import logs
-from compute.app.homes import CORE, Home
 from compute.app.hosting import Hosted, hosted
+from compute.app.planes import CORE, Home
 from compute.app.sites import sites
-from compute.plane.local import LocalClient
+from kubekit.plane.local import LocalClient
 
 _PROJECT: Final = "bench"
 

@@ -14,9 +14,9 @@ from typing import Final
 
 from bench.load.world.glimpses import Stage, read_instance, read_workload
 from compute.api.compute import GROUP
-from compute.app.homes import Home, Role
-from compute.plane.plane import Plane
-from compute.plane.store.records import ChangeType, Event
+from compute.app.planes import Home, Role
+from kubekit.plane.plane import Plane
+from kubekit.plane.store.records import ChangeType, Event
 
 INSTANCES: Final = f"{GROUP}/instances"
 WORKLOADS: Final = f"{GROUP}/workloads"

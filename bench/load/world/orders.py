@@ -7,8 +7,7 @@ import msgspec
 
 from compute.api import annotations, names
 from compute.api.compute import MOST_REPLICAS, Placement, ScaleSettings, Workload, WorkloadSpec
-from compute.api.core import ConfigMap
-from compute.api.instancespec import (
+from compute.api.instance_spec import (
     Container,
     InstanceResources,
     InstanceSpec,
@@ -18,11 +17,12 @@ from compute.api.instancespec import (
     Runtime,
     Sandbox,
 )
-from compute.api.meta import ObjectMeta, TemplateMeta
 from compute.api.quota import Allowance, GrantBucket, ResourceGrant
 from compute.app.world import SYSTEM
-from compute.client.client import Client
 from compute.decide.quota import INSTANCE_TYPES, INSTANCES, MEMORY, VCPUS
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.meta import ObjectMeta, TemplateMeta
+from kubekit.client.client import Client
 
 NAMESPACE: Final = "default"
 _TYPE: Final = "datumcloud/d1-standard-2"

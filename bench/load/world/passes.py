@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
-from compute.runtime.metrics import Metrics
+from kubekit.runtime.reporting.metrics import Metrics
 
 _PASSES: Final = "controller_runtime_reconcile"
 _TROUBLES: Final = {  # passes that came to nothing, or were put off

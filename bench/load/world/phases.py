@@ -15,8 +15,8 @@ from bench.load.world import orders
 from bench.load.world.found import Bout, Rest
 from bench.load.world.journal import INSTANCES, Journal
 from compute.api.compute import Workload
-from compute.client.client import Client
-from compute.plane.plane import Plane
+from kubekit.client.client import Client
+from kubekit.plane.plane import Plane
 
 _STILL: Final = 1.0  # seconds without a write that are called rest
 _RESTARTED: Final = "2026-01-01T00:00:00Z"  # any time that is not in the template yet

@@ -12,10 +12,10 @@ from bench.load.report import percentile
 from bench.load.world.found import Touched
 from bench.load.world.journal import INSTANCES
 from compute.api.compute import Instance, InterfaceAssignments, NetworkInterfaceStatus
-from compute.client.client import Client
-from compute.plane.local import LocalClient
-from compute.plane.plane import Plane
-from compute.plane.store.records import Event
+from kubekit.client.client import Client
+from kubekit.plane.local import LocalClient
+from kubekit.plane.plane import Plane
+from kubekit.plane.store.records import Event
 
 _PATIENCE: Final = 60.0
 

@@ -1,5 +1,51 @@
-"""The words of the system: kinds, conditions, reasons, names, labels and errors.
+"""The kinds of the product: ours, those of the platform around it, and Karmada's.
 
-Everything here is a value or a pure function of values. Nothing opens a file, reads a clock or
-logs, and nothing imports another part of the package, so every other part may speak these words.
+Importing anything of this package registers them all with the registry of kinds.
 """
+
+from typing import Final
+
+from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.karmada import Cluster, PropagationPolicy, ResourceInterpreterCustomization
+from compute.api.karmada_work import ResourceBinding, Work
+from compute.api.networking import (
+    Location,
+    LocationBinding,
+    Network,
+    NetworkBinding,
+    NetworkContext,
+    Subnet,
+    SubnetClaim,
+)
+from compute.api.quota import AllowanceBucket, ResourceClaim, ResourceGrant, ResourceRegistration
+from compute.api.resource_manager import Organization, Project
+from compute.api.services import ServiceEntitlement
+from kubekit.api import scheme
+from kubekit.api.meta import Object
+
+COMPUTE_KINDS: Final[tuple[type[Object], ...]] = (Workload, WorkloadDeployment, Instance)
+NEIGHBOUR_KINDS: Final[tuple[type[Object], ...]] = (
+    Network,
+    NetworkBinding,
+    NetworkContext,
+    SubnetClaim,
+    Subnet,
+    Location,
+    LocationBinding,
+    ResourceRegistration,
+    ResourceGrant,
+    ResourceClaim,
+    AllowanceBucket,
+    ServiceEntitlement,
+    Project,
+    Organization,
+)
+KARMADA_KINDS: Final[tuple[type[Object], ...]] = (
+    Cluster,
+    PropagationPolicy,
+    ResourceInterpreterCustomization,
+    ResourceBinding,
+    Work,
+)
+
+scheme.register(*COMPUTE_KINDS, *NEIGHBOUR_KINDS, *KARMADA_KINDS)

@@ -11,15 +11,9 @@ role when it opens; `config/base/rbac` has all of them for other clusters.
 
 from typing import Final
 
-from compute.api.apiextensions import CustomResourceDefinition
-from compute.api.authorization import LocalSubjectAccessReview
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.coordination import Lease
-from compute.api.core import ConfigMap, Namespace, Secret, ServiceAccount
-from compute.api.events import CoreEvent, Event
 from compute.api.karmada import Cluster, PropagationPolicy, ResourceInterpreterCustomization
 from compute.api.karmada_work import ResourceBinding, Work
-from compute.api.meta import Object, ObjectMeta
 from compute.api.networking import (
     Location,
     LocationBinding,
@@ -30,8 +24,14 @@ from compute.api.networking import (
     SubnetClaim,
 )
 from compute.api.quota import AllowanceBucket, ResourceClaim
-from compute.api.rbac import GROUP, ClusterRole, PolicyRule, Role, RoleBinding
 from compute.api.services import ServiceEntitlement
+from kubekit.api.kinds.apiextensions import CustomResourceDefinition
+from kubekit.api.kinds.authorization import LocalSubjectAccessReview
+from kubekit.api.kinds.coordination import Lease
+from kubekit.api.kinds.core import ConfigMap, Namespace, Secret, ServiceAccount
+from kubekit.api.kinds.events import CoreEvent, Event
+from kubekit.api.kinds.rbac import GROUP, ClusterRole, PolicyRule, Role, RoleBinding
+from kubekit.api.meta import Object, ObjectMeta
 
 _READ: Final = ("get", "list", "watch")
 _WRITE: Final = ("create", "delete", "deletecollection", "patch", "update")

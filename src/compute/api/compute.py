@@ -10,10 +10,10 @@ from typing import Annotated, ClassVar, Final, Literal
 import msgspec
 
 from compute.api import labels
-from compute.api.instancespec import InstanceSpec, InstanceTemplate, LocationRef
-from compute.api.meta import EPOCH, Condition, Object
-from compute.api.resource import AGE, Column, Resource, condition_column, label_column
-from compute.api.wire import Counter, Int32, Int64, RawQuantity, Rule, Wire, always
+from compute.api.instance_spec import InstanceSpec, InstanceTemplate, LocationRef
+from kubekit.api.meta import EPOCH, Condition, Object
+from kubekit.api.resource import AGE, Column, Resource, condition_column, label_column
+from kubekit.api.wire import Counter, Int32, Int64, RawQuantity, Rule, Wire, always
 
 GROUP: Final = "compute.datumapis.com"
 VERSION: Final = "v1alpha"

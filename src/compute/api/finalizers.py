@@ -15,5 +15,3 @@ NETWORK: Final = "networking.datumapis.com/network-controller"  # Network: until
 REFERENCED_DATA: Final = "compute.datumapis.com/referenced-data-controller"  # later releases' own
 UNIKRAFT: Final = "unikraft.datumapis.com/finalizer"  # a provider's: until the machine has stopped
 SIMULATED: Final = "simulated.compute.datumapis.com/machine"  # the same, of the simulated one
-FOREGROUND: Final = "foregroundDeletion"  # Kubernetes' own: until what it owns is gone
-CLEANUP: Final = "customresourcecleanup.apiextensions.k8s.io"  # a CRD: until its objects are gone

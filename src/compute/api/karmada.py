@@ -13,9 +13,9 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 
 import msgspec
 
-from compute.api.meta import Condition, LabelSelector, Object
-from compute.api.resource import Column, Resource, condition_column
-from compute.api.wire import Cel, Int32, Rule, Wire, always
+from kubekit.api.meta import Condition, LabelSelector, Object
+from kubekit.api.resource import Column, Resource, condition_column
+from kubekit.api.wire import Cel, Int32, Rule, Wire, always
 
 CATEGORY: Final = "karmada-io"
 DEFAULT_SCHEDULER: Final = "default-scheduler"  # the engine's own

@@ -10,9 +10,9 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 
 from compute.api.karmada import AGE, CATEGORY, ConflictResolution, Placement, Suspension
-from compute.api.meta import Condition, Object
-from compute.api.resource import Column, Resource, condition_column
-from compute.api.wire import Rule, Wire, always
+from kubekit.api.meta import Condition, Object
+from kubekit.api.resource import Column, Resource, condition_column
+from kubekit.api.wire import Rule, Wire, always
 
 Health = Annotated[str, Rule(enum=("Healthy", "Unhealthy", "Unknown"))]
 

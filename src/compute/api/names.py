@@ -10,13 +10,12 @@ dash, which no plain form contains, and a hash of the exact parts.
 import hashlib
 from typing import Final, NewType
 
-from compute.api import digits
+from kubekit.api import digits
 
 ClusterName = NewType("ClusterName", str)
 
 LABEL_LIMIT: Final = 63
 DEPLOYMENT_LIMIT: Final = 52  # leaves room for "-" and an ordinal within a label, whatever its use
-NAME_LIMIT: Final = 253
 
 _HASH_DIGITS: Final = 10
 _MOST_DIGITS: Final = 9  # of an ordinal or an interface

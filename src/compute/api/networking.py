@@ -9,11 +9,11 @@ from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 
-from compute.api.instancespec import LocationRef, NetworkRef
-from compute.api.meta import EPOCH, Condition, LocalRef, Object
-from compute.api.resource import AGE, Column, Resource, condition_column
-from compute.api.sources import OptionalName
-from compute.api.wire import ATOMIC_MAP, Int32, Rule, Wire, always, list_map
+from compute.api.instance_spec import LocationRef, NetworkRef
+from kubekit.api.kinds.value_sources import OptionalName
+from kubekit.api.meta import EPOCH, Condition, LocalRef, Object
+from kubekit.api.resource import AGE, Column, Resource, condition_column
+from kubekit.api.wire import ATOMIC_MAP, Int32, Rule, Wire, always, list_map
 
 GROUP: Final = "networking.datumapis.com"
 VERSION: Final = "v1alpha"

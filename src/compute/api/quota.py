@@ -10,9 +10,9 @@ from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 
-from compute.api.meta import EPOCH, Condition, Object
-from compute.api.resource import AGE, Column, Resource, condition_column
-from compute.api.wire import Cel, Int64, Rule, Wire, always, list_map
+from kubekit.api.meta import EPOCH, Condition, Object
+from kubekit.api.resource import AGE, Column, Resource, condition_column
+from kubekit.api.wire import Cel, Int64, Rule, Wire, always, list_map
 
 GROUP: Final = "quota.miloapis.com"
 VERSION: Final = "v1alpha1"

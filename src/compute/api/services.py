@@ -9,9 +9,9 @@ from typing import Annotated, ClassVar, Final, Literal
 
 import msgspec
 
-from compute.api.meta import Condition, Object
-from compute.api.resource import Column, Resource, condition_column
-from compute.api.wire import Int64, Rule, Wire, always, list_map
+from kubekit.api.meta import Condition, Object
+from kubekit.api.resource import Column, Resource, condition_column
+from kubekit.api.wire import Int64, Rule, Wire, always, list_map
 
 GROUP: Final = "services.miloapis.com"
 VERSION: Final = "v1alpha1"

@@ -12,25 +12,29 @@ On every plane a deletion that would orphan what nothing manages is refused. On 
 from collections.abc import Awaitable, Mapping
 from functools import partial
 
-from compute.api import scheme
-from compute.api.authentication import UserInfo
 from compute.api.compute import Instance, Workload
-from compute.api.errors import Forbidden
-from compute.api.meta import Object
 from compute.api.networking import LocationBinding, Network
 from compute.api.quota import ResourceClaim
-from compute.app.homes import Home
-from compute.client.client import Client
-from compute.client.options import DeleteOptions
-from compute.controllers.management.admission import WorkloadAdmission, completed, defaults
+from compute.app.planes import Home
+from compute.controllers.management.admission.workload_admission import (
+    WorkloadAdmission,
+    completed,
+    defaults,
+)
 from compute.decide import city_use
-from compute.decide.orphan_deletion import orphan_refusal
-from compute.plane.local import LocalClient
-from compute.plane.plane import Plane
-from compute.plane.registry.admission import Admit, Attempt
-from compute.plane.users import ITSELF, User
+from compute.decide.workload.orphan_deletion import orphan_refusal
 from compute.services.network.admission import NetworkAdmission
 from compute.services.quota.admission import ClaimAdmission
+from kubekit.api import scheme
+from kubekit.api.errors import Forbidden
+from kubekit.api.kinds.authentication import UserInfo
+from kubekit.api.meta import Object
+from kubekit.client.client import Client
+from kubekit.client.options import DeleteOptions
+from kubekit.plane.local import LocalClient
+from kubekit.plane.plane import Plane
+from kubekit.plane.registry.admission import Admit, Attempt
+from kubekit.plane.users import ITSELF, User
 
 _KindKey = tuple[str, str]  # the API group and the plural
 

@@ -4,13 +4,13 @@ from collections.abc import Mapping
 
 from compute.api import annotations
 from compute.api.karmada import Cluster
-from compute.app.homes import Home
 from compute.app.links import Link
-from compute.runtime.clusters import Clusters
-from compute.runtime.controller import Controller
-from compute.runtime.kit import Kit
-from compute.runtime.requests import DONE, Request, Result
-from compute.runtime.sources import own
+from compute.app.planes import Home
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.requests import DONE, Request, Result
+from kubekit.runtime.sources import own
 
 
 class CutReconciler:

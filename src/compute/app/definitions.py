@@ -4,9 +4,9 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Final
 
-from compute.api.structural_nodes import Document
-from compute.client import documents
-from compute.plane.registry import crds
+from kubekit.api.structural.nodes import Document
+from kubekit.client import documents
+from kubekit.plane.registry.definitions import served_kinds
 
 _ENDINGS: Final = frozenset({".yaml", ".yml", ".json"})
 _DEFINITION: Final = "CustomResourceDefinition"
@@ -57,8 +57,8 @@ def _listed(folder: Path) -> list[Path]:
 def _judged(file: Path) -> Iterator[Document]:
     for definition in _definitions(file):
         try:
-            crds.kinds_of(definition)
-        except crds.BadDefinition as error:
+            served_kinds.kinds_of(definition)
+        except served_kinds.BadDefinition as error:
             raise BadFile(f"{file}: {error}") from error
         yield definition
 

@@ -8,25 +8,25 @@ from pathlib import Path
 from typing import Final
 
 from compute.api.conditions import ConditionType
-from compute.api.errors import AlreadyExists
 from compute.api.karmada import Cluster
-from compute.api.meta import ObjectMeta
 from compute.api.networking import LocationBinding
 from compute.api.reasons import NeighbourReason
-from compute.api.resourcemanager import Project, ProjectOwnerRef, ProjectSpec
+from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
 from compute.app import interpreter
-from compute.app.environment import system
-from compute.app.figures import Figures
-from compute.app.front import Front
-from compute.app.homes import CORE, HUB, Folders, Home, Homes
+from compute.app.kubeconfigs import Visitors
+from compute.app.metrics_page import Figures
+from compute.app.planes import CORE, HUB, Folders, Home, Homes
+from compute.app.server import Front
 from compute.app.sites import Site
-from compute.app.visitors import Visitors
+from compute.app.system_environment import system
 from compute.app.world import World
 from compute.decide.conditions import find
-from compute.decide.drains import PLAIN, Grace
-from compute.plane.local import LocalClient
-from compute.plane.store.store import Store
+from compute.decide.deployment.drains import PLAIN, Grace
 from compute.services.offers import offers
+from kubekit.api.errors import AlreadyExists
+from kubekit.api.meta import ObjectMeta
+from kubekit.plane.local import LocalClient
+from kubekit.plane.store.store import Store
 
 _ORGANIZATION: Final = "home"
 _PATIENCE: Final = 60.0  # seconds for a world to become ready

@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from compute.plane.http.certificates import ClientPair
+from kubekit.plane.http.certificates.authority import ClientPair
 
 _NAME = "compute"
 

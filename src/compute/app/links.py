@@ -5,16 +5,16 @@ import logging
 from collections.abc import Sequence
 from typing import Final
 
-from compute.api.errors import Unreachable
-from compute.client.client import Client
-from compute.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
-from compute.client.transport import Document, Place
-from compute.plane.local import DoorClient, LocalTransport
-from compute.plane.plane import Plane
-from compute.plane.registry.outcomes import Page
-from compute.plane.registry.watches import Watch
-from compute.plane.store.records import Record
-from compute.plane.users import ITSELF
+from kubekit.api.errors import Unreachable
+from kubekit.client.client import Client
+from kubekit.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
+from kubekit.client.transport import Document, Place
+from kubekit.plane.local import DoorClient, LocalTransport
+from kubekit.plane.plane import Plane
+from kubekit.plane.registry.verbs.results import Page
+from kubekit.plane.registry.verbs.watches import Watch
+from kubekit.plane.store.records import Record
+from kubekit.plane.users import ITSELF
 
 _log: Final = logging.getLogger(__name__)
 

@@ -1,6 +1,6 @@
 """The log of a server: one line per event on stderr, as ``key=value`` pairs (logfmt).
 
-    time=2026-03-01T12:00:00.250Z level=warning logger=compute.plane msg="not made" name=default
+    time=2026-03-01T12:00:00.250Z level=warning logger=kubekit.plane msg="not made" name=default
 
 What others have written, such as the name of an object, is always a value: it is quoted where it
 could be taken for more, control characters are spelled out, and it is cut where it is long. What

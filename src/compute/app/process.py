@@ -8,7 +8,7 @@ import resource
 from pathlib import Path
 from typing import Final
 
-from compute.plane.plane import DATABASE
+from kubekit.plane.plane import DATABASE
 
 _NOT_DUMPABLE: Final = (4, 0, 0, 0, 0)  # PR_SET_DUMPABLE, no
 _OTHERS: Final = 0o077

@@ -4,15 +4,16 @@ from typing import Final
 
 import click
 
-from compute.api import cluster_roles, rbac
-from compute.api.errors import AlreadyExists, NotFound
-from compute.api.meta import ObjectMeta
-from compute.api.rbac import ClusterRoleBinding, RoleRef, Subject
-from compute.api.resourcemanager import Project
-from compute.app.homes import Home
+from compute.api import cluster_roles
+from compute.api.resource_manager import Project
+from compute.app.planes import Home
 from compute.app.running import Place
-from compute.app.upstatus import client
+from compute.app.up_status import client
 from compute.decide.conditions import is_true
+from kubekit.api.errors import AlreadyExists, NotFound
+from kubekit.api.kinds import rbac
+from kubekit.api.kinds.rbac import ClusterRoleBinding, RoleRef, Subject
+from kubekit.api.meta import ObjectMeta
 
 ROLES: Final = {
     "viewer": cluster_roles.VIEWER.metadata.name,

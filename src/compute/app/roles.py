@@ -3,14 +3,19 @@
 from compute.api import labels
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.quota import ResourceClaim
-from compute.controllers.cell import deployment, instance, write_back
+from compute.controllers.cell.deployment import controller as deployment
+from compute.controllers.cell.instance import controller as instance
 from compute.controllers.cell.planes import CellPlanes, CellSettings
-from compute.controllers.management import federator, hub_namespaces, projector, workload
+from compute.controllers.cell.write_back import controller as write_back
+from compute.controllers.management.federator import controller as federator
+from compute.controllers.management.hub import namespaces
 from compute.controllers.management.planes import ManagementPlanes
-from compute.decide.drains import PLAIN, Grace
-from compute.runtime.controller import Controller
-from compute.runtime.informers import Parts
-from compute.runtime.kit import Kit
+from compute.controllers.management.projector import controller as projector
+from compute.controllers.management.workload import controller as workload
+from compute.decide.deployment.drains import PLAIN, Grace
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.watching.informers import Parts
 
 
 def management(planes: ManagementPlanes, kit: Kit, grace: Grace = PLAIN) -> list[Controller]:
@@ -18,7 +23,7 @@ def management(planes: ManagementPlanes, kit: Kit, grace: Grace = PLAIN) -> list
     return [
         *workload.controllers(planes, kit, grace=grace),
         *federator.controllers(planes, kit),
-        *hub_namespaces.controllers(planes, kit),
+        *namespaces.controllers(planes, kit),
         *projector.controllers(planes, kit),
     ]
 

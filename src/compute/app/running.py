@@ -13,9 +13,9 @@ import click
 import msgspec
 
 from compute.app.folders import Folder
-from compute.app.homes import database
-from compute.plane.http.authentication import write_private
-from compute.plane.store.lock import holder
+from compute.app.planes import database
+from kubekit.plane.http.authentication.bearer_tokens import write_private
+from kubekit.plane.store.lock import holder
 
 _FILE: Final = "up.json"
 LOOK: Final = 0.05  # seconds between two looks

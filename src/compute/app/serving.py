@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Final
 
 from compute.api import cluster_roles
-from compute.api.structural_nodes import Document
 from compute.app import interpreter
-from compute.app.environment import system
-from compute.app.front import Front
 from compute.app.kubeconfig import kubeconfig
-from compute.plane.http.authentication import write_private
-from compute.plane.http.server import Server
-from compute.plane.plane import Plane
-from compute.plane.registry.kinds import Kinds
-from compute.plane.store.store import KeysRefused, Store, Unreadable, WritesStopped
+from compute.app.server import Front
+from compute.app.system_environment import system
+from kubekit.api.structural.nodes import Document
+from kubekit.plane.http.authentication.bearer_tokens import write_private
+from kubekit.plane.http.server import Server
+from kubekit.plane.plane import Plane
+from kubekit.plane.registry.kinds import Kinds
+from kubekit.plane.store.store import KeysRefused, Store, Unreadable, WritesStopped
 
 _log: Final = logging.getLogger(__name__)
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM)

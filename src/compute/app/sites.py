@@ -7,8 +7,8 @@ from typing import Final
 
 from compute.api import labels
 from compute.api.karmada import Cluster, ClusterSpec
-from compute.api.labelsyntax import value_fault
-from compute.api.meta import ObjectMeta
+from kubekit.api.meta import ObjectMeta
+from kubekit.api.selectors.label_syntax import value_fault
 
 MOST: Final = 200  # cells of one world
 

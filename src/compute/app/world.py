@@ -15,39 +15,39 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from compute.api.core import Namespace
-from compute.api.errors import AlreadyExists, NotFound
 from compute.api.karmada import Cluster
-from compute.api.meta import Object, ObjectMeta
-from compute.api.resourcemanager import Project
+from compute.api.resource_manager import Project
 from compute.app import cuts, roles
 from compute.app.admission import Doorkeeper
-from compute.app.homes import CORE, HUB, Home, Homes, Role
 from compute.app.links import Link, through
+from compute.app.planes import CORE, HUB, Home, Homes, Role
+from compute.app.project_clusters import Projects, projects_controller
 from compute.app.sites import Site, joined, site_of
-from compute.client.client import Client
 from compute.controllers.cell.planes import CellPlanes, CellSettings
-from compute.controllers.management.admission import WorkloadAdmission
+from compute.controllers.management.admission.workload_admission import WorkloadAdmission
 from compute.controllers.management.planes import ManagementPlanes
-from compute.decide.drains import PLAIN, Grace
-from compute.environment import Environment
+from compute.decide.deployment.drains import PLAIN, Grace
 from compute.federation import engine
 from compute.federation.planes import EnginePlanes
-from compute.plane.local import LocalClient
 from compute.providers import simulated
-from compute.runtime.clusters import Clusters
-from compute.runtime.informers import WHOLE, Parts
-from compute.runtime.kit import Kit
-from compute.runtime.manager import Manager, Program
-from compute.runtime.metrics import Metrics
-from compute.runtime.providers.projects import Projects, projects_controller
-from compute.runtime.providers.reached import Reached
-from compute.runtime.requests import cluster_name
-from compute.runtime.scope import Scope
 from compute.services import catalog
 from compute.services.network.admission import NetworkAdmission
 from compute.services.planes import ServicePlanes
 from compute.services.quota.admission import ClaimAdmission
+from kubekit.api.errors import AlreadyExists, NotFound
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.client.client import Client
+from kubekit.environment import Environment
+from kubekit.plane.local import LocalClient
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.manager import Manager, Program
+from kubekit.runtime.providers.on_demand import Reached
+from kubekit.runtime.reporting.metrics import Metrics
+from kubekit.runtime.requests import cluster_name
+from kubekit.runtime.scope import Scope
+from kubekit.runtime.watching.informers import WHOLE, Parts
 
 SYSTEM: Final = "compute-system"  # the namespace of a cell's own settings
 PLATFORM: Final = "milo-system"  # the namespace of the core's

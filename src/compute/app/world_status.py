@@ -6,25 +6,26 @@ from datetime import datetime
 from importlib.metadata import version
 from typing import Any, Final
 
-from compute.api import labels, times
+from compute.api import labels
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.api.errors import ApiError
 from compute.api.karmada import Cluster
-from compute.api.meta import Object
 from compute.api.networking import Network
-from compute.api.resourcemanager import Project
-from compute.api.wire import Wire
+from compute.api.resource_manager import Project
 from compute.app.cuts import is_cut
-from compute.app.environment import system
-from compute.app.homes import Home
+from compute.app.planes import Home
 from compute.app.running import Place, State
-from compute.client.connection import Misconfigured
-from compute.client.http.client import HttpClient
-from compute.client.http.transport import HttpTransport
-from compute.client.kubeconfig import contexts, load
+from compute.app.system_environment import system
 from compute.decide.conditions import find, is_true
 from compute.decide.stuck import stuck
+from kubekit.api import times
+from kubekit.api.errors import ApiError
+from kubekit.api.meta import Object
+from kubekit.api.wire import Wire
+from kubekit.client.connection import Misconfigured
+from kubekit.client.http.client import HttpClient
+from kubekit.client.http.transport import HttpTransport
+from kubekit.client.kubeconfig import contexts, load
 
 PACKAGE: Final = "datum-compute"
 _CELL: Final = "cell-"

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from compute.cli.exits import Failure
-from compute.client import documents
-from compute.client.documents import DEPTH_LIMIT, DIGIT_LIMIT, SIZE_LIMIT
+from kubekit.client import documents
+from kubekit.client.documents import DEPTH_LIMIT, DIGIT_LIMIT, SIZE_LIMIT
 
 __all__ = ["DEPTH_LIMIT", "DIGIT_LIMIT", "SIZE_LIMIT", "Manifest", "read"]
 

@@ -8,7 +8,6 @@ from typing import Any, Final
 import click
 import yaml
 
-from compute.api import scheme
 from compute.api.compute import Workload
 from compute.cli import manifests
 from compute.cli.exits import Exit, Failure
@@ -16,10 +15,11 @@ from compute.cli.manifests import Manifest
 from compute.cli.streams import show
 from compute.cli.tables import plain, table
 from compute.decide import city_codes
-from compute.decide.placement import Unmatched
-from compute.decide.preview import Need, Planned, Preview, cities_named, preview
 from compute.decide.validation import MOST_ERRORS
-from compute.decide.validation.words import nearest
+from compute.decide.validation.grammar import nearest
+from compute.decide.workload.placement import Unmatched
+from compute.decide.workload.preview import Need, Planned, Preview, cities_named, preview
+from kubekit.api import scheme
 
 _KIND: Final = Workload.RESOURCE.kind
 _HEADERS: Final = ("PLACEMENT", "CITY", "DEPLOYMENT", "START", "INSTANCES", "VCPU", "MEMORY")
@@ -96,7 +96,7 @@ def _is_workload(manifest: Manifest) -> bool:
     text = str(kind)
     if scheme.lookup(str(version), text) is not None:
         return text == _KIND
-    known = nearest(text.removesuffix("s"), (each.RESOURCE.kind for each in scheme.KINDS))
+    known = nearest(text.removesuffix("s"), (each.RESOURCE.kind for each in scheme.kinds()))
     return known == _KIND or (known is None and version == Workload.RESOURCE.api_version)
 
 

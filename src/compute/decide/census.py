@@ -10,10 +10,10 @@ from typing import Final, NamedTuple
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.api.meta import EPOCH, Condition, Object
 from compute.api.reasons import Owner, describe
 from compute.decide import joins
 from compute.decide.conditions import find
+from kubekit.api.meta import EPOCH, Condition, Object
 
 _OTHER: Final = "Other"
 

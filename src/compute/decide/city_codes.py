@@ -4,8 +4,8 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from compute.api.cities import CITIES
-from compute.api.excerpt import excerpt
-from compute.decide.validation.words import nearest
+from compute.decide.validation.grammar import nearest
+from kubekit.api.excerpt import excerpt
 
 _LONGEST_CODE: Final = 4  # letters that are compared with codes; more are the name of a city
 _ALIKE: Final = 0.6

@@ -5,10 +5,10 @@ from typing import Final
 
 from compute.api import labels
 from compute.api.compute import Workload
-from compute.api.errors import Forbidden
 from compute.api.networking import LocationBinding
-from compute.api.status import StatusDetails
 from compute.decide import joins
+from kubekit.api.errors import Forbidden
+from kubekit.api.status import StatusDetails
 
 _MOST_NAMED: Final = 5
 

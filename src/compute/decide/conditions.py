@@ -5,7 +5,7 @@ from datetime import datetime
 
 import msgspec
 
-from compute.api.meta import Condition, ConditionStatus
+from kubekit.api.meta import Condition, ConditionStatus
 
 
 def find(conditions: Iterable[Condition], kind: str) -> Condition | None:

@@ -2,7 +2,7 @@
 
 from compute.api import labels, names
 from compute.api.compute import Instance, ScaleSettings, Workload, WorkloadDeployment
-from compute.api.meta import Object
+from kubekit.api.meta import Object
 
 Place = tuple[str, str]  # placement and city
 

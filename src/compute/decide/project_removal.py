@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from compute.api import times
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.networking import Network
 from compute.api.reasons import NeighbourReason
 from compute.decide.ranking import Candidate
+from kubekit.api import times
 
 PATIENCE: Final = timedelta(minutes=5)
 STARTED: Final = Candidate("", NeighbourReason.CLEANUP_STARTED, "Everything in it is removed")

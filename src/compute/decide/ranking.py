@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from compute.api.meta import Condition, ConditionStatus
 from compute.api.reasons import Reason
+from kubekit.api.meta import Condition, ConditionStatus
 
 # Messages are told upwards inside other messages. Uncut, a long one would outgrow what the API
 # takes for a message, and a status that cannot be written tells nobody anything.

@@ -17,11 +17,11 @@ from typing import Final
 from compute.api import gates
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
-from compute.api.meta import Condition
 from compute.api.reasons import Reason
-from compute.decide import gating
+from compute.decide import scheduling_gates
 from compute.decide.conditions import find, is_true, put
 from compute.decide.ranking import Candidate, rank, worst
+from kubekit.api.meta import Condition
 
 _PROVIDERS: Final = (ConditionType.PROGRAMMED, ConditionType.AVAILABLE)
 # Ready cannot explain itself, and quota that is merely not decided yet shows as a gate.
@@ -53,7 +53,7 @@ def conditions(
     generation = instance.metadata.generation
     effects = tuple(_quota_effects(instance.status.conditions, generation, now))
     settled = put(instance.status.conditions, effects, now)
-    ready = _ready(gating.closed(instance), settled, network_failure)
+    ready = _ready(scheduling_gates.closed(instance), settled, network_failure)
     return put(settled, (ready.condition(ConditionType.READY, generation, now),), now)
 
 

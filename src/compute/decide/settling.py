@@ -12,11 +12,11 @@ from typing import Final
 from compute.api import gates
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
-from compute.api.meta import Condition
 from compute.api.reasons import Reason
 from compute.decide.conditions import find, is_true, status_of
-from compute.decide.gating import closed
 from compute.decide.quota import gate_opens
+from compute.decide.scheduling_gates import closed
+from kubekit.api.meta import Condition
 
 # Where all is well an Instance is up within a second or two, and on a busy machine within some more.
 SHORTEST: Final = timedelta(seconds=10)

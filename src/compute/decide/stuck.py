@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from compute.api.meta import Condition, Object
 from compute.decide.conditions import find
+from kubekit.api.meta import Condition, Object
 
 LATE: Final = timedelta(minutes=5)  # within which a deletion, or the start of an Instance, is over
 

@@ -7,7 +7,7 @@ difference, so that fields a newer server knows, and keys that others wrote, sta
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from compute.api.meta import Object
+from kubekit.api.meta import Object
 
 K = TypeVar("K", bound=Object)
 

@@ -15,17 +15,17 @@ from compute.api.karmada_work import (
     ResourceBindingSpec,
     TemplateRef,
 )
-from compute.api.meta import ObjectMeta
-from compute.client.client import K
-from compute.decide import suspension
-from compute.environment import Environment
-from compute.federation import claims, marks
+from compute.decide.federation import suspension
+from compute.federation import claims, karmada_keys
 from compute.federation.planes import EnginePlanes
-from compute.runtime.clusters import Cluster, Clusters
-from compute.runtime.controller import Controller
-from compute.runtime.kit import Kit
-from compute.runtime.requests import DONE, ClusterName, Request, Result
-from compute.runtime.sources import mapped, own
+from kubekit.api.meta import ObjectMeta
+from kubekit.client.client import K
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster, Clusters
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result
+from kubekit.runtime.sources import mapped, own
 
 
 def controller(kind: type[K], planes: EnginePlanes, kit: Kit) -> Controller:
@@ -75,9 +75,9 @@ class Binder(Generic[K]):
     async def _known(self, hub: Cluster, policy: PropagationPolicy) -> PropagationPolicy:
         """The policy with an id that outlives its uid, should it be restored from a backup."""
         meta = policy.metadata
-        if marks.POLICY_ID in meta.labels:
+        if karmada_keys.POLICY_ID in meta.labels:
             return policy
-        labels = meta.labels | {marks.POLICY_ID: self._environment.uid()}
+        labels = meta.labels | {karmada_keys.POLICY_ID: self._environment.uid()}
         metadata = msgspec.structs.replace(meta, labels=labels)
         return await hub.client.patch(policy, msgspec.structs.replace(policy, metadata=metadata))
 
@@ -100,9 +100,9 @@ def _binding(template: K, name: str, policy: PropagationPolicy, binding_id: str)
     metadata = ObjectMeta(
         name=name,
         namespace=meta.namespace,
-        labels=claims.claim_labels(policy) | {marks.BINDING_ID: binding_id},
+        labels=claims.claim_labels(policy) | {karmada_keys.BINDING_ID: binding_id},
         annotations=claims.claim_annotations(policy),
-        finalizers=(marks.BINDING,),
+        finalizers=(karmada_keys.BINDING,),
         owner_references=(template.reference(controller=True, block_owner_deletion=True),),
     )
     resource = TemplateRef(

@@ -15,23 +15,24 @@ from typing import Any
 
 import msgspec
 
-from compute.api import names, scheme
-from compute.api.errors import AlreadyExists, NotFound
+from compute.api import names
 from compute.api.karmada import Cluster as Member, Placement
 from compute.api.karmada_work import ResourceBinding, TargetCluster, Work
-from compute.api.meta import Object, ObjectMeta
-from compute.decide.scheduling import NoFit, Placed, is_ready, keepers, schedule
-from compute.decide.suspension import holds_scheduling
-from compute.environment import Environment
-from compute.federation import interpreter, lookups, marks, reports, works
+from compute.decide.federation.scheduling import NoFit, Placed, is_ready, keepers, schedule
+from compute.decide.federation.suspension import holds_scheduling
+from compute.federation import interpreter, karmada_keys, lookups, reports, works
 from compute.federation.holders import holders
 from compute.federation.planes import EnginePlanes
-from compute.runtime import commit
-from compute.runtime.clusters import Cluster, Clusters
-from compute.runtime.controller import Controller
-from compute.runtime.kit import Kit
-from compute.runtime.requests import DONE, ClusterName, Request, Result
-from compute.runtime.sources import Source, mapped, own
+from kubekit.api import scheme
+from kubekit.api.errors import AlreadyExists, NotFound
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster, Clusters
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.reconciling import commit
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result
+from kubekit.runtime.sources import Source, mapped, own
 
 
 def controller(kinds: Sequence[type[Object]], planes: EnginePlanes, kit: Kit) -> Controller:
@@ -237,7 +238,7 @@ def _still_leaving(errand: _Errand) -> bool:
 
 def _renewed(errand: _Errand, present: Work, cluster: str) -> Work:
     """The Work as it should be, unless it was made from a later version of the same object."""
-    work_id = present.metadata.labels.get(marks.WORK_ID, "")
+    work_id = present.metadata.labels.get(karmada_keys.WORK_ID, "")
     desired = works.of_binding(errand.binding, errand.template, cluster, work_id)
     return present if _is_newer(present, desired) else works.renewed(present, desired)
 
@@ -290,7 +291,7 @@ async def _end(
             work = await hub.client.find(Work, name, names.execution_namespace(cluster))
             if work is not None and not work.deleting:
                 await _delete(hub, work)
-    await commit.release(hub.client, binding, marks.BINDING)
+    await commit.release(hub.client, binding, karmada_keys.BINDING)
     if lives:
         with suppress(AlreadyExists):
             await hub.client.create(_anew(binding))
@@ -304,7 +305,7 @@ def _anew(binding: ResourceBinding) -> ResourceBinding:
         namespace=meta.namespace,
         labels=meta.labels,
         annotations=meta.annotations,
-        finalizers=(marks.BINDING,),
+        finalizers=(karmada_keys.BINDING,),
         owner_references=meta.owner_references,
     )
     return ResourceBinding(metadata=metadata, spec=binding.spec)

@@ -8,11 +8,11 @@ from collections.abc import Iterable
 
 import msgspec
 
-from compute.api import selectors
 from compute.api.karmada import PropagationPolicy, ResourceSelector
-from compute.api.meta import Object
-from compute.client.client import K
-from compute.federation import marks
+from compute.federation import karmada_keys
+from kubekit.api.meta import Object
+from kubekit.api.selectors import label_selectors
+from kubekit.client.client import K
 
 _NOT = 0  # how exactly a selector means an object
 _ALL = 1
@@ -42,8 +42,8 @@ def concerns(policy: PropagationPolicy, template: Object) -> bool:
 def claimed_by(template: Object) -> str:
     """The name of the policy that claimed the object; empty when none did."""
     told = template.metadata.annotations
-    ours = told.get(marks.POLICY_NAMESPACE) == template.metadata.namespace
-    return told.get(marks.POLICY_NAME, "") if ours else ""
+    ours = told.get(karmada_keys.POLICY_NAMESPACE) == template.metadata.namespace
+    return told.get(karmada_keys.POLICY_NAME, "") if ours else ""
 
 
 def claimed(template: K, policy: PropagationPolicy) -> K:
@@ -58,12 +58,12 @@ def claimed(template: K, policy: PropagationPolicy) -> K:
 
 
 def claim_labels(policy: PropagationPolicy) -> dict[str, str]:
-    return {marks.POLICY_ID: policy.metadata.labels[marks.POLICY_ID]}
+    return {karmada_keys.POLICY_ID: policy.metadata.labels[karmada_keys.POLICY_ID]}
 
 
 def claim_annotations(policy: PropagationPolicy) -> dict[str, str]:
     meta = policy.metadata
-    return {marks.POLICY_NAME: meta.name, marks.POLICY_NAMESPACE: meta.namespace}
+    return {karmada_keys.POLICY_NAME: meta.name, karmada_keys.POLICY_NAMESPACE: meta.namespace}
 
 
 def _rank(policy: PropagationPolicy, template: Object) -> tuple[int, int, str]:
@@ -85,7 +85,7 @@ def _meant(selector: ResourceSelector, template: Object) -> int:
     if selector.label_selector is None:
         return _ALL
     try:
-        matches = selectors.from_typed(selector.label_selector).matches(meta.labels)
-    except selectors.SelectorError:
+        matches = label_selectors.from_typed(selector.label_selector).matches(meta.labels)
+    except label_selectors.SelectorError:
         return _NOT
     return _LABELLED if matches else _NOT

@@ -8,28 +8,28 @@ from typing import Any
 
 import msgspec
 
-from compute.api.core import Namespace
 from compute.api.karmada_work import Work
-from compute.api.meta import Object, ObjectMeta
-from compute.client.client import K
-from compute.federation import marks
+from compute.federation import karmada_keys
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.client.client import K
 
 _MARKS = (
-    marks.WORK_NAME,
-    marks.WORK_NAMESPACE,
-    marks.WORK_ID,
-    marks.BINDING_NAME,
-    marks.BINDING_NAMESPACE,
-    marks.BINDING_ID,
-    marks.POLICY_NAME,
-    marks.POLICY_NAMESPACE,
-    marks.POLICY_ID,
-    marks.CONFLICTS,
-    marks.TEMPLATE_UID,
-    marks.TEMPLATE_GENERATION,
-    marks.MANAGED,
-    marks.MANAGED_LABELS,
-    marks.MANAGED_ANNOTATIONS,
+    karmada_keys.WORK_NAME,
+    karmada_keys.WORK_NAMESPACE,
+    karmada_keys.WORK_ID,
+    karmada_keys.BINDING_NAME,
+    karmada_keys.BINDING_NAMESPACE,
+    karmada_keys.BINDING_ID,
+    karmada_keys.POLICY_NAME,
+    karmada_keys.POLICY_NAMESPACE,
+    karmada_keys.POLICY_ID,
+    karmada_keys.CONFLICTS,
+    karmada_keys.TEMPLATE_UID,
+    karmada_keys.TEMPLATE_GENERATION,
+    karmada_keys.MANAGED,
+    karmada_keys.MANAGED_LABELS,
+    karmada_keys.MANAGED_ANNOTATIONS,
 )
 
 
@@ -41,16 +41,16 @@ def is_of(copy: Object, work: Work) -> bool:
     again is neither mended nor removed: it would run for ever.
     """
     told, meta = copy.metadata.annotations, work.metadata
-    named = (told.get(marks.WORK_NAMESPACE), told.get(marks.WORK_NAME))
-    known = copy.metadata.labels.get(marks.WORK_ID, "")
+    named = (told.get(karmada_keys.WORK_NAMESPACE), told.get(karmada_keys.WORK_NAME))
+    known = copy.metadata.labels.get(karmada_keys.WORK_ID, "")
     return named == (meta.namespace, meta.name) or (
-        bool(known) and known == meta.labels.get(marks.WORK_ID)
+        bool(known) and known == meta.labels.get(karmada_keys.WORK_ID)
     )
 
 
 def may_take(wanted: Object) -> bool:
     """Whether an object that somebody else made may become the copy."""
-    return wanted.metadata.annotations.get(marks.CONFLICTS) == "overwrite"
+    return wanted.metadata.annotations.get(karmada_keys.CONFLICTS) == "overwrite"
 
 
 def renewed(copy: K, wanted: K) -> K:
@@ -76,8 +76,8 @@ def let_go(copy: K) -> K:
 
 
 def _merged(present: ObjectMeta, wanted: ObjectMeta) -> ObjectMeta:
-    labels = _without(present.labels, _listed(present, marks.MANAGED_LABELS))
-    annotations = _without(present.annotations, _listed(present, marks.MANAGED_ANNOTATIONS))
+    labels = _without(present.labels, _listed(present, karmada_keys.MANAGED_LABELS))
+    annotations = _without(present.annotations, _listed(present, karmada_keys.MANAGED_ANNOTATIONS))
     return msgspec.structs.replace(
         present, labels=labels | wanted.labels, annotations=annotations | wanted.annotations
     )

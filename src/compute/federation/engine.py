@@ -9,25 +9,25 @@ Namespace --namespaces--> a Work for every cell        Cluster: members, heartbe
 from typing import Final
 
 from compute.api.compute import WorkloadDeployment
-from compute.api.core import ConfigMap, Secret
-from compute.api.meta import Object
 from compute.federation import (
     binder,
     bindings,
     execution,
     heartbeat,
-    marks,
+    karmada_keys,
     members,
     namespaces,
 )
 from compute.federation.planes import EnginePlanes
-from compute.runtime.controller import Controller
-from compute.runtime.informers import Parts
-from compute.runtime.kit import Kit
+from kubekit.api.kinds.core import ConfigMap, Secret
+from kubekit.api.meta import Object
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.watching.informers import Parts
 
 KINDS: Final[tuple[type[Object], ...]] = (WorkloadDeployment, ConfigMap, Secret)
 # Of the settings and secrets in a cell, the engine needs to see only what it has sent there.
-CELL_PARTS: Final[Parts] = dict.fromkeys((ConfigMap, Secret), f"{marks.MANAGED}=true")
+CELL_PARTS: Final[Parts] = dict.fromkeys((ConfigMap, Secret), f"{karmada_keys.MANAGED}=true")
 
 
 def controllers(planes: EnginePlanes, kit: Kit) -> list[Controller]:

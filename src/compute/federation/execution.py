@@ -17,26 +17,27 @@ from typing import Any, Final
 
 import msgspec
 
-from compute.api import names, scheme
-from compute.api.core import Namespace
-from compute.api.errors import BadRequest, Forbidden, Invalid, NotFound, Unavailable
+from compute.api import names
 from compute.api.karmada import Cluster as Member
 from compute.api.karmada_work import Work
-from compute.api.meta import Object
-from compute.client.client import K
-from compute.client.options import DeleteOptions
-from compute.decide.scheduling import is_ready
-from compute.environment import Environment
-from compute.federation import copies, lookups, marks, reports, works
+from compute.decide.federation.scheduling import is_ready
+from compute.federation import copies, karmada_keys, lookups, reports, works
 from compute.federation.planes import EnginePlanes
 from compute.federation.reports import Outcome
-from compute.federation.setbacks import Setbacks
-from compute.runtime import commit
-from compute.runtime.clusters import Cluster
-from compute.runtime.controller import Controller, ControllerSettings
-from compute.runtime.kit import Kit
-from compute.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
-from compute.runtime.sources import Source, mapped
+from compute.federation.stale_hub import Setbacks
+from kubekit.api import scheme
+from kubekit.api.errors import BadRequest, Forbidden, Invalid, NotFound, Unavailable
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import Object
+from kubekit.client.client import K
+from kubekit.client.options import DeleteOptions
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.controller import Controller, ControllerSettings
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.reconciling import commit
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
+from kubekit.runtime.sources import Source, mapped
 
 _REFUSED: Final = (BadRequest, Forbidden, Invalid)
 _ASK_AGAIN: Final = Result(timedelta(minutes=5))  # a cell may have been mended
@@ -213,7 +214,7 @@ class Execution:
             return
         left = [await self._left(job, one) for one in live.spec.workload.manifests]
         if not any(left):
-            await commit.release(job.hub.client, live, marks.EXECUTION)
+            await commit.release(job.hub.client, live, karmada_keys.EXECUTION)
 
     async def _take_back(self, job: _Job) -> None:
         """Delete what came into the cell after its Work had gone, unless another Work has it now."""

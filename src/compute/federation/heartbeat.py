@@ -10,22 +10,23 @@ from typing import Final
 
 import msgspec
 
-from compute.api import names, times
-from compute.api.coordination import Lease, LeaseSpec
-from compute.api.core import Namespace
-from compute.api.errors import ApiError
+from compute.api import names
 from compute.api.karmada import Cluster as Member
-from compute.api.meta import ObjectMeta
 from compute.api.neighbour_reasons import NeighbourReason
-from compute.decide.scheduling import is_ready
-from compute.environment import Environment
-from compute.federation import marks, reports
+from compute.decide.federation.scheduling import is_ready
+from compute.federation import karmada_keys, reports
 from compute.federation.planes import EnginePlanes
-from compute.runtime.clusters import Cluster
-from compute.runtime.controller import Controller, ControllerSettings
-from compute.runtime.kit import Kit
-from compute.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
-from compute.runtime.sources import mapped, own
+from kubekit.api import times
+from kubekit.api.errors import ApiError
+from kubekit.api.kinds.coordination import Lease, LeaseSpec
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import ObjectMeta
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.controller import Controller, ControllerSettings
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
+from kubekit.runtime.sources import mapped, own
 
 EVERY: Final = timedelta(seconds=10)
 LASTS: Final = timedelta(seconds=40)  # so long without a word, and nobody knows how a cell does
@@ -76,7 +77,7 @@ class Heartbeat:
             return DONE  # not a member yet, or no more
         now = self._environment.now()
         self._began.setdefault(request.name, now)
-        lease = await hub.client.find(Lease, request.name, marks.CLUSTER_NAMESPACE)
+        lease = await hub.client.find(Lease, request.name, karmada_keys.CLUSTER_NAMESPACE)
         renewed = _renewed(lease)
         age = now - renewed if renewed else EVERY
         if timedelta() <= age < EVERY and is_ready(member):
@@ -135,7 +136,7 @@ async def _renew(hub: Cluster, lease: Lease | None, name: str, now: datetime) ->
         renew_time=times.format_micro(now),
     )
     if lease is None:
-        metadata = ObjectMeta(name=name, namespace=marks.CLUSTER_NAMESPACE)
+        metadata = ObjectMeta(name=name, namespace=karmada_keys.CLUSTER_NAMESPACE)
         await hub.client.create(Lease(metadata=metadata, spec=spec))
     else:
         await hub.client.patch(lease, msgspec.structs.replace(lease, spec=spec))

@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterable
 from contextlib import suppress
 
 from compute.api import names
-from compute.api.errors import ApiError
 from compute.api.karmada_work import TemplateRef
-from compute.api.meta import Object
-from compute.federation import marks
-from compute.runtime.clusters import Cluster
+from compute.federation import karmada_keys
+from kubekit.api.errors import ApiError
+from kubekit.api.meta import Object
+from kubekit.runtime.clusters import Cluster
 
 
 async def holders(
@@ -36,4 +36,7 @@ def _is_sent(copy: Object, cell: str) -> bool:
     meta, told = copy.metadata, copy.metadata.annotations
     work = names.work(meta.namespace, meta.name, copy.kind)
     place = names.execution_namespace(cell)
-    return (told.get(marks.WORK_NAMESPACE), told.get(marks.WORK_NAME)) == (place, work)
+    return (told.get(karmada_keys.WORK_NAMESPACE), told.get(karmada_keys.WORK_NAME)) == (
+        place,
+        work,
+    )

@@ -13,16 +13,16 @@ from typing import Any, Final
 
 import msgspec
 
-from compute.api import digits
 from compute.api.compute import WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.karmada_work import AggregatedStatusItem
-from compute.api.meta import Object
-from compute.client.client import K
 from compute.decide.conditions import is_true
+from compute.decide.deployment.rollup import same
 from compute.decide.generations import translated
-from compute.decide.rollup import same
-from compute.federation import marks
+from compute.federation import karmada_keys
+from kubekit.api import digits
+from kubekit.api.meta import Object
+from kubekit.client.client import K
 
 _GENERATION: Final = "generation"
 _MADE_FROM: Final = "resourceTemplateGeneration"
@@ -35,7 +35,7 @@ def reflected(copy: Object) -> dict[str, Any] | None:
     if not isinstance(copy, WorkloadDeployment) or copy.status == type(copy.status)():
         return None
     status: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(copy.status))
-    made_from = copy.metadata.annotations.get(marks.TEMPLATE_GENERATION, "")
+    made_from = copy.metadata.annotations.get(karmada_keys.TEMPLATE_GENERATION, "")
     if digits.only(made_from):
         status |= {_GENERATION: copy.metadata.generation, _MADE_FROM: int(made_from)}
     return status

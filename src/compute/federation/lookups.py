@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator
 
 from compute.api import names
-from compute.api.core import Namespace
 from compute.api.karmada_work import ResourceBinding, Work
-from compute.api.meta import Object
-from compute.federation import marks, works
-from compute.runtime.cache import Cache
-from compute.runtime.clusters import Cluster
+from compute.federation import karmada_keys, works
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import Object
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.watching.cache import Cache
 
 _NOWHERE = ""
 _SOMEWHERE = "any"
@@ -56,8 +56,8 @@ def cells_with_place(hub: Cluster) -> list[str]:
 def binding_of(work: Work) -> tuple[str, str] | None:
     """The namespace and name of the binding that a Work is of; None for a namespace's Work."""
     told = work.metadata.annotations
-    name = told.get(marks.BINDING_NAME)
-    return (told.get(marks.BINDING_NAMESPACE, ""), name) if name else None
+    name = told.get(karmada_keys.BINDING_NAME)
+    return (told.get(karmada_keys.BINDING_NAMESPACE, ""), name) if name else None
 
 
 def _works(hub: Cluster) -> Cache[Work]:

@@ -7,21 +7,21 @@ then it is let go as it is, and keeps what it has.
 from contextlib import suppress
 
 from compute.api import names
-from compute.api.coordination import Lease
-from compute.api.core import Namespace
-from compute.api.errors import NotFound
 from compute.api.karmada import Cluster as Member
 from compute.api.karmada_work import Work
-from compute.api.meta import Object, ObjectMeta
-from compute.decide.scheduling import is_ready
-from compute.federation import marks
+from compute.decide.federation.scheduling import is_ready
+from compute.federation import karmada_keys
 from compute.federation.planes import EnginePlanes
-from compute.runtime import commit
-from compute.runtime.clusters import Cluster
-from compute.runtime.controller import Controller
-from compute.runtime.kit import Kit
-from compute.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
-from compute.runtime.sources import mapped, own
+from kubekit.api.errors import NotFound
+from kubekit.api.kinds.coordination import Lease
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.reconciling import commit
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
+from kubekit.runtime.sources import mapped, own
 
 
 def controller(planes: EnginePlanes, kit: Kit) -> Controller:
@@ -57,11 +57,11 @@ class Members:
         if member is None:
             await _abandon(hub, request.name)
         elif not member.deleting:
-            await commit.hold(hub.client, member, marks.CLUSTER)
-            for name in (marks.CLUSTER_NAMESPACE, names.execution_namespace(request.name)):
+            await commit.hold(hub.client, member, karmada_keys.CLUSTER)
+            for name in (karmada_keys.CLUSTER_NAMESPACE, names.execution_namespace(request.name)):
                 await _ensure_namespace(hub, name)
         elif not await self._has_works(hub, member) and not await _has_place(hub, request.name):
-            await commit.release(hub.client, member, marks.CLUSTER)
+            await commit.release(hub.client, member, karmada_keys.CLUSTER)
         return DONE
 
     async def _has_works(self, hub: Cluster, member: Member) -> bool:
@@ -84,12 +84,12 @@ async def _abandon(hub: Cluster, cluster: str) -> None:
     """Let the Works of a cell go that are to go, without the cell."""
     for work in (await hub.client.every(Work, names.execution_namespace(cluster))).items:
         if work.deleting:
-            await commit.release(hub.client, work, marks.EXECUTION)
+            await commit.release(hub.client, work, karmada_keys.EXECUTION)
 
 
 async def _has_place(hub: Cluster, cluster: str) -> bool:
     """Whether there is still a place for the Works of a member that leaves. It is removed."""
-    lease = await hub.client.find(Lease, cluster, marks.CLUSTER_NAMESPACE)
+    lease = await hub.client.find(Lease, cluster, karmada_keys.CLUSTER_NAMESPACE)
     if lease is not None:
         await _delete(hub, lease)
     place = await hub.client.find(Namespace, names.execution_namespace(cluster))

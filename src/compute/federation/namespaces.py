@@ -7,17 +7,17 @@ it goes, and the cell's namespace with it, once the hub's namespace has gone.
 from typing import Final
 
 from compute.api import names
-from compute.api.core import Namespace
 from compute.api.karmada import Cluster as Member
 from compute.api.karmada_work import Work
-from compute.environment import Environment
-from compute.federation import lookups, marks, works
+from compute.federation import karmada_keys, lookups, works
 from compute.federation.planes import EnginePlanes
-from compute.runtime.clusters import Cluster, Clusters
-from compute.runtime.controller import Controller
-from compute.runtime.kit import Kit
-from compute.runtime.requests import DONE, ClusterName, Request, Result
-from compute.runtime.sources import mapped, own
+from kubekit.api.kinds.core import Namespace
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster, Clusters
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result
+from kubekit.runtime.sources import mapped, own
 
 _KEPT: Final = ("kube-", "karmada-")  # namespaces of the hub's own
 
@@ -84,7 +84,7 @@ class Namespaces:
                 fresh = works.of_namespace(live, cluster, self._environment.uid())
                 await hub.client.create(fresh)
         elif not present.deleting:
-            work_id = present.metadata.labels.get(marks.WORK_ID, "")
+            work_id = present.metadata.labels.get(karmada_keys.WORK_ID, "")
             desired = works.of_namespace(namespace, cluster, work_id)
             await hub.client.patch(present, works.renewed(present, desired))
 
@@ -98,5 +98,5 @@ def _takes_part(hub: Cluster, cluster: str) -> bool:
 
 
 def _is_sent(namespace: Namespace) -> bool:
-    skipped = namespace.metadata.labels.get(marks.SKIPPED) == "true"
+    skipped = namespace.metadata.labels.get(karmada_keys.SKIPPED) == "true"
     return is_synced(namespace.metadata.name) and not skipped

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from compute.runtime.clusters import Clusters
+from kubekit.runtime.clusters import Clusters
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,11 +18,11 @@ from compute.api.karmada_work import (
     Work,
     WorkStatus,
 )
-from compute.api.meta import EPOCH, Condition, ConditionStatus, Object
 from compute.api.neighbour_reasons import NeighbourReason
 from compute.decide.conditions import find, put
-from compute.decide.scheduling import NoFit, Placed
+from compute.decide.federation.scheduling import NoFit, Placed
 from compute.federation import interpreter
+from kubekit.api.meta import EPOCH, Condition, ConditionStatus, Object
 
 _SCHEDULED: Final = "the clusters are chosen"
 _FULLY_APPLIED: Final = "every cluster has its copy"

@@ -10,28 +10,28 @@ from typing import Any, Final
 import msgspec
 
 from compute.api import names
-from compute.api.core import Namespace
 from compute.api.karmada_work import ResourceBinding, Work, WorkloadTemplate, WorkSpec
-from compute.api.meta import Object, ObjectMeta
-from compute.decide.suspension import holds_dispatching
-from compute.federation import marks
+from compute.decide.federation.suspension import holds_dispatching
+from compute.federation import karmada_keys
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import Object, ObjectMeta
 
 Manifest = dict[str, Any]
 
 _ABORT: Final = "abort"
 _LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"  # is of the hub's object
-_POLICY: Final = (marks.POLICY_NAME, marks.POLICY_NAMESPACE)
+_POLICY: Final = (karmada_keys.POLICY_NAME, karmada_keys.POLICY_NAMESPACE)
 
 
 def of_binding(binding: ResourceBinding, template: Object, cluster: str, work_id: str) -> Work:
     """The Work that gives one cluster its copy of an object."""
     meta, spec = binding.metadata, binding.spec
-    bound = {marks.BINDING_NAME: meta.name, marks.BINDING_NAMESPACE: meta.namespace}
+    bound = {karmada_keys.BINDING_NAME: meta.name, karmada_keys.BINDING_NAMESPACE: meta.namespace}
     told = bound | {key: meta.annotations[key] for key in _POLICY if key in meta.annotations}
-    ids = (marks.BINDING_ID, marks.POLICY_ID)
+    ids = (karmada_keys.BINDING_ID, karmada_keys.POLICY_ID)
     labels = {key: meta.labels[key] for key in ids if key in meta.labels}
     work = _work(template, cluster, work_id)
-    resolution = {marks.CONFLICTS: spec.conflict_resolution.lower()}
+    resolution = {karmada_keys.CONFLICTS: spec.conflict_resolution.lower()}
     manifest = _manifest(template, work, labels, told | resolution)
     wanted = WorkSpec(
         workload=WorkloadTemplate(manifests=(manifest,)),
@@ -44,7 +44,7 @@ def of_binding(binding: ResourceBinding, template: Object, cluster: str, work_id
 def of_namespace(namespace: Namespace, cluster: str, work_id: str) -> Work:
     """The Work that gives one cluster a namespace. It goes when the hub's namespace has gone."""
     work = _work(namespace, cluster, work_id)
-    manifest = _manifest(namespace, work, {}, {marks.CONFLICTS: _ABORT})
+    manifest = _manifest(namespace, work, {}, {karmada_keys.CONFLICTS: _ABORT})
     del manifest["spec"]
     owned = msgspec.structs.replace(work.metadata, owner_references=(namespace.reference(),))
     spec = WorkSpec(workload=WorkloadTemplate(manifests=(manifest,)))
@@ -73,7 +73,7 @@ def is_newer(present: ObjectMeta, desired: ObjectMeta) -> bool:
     Whoever would replace it has read the object from a cache that is behind.
     """
     there, wanted = present.annotations, desired.annotations
-    same = there.get(marks.TEMPLATE_UID) == wanted.get(marks.TEMPLATE_UID)
+    same = there.get(karmada_keys.TEMPLATE_UID) == wanted.get(karmada_keys.TEMPLATE_UID)
     return same and _generation(there) > _generation(wanted)
 
 
@@ -88,8 +88,8 @@ def _work(template: Object, cluster: str, work_id: str) -> Work:
         metadata=ObjectMeta(
             name=names.work(meta.namespace, meta.name, template.kind),
             namespace=names.execution_namespace(cluster),
-            labels={marks.WORK_ID: work_id},
-            finalizers=(marks.EXECUTION,),
+            labels={karmada_keys.WORK_ID: work_id},
+            finalizers=(karmada_keys.EXECUTION,),
         ),
         spec=WorkSpec(),
     )
@@ -100,24 +100,24 @@ def _manifest(
 ) -> Manifest:
     meta = template.metadata
     told = {key: value for key, value in meta.annotations.items() if key != _LAST_APPLIED}
-    labels = meta.labels | labels | work.metadata.labels | {marks.MANAGED: "true"}
+    labels = meta.labels | labels | work.metadata.labels | {karmada_keys.MANAGED: "true"}
     annotations = (
         told
         | annotations
         | {
-            marks.WORK_NAME: work.metadata.name,
-            marks.WORK_NAMESPACE: work.metadata.namespace,
-            marks.TEMPLATE_UID: meta.uid,
-            marks.TEMPLATE_GENERATION: str(meta.generation),
-            marks.MANAGED_LABELS: ",".join(sorted(labels)),
+            karmada_keys.WORK_NAME: work.metadata.name,
+            karmada_keys.WORK_NAMESPACE: work.metadata.namespace,
+            karmada_keys.TEMPLATE_UID: meta.uid,
+            karmada_keys.TEMPLATE_GENERATION: str(meta.generation),
+            karmada_keys.MANAGED_LABELS: ",".join(sorted(labels)),
         }
     )
-    keys = sorted((*annotations, marks.MANAGED_ANNOTATIONS))
+    keys = sorted((*annotations, karmada_keys.MANAGED_ANNOTATIONS))
     kept = ObjectMeta(
         name=meta.name,
         namespace=meta.namespace,
         labels=labels,
-        annotations=annotations | {marks.MANAGED_ANNOTATIONS: ",".join(keys)},
+        annotations=annotations | {karmada_keys.MANAGED_ANNOTATIONS: ",".join(keys)},
     )
     # As JSON and back, so that it is equal to what a server shows of it: lists, not tuples.
     encoded = msgspec.json.encode(msgspec.structs.replace(template, metadata=kept))
@@ -134,5 +134,5 @@ def _told(work: Work, spec: WorkSpec, labels: dict[str, str], annotations: dict[
 
 
 def _generation(annotations: dict[str, str]) -> int:
-    written = annotations.get(marks.TEMPLATE_GENERATION, "")
+    written = annotations.get(karmada_keys.TEMPLATE_GENERATION, "")
     return int(written) if written.isdecimal() else 0

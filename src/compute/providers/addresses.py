@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from compute.api.compute import Instance
-from compute.decide.addresses import Prefix, address_of, hosts
-from compute.runtime.cache import Cache
-from compute.runtime.changes import Changed
-from compute.runtime.clusters import Cluster
-from compute.runtime.index import Key
-from compute.runtime.requests import ClusterName
+from compute.decide.networking.addresses import Prefix, address_of, hosts
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.requests import ClusterName
+from kubekit.runtime.watching.cache import Cache
+from kubekit.runtime.watching.changes import Changed
+from kubekit.runtime.watching.index import Key
 
 _ADDRESS: Final = "simulated: address"
 Held = tuple[str, int]  # network and address

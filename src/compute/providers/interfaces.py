@@ -11,10 +11,10 @@ from typing import Final
 
 from compute.api.compute import Instance
 from compute.api.networking import NetworkBinding, Subnet
-from compute.decide.addresses import Prefix, prefix_of
-from compute.decide.bindings import binding_of, deployment_of
 from compute.decide.joins import deployment_name
-from compute.runtime.clusters import Cluster
+from compute.decide.networking.addresses import Prefix, prefix_of
+from compute.decide.networking.bindings import binding_of, deployment_of
+from kubekit.runtime.clusters import Cluster
 
 _CONTEXT: Final = "simulated: context"
 _DEPLOYMENT: Final = "simulated: deployment"

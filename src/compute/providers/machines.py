@@ -10,14 +10,14 @@ from datetime import datetime, timedelta
 from fnmatch import fnmatchcase
 from typing import Final
 
-from compute.api import times
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
-from compute.api.meta import ConditionStatus
 from compute.api.reasons import KnownReason, Reason
 from compute.decide.conditions import find, is_true
 from compute.providers.delays import drawn
 from compute.providers.settings import Settings
+from kubekit.api import times
+from kubekit.api.meta import ConditionStatus
 
 NODE: Final = "simulated.compute.datumapis.com/node"
 STARTED: Final = "simulated.compute.datumapis.com/started-at"

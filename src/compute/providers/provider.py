@@ -13,29 +13,25 @@ from typing import Any, Final
 import msgspec
 
 from compute.api import finalizers
-from compute.api.compute import (
-    Instance,
-    InterfaceAssignments,
-    NetworkInterfaceStatus,
-)
+from compute.api.compute import Instance, InterfaceAssignments, NetworkInterfaceStatus
 from compute.api.conditions import ConditionType
-from compute.api.core import ConfigMap
 from compute.api.networking import Subnet
 from compute.api.reasons import Reason
-from compute.decide.addresses import address_of
 from compute.decide.conditions import is_true, status_of
-from compute.decide.gating import closed
-from compute.environment import Environment
+from compute.decide.networking.addresses import address_of
+from compute.decide.scheduling_gates import closed
 from compute.providers import machines, settings
 from compute.providers.addresses import Addresses, holders
 from compute.providers.interfaces import NoNetwork, NotYet, prefixes
 from compute.providers.machines import Machine, Said, Verdict
 from compute.providers.settings import SettingsDesk
 from compute.providers.statuses import spoken
-from compute.runtime import commit
-from compute.runtime.clusters import Cluster, Clusters
-from compute.runtime.requests import DONE, ClusterName, Request, Result
-from compute.runtime.sources import Source, mapped, own
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster, Clusters
+from kubekit.runtime.reconciling import commit
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result
+from kubekit.runtime.sources import Source, mapped, own
 
 _UNPROGRAMMED: Final = "simulated: unprogrammed"
 _FULL: Final = 30.0  # seconds until a network without a free address is asked again

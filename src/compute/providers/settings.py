@@ -19,11 +19,11 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from compute.api import digits
-from compute.api.core import ConfigMap
 from compute.providers.delays import Delay, parse_delay, parse_number
-from compute.runtime.clusters import Cluster
-from compute.runtime.requests import ClusterName
+from kubekit.api import digits
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.requests import ClusterName
 
 NAMESPACE: Final = "compute-system"
 NAME: Final = "simulated-provider"

@@ -3,18 +3,18 @@
 from collections.abc import Iterable
 from typing import Final
 
-from compute.api.core import ConfigMap
 from compute.api.reasons import NeighbourReason
 from compute.providers import settings
 from compute.providers.addresses import Addresses
 from compute.providers.provider import Provider
 from compute.providers.settings import SettingsDesk
-from compute.runtime.clusters import Clusters
-from compute.runtime.controller import Controller, ControllerSettings
-from compute.runtime.events import Recorder
-from compute.runtime.kit import Kit
-from compute.runtime.requests import DONE, ClusterName, Request, Result
-from compute.runtime.sources import mapped
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.controller import Controller, ControllerSettings
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result
+from kubekit.runtime.sources import mapped
 
 _WORKERS: Final = ControllerSettings(workers=8)
 

@@ -6,10 +6,10 @@ import msgspec
 
 from compute.api.compute import Instance, InstanceControllerStatus, InstanceStatus
 from compute.api.conditions import ConditionType
-from compute.api.meta import EPOCH, Condition
 from compute.decide.conditions import find, put
-from compute.decide.template import recorded_hash
+from compute.decide.deployment.template import recorded_hash
 from compute.providers.machines import Said
+from kubekit.api.meta import EPOCH, Condition
 
 
 def spoken(instance: Instance, said: dict[ConditionType, Said], now: datetime) -> InstanceStatus:

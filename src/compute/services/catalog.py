@@ -4,13 +4,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from compute.runtime.controller import Controller
-from compute.runtime.kit import Kit
-from compute.services import entitlements, furnishing, locations, network, projects
+from compute.services import default_network, entitlements, locations, network, projects
 from compute.services.planes import ServicePlanes
 from compute.services.projects import PlaneKeeper
 from compute.services.quota import service as quota
 from compute.services.quota.grants import FIRST_GRANT
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.controller_factory import Kit
 
 QUOTA: Final = "quota"
 PLATFORM: Final = "platform"  # projects, and what each of them begins with
@@ -37,7 +37,7 @@ def services(keeper: PlaneKeeper, settings: ServiceSettings | None = None) -> di
     def platform(planes: ServicePlanes, kit: Kit) -> list[Controller]:
         return [
             *projects.controllers(planes, keeper, kit),
-            *furnishing.controllers(planes, kit),
+            *default_network.controllers(planes, kit),
             *entitlements.controllers(planes, kit),
             *locations.controllers(planes, kit),
         ]

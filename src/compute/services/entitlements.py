@@ -16,22 +16,22 @@ from typing import Final
 import msgspec
 
 from compute.api.conditions import NeighbourCondition
-from compute.api.core import ConfigMap
-from compute.api.meta import Object
 from compute.api.reasons import NeighbourReason
-from compute.api.resourcemanager import Project
+from compute.api.resource_manager import Project
 from compute.api.services import ServiceEntitlement
 from compute.decide import entitlement as rules
 from compute.decide.conditions import is_true
 from compute.decide.entitlement import Settings
-from compute.environment import Environment
-from compute.runtime.clusters import Cluster
-from compute.runtime.controller import Controller
-from compute.runtime.events import Recorder
-from compute.runtime.kit import Kit
-from compute.runtime.requests import DONE, ClusterName, Request, Result
-from compute.runtime.sources import mapped, own
 from compute.services.planes import PLATFORM, ServicePlanes
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.meta import Object
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result
+from kubekit.runtime.sources import mapped, own
 
 SETTINGS: Final = "entitlements"  # the ConfigMap
 _NAME: Final = "entitlements"  # the controller

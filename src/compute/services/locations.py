@@ -6,22 +6,22 @@ from typing import Final
 import msgspec
 
 from compute.api.conditions import ConditionType
-from compute.api.core import Namespace
 from compute.api.karmada import Cluster as Member
-from compute.api.meta import Object
 from compute.api.networking import Location, LocationBinding
 from compute.api.reasons import Reason
-from compute.api.resourcemanager import Project
+from compute.api.resource_manager import Project
 from compute.decide.conditions import put
 from compute.decide.ranking import Candidate
-from compute.environment import Environment
-from compute.runtime.clusters import Cluster
-from compute.runtime.controller import Controller
-from compute.runtime.kit import Kit
-from compute.runtime.requests import DONE, ClusterName, Request, Result
-from compute.runtime.sources import mapped
 from compute.services.offers import CLASS, Offer, city_of, location, offers
 from compute.services.planes import ServicePlanes
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import Object
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result
+from kubekit.runtime.sources import mapped
 
 _HERE: Final = Candidate("", Reason.READY, "The cell serves the city", "True")
 

@@ -11,7 +11,6 @@ from compute.api import labels, names
 from compute.api.cities import CITIES
 from compute.api.conditions import ConditionType
 from compute.api.karmada import Cluster as Member
-from compute.api.meta import ObjectMeta
 from compute.api.networking import (
     BoundLocation,
     Location,
@@ -23,6 +22,7 @@ from compute.api.networking import (
 from compute.api.reasons import Reason
 from compute.decide.conditions import find
 from compute.decide.ranking import Candidate
+from kubekit.api.meta import ObjectMeta
 
 CLASS: Final = "datum-managed"  # who looks after the locations that are made here
 

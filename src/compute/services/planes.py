@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from compute.runtime.clusters import Clusters
+from kubekit.runtime.clusters import Clusters
 
 PLATFORM: Final = "milo-system"  # the namespace of the core plane that holds what is ours
 

@@ -10,20 +10,20 @@ from typing import Final
 from compute.api import labels
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.api.errors import NotFound
 from compute.api.karmada import Cluster as Member
-from compute.api.meta import Object
 from compute.api.networking import Network, Subnet
 from compute.api.quota import ResourceClaim
-from compute.api.resourcemanager import Project
-from compute.client.client import Client
-from compute.client.options import ListOptions
+from compute.api.resource_manager import Project
 from compute.decide.conditions import find
 from compute.decide.project_removal import HoldingCell, Removal
-from compute.environment import Environment
-from compute.runtime.cache import Cache
-from compute.runtime.clusters import Cluster
 from compute.services.planes import ServicePlanes
+from kubekit.api.errors import NotFound
+from kubekit.api.meta import Object
+from kubekit.client.client import Client
+from kubekit.client.options import ListOptions
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.watching.cache import Cache
 
 _ONE: Final = ListOptions(limit=1)
 _MAKER: Final = "the cell that made it"

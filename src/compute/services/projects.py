@@ -11,22 +11,22 @@ import msgspec
 from compute.api import finalizers, names
 from compute.api.conditions import ConditionType, NeighbourCondition
 from compute.api.karmada import Cluster as Member
-from compute.api.meta import Object
 from compute.api.reasons import NeighbourReason, Reason
-from compute.api.resourcemanager import Project
+from compute.api.resource_manager import Project
 from compute.decide.conditions import find, is_true, put
 from compute.decide.project_removal import COMPLETE, STARTED, Removal
 from compute.decide.ranking import Candidate
-from compute.environment import Environment
-from compute.runtime.clusters import Cluster
-from compute.runtime.commit import hold, release
-from compute.runtime.controller import Controller
-from compute.runtime.events import Recorder
-from compute.runtime.kit import Kit
-from compute.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
-from compute.runtime.sources import Source, mapped, own
 from compute.services.planes import ServicePlanes
 from compute.services.project_cleanup import WATCHED, Cleanup
+from kubekit.api.meta import Object
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.reconciling.commit import hold, release
+from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
+from kubekit.runtime.sources import Source, mapped, own
 
 _NAME: Final = "project-planes"
 _READY: Final = Candidate("", Reason.READY, "Its plane answers", "True")

@@ -7,9 +7,9 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from compute.api import scheme
-from compute.api.meta import Object
-from compute.app.homes import Home
+from compute.app.planes import Home
+from kubekit.api import scheme
+from kubekit.api.meta import Object
 from tests.integration.worlds import PROJECT, workload
 from tests.sim.whole.judged import JudgedWorld, judged
 from tests.sim.whole.readings import Picture, Reading, picture, resource_of

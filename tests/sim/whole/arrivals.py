@@ -6,10 +6,11 @@ from compute.api import annotations, labels, names
 from compute.api.compute import Instance, ReplicaCounts, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.networking import LocationBinding, Network
-from compute.app.homes import HUB, Home
-from compute.decide import joins, slots
-from compute.decide.rollup import same
-from compute.decide.template import recorded_hash, template_hash
+from compute.app.planes import HUB, Home
+from compute.decide import joins
+from compute.decide.deployment import slots
+from compute.decide.deployment.rollup import same
+from compute.decide.deployment.template import recorded_hash, template_hash
 from tests.sim.whole.excuses import excuse
 from tests.sim.whole.readings import Reading, same_spec
 from tests.sim.whole.shapes import ordinal

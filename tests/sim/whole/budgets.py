@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from compute.api import labels, names
 from compute.api.quota import ResourceClaim, ResourceGrant
-from compute.app.homes import CORE, Home
+from compute.app.planes import CORE, Home
 from compute.decide import budget
 from tests.sim.whole.commits import Commit, Lately, Laws, Notes
 from tests.sim.whole.machines import is_granted

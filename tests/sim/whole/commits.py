@@ -7,17 +7,17 @@ from typing import Any, Final, Generic, TypeVar
 
 import msgspec
 
-from compute.api import scheme
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.core import ConfigMap, Namespace
 from compute.api.karmada import Cluster, PropagationPolicy
 from compute.api.karmada_work import Work
-from compute.api.meta import Object, OwnerReference
 from compute.api.networking import LocationBinding
 from compute.api.quota import ResourceClaim, ResourceGrant
-from compute.api.resourcemanager import Project
-from compute.app.homes import Home, Role
-from compute.plane.store.records import ChangeType
+from compute.api.resource_manager import Project
+from compute.app.planes import Home, Role
+from kubekit.api import scheme
+from kubekit.api.kinds.core import ConfigMap, Namespace
+from kubekit.api.meta import Object, OwnerReference
+from kubekit.plane.store.records import ChangeType
 
 K = TypeVar("K", bound=Object)
 T = TypeVar("T")

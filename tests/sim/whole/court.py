@@ -19,10 +19,8 @@ from compute.api.compute import (
     Workload,
     WorkloadDeployment,
 )
-from compute.api.core import Namespace
 from compute.api.karmada import Cluster, ClusterSpec, ClusterStatus
 from compute.api.karmada_work import Work, WorkloadTemplate, WorkSpec
-from compute.api.meta import Condition, ConditionStatus, ObjectMeta
 from compute.api.quota import (
     Allowance,
     GrantBucket,
@@ -33,16 +31,19 @@ from compute.api.quota import (
     ResourceGrantSpec,
     ResourceGrantStatus,
 )
-from compute.api.resourcemanager import Project, ProjectOwnerRef, ProjectSpec
-from compute.app.homes import CORE, HUB, Home
-from compute.decide import budget, placement, quota
+from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
+from compute.app.planes import CORE, HUB, Home
+from compute.decide import budget, quota
+from compute.decide.deployment.template import build_instance, recorded_hash
 from compute.decide.federation import hub_deployment, policy, projection
-from compute.decide.gating import opened
-from compute.decide.template import build_instance, recorded_hash
+from compute.decide.scheduling_gates import opened
+from compute.decide.workload import placement
 from compute.providers.machines import NODE, STARTED
-from tests import builders
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import Condition, ConditionStatus, ObjectMeta
 from tests.sim.whole.docket import LAG, Docket
-from tests.virtual_time import run
+from tests.support.compute import builders
+from tests.support.kubekit.virtual_time import run
 
 SHOP: Final = Home("project", "shop")
 BANK: Final = Home("project", "bank")

@@ -13,11 +13,11 @@ from enum import StrEnum
 
 from compute.api import names
 from compute.api.compute import Instance, WorkloadDeployment
-from compute.api.core import Namespace
 from compute.api.karmada_work import Work
-from compute.app.homes import Home
-from compute.decide.slots import is_ready
-from compute.decide.template import recorded_hash
+from compute.app.planes import Home
+from compute.decide.deployment.slots import is_ready
+from compute.decide.deployment.template import recorded_hash
+from kubekit.api.kinds.core import Namespace
 from tests.sim.whole.commits import Commit, Key, Lately, Laws, Notes
 from tests.sim.whole.shapes import Shape, Shapes, ordinal, owner_uid
 from tests.sim.whole.sight import Sight, recently

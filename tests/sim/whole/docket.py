@@ -5,12 +5,12 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from compute.api.meta import Object
-from compute.app.homes import Home
-from compute.plane.store.records import ChangeType, Event, Record
-from tests import builders
+from compute.app.planes import Home
+from kubekit.api.meta import Object
+from kubekit.plane.store.records import ChangeType, Event, Record
 from tests.sim.trace import Trace
 from tests.sim.whole.laws import Judge
+from tests.support.compute import builders
 
 K = TypeVar("K", bound=Object)
 LAG: Final = 10.0  # seconds

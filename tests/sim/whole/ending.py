@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from compute.api.meta import EPOCH
 from compute.api.quota import ResourceClaim
-from compute.app.homes import Home
+from compute.app.planes import Home
 from compute.decide import budget
-from compute.plane.plane import Plane
+from kubekit.api.meta import EPOCH
+from kubekit.plane.plane import Plane
 from tests.sim.whole import arrivals, remains, truths
 from tests.sim.whole.excuses import left
 from tests.sim.whole.machines import is_granted

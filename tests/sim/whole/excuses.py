@@ -6,16 +6,16 @@ from fnmatch import fnmatchcase
 from compute.api import labels, names
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
-from compute.api.core import ConfigMap, Namespace
 from compute.api.networking import Network
 from compute.api.quota import ResourceClaim, ResourceGrant
 from compute.api.reasons import Reason
-from compute.app.homes import CORE, HUB, Home
+from compute.app.planes import CORE, HUB, Home
 from compute.decide import budget
 from compute.decide.conditions import find
 from compute.decide.federation import identity
 from compute.providers import settings
 from compute.providers.settings import Settings
+from kubekit.api.kinds.core import ConfigMap, Namespace
 from tests.sim.whole.budgets import granted
 from tests.sim.whole.commits import Key
 from tests.sim.whole.readings import Reading

@@ -6,14 +6,14 @@ from msgspec.structs import replace
 
 from compute.api import labels, names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.core import ConfigMap, Namespace
 from compute.api.karmada import Cluster, PropagationPolicy
 from compute.api.karmada_work import Work
-from compute.api.meta import ObjectMeta
 from compute.api.quota import ResourceClaim
-from compute.api.resourcemanager import Project
-from compute.app.homes import CORE, HUB
+from compute.api.resource_manager import Project
+from compute.app.planes import CORE, HUB
 from compute.providers import settings
+from kubekit.api.kinds.core import ConfigMap, Namespace
+from kubekit.api.meta import ObjectMeta
 from tests.sim.whole.court import BANK, DFW, LHR, SHOP, WEB, Court, later
 from tests.sim.whole.sight import PATIENCE
 

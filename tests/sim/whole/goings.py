@@ -10,8 +10,8 @@ from typing import Any
 from compute.api import labels, names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.karmada import PropagationPolicy
-from compute.api.resourcemanager import Project
-from compute.app.homes import HUB
+from compute.api.resource_manager import Project
+from compute.app.planes import HUB
 from compute.decide import joins
 from tests.sim.whole.commits import Commit, Key, Lately, Laws, Notes
 from tests.sim.whole.machines import has_machine

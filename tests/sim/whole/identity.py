@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 
 from compute.api import labels, names
-from compute.api.core import Namespace
 from compute.api.quota import ResourceClaim
-from compute.app.homes import Home
+from compute.app.planes import Home
 from compute.decide.federation import identity
+from kubekit.api.kinds.core import Namespace
 from tests.sim.whole.commits import Commit, Laws
 from tests.sim.whole.sight import Sight
 

@@ -5,19 +5,19 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
-from compute.app.homes import Home, Homes
+from compute.app.planes import Home, Homes
 from compute.app.sites import sites
 from compute.app.world import World
-from compute.plane.plane import Plane
-from compute.plane.store.records import Event
-from compute.runtime.kit import Kit
+from kubekit.plane.plane import Plane
+from kubekit.plane.store.records import Event
+from kubekit.runtime.controller_factory import Kit
 from tests.integration.worlds import CITIES, Watched
 from tests.sim.planes import environment
 from tests.sim.trace import Trace
 from tests.sim.whole.laws import Judge
 from tests.sim.whole.processes import CountingKit
 from tests.sim.whole.simulated import MemoryPlanes
-from tests.virtual_time import run
+from tests.support.kubekit.virtual_time import run
 
 CALM = 0.5  # seconds: nothing is late here, so no decision is on its way for longer
 

@@ -9,9 +9,9 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, Final, cast
 
-from compute.app.homes import Home
-from compute.plane.store.records import Event
-from compute.runtime.requests import Request
+from compute.app.planes import Home
+from kubekit.plane.store.records import Event
+from kubekit.runtime.requests import Request
 from tests.sim.trace import Trace
 from tests.sim.whole import status_laws
 from tests.sim.whole.budgets import Budgets

@@ -15,13 +15,12 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from compute.api.compute import Placement, Workload
-from compute.api.meta import ObjectMeta
-from compute.app.homes import Home
-from compute.client.client import Client
-from compute.plane.local import LocalClient
-from compute.plane.plane import Plane
-from compute.plane.store.records import ChangeType, Event
-from tests import builders
+from compute.app.planes import Home
+from kubekit.api.meta import ObjectMeta
+from kubekit.client.client import Client
+from kubekit.plane.local import LocalClient
+from kubekit.plane.plane import Plane
+from kubekit.plane.store.records import ChangeType, Event
 from tests.integration.worlds import is_served
 from tests.sim.loop import SimLoop
 from tests.sim.trace import Trace
@@ -29,6 +28,7 @@ from tests.sim.whole import normal
 from tests.sim.whole.laws import Judge, Violation
 from tests.sim.whole.simulated import SimulatedWorld
 from tests.sim.whole.users import Owner
+from tests.support.compute import builders
 
 SEED: Final = "plans"
 CITIES: Final = ("DFW", "LHR")

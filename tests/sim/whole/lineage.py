@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from compute.api import labels, names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.core import Namespace
 from compute.api.karmada_work import Work
-from compute.app.homes import HUB, Home
+from compute.app.planes import HUB, Home
 from compute.decide import joins
-from compute.decide.template import recorded_hash
+from compute.decide.deployment.template import recorded_hash
+from kubekit.api.kinds.core import Namespace
 from tests.sim.whole.commits import Commit, Key, Lately, Laws, Notes
 from tests.sim.whole.goings import Goings
 from tests.sim.whole.shapes import Shapes, ordinal

@@ -10,15 +10,15 @@ from typing import Any
 from compute.api import finalizers, labels, names
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType, NeighbourCondition
-from compute.api.core import ConfigMap
 from compute.api.quota import ResourceClaim
-from compute.app.homes import Home
+from compute.app.planes import Home
 from compute.decide import quota
 from compute.decide.conditions import is_true
-from compute.decide.gating import closed
+from compute.decide.scheduling_gates import closed
 from compute.providers import settings
 from compute.providers.machines import NODE, STARTED
 from compute.providers.settings import Settings
+from kubekit.api.kinds.core import ConfigMap
 from tests.sim.whole.commits import Commit, Key, Lately, Laws, Notes
 from tests.sim.whole.shapes import ordinal, owner_uid
 from tests.sim.whole.sight import PATIENCE, Sight, recently

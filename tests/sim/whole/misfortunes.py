@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Final, Literal
 
-from compute.api.errors import ApiError
-from compute.client.transport import Place, WatchEvent
-from tests import depth
+from kubekit.api.errors import ApiError
+from kubekit.client.transport import Place, WatchEvent
 from tests.sim.network import Sent, Wires
 from tests.sim.weather import FAIR, Weather
 from tests.sim.whole.lifetime import SEED
 from tests.sim.whole.processes import Process
 from tests.sim.whole.simulated import SimulatedWorld
+from tests.support.generated import depth
 
 Kind = Literal["crash", "stale", "unseen", "late"]
 LAPSES: Final = (0.5, 5.0, 30.0)  # seconds that a part is dead, or a watch silent

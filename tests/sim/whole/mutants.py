@@ -15,20 +15,25 @@ from msgspec.structs import replace
 from compute.api import finalizers, labels, names
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
-from compute.api.errors import ApiError
 from compute.api.karmada import PropagationPolicy
-from compute.controllers.cell import deployment as cell_deployment, quota_gate, write_back
-from compute.controllers.management import carrying, withdrawal, workload, workload_reads
-from compute.decide import budget, quota, readiness, rollout, rollup
+from compute.controllers.cell.deployment import controller as cell_deployment
+from compute.controllers.cell.instance import quota_gate
+from compute.controllers.cell.write_back import controller as write_back
+from compute.controllers.management import apply_writes
+from compute.controllers.management.federator import withdrawal
+from compute.controllers.management.workload import controller as workload, reads
+from compute.decide import budget, quota, readiness
 from compute.decide.conditions import find, is_true
+from compute.decide.deployment import rollout, rollup
 from compute.decide.federation import projections, statuses
 from compute.decide.quota import releases
 from compute.decide.writes import Delete
 from compute.federation import execution, interpreter
-from compute.runtime import commit
-from compute.runtime.endings import Endings
-from compute.runtime.informer import Informer
-from compute.runtime.requests import DONE
+from kubekit.api.errors import ApiError
+from kubekit.runtime.queueing.outcomes import Endings
+from kubekit.runtime.reconciling import commit
+from kubekit.runtime.requests import DONE
+from kubekit.runtime.watching.informer import Informer
 from tests.sim.whole.laws import Violation
 
 # How the judge names a law that was broken, one that does not come true in the end, and whoever
@@ -161,7 +166,7 @@ def tells_the_time(instance, *, network_failure, now, right=readiness.conditions
 
 
 async def lets_the_workload_go_first(_, project, workload):
-    live = await workload_reads.live(project, workload)
+    live = await reads.live(project, workload)
     if live is not None and live.deleting:
         await commit.release(project.client, live, finalizers.WORKLOAD)
     return DONE
@@ -180,7 +185,7 @@ async def stops_what_the_hub_cannot_see(
         raise
 
 
-async def removes_the_policy_too(client, write, right=carrying.remove):
+async def removes_the_policy_too(client, write, right=apply_writes.remove):
     await right(client, write)
     meta = write.existing.metadata
     city = meta.labels[labels.TOPOLOGY_CITY_CODE]

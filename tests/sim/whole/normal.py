@@ -14,10 +14,10 @@ from typing import Any, Final
 
 import msgspec
 
-from compute.app.homes import Home
-from compute.client.transport import Document
-from compute.plane.plane import Plane
-from tests.end_states import differing
+from compute.app.planes import Home
+from kubekit.client.transport import Document
+from kubekit.plane.plane import Plane
+from tests.support.compute.end_states import differing
 
 State = dict[str, Document]  # by plane, kind and name
 

@@ -22,7 +22,6 @@ from itertools import count
 from typing import Final
 
 from compute.app.sites import sites
-from tests import depth
 from tests.sim.loop import SimLoop, run
 from tests.sim.network import Wires
 from tests.sim.replay import logs_in
@@ -32,6 +31,7 @@ from tests.sim.whole.laws import LAG, Judge, Violation
 from tests.sim.whole.lifetime import CITIES, SEED, Lifetime, Pace
 from tests.sim.whole.misfortunes import LATE, Fate, Moments, Plan
 from tests.sim.whole.simulated import SimulatedWorld
+from tests.support.generated import depth
 
 SHOWN: Final = 60  # lines of the trace of a plan that failed
 KEPT: Final = 2000

@@ -11,14 +11,14 @@ from datetime import timedelta
 from random import Random
 from typing import Any, Final, Protocol
 
-from compute.app.homes import Home
-from compute.client.client import Client
-from compute.environment import Environment
-from compute.plane.plane import Plane
-from compute.runtime.controller import Controller, ControllerSettings
-from compute.runtime.kit import Kit
-from compute.runtime.metrics import Metrics
-from compute.runtime.requests import Request
+from compute.app.planes import Home
+from kubekit.client.client import Client
+from kubekit.environment import Environment
+from kubekit.plane.plane import Plane
+from kubekit.runtime.controller import Controller, ControllerSettings
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.reporting.metrics import Metrics
+from kubekit.runtime.requests import Request
 from tests.sim.loop import Life
 from tests.sim.network import Link, Wires
 from tests.sim.planes import environment

@@ -5,14 +5,15 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from compute.api import labels, names, scheme
+from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
-from compute.api.core import Namespace
 from compute.api.karmada import Cluster
 from compute.api.karmada_work import ResourceBinding
-from compute.api.meta import Object
-from compute.app.homes import HUB, Home, Role
-from compute.plane.plane import Plane
+from compute.app.planes import HUB, Home, Role
+from kubekit.api import scheme
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import Object
+from kubekit.plane.plane import Plane
 from tests.sim.whole.commits import Head, Key, head_of
 
 K = TypeVar("K", bound=Object)

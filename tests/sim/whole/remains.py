@@ -5,18 +5,18 @@ from typing import Final
 
 from compute.api import labels, names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.coordination import Lease
-from compute.api.core import ConfigMap, Namespace
 from compute.api.karmada import Cluster, PropagationPolicy
 from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.networking import NetworkBinding, NetworkContext, Subnet, SubnetClaim
 from compute.api.quota import ResourceClaim
-from compute.app.homes import HUB, Home, Role
-from compute.decide import slots
+from compute.app.planes import HUB, Home, Role
+from compute.decide.deployment import slots
 from compute.decide.federation import identity
-from compute.federation import marks
+from compute.federation import karmada_keys
 from compute.federation.namespaces import is_synced
-from compute.services.network import ledger
+from compute.services.network import subnet_ledger
+from kubekit.api.kinds.coordination import Lease
+from kubekit.api.kinds.core import ConfigMap, Namespace
 from tests.sim.whole.excuses import place, source
 from tests.sim.whole.machines import has_machine, is_granted
 from tests.sim.whole.readings import Reading
@@ -148,8 +148,8 @@ def l3_networks_are_used(reading: Reading) -> Iterator[str]:
         for key in sorted(reading.all(cell, Subnet).keys() - reading.all(cell, SubnetClaim).keys()):
             yield f"L3 {cell.name}: nobody claims {key[1]}"
     for project in reading.homes("project"):
-        for entry in filter(ledger.is_ours, reading.all(project, Subnet).values()):
-            holder = ledger.holder(entry)
+        for entry in filter(subnet_ledger.is_ours, reading.all(project, Subnet).values()):
+            holder = subnet_ledger.holder(entry)
             cell = Home("cell", holder.cell)
             claims = reading.all(cell, SubnetClaim) if cell in reading.homes("cell") else {}
             if (holder.namespace, holder.claim) not in claims:
@@ -159,7 +159,9 @@ def l3_networks_are_used(reading: Reading) -> Iterator[str]:
 def l3_leases_are_of_the_living(reading: Reading) -> Iterator[str]:
     """A cell that is no member has no lease on the hub."""
     for namespace, name in reading.all(HUB, Lease):
-        if namespace == marks.CLUSTER_NAMESPACE and ("", name) not in reading.all(HUB, Cluster):
+        if namespace == karmada_keys.CLUSTER_NAMESPACE and ("", name) not in reading.all(
+            HUB, Cluster
+        ):
             yield f"L3 hub: the lease of {name} is of no cell"
 
 

@@ -12,12 +12,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from tests import depth
 from tests.sim.loop import SimLoop, run
 from tests.sim.replay import logs_in
 from tests.sim.trace import Trace
 from tests.sim.whole.laws import Violation
 from tests.sim.whole.world import Options, Play, options
+from tests.support.generated import depth
 
 SHOWN: Final = 60  # lines of the trace of a failed run
 

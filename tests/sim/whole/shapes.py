@@ -2,12 +2,14 @@
 
 from dataclasses import dataclass
 
-from compute.api import intstr, labels, names
+from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.quota import ResourceRequest
-from compute.app.homes import Home
-from compute.decide import joins, quota, rollout, slots
-from compute.decide.template import template_hash
+from compute.app.planes import Home
+from compute.decide import joins, quota
+from compute.decide.deployment import rollout, slots
+from compute.decide.deployment.template import template_hash
+from kubekit.api import int_or_string
 from tests.sim.whole.commits import Commit, Lately
 from tests.sim.whole.sight import Sight, recently
 
@@ -53,7 +55,11 @@ class Shapes:
         spec, settings = deployment.spec, rollout.settings_of(deployment)
         desired = 0 if gone else slots.desired(deployment)
         parallel = spec.scale_settings.instance_management_policy == "Parallel"
-        share = intstr.scaled(settings.max_unavailable, desired, round_up=False) if parallel else 1
+        share = (
+            int_or_string.scaled(settings.max_unavailable, desired, round_up=False)
+            if parallel
+            else 1
+        )
         return Shape(
             uid=deployment.metadata.uid,
             desired=desired,

@@ -5,13 +5,13 @@ from math import inf
 from typing import Any, Final, TypeVar, cast
 
 from compute.api import names
-from compute.api.core import Namespace
 from compute.api.karmada import Cluster
-from compute.api.meta import Object
-from compute.api.resourcemanager import Project
-from compute.app.homes import CORE, HUB, Home
+from compute.api.resource_manager import Project
+from compute.app.planes import CORE, HUB, Home
 from compute.decide.federation import Identity, identity
-from compute.decide.scheduling import is_ready
+from compute.decide.federation.scheduling import is_ready
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import Object
 from tests.sim.whole.commits import KINDS, Commit, Key, Lately
 
 K = TypeVar("K", bound=Object)

@@ -12,16 +12,16 @@ from itertools import count
 from pathlib import Path
 from typing import Any
 
-from compute.app.homes import Home, Homes
 from compute.app.links import Link
+from compute.app.planes import Home, Homes
 from compute.app.sites import Site
 from compute.app.world import World
-from compute.client.client import Client
-from compute.plane.local import LocalClient
-from compute.plane.plane import Plane
-from compute.plane.store.records import Event
-from compute.plane.store.store import Store
-from compute.runtime.kit import Kit
+from kubekit.client.client import Client
+from kubekit.plane.local import LocalClient
+from kubekit.plane.plane import Plane
+from kubekit.plane.store.records import Event
+from kubekit.plane.store.store import Store
+from kubekit.runtime.controller_factory import Kit
 from tests.integration.worlds import SETTINGS, kinds, names_folder
 from tests.sim.loop import outside
 from tests.sim.network import Wires

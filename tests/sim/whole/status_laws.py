@@ -5,9 +5,9 @@ from typing import Any, Final
 
 from compute.api.compute import Instance, ReplicaCounts, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.api.meta import Condition
 from compute.decide.conditions import find, is_true
-from compute.decide.gating import closed
+from compute.decide.scheduling_gates import closed
+from kubekit.api.meta import Condition
 from tests.sim.whole.commits import Commit, Laws
 
 

@@ -4,7 +4,7 @@ from msgspec.structs import replace
 
 from compute.api import finalizers, gates, labels, names
 from compute.api.compute import Instance, WorkloadDeployment
-from compute.api.instancespec import SchedulingGate
+from compute.api.instance_spec import SchedulingGate
 from compute.api.quota import ResourceClaim
 from tests.sim.whole.court import DFW, LHR, SHOP, WEB, Court, later
 

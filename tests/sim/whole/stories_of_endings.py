@@ -7,17 +7,17 @@ from msgspec.structs import replace
 
 from compute.api import annotations, labels
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.coordination import Lease
-from compute.api.core import ConfigMap, Namespace
 from compute.api.karmada import Cluster, PropagationPolicy
 from compute.api.karmada_work import ResourceBinding, Work
-from compute.api.meta import Object
 from compute.api.networking import NetworkBinding, NetworkContext, Subnet, SubnetClaim
 from compute.api.quota import AllowanceBucket, ResourceClaim
-from compute.api.resourcemanager import Project
-from compute.app.homes import CORE, HUB
-from tests import builders
+from compute.api.resource_manager import Project
+from compute.app.planes import CORE, HUB
+from kubekit.api.kinds.coordination import Lease
+from kubekit.api.kinds.core import ConfigMap, Namespace
+from kubekit.api.meta import Object
 from tests.sim.whole.album import DFW, LHR, SHOP, Album
+from tests.support.compute import builders
 
 WEB = "web-home-dfw"
 FIRST = "web-home-dfw-0"

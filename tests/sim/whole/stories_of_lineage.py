@@ -5,10 +5,10 @@ from msgspec.structs import replace
 from compute.api import names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.karmada import PropagationPolicy
-from compute.api.meta import ManagedFieldsEntry, ObjectMeta
-from compute.api.resourcemanager import Project
-from compute.app.homes import CORE, HUB
+from compute.api.resource_manager import Project
+from compute.app.planes import CORE, HUB
 from compute.decide.federation import policy
+from kubekit.api.meta import ManagedFieldsEntry, ObjectMeta
 from tests.sim.whole.court import DFW, LHR, ROOM, SHOP, WEB, Court, later, work
 
 FIRST = names.instance(WEB, 0)

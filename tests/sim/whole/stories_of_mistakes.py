@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from compute.api import annotations
 from compute.api.compute import Workload
-from compute.app.homes import Home
+from compute.app.planes import Home
 from tests.integration.worlds import PROJECT, with_image, with_replicas, workload
 from tests.sim.replay import logs_in
 from tests.sim.trace import Trace

@@ -4,13 +4,13 @@ from msgspec.structs import replace
 
 from compute.api import labels, names
 from compute.api.compute import Instance, InstanceStatus, Workload, WorkloadDeployment
-from compute.api.core import ConfigMap, Namespace
-from compute.api.meta import ObjectMeta
 from compute.api.quota import ResourceClaim
-from compute.app.homes import HUB
-from compute.plane.store.records import ChangeType
-from tests import builders
+from compute.app.planes import HUB
+from kubekit.api.kinds.core import ConfigMap, Namespace
+from kubekit.api.meta import ObjectMeta
+from kubekit.plane.store.records import ChangeType
 from tests.sim.whole.court import BANK, DFW, ROOM, SHOP, WEB, Court
+from tests.support.compute import builders
 
 FIRST = names.instance(WEB, 0)
 

@@ -3,7 +3,7 @@
 import asyncio
 
 from compute.api.compute import Workload
-from compute.api.resourcemanager import Project
+from compute.api.resource_manager import Project
 from tests.integration.worlds import PROJECT, with_image, with_replicas, workload
 from tests.sim.whole.ending import differences, waiting
 from tests.sim.whole.judged import JudgedWorld, judged

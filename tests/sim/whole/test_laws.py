@@ -5,16 +5,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from compute.api.coordination import Lease
-from compute.api.core import ConfigMap
-from compute.api.meta import ObjectMeta
-from compute.plane.store.records import ChangeType
-from compute.runtime.requests import Request, cluster_name
+from kubekit.api.kinds.coordination import Lease
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.meta import ObjectMeta
+from kubekit.plane.store.records import ChangeType
+from kubekit.runtime.requests import Request, cluster_name
 from tests.sim.trace import Trace
 from tests.sim.whole import fair_stories, stories_of_cells, stories_of_lineage, stories_of_planes
 from tests.sim.whole.court import SHOP, Court, Story, tried
 from tests.sim.whole.laws import MOST_PASSES, Judge
-from tests.virtual_time import run
+from tests.support.kubekit.virtual_time import run
 
 
 def _stories(*modules: object) -> dict[str, Story]:

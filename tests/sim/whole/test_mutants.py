@@ -10,11 +10,11 @@ from contextlib import suppress
 
 import pytest
 
-from tests import depth
 from tests.sim.whole import stories_of_mistakes as stories
 from tests.sim.whole.laws import Violation
 from tests.sim.whole.mutants import MUTANTS, planted
 from tests.sim.whole.replay import play
+from tests.support.generated import depth
 
 # Worlds within which a planted mistake must show. Two hundred would do; but one that shows as seldom
 # as that would be looked for for an hour each time.

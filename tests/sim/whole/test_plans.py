@@ -13,17 +13,17 @@ from random import Random
 
 import pytest
 
-from compute.api.core import ConfigMap, Namespace
-from compute.api.meta import ObjectMeta
-from compute.app.homes import HUB
-from compute.controllers.cell import write_back
-from compute.plane.local import LocalClient
-from tests import depth
+from compute.app.planes import HUB
+from compute.controllers.cell.write_back import controller as write_back
+from kubekit.api.kinds.core import ConfigMap, Namespace
+from kubekit.api.meta import ObjectMeta
+from kubekit.plane.local import LocalClient
 from tests.sim.loop import SimLoop, run
 from tests.sim.planes import open_plane
 from tests.sim.trace import Trace
 from tests.sim.whole import lifetime, normal, plans
 from tests.sim.whole.misfortunes import Plan
+from tests.support.generated import depth
 
 ASKED = os.environ.get("SIM_PLANS", "0")
 ALL = ASKED == "all"

@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests import depth
 from tests.sim.weather import FAIR, TROUBLES
 from tests.sim.whole.replay import play
 from tests.sim.whole.world import NEMESES, QUIET, TROUBLE, UNREST, options
+from tests.support.generated import depth
 
 pytestmark = pytest.mark.timeout(900)  # of a world that hangs: the longest take a minute or two
 FIRST = int(os.environ.get("SIM_FIRST", "0"))  # another range is another set of worlds

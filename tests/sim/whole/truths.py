@@ -5,15 +5,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from compute.api.compute import Instance, ReplicaCounts, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.karmada import Cluster
-from compute.api.meta import Condition
 from compute.api.quota import AllowanceBucket, ResourceClaim, ResourceGrant
-from compute.api.resourcemanager import Project
-from compute.app.homes import CORE, HUB, Home
-from compute.decide import budget, slots
+from compute.api.resource_manager import Project
+from compute.app.planes import CORE, HUB, Home
+from compute.decide import budget
 from compute.decide.conditions import is_true, status_of
-from compute.decide.gating import closed
-from compute.decide.scheduling import is_ready
-from compute.decide.template import template_hash
+from compute.decide.deployment import slots
+from compute.decide.deployment.template import template_hash
+from compute.decide.federation.scheduling import is_ready
+from compute.decide.scheduling_gates import closed
+from kubekit.api.meta import Condition
 from tests.sim.whole.budgets import granted
 from tests.sim.whole.readings import Reading
 

@@ -14,22 +14,22 @@ from msgspec.structs import replace
 
 from compute.api import annotations, names
 from compute.api.compute import Instance, Placement, Workload, WorkloadDeployment
-from compute.api.core import ConfigMap
-from compute.api.errors import AlreadyExists, ApiError, NotFound
-from compute.api.instancespec import InstanceTemplate
+from compute.api.instance_spec import InstanceTemplate
 from compute.api.karmada import PropagationPolicy
 from compute.api.karmada_work import ResourceBinding, Work
-from compute.api.meta import Object, ObjectMeta
 from compute.api.quota import Allowance, GrantBucket, ResourceGrant
-from compute.api.resourcemanager import Project, ProjectOwnerRef, ProjectSpec
-from compute.app.homes import CORE, Home, Homes
+from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
+from compute.app.planes import CORE, Home, Homes
 from compute.app.world import SYSTEM
-from compute.client.client import Client
 from compute.decide.conditions import is_true
 from compute.decide.quota import INSTANCE_TYPES, INSTANCES, MEMORY, VCPUS
-from compute.plane.local import LocalClient
-from tests import builders
+from kubekit.api.errors import AlreadyExists, ApiError, NotFound
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.client.client import Client
+from kubekit.plane.local import LocalClient
 from tests.sim.trace import Trace
+from tests.support.compute import builders
 
 CITIES: Final = ("DFW", "LHR", "SIN")
 WORKLOADS: Final = ("web", "api")

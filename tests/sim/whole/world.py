@@ -14,10 +14,9 @@ from datetime import timedelta
 from random import Random
 from typing import Any, Final
 
-from compute.api.errors import ApiError
-from compute.app.homes import HUB, Home
+from compute.app.planes import HUB, Home
 from compute.app.sites import sites
-from tests import depth
+from kubekit.api.errors import ApiError
 from tests.sim.loop import SimLoop
 from tests.sim.network import Sent, Wires
 from tests.sim.trace import Trace
@@ -27,6 +26,7 @@ from tests.sim.whole.laws import LAG, Judge, Violation
 from tests.sim.whole.processes import Process
 from tests.sim.whole.simulated import SimulatedWorld
 from tests.sim.whole.users import Owner, Tenant, Vandal, Weatherman
+from tests.support.generated import depth
 
 NEMESES: Final = ("crash", "pause", "part", "swizzle", "compact", "outage", "alone", "machines")
 PROJECTS: Final = ("ada", "bob")

@@ -6,10 +6,10 @@ import msgspec
 import pytest
 
 from bench.load.world.journal import Journal
-from compute.app.homes import HUB, Home
-from compute.plane.plane import Plane
-from compute.plane.store.records import ChangeType, Event, Record
-from tests.virtual_time import run
+from compute.app.planes import HUB, Home
+from kubekit.plane.plane import Plane
+from kubekit.plane.store.records import ChangeType, Event, Record
+from tests.support.kubekit.virtual_time import run
 
 CELL, PROJECT = Home("cell", "dfw"), Home("project", "shop")
 GATED = {"controller": {"schedulingGates": [{"name": "Quota"}]}}

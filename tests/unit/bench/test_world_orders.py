@@ -4,7 +4,7 @@ import pytest
 
 from bench.load.world import orders
 from compute.api import annotations
-from compute.decide.template import template_hash
+from compute.decide.deployment.template import template_hash
 from compute.decide.validation import validate
 
 

@@ -3,8 +3,8 @@
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
-from compute.runtime.clusters import Cluster, Clusters
-from compute.runtime.requests import ClusterName
+from kubekit.runtime.clusters import Cluster, Clusters
+from kubekit.runtime.requests import ClusterName
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,11 @@
 """What happens in a city, reported on its deployment and on the Workload."""
 
 from compute.api.compute import Workload, WorkloadDeployment
-from compute.api.meta import Object, ObjectMeta
-from compute.client.client import Client
-from compute.decide import story
-from compute.decide.drains import News
-from compute.runtime.events import Recorder
+from compute.decide.deployment.drains import News
+from compute.decide.workload import story
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.client.client import Client
+from kubekit.runtime.reporting.events import Recorder
 
 
 def report(

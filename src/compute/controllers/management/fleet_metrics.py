@@ -14,17 +14,18 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from compute.api import karmada, labels, times
+from compute.api import karmada, labels
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.coordination import Lease
-from compute.api.meta import EPOCH, Object
 from compute.controllers.management.planes import ManagementPlanes
 from compute.decide import census
 from compute.decide.census import Counted
-from compute.environment import Environment
-from compute.runtime.cache import Cache
-from compute.runtime.clusters import Cluster
-from compute.runtime.durations import Durations
+from kubekit.api import times
+from kubekit.api.kinds.coordination import Lease
+from kubekit.api.meta import EPOCH, Object
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.reporting.durations import Durations
+from kubekit.runtime.watching.cache import Cache
 
 PROJECT_TO_HUB: Final = "project_to_hub"
 HUB_TO_CELL: Final = "hub_to_cell"

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable
 
-from compute.api.errors import NotFound
 from compute.api.networking import LocationBinding
-from compute.client.client import Client
 from compute.decide import city_use
-from compute.runtime.clusters import Cluster
+from kubekit.api.errors import NotFound
+from kubekit.client.client import Client
+from kubekit.runtime.clusters import Cluster
 
 
 def seen(project: Cluster) -> frozenset[str]:

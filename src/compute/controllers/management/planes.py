@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
-from compute.runtime.clusters import Clusters
-from compute.runtime.settings import ControllerSettings
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.settings import ControllerSettings
 
 # What failed because a plane was away is tried again soon after it came back: nothing else would
 # tell of that.

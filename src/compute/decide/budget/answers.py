@@ -12,18 +12,13 @@ import msgspec
 
 from compute.api import names
 from compute.api.conditions import NeighbourCondition
-from compute.api.fields import FieldError
-from compute.api.quota import (
-    RequestAllocation,
-    ResourceClaim,
-    ResourceClaimStatus,
-    ResourceRequest,
-)
+from compute.api.quota import RequestAllocation, ResourceClaim, ResourceClaimStatus, ResourceRequest
 from compute.api.reasons import Reason
 from compute.decide.budget.lines import CONSUMER
 from compute.decide.conditions import put
 from compute.decide.quota import shortages
 from compute.decide.ranking import Candidate
+from kubekit.api.fields import FieldError
 
 _ALL_OR_NOTHING: Final = "It is there, but is given only together with the rest"
 

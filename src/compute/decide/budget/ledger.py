@@ -18,10 +18,10 @@ from typing import Final
 
 import msgspec
 
-from compute.api import times
-from compute.api.meta import EPOCH
-from compute.api.wire import Wire
 from compute.decide.budget.lines import Need
+from kubekit.api import times
+from kubekit.api.meta import EPOCH
+from kubekit.api.wire import Wire
 
 _PROJECT: Final = "project"
 _REVISION: Final = "revision"

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
-from compute.api import resourcemanager
+from compute.api import resource_manager
 from compute.api.conditions import NeighbourCondition
 from compute.api.quota import ContributingGrantRef, ObjectRef, ResourceGrant, ResourceRequest
-from compute.api.resourcemanager import Project
+from compute.api.resource_manager import Project
 from compute.decide.conditions import is_true
 
 CONSUMER: Final = Project.RESOURCE.kind  # the kind of those whose budget is kept
@@ -121,5 +121,5 @@ def _counts(grant: ResourceGrant, project: str) -> bool:
 
 def is_project(consumer: ObjectRef, project: str) -> bool:
     """Whether a consumer is this project."""
-    known = (resourcemanager.GROUP, CONSUMER, project)
+    known = (resource_manager.GROUP, CONSUMER, project)
     return (consumer.api_group, consumer.kind, consumer.name) == known

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from compute.api import resourcemanager
+from compute.api import resource_manager
 from compute.api.conditions import NeighbourCondition
-from compute.api.fields import FieldError, Path, duplicate, invalid, not_found, required
 from compute.api.quota import ObjectRef, ResourceClaim, ResourceGrant, ResourceRegistration
 from compute.decide.budget.lines import CONSUMER, is_project
 from compute.decide.conditions import is_true
+from kubekit.api.fields import FieldError, Path, duplicate, invalid, not_found, required
 
 Registered = Mapping[str, ResourceRegistration]
 """The registrations that are active, by the type of resource."""
@@ -72,7 +72,7 @@ def _consumer_faults(path: Path, consumer: ObjectRef | None, project: str) -> It
     if consumer is not None and not is_project(consumer, project):
         told = f"{consumer.kind} {consumer.name}"
         detail = f"claims here are made on the budget of {CONSUMER} {project}"
-        yield invalid(path, told, f"{detail}, apiGroup {resourcemanager.GROUP}")
+        yield invalid(path, told, f"{detail}, apiGroup {resource_manager.GROUP}")
 
 
 def _reference_faults(path: Path, reference: ObjectRef | None) -> Iterator[FieldError]:

@@ -13,13 +13,13 @@ from typing import Final
 from compute.api import gates
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.api.meta import EPOCH, Condition, Object
 from compute.api.networking import NetworkBinding
 from compute.api.reasons import Owner, Reason, describe
-from compute.decide import gating, joins
+from compute.decide import joins, scheduling_gates
 from compute.decide.conditions import find, is_true
+from compute.decide.deployment.slots import desired, is_ready
 from compute.decide.ranking import rank
-from compute.decide.slots import desired, is_ready
+from kubekit.api.meta import EPOCH, Condition, Object
 
 _POINTERS: Final = frozenset(
     {
@@ -175,7 +175,7 @@ def said(by: Object, condition: Condition) -> Cause:
 
 
 def _of_gates(instance: Instance, binding: NetworkBinding | None) -> Iterator[Cause]:
-    closed = gating.closed(instance)
+    closed = scheduling_gates.closed(instance)
     quota = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
     denied = quota is not None and quota.status == "False"
     if quota and quota.status != "True" and (denied or gates.QUOTA in closed):

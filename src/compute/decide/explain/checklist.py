@@ -6,11 +6,11 @@ from typing import Final
 from compute.api import gates
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
-from compute.api.meta import Condition
 from compute.api.networking import NetworkBinding
 from compute.api.reasons import describe
-from compute.decide import gating
+from compute.decide import scheduling_gates
 from compute.decide.conditions import find
+from kubekit.api.meta import Condition
 
 _USUAL: Final = (gates.NETWORK, gates.QUOTA)
 _WAITS: Final = {
@@ -35,7 +35,7 @@ def checklist(instance: Instance, binding: NetworkBinding | None = None) -> tupl
 
     A gate that has opened leaves no trace, so an open gate may also be one that was never there.
     """
-    closed = gating.closed(instance)
+    closed = scheduling_gates.closed(instance)
     others = tuple(name for name in closed if name not in _USUAL)
     return tuple(
         Gate(name, open=False, why=_why(name, instance, binding))

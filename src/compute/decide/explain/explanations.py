@@ -11,28 +11,21 @@ from typing import Final
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.api.meta import Condition, Object
 from compute.api.networking import NetworkBinding
 from compute.api.quota import ResourceClaim
-from compute.api.reasons import (
-    NOTHING_TO_DO,
-    KnownReason,
-    NeighbourReason,
-    Owner,
-    Reason,
-    describe,
-)
+from compute.api.reasons import NOTHING_TO_DO, KnownReason, NeighbourReason, Owner, Reason, describe
 from compute.decide import joins
 from compute.decide.conditions import find
+from compute.decide.deployment.rollup import progress
+from compute.decide.deployment.slots import desired
 from compute.decide.explain import cause
 from compute.decide.explain.cause import Cause
 from compute.decide.explain.checklist import Gate, checklist
 from compute.decide.explain.demand import demand
 from compute.decide.explain.removal import held_by
 from compute.decide.explain.titles import count, made_out, path, title
-from compute.decide.placement import is_paused
-from compute.decide.rollup import progress
-from compute.decide.slots import desired
+from compute.decide.workload.placement import is_paused
+from kubekit.api.meta import Condition, Object
 
 # What passes by itself has done so by then.
 _TRANSIENT: Final = timedelta(minutes=5)

@@ -3,7 +3,8 @@
 from typing import Final
 
 from compute.api import finalizers
-from compute.api.meta import Object
+from kubekit.api.finalizers import FOREGROUND
+from kubekit.api.meta import Object
 
 _HOLDERS: Final = {
     finalizers.WORKLOAD: "its controller lets go once everything made from it is gone",
@@ -15,7 +16,7 @@ _HOLDERS: Final = {
         "the management plane lets go once its ConfigMaps and Secrets are taken back"
     ),
     finalizers.UNIKRAFT: "the provider lets go once the machine has stopped",
-    finalizers.FOREGROUND: "the garbage collector lets go once what it owns is gone",
+    FOREGROUND: "the garbage collector lets go once what it owns is gone",
 }
 _STRANGER: Final = "whoever put it there has to let go"
 

@@ -4,8 +4,8 @@ import re
 from typing import Final
 
 from compute.api.compute import Instance, WorkloadDeployment
-from compute.api.meta import Object
 from compute.decide import joins
+from kubekit.api.meta import Object
 
 _TYPED: Final = re.compile(r"`[^`]*`")
 _KINDS: Final = {"WorkloadDeployment": "Deployment"}

@@ -23,12 +23,7 @@ from compute.decide.federation.hub import (
     prepared,
 )
 from compute.decide.federation.orphans import orphaned_copies, orphaned_deployments
-from compute.decide.federation.policies import (
-    is_unused,
-    policies_due,
-    policy,
-    policy_differs,
-)
+from compute.decide.federation.policies import is_unused, policies_due, policy, policy_differs
 from compute.decide.federation.projections import Projected, Waiting, project, projection
 from compute.decide.federation.statuses import (
     Held,

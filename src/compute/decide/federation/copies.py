@@ -16,11 +16,11 @@ import msgspec
 
 from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
-from compute.api.meta import ObjectMeta, OwnerReference
 from compute.decide import joins
+from compute.decide.deployment.rollup import same
 from compute.decide.federation.hub import Identity
-from compute.decide.rollup import same
 from compute.decide.writes import Create, Delete, Update, Write, change
+from kubekit.api.meta import ObjectMeta, OwnerReference
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,11 +11,11 @@ import msgspec
 
 from compute.api import annotations, finalizers, labels, names
 from compute.api.compute import WorkloadDeployment
-from compute.api.core import Namespace
-from compute.api.labelsyntax import value_fault
-from compute.api.meta import ObjectMeta
 from compute.api.names import ClusterName
 from compute.decide.writes import Create, Update, change
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import ObjectMeta
+from kubekit.api.selectors.label_syntax import value_fault
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,8 +25,8 @@ from compute.api.karmada import (
     ResourceSelector,
     SpreadConstraint,
 )
-from compute.api.meta import LabelSelector, ObjectMeta
 from compute.decide.writes import Create, Delete, Update, Write, change
+from kubekit.api.meta import LabelSelector, ObjectMeta
 
 _OURS: Final = {labels.SERVICE_NAME: labels.COMPUTE_SERVICE}
 # Two cells of one city share its deployments. Both running each would be twice what was asked for,

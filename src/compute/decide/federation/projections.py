@@ -12,10 +12,10 @@ import msgspec
 
 from compute.api import labels
 from compute.api.compute import Instance, WorkloadDeployment
-from compute.api.meta import Object, ObjectMeta
 from compute.decide import joins
-from compute.decide.rollup import same
+from compute.decide.deployment.rollup import same
 from compute.decide.writes import Create, Delete, Update, Write, change
+from kubekit.api.meta import Object, ObjectMeta
 
 # Labels under these are ours alone, and gone from a projection when they are gone from its copy.
 _OURS: Final = ("compute.datumapis.com/", "meta.datumapis.com/")

@@ -7,16 +7,16 @@ from typing import Final, assert_never
 
 import msgspec
 
-from compute.api import times
 from compute.api.compute import WorkloadDeployment, WorkloadDeploymentStatus
 from compute.api.conditions import ConditionType
-from compute.api.meta import Condition
 from compute.api.reasons import Reason
-from compute.decide import drains
 from compute.decide.conditions import find, is_true, put
+from compute.decide.deployment import drains
+from compute.decide.deployment.rollup import same
 from compute.decide.generations import is_reported, translated
 from compute.decide.ranking import Candidate
-from compute.decide.rollup import same
+from kubekit.api import times
+from kubekit.api.meta import Condition
 
 _SAID_BY_THE_PROJECT: Final = (
     ConditionType.DRAIN_SCHEDULED,

@@ -17,11 +17,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
 
-from compute.api import annotations, times
+from compute.api import annotations
 from compute.api.compute import Instance, ScaleSettings, WorkloadDeployment
+from compute.decide.deployment.slots import is_ready
+from compute.decide.deployment.template import recorded_hash, template_hash
 from compute.decide.explain.cause import Cause
-from compute.decide.slots import is_ready
-from compute.decide.template import recorded_hash, template_hash
+from kubekit.api import times
 
 
 @dataclass(frozen=True, kw_only=True)

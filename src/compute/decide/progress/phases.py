@@ -13,13 +13,13 @@ from typing import Final
 
 from compute.api.conditions import ConditionType
 from compute.api.reasons import NeighbourReason, Reason
-from compute.api.times import format_time
-from compute.decide import drains
 from compute.decide.conditions import find
+from compute.decide.deployment import drains
 from compute.decide.explain import cause
 from compute.decide.explain.cause import Cause
 from compute.decide.explain.titles import count
 from compute.decide.progress.city import City
+from kubekit.api.times import format_time
 
 # No retry cures these: somebody has to deploy something else.
 _TERMINAL: Final[frozenset[str]] = frozenset(

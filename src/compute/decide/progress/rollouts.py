@@ -15,11 +15,11 @@ from typing import Final
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.decide import joins
+from compute.decide.deployment.template import template_hash
 from compute.decide.explain import cause
-from compute.decide.placement import is_paused
 from compute.decide.progress.city import City
 from compute.decide.progress.phases import Patience, Phase, Row, judge
-from compute.decide.template import template_hash
+from compute.decide.workload.placement import is_paused
 
 _DEFAULT: Final = Patience()
 

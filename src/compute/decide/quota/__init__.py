@@ -21,7 +21,7 @@ from compute.decide.quota.claims import (
     refusal,
     requests,
 )
-from compute.decide.quota.patience import look_again_after
+from compute.decide.quota.polling import look_again_after
 from compute.decide.quota.releases import (
     Ending,
     Hold,

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, Literal
 
-from compute.api import labels, names, resourcemanager
+from compute.api import labels, names, resource_manager
 from compute.api.compute import Instance
-from compute.api.errors import AlreadyExists, ApiError, Forbidden, Invalid, NotFound
-from compute.api.instancespec import InstanceSpec
-from compute.api.meta import ObjectMeta
+from compute.api.instance_spec import InstanceSpec
 from compute.api.quota import ObjectRef, ResourceClaim, ResourceClaimSpec, ResourceRequest
 from compute.api.reasons import Reason
 from compute.decide.quota.sizes import size
+from kubekit.api.errors import AlreadyExists, ApiError, Forbidden, Invalid, NotFound
+from kubekit.api.meta import ObjectMeta
 
 INSTANCES: Final = "compute.datumapis.com/instances"
 VCPUS: Final = "compute.datumapis.com/vcpus"  # counted in millicores
@@ -91,7 +91,7 @@ def claim(
             },
         ),
         spec=ResourceClaimSpec(
-            consumer_ref=ObjectRef(api_group=resourcemanager.GROUP, kind="Project", name=project),
+            consumer_ref=ObjectRef(api_group=resource_manager.GROUP, kind="Project", name=project),
             requests=requests(instance.spec),
             resource_ref=ObjectRef(
                 api_group=Instance.RESOURCE.group,

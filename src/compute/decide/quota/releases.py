@@ -14,7 +14,7 @@ from compute.api import finalizers, labels, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
-from compute.decide import slots
+from compute.decide.deployment import slots
 from compute.decide.quota.claims import (
     Absent,
     Disabled,

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Final
 
-from compute.api.instancespec import InstanceSpec
-from compute.api.quantity import ZERO, Quantity, QuantityError
+from compute.api.instance_spec import InstanceSpec
+from kubekit.api.quantity import ZERO, Quantity, QuantityError
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,11 +14,9 @@ from typing import Final, assert_never
 from compute.api import gates
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType, NeighbourCondition
-from compute.api.meta import Condition, ConditionStatus, Object
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
 from compute.decide.conditions import find, is_true
-from compute.decide.gating import closed
 from compute.decide.quota import shortages
 from compute.decide.quota.claims import (
     Absent,
@@ -30,8 +28,10 @@ from compute.decide.quota.claims import (
     asks_alike,
     made_elsewhere,
 )
-from compute.decide.quota.patience import look_again_after
+from compute.decide.quota.polling import look_again_after
 from compute.decide.ranking import Candidate
+from compute.decide.scheduling_gates import closed
+from kubekit.api.meta import Condition, ConditionStatus, Object
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from compute.api.fields import FieldError, Path, forbidden, invalid, not_found, required
-from compute.api.instancespec import Volume, VolumeAttachment
-from compute.decide.validation.words import Taken, nearest
+from compute.api.instance_spec import Volume, VolumeAttachment
+from compute.decide.validation.grammar import Taken, nearest
+from kubekit.api.fields import FieldError, Path, forbidden, invalid, not_found, required
 
 
 def check_attachments(

@@ -7,16 +7,9 @@ one means two cities by two spellings, so a list that has both is refused.
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from compute.api import labelsyntax
-from compute.api.fields import (
-    FieldError,
-    Path,
-    duplicate,
-    invalid,
-    not_supported,
-    required,
-)
-from compute.decide.validation.words import Taken, nearest
+from compute.decide.validation.grammar import Taken, nearest
+from kubekit.api.fields import FieldError, Path, duplicate, invalid, not_supported, required
+from kubekit.api.selectors import label_syntax
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +61,7 @@ def corrected_cities(codes: Sequence[str], choice: Choice) -> tuple[str, ...]:
 def _check_city(path: Path, code: str, choice: Choice) -> Iterator[FieldError]:
     if not choice.allows(code):
         yield not_supported(path, code, sorted(choice.offered), _hint(code, choice.offered))
-    elif not code or labelsyntax.value_fault(code):
+    elif not code or label_syntax.value_fault(code):
         yield invalid(path, code, "cannot be the value of a label, so nothing can be placed there")
 
 

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping
 
-from compute.api.fields import FieldError, Path, forbidden, invalid, required
-from compute.api.instancespec import Container, Sandbox, Volume
+from compute.api.instance_spec import Container, Sandbox, Volume
 from compute.decide.validation.attachments import check_attachments
 from compute.decide.validation.environment import check_environment
+from compute.decide.validation.grammar import Taken, check_label, check_object_name
 from compute.decide.validation.ports import check_ports
-from compute.decide.validation.words import Taken, check_label, check_object_name
+from kubekit.api.fields import FieldError, Path, forbidden, invalid, required
 
 
 def check_sandbox(

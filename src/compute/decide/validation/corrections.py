@@ -5,7 +5,7 @@ from collections.abc import Collection
 from msgspec.structs import replace
 
 from compute.api.compute import Placement, Workload
-from compute.api.instancespec import InstanceSpec, Sandbox
+from compute.api.instance_spec import InstanceSpec, Sandbox
 from compute.decide.validation.cities import Choice, corrected_cities
 
 

@@ -3,17 +3,10 @@
 from collections.abc import Iterator
 from typing import Final
 
-from compute.api.fields import (
-    FieldError,
-    Path,
-    forbidden,
-    invalid,
-    not_supported,
-    required,
-)
-from compute.api.instancespec import DiskPopulator, DiskSpec, DiskTemplate
-from compute.api.quantity import Quantity, QuantityError
+from compute.api.instance_spec import DiskPopulator, DiskSpec, DiskTemplate
 from compute.decide.validation.metadata import check_template_metadata
+from kubekit.api.fields import FieldError, Path, forbidden, invalid, not_supported, required
+from kubekit.api.quantity import Quantity, QuantityError
 
 DISK_TYPES: Final = ("pd-standard",)
 IMAGES: Final = ("datumcloud/ubuntu-2204-lts",)

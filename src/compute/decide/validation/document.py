@@ -8,14 +8,14 @@ from typing import Any, Final
 
 import msgspec
 
-from compute.api import structural
 from compute.api.compute import Workload
-from compute.api.fields import FieldError, Path, Problem, not_supported, required
-from compute.api.meta import ObjectMeta
-from compute.api.schema import schema_of
 from compute.decide.validation.review import Review
 from compute.decide.validation.slips import hinted
 from compute.decide.validation.workload import MOST_ERRORS, validate, with_defaults
+from kubekit.api import structural
+from kubekit.api.fields import FieldError, Path, Problem, not_supported, required
+from kubekit.api.meta import ObjectMeta
+from kubekit.api.schema import schema_of
 
 _IDENTITY: Final = {
     "apiVersion": Workload.RESOURCE.api_version,

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
-from compute.api.fields import FieldError, Path, forbidden, invalid, required
-from compute.api.sources import EnvVar, EnvVarSource, KeySelector
-from compute.decide.validation.words import Taken, check_object_name
+from compute.decide.validation.grammar import Taken, check_object_name
+from kubekit.api.fields import FieldError, Path, forbidden, invalid, required
+from kubekit.api.kinds.value_sources import EnvVar, EnvVarSource, KeySelector
 
 _SOURCES = "configMapKeyRef, secretKeyRef, fieldRef or resourceFieldRef"
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Final
 
-from compute.api.fields import FieldError, Path, forbidden, invalid, required
-from compute.api.sources import ConfigMapVolumeSource, KeyToPath, SecretVolumeSource
-from compute.decide.validation.words import check_object_name
+from compute.decide.validation.grammar import check_object_name
+from kubekit.api.fields import FieldError, Path, forbidden, invalid, required
+from kubekit.api.kinds.value_sources import ConfigMapVolumeSource, KeyToPath, SecretVolumeSource
 
 _ALL_MODES: Final = 0o777
 

@@ -3,19 +3,16 @@
 import ipaddress
 from collections.abc import Iterator, Sequence
 
-from compute.api import digits
-from compute.api.fields import FieldError, Path, forbidden, invalid, required
-from compute.api.instancespec import (
+from compute.api.instance_spec import (
     InterfaceNetworkPolicy,
     IPBlock,
     NetworkInterface,
     NetworkPolicyPort,
 )
-from compute.decide.validation.ports import (
-    check_port_number,
-    check_protocol,
-)
-from compute.decide.validation.words import check_label, check_port_name
+from compute.decide.validation.grammar import check_label, check_port_name
+from compute.decide.validation.ports import check_port_number, check_protocol
+from kubekit.api import digits
+from kubekit.api.fields import FieldError, Path, forbidden, invalid, required
 
 _Block = ipaddress.IPv4Network | ipaddress.IPv6Network
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Iterator, Mapping
 
-from compute.api.fields import FieldError, Path, invalid, required
-from compute.api.instancespec import VirtualMachine, Volume
+from compute.api.instance_spec import VirtualMachine, Volume
 from compute.decide.validation.attachments import check_attachments
 from compute.decide.validation.ports import check_ports
+from kubekit.api.fields import FieldError, Path, invalid, required
 
 
 def check_machine(

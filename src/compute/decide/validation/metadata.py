@@ -4,10 +4,11 @@ import re
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from compute.api import annotations, labels, labelsyntax
-from compute.api.fields import FieldError, Path, forbidden, invalid, not_supported
-from compute.api.meta import ObjectMeta, TemplateMeta
-from compute.decide.validation.words import LABEL_RULE, check_label, is_label
+from compute.api import annotations, labels
+from compute.decide.validation.grammar import LABEL_RULE, check_label, is_label
+from kubekit.api.fields import FieldError, Path, forbidden, invalid, not_supported
+from kubekit.api.meta import ObjectMeta, TemplateMeta
+from kubekit.api.selectors import label_syntax
 
 # The server cuts the prefix that was asked for and adds a suffix of its own.
 _GENERATED_PREFIX: Final = 58
@@ -65,7 +66,7 @@ def check_template_metadata(
     at = path.child("labels")
     for key, value in meta.labels.items():
         yield from _check_key(at.key(key), key)
-        fault = labelsyntax.value_fault(value)
+        fault = label_syntax.value_fault(value)
         if fault:
             yield invalid(at.key(key), value, f"as a value, {fault}")
     at = path.child("annotations")
@@ -75,7 +76,7 @@ def check_template_metadata(
 
 
 def _check_key(path: Path, key: str) -> Iterator[FieldError]:
-    fault = labelsyntax.key_fault(key)
+    fault = label_syntax.key_fault(key)
     if fault:
         yield invalid(path, key, f"as a key, {fault}")
     elif key in _ON_THE_WORKLOAD:

@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterator, Sequence
 
 from compute.api.compute import Placement
-from compute.api.fields import FieldError, Path, required
 from compute.decide.validation.cities import Choice, check_cities, city_warnings
+from compute.decide.validation.grammar import Taken, check_label
 from compute.decide.validation.scale import check_scale, scale_warnings
-from compute.decide.validation.words import Taken, check_label
+from kubekit.api.fields import FieldError, Path, required
 
 # What a placement may choose from, by the placement's name.
 ChoiceOf = Callable[[str], Choice]

@@ -3,9 +3,9 @@
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from compute.api.fields import FieldError, Path, invalid, not_supported
-from compute.api.instancespec import NamedPort
-from compute.decide.validation.words import Taken, check_port_name
+from compute.api.instance_spec import NamedPort
+from compute.decide.validation.grammar import Taken, check_port_name
+from kubekit.api.fields import FieldError, Path, invalid, not_supported
 
 PROTOCOLS: Final = ("TCP", "UDP", "SCTP")
 _FIRST: Final = 1

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from compute.api.fields import FieldError
+from kubekit.api.fields import FieldError
 
 
 @dataclass(frozen=True, slots=True)

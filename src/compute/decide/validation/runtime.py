@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from compute.api.fields import FieldError, Path, forbidden, not_supported, required
-from compute.api.instancespec import InstanceResources, Runtime, Volume, VolumeAttachment
+from compute.api.instance_spec import InstanceResources, Runtime, Volume, VolumeAttachment
 from compute.decide.validation.containers import check_sandbox
 from compute.decide.validation.machine import check_machine
+from kubekit.api.fields import FieldError, Path, forbidden, not_supported, required
 
 INSTANCE_TYPES: Final = ("datumcloud/d1-standard-2",)
 

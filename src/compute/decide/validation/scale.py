@@ -4,15 +4,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from compute.api.compute import MOST_REPLICAS, Metric, MetricTarget, ScaleSettings
-from compute.api.fields import (
-    FieldError,
-    Path,
-    forbidden,
-    invalid,
-    not_supported,
-    required,
-)
-from compute.api.quantity import ZERO, Quantity, QuantityError
+from kubekit.api.fields import FieldError, Path, forbidden, invalid, not_supported, required
+from kubekit.api.quantity import ZERO, Quantity, QuantityError
 
 LEAST_REPLICAS: Final = 1
 POLICIES: Final = ("OrderedReady", "Parallel")

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
-from compute.api import digits
-from compute.api.fields import FieldError, Problem
+from kubekit.api import digits
+from kubekit.api.fields import FieldError, Problem
 
 _STEP: Final = re.compile(r"[^.\[\]]+")
 _WANTED: Final = re.compile(r" must be of type (\w+)")

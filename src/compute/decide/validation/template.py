@@ -3,14 +3,15 @@
 from collections.abc import Iterator
 from typing import Final
 
-from compute.api import annotations, times
-from compute.api.fields import FieldError, Path, forbidden, invalid, required
-from compute.api.instancespec import InstanceSpec, InstanceTemplate
-from compute.decide.validation import sshkeys
+from compute.api import annotations
+from compute.api.instance_spec import InstanceSpec, InstanceTemplate
+from compute.decide.validation import ssh_keys
 from compute.decide.validation.interfaces import check_interfaces
 from compute.decide.validation.metadata import check_template_metadata
 from compute.decide.validation.runtime import attachments_of, check_runtime
 from compute.decide.validation.volumes import check_volumes
+from kubekit.api import times
+from kubekit.api.fields import FieldError, Path, forbidden, invalid, required
 
 _SETTABLE: Final = (annotations.SSH_KEYS, annotations.RESTARTED_AT)
 
@@ -55,7 +56,7 @@ def _check_ssh_keys(path: Path, template: InstanceTemplate) -> Iterator[FieldErr
     keys = template.metadata.annotations.get(annotations.SSH_KEYS, "")
     if not keys.strip():
         yield required(at, "a virtual machine needs a login: give lines of user:publickey")
-    for fault in sshkeys.faults(keys):
+    for fault in ssh_keys.faults(keys):
         yield invalid(at, "(not shown)", fault)
 
 

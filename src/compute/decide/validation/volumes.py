@@ -2,19 +2,12 @@
 
 from collections.abc import Collection, Iterator, Sequence
 
-from compute.api import labelsyntax
-from compute.api.fields import (
-    FieldError,
-    Path,
-    duplicate,
-    forbidden,
-    invalid,
-    required,
-)
-from compute.api.instancespec import Volume
+from compute.api.instance_spec import Volume
 from compute.decide.validation.disks import check_disk
 from compute.decide.validation.files import check_config_map, check_secret
-from compute.decide.validation.words import Taken, check_label
+from compute.decide.validation.grammar import Taken, check_label
+from kubekit.api.fields import FieldError, Path, duplicate, forbidden, invalid, required
+from kubekit.api.selectors import label_syntax
 
 
 def check_volumes(
@@ -49,7 +42,7 @@ class _Devices:
         name = _chosen(volume)
         if name is None:
             return
-        fault = labelsyntax.value_fault(name) if name else "it must not be empty"
+        fault = label_syntax.value_fault(name) if name else "it must not be empty"
         if fault:
             yield invalid(path, name, fault)
         elif name in self._used:

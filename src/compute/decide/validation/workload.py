@@ -7,12 +7,12 @@ from typing import Final, NamedTuple
 import msgspec
 
 from compute.api.compute import Placement, ScaleSettings, Workload
-from compute.api.fields import Path
 from compute.decide.validation.cities import Choice
 from compute.decide.validation.metadata import check_name, check_settings
 from compute.decide.validation.placements import check_placements, placement_warnings
 from compute.decide.validation.review import NetworkUse, Review
 from compute.decide.validation.template import check_template, template_warnings
+from kubekit.api.fields import Path
 
 MOST_ERRORS: Final = 100
 _METADATA: Final = Path("metadata")

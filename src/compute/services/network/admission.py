@@ -1,12 +1,12 @@
 """Which changes of a Network may be written into a project: none of a range that is in use."""
 
 from compute.api.compute import Workload
-from compute.api.errors import Unavailable, invalid
 from compute.api.networking import Network
-from compute.decide import network_use
-from compute.runtime.clusters import Clusters
-from compute.runtime.requests import cluster_name
-from compute.services.network import ledger
+from compute.decide.networking import network_use
+from compute.services.network import subnet_ledger
+from kubekit.api.errors import Unavailable, invalid
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.requests import cluster_name
 
 
 class NetworkAdmission:
@@ -22,10 +22,10 @@ class NetworkAdmission:
         cluster = self._projects.find(cluster_name(project))
         if cluster is None:
             raise Unavailable(f"the project {project} is not known here yet; try again in a moment")
-        entries = await ledger.live(cluster.client, old)
+        entries = await subnet_ledger.live(cluster.client, old)
         workloads = (await cluster.client.every(Workload)).items if entries else ()
         users = network_use.users(old, workloads)
-        cells = [ledger.holder(entry).cell for entry in entries.values()]
+        cells = [subnet_ledger.holder(entry).cell for entry in entries.values()]
         errors = tuple(network_use.changed_ranges(old, new, users, cells))
         if errors:
             raise invalid(Network.RESOURCE, old.metadata.name, errors)

@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from compute.api.errors import ApiError
 from compute.api.networking import Network, Subnet, SubnetClaim, SubnetStatus
 from compute.api.reasons import NeighbourReason, Reason
-from compute.decide.addresses import (
+from compute.decide.conditions import put
+from compute.decide.networking.addresses import (
     Occupied,
     Prefix,
     Unsupported,
@@ -22,12 +22,12 @@ from compute.decide.addresses import (
     allocated,
     network_range,
 )
-from compute.decide.conditions import put
-from compute.environment import Environment
-from compute.runtime import commit
-from compute.runtime.clusters import Cluster
-from compute.services.network import ledger, words
-from compute.services.network.ledger import Holder
+from compute.services.network import network_conditions, subnet_ledger
+from compute.services.network.subnet_ledger import Holder
+from kubekit.api.errors import ApiError
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.reconciling import commit
 
 Refusal = Unsupported | Occupied
 
@@ -72,11 +72,11 @@ class Allocation:
         self, cell: Cluster, claim: SubnetClaim, subnet: Subnet | None
     ) -> Refusal | None:
         """Give a claim its addresses; what is in its way, if anything is."""
-        name = ledger.entry_name(cell.name, claim.metadata.name)
+        name = subnet_ledger.entry_name(cell.name, claim.metadata.name)
         mine = self.entries.get(name)
-        if mine is not None and ledger.is_allocated(mine):
+        if mine is not None and subnet_ledger.is_allocated(mine):
             return None
-        taken = ledger.prefixes(each for key, each in self.entries.items() if key != name)
+        taken = subnet_ledger.prefixes(each for key, each in self.entries.items() if key != name)
         if mine is not None and _overlaps(mine, taken):
             await self.project.client.delete(mine)
             del self.entries[name]
@@ -85,7 +85,7 @@ class Allocation:
             prefix = self._chosen(claim, subnet, taken)
             if isinstance(prefix, Refusal):
                 return prefix
-            fresh = ledger.entry(self.network, cell.name, claim, prefix)
+            fresh = subnet_ledger.entry(self.network, cell.name, claim, prefix)
             mine = self.entries[name] = await self.project.client.create(fresh)
         self.entries[name] = await self._settled(mine)
         return None
@@ -103,9 +103,9 @@ class Allocation:
     async def _settled(self, entry: Subnet) -> Subnet:
         """The entry, for good: nobody can have read the ledger without it, and taken the same."""
         meta = self.network.metadata
-        count = meta.annotations.get(ledger.ALLOCATIONS, "")
+        count = meta.annotations.get(subnet_ledger.ALLOCATIONS, "")
         number = int(count) + 1 if count.isdecimal() else 1
-        noted = commit.merged(meta.annotations, {ledger.ALLOCATIONS: str(number)})
+        noted = commit.merged(meta.annotations, {subnet_ledger.ALLOCATIONS: str(number)})
         renewed = msgspec.structs.replace(meta, annotations=noted)
         wanted = msgspec.structs.replace(self.network, metadata=renewed)
         self.network = await self.project.client.patch(self.network, wanted)
@@ -115,8 +115,11 @@ class Allocation:
         )
 
     async def _refuse(self, cell: Cluster, claim: SubnetClaim, refusal: Refusal) -> None:
-        kinds, generation = (words.ALLOCATED, words.READY), claim.metadata.generation
-        news = words.refused(kinds, reason(refusal), refusal.why, generation)
+        kinds, generation = (
+            (network_conditions.ALLOCATED, network_conditions.READY),
+            claim.metadata.generation,
+        )
+        news = network_conditions.refused(kinds, reason(refusal), refusal.why, generation)
         conditions = put(claim.status.conditions, news, self.environment.now())
         status = msgspec.structs.replace(claim.status, conditions=conditions)
         await cell.client.patch_status(claim, msgspec.structs.replace(claim, status=status))
@@ -131,7 +134,7 @@ def reason(refusal: Refusal) -> NeighbourReason:
 
 def _overlaps(entry: Subnet, taken: list[Prefix]) -> bool:
     """Whether an entry that is not certain yet is in anybody's way."""
-    own = ledger.prefix(entry)
+    own = subnet_ledger.prefix(entry)
     if own is None:
         return True
     return isinstance(allocated(own, Wish(length=own.prefixlen), taken), Refusal)
@@ -142,10 +145,14 @@ def _status(entry: Subnet, environment: Environment) -> SubnetStatus:
     addresses = f"{spec.start_address}/{spec.prefix_length}"
     told = f"{addresses} is set aside for {spec.location.name}"
     news = (
-        words.said(
-            words.ALLOCATED, "True", NeighbourReason.PREFIX_ALLOCATED, addresses, generation
+        network_conditions.said(
+            network_conditions.ALLOCATED,
+            "True",
+            NeighbourReason.PREFIX_ALLOCATED,
+            addresses,
+            generation,
         ),
-        words.said(words.READY, "True", Reason.READY, told, generation),
+        network_conditions.said(network_conditions.READY, "True", Reason.READY, told, generation),
     )
     return SubnetStatus(
         conditions=put(entry.status.conditions, news, environment.now()),

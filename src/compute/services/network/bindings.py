@@ -9,18 +9,18 @@ from typing import Any
 
 import msgspec
 
-from compute.api.core import Namespace
-from compute.api.meta import Condition
 from compute.api.networking import Network, NetworkBinding, NetworkContext, NetworkContextRef
 from compute.api.reasons import NeighbourReason, Reason
 from compute.decide.conditions import find, put
-from compute.environment import Environment
-from compute.runtime.clusters import Cluster
-from compute.runtime.requests import DONE, ClusterName, NotEngaged, Request, Result
-from compute.runtime.sources import Source, mapped, own
-from compute.services.network import endings, joins, words
+from compute.services.network import deletions, joins, network_conditions
 from compute.services.network.contexts import context
 from compute.services.planes import ServicePlanes
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import Condition
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.requests import DONE, ClusterName, NotEngaged, Request, Result
+from kubekit.runtime.sources import Source, mapped, own
 
 
 class Bindings:
@@ -59,7 +59,7 @@ class Bindings:
         if _is_attached(binding):
             return ""
         network = joins.network_of(at, at.spec.network.name)
-        return endings.account(self._planes.projects, network)
+        return deletions.account(self._planes.projects, network)
 
     async def _report(self, cell: Cluster, binding: NetworkBinding, at: NetworkContext) -> None:
         """Say of the binding what its context says of itself."""
@@ -87,7 +87,7 @@ class Bindings:
             why = f"The project {place.cluster} has no network {asked.name} in the namespace {place.namespace}"
             await self._refuse(cell, binding, Reason.NETWORK_NOT_FOUND, why)
             return
-        account = endings.account_of(network)
+        account = deletions.account_of(network)
         if account and not _is_attached(binding):
             await self._refuse(cell, binding, Reason.NETWORK_TERMINATING, account)
             return
@@ -110,7 +110,9 @@ class Bindings:
     async def _refuse(self, cell: Cluster, binding: NetworkBinding, reason: str, why: str) -> None:
         status = msgspec.structs.replace(binding.status, network_context_ref=None)
         bare = msgspec.structs.replace(binding, status=status)
-        news = words.refused((words.READY,), reason, why, binding.metadata.generation)
+        news = network_conditions.refused(
+            (network_conditions.READY,), reason, why, binding.metadata.generation
+        )
         await self._say(cell, binding, bare, news)
 
     async def _say(
@@ -155,14 +157,20 @@ def _is_attached(binding: NetworkBinding) -> bool:
 
 
 def _of_state(at: NetworkContext, generation: int) -> tuple[Condition, ...]:
-    ready = find(at.status.conditions, words.READY)
+    ready = find(at.status.conditions, network_conditions.READY)
     if ready is not None and ready.status == "True":
         if ready.reason == Reason.NETWORK_TERMINATING:
-            return (words.usable(ready.message, generation),)
+            return (network_conditions.usable(ready.message, generation),)
         reason = NeighbourReason.NETWORK_CONTEXT_READY
-        return (words.said(words.READY, "True", reason, "The network can be used", generation),)
+        return (
+            network_conditions.said(
+                network_conditions.READY, "True", reason, "The network can be used", generation
+            ),
+        )
     if ready is not None and ready.reason == Reason.NETWORK_FAILED_TO_CREATE:
-        return words.refused((words.READY,), ready.reason, ready.message, generation)
+        return network_conditions.refused(
+            (network_conditions.READY,), ready.reason, ready.message, generation
+        )
     why = f"The network is being set up at {at.spec.location.name}"
     reason = NeighbourReason.NETWORK_CONTEXT_NOT_READY
-    return words.refused((words.READY,), reason, why, generation)
+    return network_conditions.refused((network_conditions.READY,), reason, why, generation)

@@ -8,7 +8,6 @@ from typing import Any
 
 import msgspec
 
-from compute.api.meta import LocalRef, ObjectMeta
 from compute.api.networking import (
     NetworkContext,
     Subnet,
@@ -17,12 +16,13 @@ from compute.api.networking import (
     SubnetStatus,
 )
 from compute.decide.conditions import put
-from compute.environment import Environment
-from compute.runtime.clusters import Cluster
-from compute.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
-from compute.runtime.sources import Source, mapped, own
-from compute.services.network import joins, ledger, words
+from compute.services.network import joins, network_conditions, subnet_ledger
 from compute.services.planes import ServicePlanes
+from kubekit.api.meta import LocalRef, ObjectMeta
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
+from kubekit.runtime.sources import Source, mapped, own
 
 
 class Claims:
@@ -59,7 +59,7 @@ class Claims:
     async def _make(self, cell: Cluster, claim: SubnetClaim, network: Request) -> Subnet | None:
         """The Subnet as the ledger has it, made now; None while the ledger has none."""
         project = self._planes.projects.get(network.cluster)
-        name = ledger.entry_name(cell.name, claim.metadata.name)
+        name = subnet_ledger.entry_name(cell.name, claim.metadata.name)
         entry = await project.client.find(Subnet, name, network.namespace)
         meta = claim.metadata
         if entry is None or entry.deleting or not _is_for(entry, cell, claim):
@@ -75,7 +75,7 @@ class Claims:
                     namespace=meta.namespace,
                     owner_references=(at.reference(controller=True),),
                 ),
-                spec=ledger.spec(entry),
+                spec=subnet_ledger.spec(entry),
             )
         )
 
@@ -84,17 +84,19 @@ class Claims:
         project = self._planes.projects.find(network.cluster) if network else None
         if project is None or network is None:
             return subnet
-        name = ledger.entry_name(cell.name, subnet.metadata.name)
+        name = subnet_ledger.entry_name(cell.name, subnet.metadata.name)
         entry = project.informers.of(Subnet).cache.get(network.namespace, name)
-        if entry is None or not ledger.is_allocated(entry):
+        if entry is None or not subnet_ledger.is_allocated(entry):
             return subnet
-        wanted = msgspec.structs.replace(subnet, spec=ledger.spec(entry))
+        wanted = msgspec.structs.replace(subnet, spec=subnet_ledger.spec(entry))
         return await cell.client.patch(subnet, wanted)
 
     async def _programmed(self, cell: Cluster, subnet: Subnet) -> Subnet:
         """The Subnet, which says of itself that it can be used."""
         spec, generation = subnet.spec, subnet.metadata.generation
-        news = words.subnet_ready(f"{spec.start_address}/{spec.prefix_length}", generation)
+        news = network_conditions.subnet_ready(
+            f"{spec.start_address}/{spec.prefix_length}", generation
+        )
         status = SubnetStatus(
             conditions=put(subnet.status.conditions, news, self._environment.now()),
             prefix_length=spec.prefix_length,
@@ -105,7 +107,9 @@ class Claims:
 
     async def _report(self, cell: Cluster, claim: SubnetClaim, subnet: Subnet) -> None:
         spec, generation = subnet.spec, claim.metadata.generation
-        news = words.claim_ready(f"{spec.start_address}/{spec.prefix_length}", generation)
+        news = network_conditions.claim_ready(
+            f"{spec.start_address}/{spec.prefix_length}", generation
+        )
         status = SubnetClaimStatus(
             conditions=put(claim.status.conditions, news, self._environment.now()),
             prefix_length=spec.prefix_length,
@@ -125,13 +129,13 @@ def _of_subnet(cluster: ClusterName, subnet: Subnet) -> Iterable[Request]:
 
 
 def _of_entry(_: ClusterName, entry: Subnet) -> Iterable[Request]:
-    if ledger.is_ours(entry):
-        holder = ledger.holder(entry)
+    if subnet_ledger.is_ours(entry):
+        holder = subnet_ledger.holder(entry)
         yield Request(cluster_name(holder.cell), holder.namespace, holder.claim)
 
 
 def _is_for(entry: Subnet, cell: Cluster, claim: SubnetClaim) -> bool:
     """Whether an entry is this claim's, and for certain."""
     meta = claim.metadata
-    wanted = ledger.Holder(cell.name, meta.namespace, meta.name)
-    return ledger.is_allocated(entry) and ledger.holder(entry) == wanted
+    wanted = subnet_ledger.Holder(cell.name, meta.namespace, meta.name)
+    return subnet_ledger.is_allocated(entry) and subnet_ledger.holder(entry) == wanted

@@ -12,8 +12,6 @@ import msgspec
 
 from compute.api import labels, names
 from compute.api.compute import Instance
-from compute.api.core import ConfigMap
-from compute.api.meta import Condition, LocalRef, ObjectMeta
 from compute.api.networking import (
     Network,
     NetworkBinding,
@@ -24,13 +22,15 @@ from compute.api.networking import (
 from compute.api.reasons import Reason
 from compute.decide.conditions import find, is_true, put
 from compute.decide.federation import Identity
-from compute.environment import Environment
-from compute.runtime.clusters import Cluster
-from compute.runtime.requests import DONE, ClusterName, Request, Result
-from compute.runtime.sources import Source, mapped, own
-from compute.services.network import endings, joins, words
+from compute.services.network import deletions, joins, network_conditions
 from compute.services.network.faults import faults, is_ours
 from compute.services.planes import ServicePlanes
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.meta import Condition, LocalRef, ObjectMeta
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result
+from kubekit.runtime.sources import Source, mapped, own
 
 # An Instance that outlives its deployment's binding is not watched from here.
 _WHILE_USED: Final = Result(look_again_after=timedelta(seconds=30))
@@ -78,7 +78,7 @@ class Contexts:
         if not joins.bindings_to(cell, request.namespace, request.name):
             return await self._unbound(cell, found)
         network = joins.network_of(found, found.spec.network.name)
-        account = endings.account(self._projects, network)
+        account = deletions.account(self._projects, network)
         news = _conditions(found, _fault(cell, found), _refusal(cell, found), account)
         conditions = put(found.status.conditions, news, self._environment.now())
         status = msgspec.structs.replace(found.status, conditions=conditions)
@@ -129,9 +129,9 @@ def _fault(cell: Cluster, found: NetworkContext) -> str:
 def _refusal(cell: Cluster, found: NetworkContext) -> str:
     """Why nobody gets addresses here; empty while somebody has some, or may yet get them."""
     claims = joins.claims_at(cell, found)
-    if any(is_true(claim.status.conditions, words.READY) for claim in claims):
+    if any(is_true(claim.status.conditions, network_conditions.READY) for claim in claims):
         return ""
-    said = (find(claim.status.conditions, words.ALLOCATED) for claim in claims)
+    said = (find(claim.status.conditions, network_conditions.ALLOCATED) for claim in claims)
     return next((each.message for each in said if each and each.status == "False"), "")
 
 
@@ -153,8 +153,15 @@ def _conditions(
     """What a context says of itself that could not be set up, or gets no addresses."""
     generation, reason = found.metadata.generation, Reason.NETWORK_FAILED_TO_CREATE
     if failed:
-        return words.refused((words.PROGRAMMED, words.READY), reason, failed, generation)
-    programmed = words.said(words.PROGRAMMED, "True", Reason.PROGRAMMED, "It is set up", generation)
+        return network_conditions.refused(
+            (network_conditions.PROGRAMMED, network_conditions.READY), reason, failed, generation
+        )
+    programmed = network_conditions.said(
+        network_conditions.PROGRAMMED, "True", Reason.PROGRAMMED, "It is set up", generation
+    )
     if refused:
-        return (programmed, *words.refused((words.READY,), reason, refused, generation))
-    return (programmed, words.usable(account, generation))
+        return (
+            programmed,
+            *network_conditions.refused((network_conditions.READY,), reason, refused, generation),
+        )
+    return (programmed, network_conditions.usable(account, generation))

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from compute.api.core import ConfigMap
 from compute.api.reasons import NeighbourReason
-from compute.runtime.clusters import Cluster, Clusters
-from compute.runtime.events import Recorder
-from compute.runtime.requests import DONE, ClusterName, Request, Result
-from compute.runtime.sources import Source, mapped
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.runtime.clusters import Cluster, Clusters
+from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result
+from kubekit.runtime.sources import Source, mapped
 
 NAMESPACE: Final = "compute-system"
 NAME: Final = "network-faults"

@@ -8,20 +8,14 @@ from typing import Final
 
 from compute.api import labels, names
 from compute.api.compute import Workload
-from compute.api.core import Namespace
-from compute.api.meta import Object
-from compute.api.networking import (
-    Network,
-    NetworkBinding,
-    NetworkContext,
-    Subnet,
-    SubnetClaim,
-)
+from compute.api.networking import Network, NetworkBinding, NetworkContext, Subnet, SubnetClaim
 from compute.decide.federation import Identity, identity
-from compute.decide.network_use import named
-from compute.runtime.cache import Cache
-from compute.runtime.clusters import Cluster, Clusters
-from compute.runtime.requests import Request, cluster_name
+from compute.decide.networking.network_use import named
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import Object
+from kubekit.runtime.clusters import Cluster, Clusters
+from kubekit.runtime.requests import Request, cluster_name
+from kubekit.runtime.watching.cache import Cache
 
 _NETWORK: Final = "network service: network"
 _CONTEXT: Final = "network service: context"

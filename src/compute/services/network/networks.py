@@ -12,22 +12,22 @@ import msgspec
 
 from compute.api import finalizers
 from compute.api.compute import Workload
-from compute.api.errors import ApiError, NotFound
 from compute.api.karmada import Cluster as Member
-from compute.api.meta import Condition
 from compute.api.networking import Network, NetworkContext, NetworkStatus, Subnet, SubnetClaim
-from compute.decide import network_use
 from compute.decide.conditions import put
-from compute.environment import Environment
-from compute.runtime import commit
-from compute.runtime.clusters import Cluster
-from compute.runtime.events import Recorder
-from compute.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
-from compute.runtime.sources import Source, mapped, own
-from compute.services.network import joins, ledger, reports
+from compute.decide.networking import network_use
+from compute.services.network import joins, reports, subnet_ledger
 from compute.services.network.allocation import Allocation, Outcome
-from compute.services.network.ledger import Holder
+from compute.services.network.subnet_ledger import Holder
 from compute.services.planes import ServicePlanes
+from kubekit.api.errors import ApiError, NotFound
+from kubekit.api.meta import Condition
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.reconciling import commit
+from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
+from kubekit.runtime.sources import Source, mapped, own
 
 Wanted = dict[Holder, tuple[Cluster, SubnetClaim]]
 
@@ -85,14 +85,16 @@ class Networks:
         self, project: Cluster, network: Network, wanted: Wanted, outcome: Outcome
     ) -> Network:
         """The Network, after every claim without addresses was given some."""
-        entries = {ledger.holder(each): each for each in ledger.cached(project, network)}
+        entries = {
+            subnet_ledger.holder(each): each for each in subnet_ledger.cached(project, network)
+        }
         for entry in entries.values():
-            spec = ledger.spec(entry)
+            spec = subnet_ledger.spec(entry)
             await project.client.patch(entry, msgspec.structs.replace(entry, spec=spec))
         unserved = {
             holder: claim
             for holder, claim in wanted.items()
-            if holder not in entries or not ledger.is_allocated(entries[holder])
+            if holder not in entries or not subnet_ledger.is_allocated(entries[holder])
         }
         if not unserved:
             return network
@@ -101,7 +103,7 @@ class Networks:
         live = await project.client.find(Network, meta.name, meta.namespace)
         if live is None or live.metadata.uid != meta.uid:
             return network
-        kept = await ledger.live(project.client, live)
+        kept = await subnet_ledger.live(project.client, live)
         allocation = Allocation(project, live, kept, self._environment)
         await allocation.serve(unserved, outcome)
         return allocation.network
@@ -110,8 +112,8 @@ class Networks:
         self, project: Cluster, network: Network, wanted: Wanted, outcome: Outcome
     ) -> None:
         """Strike out of the ledger whoever has gone."""
-        for entry in ledger.cached(project, network):
-            holder = ledger.holder(entry)
+        for entry in subnet_ledger.cached(project, network):
+            holder = subnet_ledger.holder(entry)
             if holder in wanted or entry.deleting:
                 continue
             try:
@@ -203,7 +205,7 @@ def _of_context(_: str, at: NetworkContext) -> Iterable[Request]:
 async def _ended(project: Cluster, network: Network) -> bool:
     """Whether a Network was as unused as the caches say, and its finalizer was removed."""
     workloads = (await project.client.every(Workload)).items
-    if network_use.users(network, workloads) or await ledger.live(project.client, network):
+    if network_use.users(network, workloads) or await subnet_ledger.live(project.client, network):
         return False
     await commit.release(project.client, network, finalizers.NETWORK)
     return True

@@ -5,16 +5,16 @@ from dataclasses import dataclass
 from typing import Final
 
 from compute.api.conditions import NeighbourCondition
-from compute.api.meta import Condition
 from compute.api.networking import Network
 from compute.api.reasons import NeighbourReason, Reason
-from compute.decide import network_use
-from compute.decide.addresses import Prefix, Unsupported, network_range
 from compute.decide.conditions import find
-from compute.runtime.clusters import Cluster
-from compute.runtime.requests import Request
-from compute.services.network import joins, ledger, words
+from compute.decide.networking import network_use
+from compute.decide.networking.addresses import Prefix, Unsupported, network_range
+from compute.services.network import joins, network_conditions, subnet_ledger
 from compute.services.network.allocation import Outcome, reason
+from kubekit.api.meta import Condition
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.requests import Request
 
 _IPAM: Final = NeighbourCondition.IPAM_ALLOCATED
 
@@ -38,13 +38,13 @@ def use_of(project: Cluster, network: Network, cells: Iterable[Cluster]) -> Use:
     """What uses a Network, as far as the caches know."""
     meta = network.metadata
     place = Request(project.name, meta.namespace, meta.name)
-    entries = ledger.cached(project, network)
+    entries = subnet_ledger.cached(project, network)
     present = [str(cell.name) for cell in cells if joins.contexts_of(cell, place)]
     workloads = joins.workloads_of(project, network) if network.deleting else ()
     return Use(
         workloads=network_use.users(network, workloads),
-        cells=(*present, *(ledger.holder(each).cell for each in entries)),
-        prefixes=tuple(ledger.prefixes(entries)),
+        cells=(*present, *(subnet_ledger.holder(each).cell for each in entries)),
+        prefixes=tuple(subnet_ledger.prefixes(entries)),
     )
 
 
@@ -55,17 +55,23 @@ def conditions(network: Network, use: Use, outcome: Outcome) -> tuple[Condition,
     unsupported = next((each for each in ranges if isinstance(each, Unsupported)), None)
     if network.deleting:
         account = network_use.terminating(use.workloads, use.cells)
-        ready = words.refused((words.READY,), Reason.NETWORK_TERMINATING, account, generation)
+        ready = network_conditions.refused(
+            (network_conditions.READY,), Reason.NETWORK_TERMINATING, account, generation
+        )
     elif unsupported is not None:
         refusal = NeighbourReason.RANGE_UNSUPPORTED
-        ready = words.refused((words.READY,), refusal, unsupported.why, generation)
+        ready = network_conditions.refused(
+            (network_conditions.READY,), refusal, unsupported.why, generation
+        )
     else:
-        ready = (words.usable("", generation),)
+        ready = (network_conditions.usable("", generation),)
     told = "Addresses come from " + " and ".join(map(str, ranges))
     trouble = next(_troubles(network, use, outcome, unsupported), None)
     if trouble is not None:
-        return (*ready, *words.refused((_IPAM,), *trouble, generation))
-    allocated = words.said(_IPAM, "True", NeighbourReason.PREFIX_ALLOCATED, told, generation)
+        return (*ready, *network_conditions.refused((_IPAM,), *trouble, generation))
+    allocated = network_conditions.said(
+        _IPAM, "True", NeighbourReason.PREFIX_ALLOCATED, told, generation
+    )
     return (*ready, allocated)
 
 
@@ -76,7 +82,7 @@ def warnings(
     old, new = find(before, _IPAM), find(after, _IPAM)
     if new is not None and new.status == "False" and new != old:
         yield "Allocate", new
-    old, new = find(before, words.READY), find(after, words.READY)
+    old, new = find(before, network_conditions.READY), find(after, network_conditions.READY)
     ends = new is not None and new.reason == Reason.NETWORK_TERMINATING
     if new is not None and ends and (old is None or old.reason != new.reason):
         yield "Delete", new

@@ -1,13 +1,13 @@
 """The controllers of the network service."""
 
-from compute.runtime.controller import Controller
-from compute.runtime.kit import Kit
 from compute.services.network.bindings import Bindings
 from compute.services.network.claims import Claims
 from compute.services.network.contexts import Contexts
 from compute.services.network.faults import Advice
 from compute.services.network.networks import Networks
 from compute.services.planes import ServicePlanes
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.controller_factory import Kit
 
 
 def controllers(planes: ServicePlanes, kit: Kit) -> list[Controller]:

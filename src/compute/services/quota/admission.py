@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 
-from compute.api.errors import Unavailable, invalid
-from compute.api.fields import FieldError, forbidden
 from compute.api.quota import ResourceClaim, ResourceRegistration
 from compute.decide import budget
-from compute.runtime.clusters import Cluster, Clusters
+from kubekit.api.errors import Unavailable, invalid
+from kubekit.api.fields import FieldError, forbidden
+from kubekit.runtime.clusters import Cluster, Clusters
 
 
 def admit_claim(

@@ -10,20 +10,15 @@ from typing import Final
 
 import msgspec
 
-from compute.api import names, resourcemanager
-from compute.api.meta import ObjectMeta
-from compute.api.quota import (
-    AllowanceBucket,
-    AllowanceBucketSpec,
-    AllowanceBucketStatus,
-    ObjectRef,
-)
-from compute.api.resourcemanager import Project
+from compute.api import names, resource_manager
+from compute.api.quota import AllowanceBucket, AllowanceBucketSpec, AllowanceBucketStatus, ObjectRef
+from compute.api.resource_manager import Project
 from compute.decide import budget
-from compute.runtime.clusters import Cluster
-from compute.services.quota import places
-from compute.services.quota.book import Book, Entry
-from compute.services.quota.desk import Desk
+from compute.services.quota import lookups
+from compute.services.quota.context import Desk
+from compute.services.quota.ledger import Book, Entry
+from kubekit.api.meta import ObjectMeta
+from kubekit.runtime.clusters import Cluster
 
 _PACE: Final = timedelta(seconds=1)
 _BY_CONSUMER: Final = "consumer"
@@ -70,7 +65,7 @@ def _statuses(
     desk: Desk, granted: Sequence[Entry], registered: Iterable[str]
 ) -> dict[str, AllowanceBucketStatus]:
     """The accounts as they should read, by type."""
-    grants = places.grants_of(desk.core, desk.name)
+    grants = lookups.grants_of(desk.core, desk.name)
     limit = budget.limits(grants, desk.name)
     used, holders = _with(desk.book, granted)
     known = dict.fromkeys(registered)
@@ -113,9 +108,9 @@ def _says(bucket: AllowanceBucket | None, wanted: AllowanceBucketStatus) -> bool
 async def _create(desk: Desk, resource_type: str) -> AllowanceBucket:
     project = desk.project.metadata.name
     name = names.bucket(resource_type, budget.CONSUMER, project)
-    consumer = ObjectRef(api_group=resourcemanager.GROUP, kind=Project.RESOURCE.kind, name=project)
+    consumer = ObjectRef(api_group=resource_manager.GROUP, kind=Project.RESOURCE.kind, name=project)
     spec = AllowanceBucketSpec(consumer_ref=consumer, resource_type=resource_type)
-    metadata: ObjectMeta = places.belonging(desk.project, name)
+    metadata: ObjectMeta = lookups.belonging(desk.project, name)
     return await desk.core.client.create(AllowanceBucket(metadata=metadata, spec=spec))
 
 

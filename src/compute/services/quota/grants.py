@@ -6,9 +6,8 @@ from typing import Final
 
 import msgspec
 
-from compute.api import names, resourcemanager
+from compute.api import names, resource_manager
 from compute.api.conditions import NeighbourCondition
-from compute.api.core import Namespace
 from compute.api.quota import (
     Allowance,
     GrantBucket,
@@ -18,15 +17,16 @@ from compute.api.quota import (
     ResourceRegistration,
 )
 from compute.api.reasons import NeighbourReason, Reason
-from compute.api.resourcemanager import Project
+from compute.api.resource_manager import Project
 from compute.decide import budget, quota
 from compute.decide.conditions import put
 from compute.decide.ranking import Candidate
-from compute.environment import Environment
-from compute.runtime.clusters import Clusters
-from compute.runtime.requests import DONE, Request, Result
 from compute.services.planes import PLATFORM
-from compute.services.quota import places
+from compute.services.quota import lookups
+from kubekit.api.kinds.core import Namespace
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.requests import DONE, Request, Result
 
 # What a project may use until somebody gives it more: instances, millicores, mebibytes.
 FIRST_GRANT: Final[Mapping[str, int]] = MappingProxyType(
@@ -82,14 +82,14 @@ class Grants:
 
 def _first(project: Project, name: str, amounts: Mapping[str, int]) -> ResourceGrant:
     consumer = ObjectRef(
-        api_group=resourcemanager.GROUP, kind=budget.CONSUMER, name=project.metadata.name
+        api_group=resource_manager.GROUP, kind=budget.CONSUMER, name=project.metadata.name
     )
     allowances = tuple(
         Allowance(resource_type=kind, buckets=(GrantBucket(amount=amount),))
         for kind, amount in amounts.items()
     )
     return ResourceGrant(
-        metadata=places.belonging(project, name),
+        metadata=lookups.belonging(project, name),
         spec=ResourceGrantSpec(consumer_ref=consumer, allowances=allowances),
     )
 

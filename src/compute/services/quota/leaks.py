@@ -11,13 +11,13 @@ from typing import Final
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from compute.api.errors import ApiError
 from compute.api.karmada import Cluster as Member
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
-from compute.runtime.clusters import Cluster, Clusters
-from compute.runtime.events import Recorder
-from compute.services.quota.book import Book, Key
+from compute.services.quota.ledger import Book, Key
+from kubekit.api.errors import ApiError
+from kubekit.runtime.clusters import Cluster, Clusters
+from kubekit.runtime.reporting.events import Recorder
 
 _NAMED: Final = 20  # claims of one cell that get an event of their own
 _NAME: Final = "compute_quota_service_leaked_claims"

@@ -4,11 +4,9 @@ from typing import Final
 
 import msgspec
 
-from compute.api import resourcemanager
+from compute.api import resource_manager
 from compute.api.compute import Instance
 from compute.api.conditions import NeighbourCondition
-from compute.api.core import Namespace
-from compute.api.meta import Object, ObjectMeta
 from compute.api.quota import (
     ClaimingResource,
     ConsumerType,
@@ -19,10 +17,12 @@ from compute.api.reasons import NeighbourReason, Reason
 from compute.decide import budget, quota
 from compute.decide.conditions import put
 from compute.decide.ranking import Candidate
-from compute.environment import Environment
-from compute.runtime.clusters import Clusters
-from compute.runtime.requests import DONE, Request, Result
 from compute.services.planes import PLATFORM
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.requests import DONE, Request, Result
 
 
 def _registration(
@@ -37,7 +37,7 @@ def _registration(
             base_unit=base,
             display_unit=display,
             unit_conversion_factor=factor,
-            consumer_type=ConsumerType(api_group=resourcemanager.GROUP, kind=budget.CONSUMER),
+            consumer_type=ConsumerType(api_group=resource_manager.GROUP, kind=budget.CONSUMER),
             claiming_resources=(
                 ClaimingResource(api_group=Instance.RESOURCE.group, kind=Instance.RESOURCE.kind),
             ),

@@ -3,28 +3,23 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from compute.api.core import ConfigMap, Namespace
 from compute.api.karmada import Cluster as Member
-from compute.api.meta import Object
-from compute.api.quota import (
-    AllowanceBucket,
-    ResourceClaim,
-    ResourceGrant,
-    ResourceRegistration,
-)
-from compute.api.resourcemanager import Project
-from compute.runtime.controller import Controller, ControllerSettings
-from compute.runtime.fights import FightSettings
-from compute.runtime.kit import Kit
-from compute.runtime.requests import ClusterName, Request
-from compute.runtime.sources import Source, mapped, own
+from compute.api.quota import AllowanceBucket, ResourceClaim, ResourceGrant, ResourceRegistration
+from compute.api.resource_manager import Project
 from compute.services.planes import PLATFORM, ServicePlanes
-from compute.services.quota import places
-from compute.services.quota.book import Books
+from compute.services.quota import lookups
+from compute.services.quota.budgets import Keeper
 from compute.services.quota.grants import FIRST_GRANT, FirstGrants, Grants
-from compute.services.quota.keeper import Keeper
 from compute.services.quota.leaks import Leaks
+from compute.services.quota.ledger import Books
 from compute.services.quota.registrations import Foundation, Registrations
+from kubekit.api.kinds.core import ConfigMap, Namespace
+from kubekit.api.meta import Object
+from kubekit.runtime.controller import Controller, ControllerSettings
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.reconciling.write_conflicts import FightSettings
+from kubekit.runtime.requests import ClusterName, Request
+from kubekit.runtime.sources import Source, mapped, own
 
 _KEEPER: Final = "quota"
 # One object for each project is written at each batch, and looked at after each change: that is
@@ -134,5 +129,5 @@ def _consumer_in_core(cluster: ClusterName, grant: ResourceGrant) -> Iterable[Re
 
 
 def _labelled(_: ClusterName, obj: Object) -> Iterable[Request]:
-    project = obj.metadata.labels.get(places.CONSUMER_NAME)
+    project = obj.metadata.labels.get(lookups.CONSUMER_NAME)
     return (_budget(project),) if project else ()

@@ -1,0 +1,103 @@
+"""Letting people and other programs into a world: every plane in its place, and one kubeconfig."""
+
+from pathlib import Path
+from typing import Final
+
+from compute.app.kubeconfig import Context, Credential, current_context, kubeconfig_of_many
+from compute.app.planes import CORE, PROJECT_USERS, Home, Homes, folder
+from compute.app.server import Front
+from kubekit.plane.http.authentication.bearer_tokens import write_private
+from kubekit.plane.plane import Plane
+
+_ORDER: Final = ("core", "hub", "project", "cell")
+_ADMINISTRATOR: Final = "administrator"
+_TOKEN: Final = "token"  # noqa: S105 - the name of a file
+_NOTICE: Final = b"""\
+# Written by `compute up` at each start, and whenever a project comes or goes.
+# The user "administrator" may do everything in every plane: keep this file to yourself.
+# A user "project-NAME" may do what the role compute-admin allows, in that project alone.
+# Everyone else needs a file of their own: compute plane-users add NAME --project PROJECT --data DIR
+# prints one, where DIR is the folder of this file.
+"""
+
+
+class Visitors:
+    """Serves the planes of a world while they are open, and keeps the kubeconfig in step.
+
+    Each project has a user of its own, whose token is in the folder of the project's plane. It ends
+    with the project: another of the same name has another.
+
+    Which context is the current one is its user's choice, for as long as there is such a context.
+    Before there is a project, the core stands in for one.
+    """
+
+    def __init__(self, data: Path, front: Front, homes: Homes) -> None:
+        self.kubeconfig = data / "kubeconfig"
+        self._data = data
+        self._front = front
+        self._homes = homes
+        self._tokens: dict[str, str] = {}  # of projects, by context
+        self._listens = False
+        self._stands_in = False
+
+    def opened(self, home: Home, plane: Plane) -> None:
+        self._front.server.mount(home.prefix, plane)
+        if home.user is not None:
+            file = folder(self._data, home) / _TOKEN
+            self._tokens[home.context] = self._front.admit(home.user, file)
+        self._write()
+
+    def closing(self, home: Home, plane: Plane) -> None:
+        self._front.server.unmount(home.prefix)
+        self._tokens.pop(home.context, None)
+        if home.user is not None and self._listens:  # else it comes back at the next start
+            self._front.tokens.revoke(home.user.name)
+        self._write(without=home)
+
+    def begin(self) -> None:
+        """The server listens, and its address is known from here on."""
+        self._listens = True
+        users = {home.user.name for home in self._homes if home.user is not None}
+        for name in self._front.tokens.names() - users:
+            if name.startswith(PROJECT_USERS):  # its project went while there was no server
+                self._front.tokens.revoke(name)
+        self._write()
+
+    def end(self) -> None:
+        """The planes close from here on, to come back: the kubeconfig is for then, too."""
+        self._listens = False
+
+    @property
+    def contexts(self) -> list[str]:
+        """The names of the contexts."""
+        return list(self._contexts(None))
+
+    def _write(self, without: Home | None = None) -> None:
+        contexts = self._contexts(without)
+        if self._listens and contexts:
+            front, current = self._front, current_context(self.kubeconfig)
+            if current not in contexts or (self._stands_in and current == CORE.context):
+                current = _first(contexts)
+                self._stands_in = current == CORE.context
+            users: dict[str, Credential] = {_ADMINISTRATOR: front.token, **self._tokens}
+            content = kubeconfig_of_many(
+                front.server.url, contexts, current, front.authority, users
+            )
+            write_private(self.kubeconfig, _NOTICE + content)
+
+    def _contexts(self, without: Home | None) -> dict[str, Context]:
+        """The contexts by name. A project has two: its own user's, and the administrator's."""
+        homes = [home for home in self._homes if home != without]
+        homes.sort(key=lambda home: (_ORDER.index(home.role), home.name))
+        own = {home.context: _context(home, home.context) for home in homes}
+        return own | {home.admin_context: _context(home, _ADMINISTRATOR) for home in homes}
+
+
+def _context(home: Home, user: str) -> Context:
+    return Context(home.prefix, home.context, user)
+
+
+def _first(contexts: dict[str, Context]) -> str:
+    """A project, since that is where people work; else the core."""
+    projects = (name for name in contexts if name.startswith("project-"))
+    return next(projects, CORE.context)

@@ -1,0 +1,201 @@
+"""The planes of a world on one machine: the core, the hub, a cell for each site, and the projects'."""
+
+import asyncio
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal, Protocol
+
+from compute.api import cluster_roles, compute, networking, quota, resource_manager, services
+from compute.app import crds
+from kubekit.api.kinds import rbac
+from kubekit.api.kinds.rbac import ClusterRole, ClusterRoleBinding, RoleRef, Subject
+from kubekit.api.meta import ObjectMeta
+from kubekit.api.structural.nodes import Document
+from kubekit.environment import Environment
+from kubekit.plane.plane import DATABASE, Plane
+from kubekit.plane.registry import builtins
+from kubekit.plane.users import User
+
+Role = Literal["core", "hub", "cell", "project"]
+
+_KARMADA: Final = ("cluster", "policy", "work", "config")
+# Which groups of kinds a plane of each role serves, besides Kubernetes' own.
+_GROUPS: Final[dict[Role, frozenset[str]]] = {
+    "core": frozenset({resource_manager.GROUP, quota.GROUP, services.GROUP}),
+    "hub": frozenset({compute.GROUP, *(f"{part}.karmada.io" for part in _KARMADA)}),
+    "cell": frozenset({compute.GROUP, networking.GROUP}),
+    "project": frozenset({compute.GROUP, networking.GROUP, quota.GROUP, services.GROUP}),
+}
+# Which roles of people a plane has, besides Kubernetes' own.
+_ROLES: Final[dict[Role, tuple[ClusterRole, ...]]] = {
+    "core": (),
+    "hub": (cluster_roles.OPERATOR,),
+    "cell": (cluster_roles.OPERATOR,),
+    "project": cluster_roles.OF_PROJECTS,
+}
+PROJECT_USERS: Final = "project:"
+"""What the names of the projects' own users begin with."""
+_PROJECTS: Final = f"/apis/{resource_manager.GROUP}/{resource_manager.VERSION}/projects"
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """A plane of the world, by what it is for and its name."""
+
+    role: Role
+    name: str
+
+    @property
+    def prefix(self) -> str:
+        """The path below which it is served."""
+        match self.role:
+            case "core":
+                return "/"
+            case "project":
+                return f"{_PROJECTS}/{self.name}/control-plane"
+            case _:
+                return f"/clusters/{self.name}"
+
+    @property
+    def context(self) -> str:
+        """What it is called in a kubeconfig."""
+        return self.name if self.role in {"core", "hub"} else f"{self.role}-{self.name}"
+
+    @property
+    def admin_context(self) -> str:
+        """The administrator's context. Only a project has another besides."""
+        return self.context if self.user is None else f"admin-{self.context}"
+
+    @property
+    def definitions(self) -> list[Document]:
+        """The kinds it starts with."""
+        groups = _GROUPS[self.role]
+        return [each for each in crds.definitions() if each["spec"]["group"] in groups]
+
+    @property
+    def access(self) -> Sequence[ClusterRole | ClusterRoleBinding]:
+        """The roles of people, and the binding of the project's own user, that it starts with."""
+        user = self.user
+        return (*_ROLES[self.role], *([] if user is None else [_admin_binding(user)]))
+
+    @property
+    def user(self) -> User | None:
+        """The user who works in a project's plane: its administrator, and nothing elsewhere."""
+        return User(f"{PROJECT_USERS}{self.name}:admin") if self.role == "project" else None
+
+
+def _admin_binding(user: User) -> ClusterRoleBinding:
+    return ClusterRoleBinding(
+        metadata=ObjectMeta(name="compute-project-admin"),
+        subjects=(Subject(kind="User", api_group=rbac.GROUP, name=user.name),),
+        role_ref=RoleRef(kind="ClusterRole", name=cluster_roles.ADMIN.metadata.name),
+    )
+
+
+CORE: Final = Home("core", "core")
+HUB: Final = Home("hub", "hub")
+
+
+class Builder(Protocol):
+    """Where planes come from, and go to."""
+
+    async def open(self, home: Home) -> Plane: ...
+
+    async def destroy(self, home: Home) -> None:
+        """Remove what a plane that is closed has left."""
+        ...
+
+
+class Tenant(Protocol):
+    """Somebody who is told which planes there are. Neither call may wait for anything."""
+
+    def opened(self, home: Home, plane: Plane) -> None: ...
+
+    def closing(self, home: Home, plane: Plane) -> None: ...
+
+
+class Homes:
+    """The planes that are open."""
+
+    def __init__(self, builder: Builder) -> None:
+        self._builder = builder
+        self._planes: dict[Home, Plane] = {}
+        self._tenants: list[Tenant] = []
+        self._busy = asyncio.Lock()
+
+    def __iter__(self) -> Iterator[Home]:
+        return iter(tuple(self._planes))
+
+    def __getitem__(self, home: Home) -> Plane:
+        return self._planes[home]
+
+    def find(self, home: Home) -> Plane | None:
+        return self._planes.get(home)
+
+    def join(self, tenant: Tenant) -> None:
+        """Tell somebody of every plane that is open, and of each that opens or closes."""
+        self._tenants.append(tenant)
+        for home, plane in self._planes.items():
+            tenant.opened(home, plane)
+
+    async def open(self, home: Home) -> Plane:
+        """The plane of a home, opened if it is not yet."""
+        async with self._busy:
+            plane = self._planes.get(home)
+            if plane is None:
+                plane = self._planes[home] = await self._builder.open(home)
+                for tenant in self._tenants:
+                    tenant.opened(home, plane)
+            return plane
+
+    async def remove(self, home: Home) -> None:
+        """Close a plane for good: nothing of it is left."""
+        async with self._busy:
+            await self._close(home)
+            await self._builder.destroy(home)
+
+    async def close(self) -> None:
+        """Close every plane, the youngest first."""
+        async with self._busy:
+            for home in reversed(list(self._planes)):
+                await self._close(home)
+
+    async def _close(self, home: Home) -> None:
+        plane = self._planes.pop(home, None)
+        if plane is not None:
+            for tenant in reversed(self._tenants):
+                tenant.closing(home, plane)
+            await plane.close()
+
+
+class Folders:
+    """Planes out of one folder of this machine."""
+
+    def __init__(self, data: Path, environment: Environment) -> None:
+        self._data = data
+        self._environment = environment
+
+    async def open(self, home: Home) -> Plane:
+        return await Plane.open(
+            folder(self._data, home),
+            builtins.native(),
+            self._environment,
+            definitions=home.definitions,
+            access=home.access,
+        )
+
+    async def destroy(self, home: Home) -> None:
+        await asyncio.to_thread(shutil.rmtree, folder(self._data, home), ignore_errors=True)
+
+
+def folder(data: Path, home: Home) -> Path:
+    """Where a plane is kept."""
+    planes = data / "planes"
+    return planes / home.name if home in {CORE, HUB} else planes / f"{home.role}s" / home.name
+
+
+def database(data: Path) -> Path:
+    """The file that whoever runs a world holds the lock of."""
+    return folder(data, CORE) / DATABASE

@@ -1,0 +1,89 @@
+"""Clusters by `Project` objects: each project that is ready has a plane of its own.
+
+A project stays engaged until its object has gone. While it is being deleted its plane must still be
+emptied, and a plane that is not ready for a while is no reason to forget what is in it. So a project
+that is being cleaned up is engaged by a process that starts meanwhile, though it is not Ready.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from compute.api.conditions import ConditionType, NeighbourCondition
+from compute.api.resource_manager import GROUP, VERSION, Project
+from compute.decide.conditions import find, is_true
+from kubekit.client.client import Client
+from kubekit.client.connection import Connection
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.controller import Controller, ControllerSettings
+from kubekit.runtime.reporting.metrics import Metrics
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
+from kubekit.runtime.sources import own
+
+Connect = Callable[[Project], Client]
+
+
+class Projects:
+    """Keeps the engaged clusters in step with the projects that are there.
+
+    It is a reconciler like any other, but one that runs in every process: whoever answers an
+    admission review must know the project's plane, whether or not he leads.
+    """
+
+    def __init__(self, homes: Clusters, projects: Clusters, connect: Connect) -> None:
+        self._homes = homes
+        self._projects = projects
+        self._connect = connect
+        self._uids: dict[ClusterName, str] = {}  # of the projects that are engaged
+
+    async def reconcile(self, request: Request) -> Result:
+        home = self._homes.get(request.cluster)
+        name = cluster_name(request.name)
+        project = await home.client.find(Project, request.name)
+        uid = project.metadata.uid if project else ""
+        if project is None or self._uids.get(name, uid) != uid:  # or another of its name is there
+            await self._projects.disengage(name)
+            self._uids.pop(name, None)
+        if project is not None and self._projects.find(name) is None and _has_plane(project):
+            await self._projects.engage(name, self._connect(project))
+            self._uids[name] = uid
+        return DONE
+
+    def problems(self) -> list[str]:
+        """The projects that are ready and not engaged yet."""
+        return [
+            f"project {project.metadata.name} is ready but not engaged yet"
+            for home in self._homes
+            for project in home.informers.of(Project).cache.list()
+            if _has_plane(project)
+            and self._projects.find(cluster_name(project.metadata.name)) is None
+        ]
+
+
+def projects_controller(
+    projects: Projects, homes: Clusters, environment: Environment, metrics: Metrics
+) -> Controller:
+    """The controller that runs the provider. It belongs on every replica."""
+    return Controller(
+        "projects",
+        projects,
+        homes,
+        [own(Project, homes)],
+        environment,
+        metrics,
+        ControllerSettings(workers=1),
+    )
+
+
+def project_connection(home: Connection, project: str) -> Connection:
+    """The way to a project's plane: below the path of the server that keeps the projects."""
+    path = f"/apis/{GROUP}/{VERSION}/projects/{project}/control-plane"
+    return replace(home, server=home.server + path)
+
+
+def _has_plane(project: Project) -> bool:
+    """Whether its plane can be used: it is Ready, or is being emptied and not empty yet."""
+    conditions = project.status.conditions
+    cleanup = find(conditions, NeighbourCondition.RESOURCE_CLEANUP)
+    being_emptied = project.deleting and cleanup is not None and cleanup.status != "True"
+    return being_emptied or is_true(conditions, ConditionType.READY)

@@ -1,0 +1,112 @@
+"""`compute plane`: a small Kubernetes API out of one folder."""
+
+import asyncio
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+import click
+import uvloop
+
+from compute.app import crds, definitions, logs
+from compute.app.folders import Folder
+from compute.app.kubeconfig import reachable
+from compute.app.serving import Serving, resealing_when_told, serving, told_to_stop
+from compute.app.startup import (
+    keep_standard_streams,
+    refusals_spoken,
+    say,
+    take_care,
+    warning_of_root,
+)
+from kubekit.api.structural.nodes import Document
+from kubekit.plane.http.server import is_loopback
+from kubekit.plane.registry import builtins
+
+_PORT: Final = 7443
+
+
+@click.command()
+@click.option(
+    "--data", required=True, metavar="DIR", type=Folder(path_type=Path, file_okay=False),
+    help="Where everything is kept; made if it is not there.",
+)  # fmt: skip
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True,
+    help="The port to listen on; 0 takes any that is free.",
+)  # fmt: skip
+@click.option(
+    "--bind", metavar="ADDRESS", default="127.0.0.1", show_default=True,
+    help="The address to listen on. Another than the loopback is reachable from other machines.",
+)  # fmt: skip
+@click.option(
+    "--crds", "folders", multiple=True, metavar="DIR", type=click.Path(path_type=Path),
+    help="A folder of CustomResourceDefinitions to serve as well. May be given several times.",
+)  # fmt: skip
+@click.option(
+    "--log-level", type=click.Choice(logs.LEVELS), default="info", show_default=True,
+    help="What is told on stderr of its work: this, and what is worse.",
+)  # fmt: skip
+@click.option(
+    "--user", metavar="NAME", default="",
+    help="Whom to go on as, before anything is opened, where root starts it.",
+)  # fmt: skip
+def command(data: Path, port: int, bind: str, folders: Sequence[Path], **conduct: str) -> int:
+    """Serve a Kubernetes API from a folder of this machine.
+
+    It serves this project's kinds, namespaces, config maps, secrets, events and leases, and the
+    kinds of any CustomResourceDefinitions. DIR/kubeconfig lets kubectl in.
+    """
+    keep_standard_streams()
+    with refusals_spoken(data):
+        take_care(data, conduct["user"])
+        more = [document for folder in folders for document in definitions.read(folder)]
+        every = definitions.joined(crds.definitions(), more)
+        with (
+            logs.shown(conduct["log_level"]),
+            asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
+        ):
+            runner.run(_serve(data, every, (bind, port)))
+    return 0
+
+
+async def _serve(data: Path, every: Sequence[Document], address: tuple[str, int]) -> None:
+    stop = asyncio.ensure_future(told_to_stop())
+    await asyncio.sleep(0)  # from here on a signal is heard
+    loop = asyncio.get_running_loop()
+    begun = loop.time()
+    say(f"Opening {data}")
+    async with (
+        serving(data, builtins.native(), address, every) as opened,
+        resealing_when_told(lambda: [opened.plane.store]),
+    ):
+        _introduce(data, opened, loop.time() - begun)
+        await stop
+        failure = opened.plane.store.stopped
+        say("Stopping.")
+    if failure is None:
+        say("Stopped. Everything that was acknowledged is kept.")
+    else:
+        say(f"Stopped. Nothing could be written any more: {failure}")
+
+
+def _introduce(data: Path, opened: Serving, seconds: float) -> None:
+    kubeconfig = shlex.quote(str((data / "kubeconfig").resolve()))
+    say(
+        f"Serving {len(opened.plane.kinds)} kinds and {opened.objects:,} objects at "
+        f"{reachable(opened.server.url)}, ready after {seconds:.2f} s.\n"
+        f"{_warning(opened.server.url)}{warning_of_root()}\n"
+        "In another terminal:\n"
+        f"  export KUBECONFIG={kubeconfig}\n"
+        "  kubectl api-resources\n"
+        "\n"
+        "Ctrl-C stops it."
+    )
+
+
+def _warning(url: str) -> str:
+    if is_loopback(urlsplit(url).hostname or ""):
+        return ""
+    return "Other machines can reach it, and whoever has the token may do everything.\n"

@@ -1,0 +1,1 @@
+"""The deployment controller: from a WorkloadDeployment to its Instances."""

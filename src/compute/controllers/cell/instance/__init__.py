@@ -1,0 +1,1 @@
+"""The instance controller: quota, and whether an Instance is Ready."""

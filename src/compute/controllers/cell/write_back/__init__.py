@@ -1,0 +1,1 @@
+"""Write-back: each Instance of a cell, copied to the hub."""

@@ -1,0 +1,1 @@
+"""Admission of Workloads: defaults, validation and permissions."""

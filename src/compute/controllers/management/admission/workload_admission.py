@@ -1,0 +1,197 @@
+"""What is asked before a Workload is written, by whichever way it came: a webhook, or in process.
+
+First `defaults` are filled in, then `WorkloadAdmission` judges the result, which is what is stored.
+The rules are those of `compute.decide.validation`, which the command line asks too. What only the
+project knows is asked here: the cities it is offered, and who may use its networks. It runs in every
+replica, since any of them may be asked.
+"""
+
+from collections.abc import Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from typing import Any, Final
+
+from compute.api.compute import Workload
+from compute.api.networking import Network
+from compute.api.resource_manager import Project
+from compute.controllers.management import offers
+from compute.controllers.management.admission import network_admission
+from compute.decide import joins, validation
+from compute.decide.validation import Default, NetworkUse
+from kubekit.api import errors, json_pointer, scheme, times
+from kubekit.api.errors import Forbidden, Unavailable
+from kubekit.api.fields import FieldError, forbidden
+from kubekit.api.kinds.authentication import UserInfo
+from kubekit.api.kinds.authorization import (
+    ResourceAttributes,
+    SubjectAccessReview,
+    SubjectAccessReviewSpec,
+)
+from kubekit.client.client import Client
+from kubekit.runtime.clusters import Cluster, Clusters
+from kubekit.runtime.requests import cluster_name
+
+Document = Mapping[str, Any]
+
+PARENT_NAME: Final = "iam.miloapis.com/parent-name"
+_JUDGED: Final = ("create", "update")
+
+
+def project_of(user: UserInfo) -> str:
+    """The project that the one who asks speaks to; empty when he names none."""
+    return next(iter(user.extra.get(PARENT_NAME, ())), "")
+
+
+def defaults(verb: str, new: Document | None, old: Document | None) -> tuple[Default, ...]:
+    """The fields to fill in before a Workload is judged and stored.
+
+    A write that leaves the spec alone changes nothing in it: a controller that adds a finalizer
+    must not make a new generation of an old Workload.
+    """
+    if verb.lower() not in _JUDGED or new is None:
+        return ()
+    if old is not None and (_is_leaving(old) or old.get("spec") == new.get("spec")):
+        return ()
+    given = _read(new)  # what cannot be read is refused by the review
+    return () if given is None else validation.defaults(given)
+
+
+def completed(document: Document, missing: Iterable[Default]) -> dict[str, Any]:
+    """A copy of the document with the defaults in it."""
+    copy = deepcopy(dict(document))
+    for path, value in missing:
+        parent: Any = json_pointer.resolve(copy, path[:-1])
+        parent[path[-1]] = value
+    return copy
+
+
+@dataclass(frozen=True)
+class WorkloadAdmission:
+    """The door that every Workload of every project comes through."""
+
+    projects: Clusters
+    core: Clusters | None = None  # where the Projects are
+
+    async def review(
+        self, verb: str, new: Document | None, old: Document | None, user: UserInfo, project: str
+    ) -> tuple[str, ...]:
+        """What is worth saying of a Workload that may be written; `Invalid` where it may not.
+
+        ``new`` is what will be, ``old`` what was. A write that leaves spec and annotations alone is
+        never refused, and neither is one of a Workload on its way out: finalizers must go on and
+        come off whatever the rules of the day are.
+        """
+        if verb.lower() not in _JUDGED or new is None:
+            return ()
+        if old is not None and _is_leaving(old):
+            return ()
+        if old is not None and old.get("spec") == new.get("spec"):
+            return _refuse(new, _wrong_settings(new, old))
+        cluster = self._project(project)
+        if old is None:
+            self._refuse_terminating(cluster)
+        cities = await offers.asked(cluster.client)
+        before = None if old is None else _read(old)
+        review = validation.review_document(new, cities=cities, old=before)
+        denied = () if review.errors else await _denied(cluster.client, review.networks, user)
+        refused = review.errors or denied
+        if not refused:
+            refused = await network_admission.terminating(cluster.client, review.networks, before)
+        _refuse(new, refused)
+        return review.warnings
+
+    def _project(self, name: str) -> Cluster:
+        """The project of this name. Without one it must be plain which is meant."""
+        projects = self.projects
+        if not name and len(projects) == 1:
+            return projects.sole()
+        if not name:
+            raise Forbidden(f"the request names no project: {PARENT_NAME} is missing")
+        found = projects.find(cluster_name(name.rpartition("/")[2]))
+        if found is None:
+            raise Unavailable(f"the project {name} is not known here yet; try again in a moment")
+        return found
+
+    def _refuse_terminating(self, cluster: Cluster) -> None:
+        """Refuse what is new in a project that is being deleted, as in a namespace that is."""
+        for core in self.core or ():
+            project = core.informers.of(Project).cache.get("", cluster.name)
+            since = project.metadata.deletion_timestamp if project else None
+            if since is not None:
+                raise Forbidden(
+                    f"the project {cluster.name} is being deleted since {times.format_time(since)}: "
+                    "no workload can be created in it. Create it in another project, or wait until "
+                    "this one is gone and create it again"
+                )
+
+
+def _is_leaving(old: Document) -> bool:
+    return bool(_metadata(old).get("deletionTimestamp"))
+
+
+def _wrong_settings(new: Document, old: Document) -> tuple[FieldError, ...]:
+    """What is wrong with annotations that change while the spec does not."""
+    workload = _read(new)
+    same = _metadata(old).get("annotations") == _metadata(new).get("annotations")
+    if same or workload is None:
+        return ()
+    cities = [city for _, city in joins.expected(workload)]
+    return validation.validate(workload, cities=cities, old=workload).errors
+
+
+async def _denied(
+    client: Client, networks: Iterable[NetworkUse], user: UserInfo
+) -> tuple[FieldError, ...]:
+    """The networks that the user may not use."""
+    return tuple([_refusal(n, user) for n in networks if not await _may_use(client, n, user)])
+
+
+async def _may_use(client: Client, network: NetworkUse, user: UserInfo) -> bool:
+    """Whether the project lets the user use the network. All that is known of him goes along."""
+    resource = Network.RESOURCE
+    question = SubjectAccessReview(
+        spec=SubjectAccessReviewSpec(
+            user=user.username,
+            groups=user.groups,
+            uid=user.uid,
+            extra=user.extra,
+            resource_attributes=ResourceAttributes(
+                verb=network.verb,
+                group=resource.group,
+                version=resource.version,
+                resource=resource.plural,
+                namespace=network.namespace,
+                name=network.name,
+            ),
+        )
+    )
+    return (await client.create(question)).status.allowed
+
+
+def _refusal(network: NetworkUse, user: UserInfo) -> FieldError:
+    return forbidden(
+        network.path,
+        f"{user.username or 'nobody'} may not use the network {network.namespace}/{network.name}; "
+        f'ask for the verb "{network.verb}" on it, or name another',
+    )
+
+
+def _refuse(new: Document, wrong: Iterable[FieldError]) -> tuple[str, ...]:
+    found = tuple(wrong)
+    if found:
+        meta = _metadata(new)
+        name = meta.get("name") or meta.get("generateName") or ""
+        raise errors.invalid(Workload.RESOURCE, str(name), found)
+    return ()
+
+
+def _read(document: Document) -> Workload | None:
+    try:
+        return scheme.decode_as(Workload, document)
+    except scheme.DecodeError:
+        return None
+
+
+def _metadata(document: Document) -> Document:
+    found = document.get("metadata")
+    return found if isinstance(found, Mapping) else {}

@@ -1,0 +1,31 @@
+"""One deployment of a project, and the two planes it lives on."""
+
+from dataclasses import dataclass
+
+from compute.api import names
+from compute.api.names import ClusterName
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.requests import Request
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What a pass of the federator works with."""
+
+    request: Request
+    project: Cluster
+    hub: Cluster
+
+    @property
+    def name(self) -> str:
+        return self.request.name
+
+    @property
+    def namespace(self) -> str:
+        """The project's namespace."""
+        return self.request.namespace
+
+    @property
+    def project_name(self) -> ClusterName:
+        """The project as decisions call it."""
+        return names.cluster(self.project.name)

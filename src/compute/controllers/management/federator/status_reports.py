@@ -1,0 +1,176 @@
+"""What the project is told of a deployment: what its cell reports, and what only the hub knows."""
+
+from dataclasses import replace
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from compute.api import karmada, labels, names
+from compute.api.compute import WorkloadDeployment, WorkloadDeploymentStatus
+from compute.api.conditions import ConditionType, NeighbourCondition
+from compute.api.karmada_work import ResourceBinding
+from compute.api.neighbour_reasons import NeighbourReason
+from compute.controllers.management import city_events
+from compute.controllers.management.federator import teardown_check
+from compute.controllers.management.federator.deployment_link import Link
+from compute.controllers.management.fleet_metrics import HUB_TO_CELL, LEASES, FleetMetrics
+from compute.controllers.management.live_reads import Read, known, live
+from compute.decide.conditions import find
+from compute.decide.federation import Held, NotTaken, Silent, Trouble, Unplaced, project_status
+from compute.decide.federation.suspension import holds_dispatching, holds_scheduling
+from compute.decide.workload import story
+from kubekit.api import times
+from kubekit.api.kinds.coordination import Lease
+from kubekit.api.meta import Condition
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster
+from kubekit.runtime.reporting.events import Recorder
+
+_NOWHERE: Final = (NeighbourReason.NO_CLUSTER_FIT, NeighbourReason.UNSCHEDULABLE)
+
+
+class Reports:
+    """Writes the status of the project's deployments."""
+
+    def __init__(self, environment: Environment, recorder: Recorder, metrics: FleetMetrics) -> None:
+        self._environment = environment
+        self._recorder = recorder
+        self._metrics = metrics
+
+    async def carry(
+        self, link: Link, deployment: WorkloadDeployment, copy: WorkloadDeployment
+    ) -> None:
+        """Bring the project's status to what is known on the hub.
+
+        The caches tell whether there is news. It is read live before it is written: a cache that is
+        behind would bring back what another federator has replaced.
+        """
+        if await self._news(link, deployment, copy, known) is None:
+            return
+        present = await live(link.hub, WorkloadDeployment, link.name, copy.metadata.namespace)
+        status = await self._news(link, deployment, present, live) if present else None
+        if present and status is not None:
+            await self._write(link, deployment, status)
+            if not deployment.status.observed_generation and status.observed_generation:
+                taken = teardown_check.taken_at(link.hub, present)
+                if taken is not None:
+                    self._metrics.passed(HUB_TO_CELL, present.metadata.creation_timestamp, taken)
+
+    async def refuse(self, link: Link, deployment: WorkloadDeployment, why: str) -> None:
+        """Say why the deployment cannot go to the hub. What was reported before is kept."""
+        now = self._environment.now()
+        status = project_status(deployment, deployment, Unplaced(why), now)
+        if status is not None:
+            await self._write(link, deployment, status)
+
+    async def _news(
+        self, link: Link, deployment: WorkloadDeployment, copy: WorkloadDeployment, read: Read
+    ) -> WorkloadDeploymentStatus | None:
+        """The status to be written, as far as those know who are asked; None when it is there."""
+        trouble = await trouble_of(link.hub, copy, read)
+        if isinstance(trouble, Unplaced):
+            # Whoever reported before has it no longer, and nobody is left to correct the counts.
+            copy = msgspec.structs.replace(copy, status=WorkloadDeploymentStatus())
+        return project_status(deployment, copy, trouble, self._environment.now())
+
+    async def _write(
+        self, link: Link, deployment: WorkloadDeployment, status: WorkloadDeploymentStatus
+    ) -> None:
+        desired = msgspec.structs.replace(deployment, status=status)
+        written = await link.project.client.patch_status(deployment, desired)
+        news = story.city(deployment, written)
+        if news is not None:
+            city_events.report(self._recorder, link.project.client, written, news, "Federate")
+
+
+async def trouble_of(hub: Cluster, copy: WorkloadDeployment, read: Read) -> Trouble | None:
+    """What stands between a deployment on the hub and its cell, as far as the hub says."""
+    meta = copy.metadata
+    bound = names.resource_binding(meta.name, copy.kind)
+    binding = await read(hub, ResourceBinding, bound, meta.namespace)
+    if binding is None or binding.spec.resource.uid not in ("", meta.uid):
+        return None
+    if not binding.spec.clusters:
+        unplaced = _unplaced(binding)
+        if unplaced is None or holds_scheduling(binding.spec):
+            return unplaced
+        return replace(unplaced, silent=await _silent_city(hub, copy, read))
+    cell = binding.spec.clusters[0].name
+    return await _silent(hub, cell, read) or _held(binding, cell) or _not_taken(binding, cell)
+
+
+def readiness(cluster: karmada.Cluster) -> Condition | None:
+    """What the hub says of how a cell is doing."""
+    return find(cluster.status.conditions, ConditionType.READY)
+
+
+def placement(binding: ResourceBinding) -> tuple[object, ...]:
+    """What a binding says of where its object goes."""
+    cells = [target.name for target in binding.spec.clusters]
+    troubles = [_held(binding, cell) or _not_taken(binding, cell) for cell in cells]
+    return binding.spec.resource, cells, _unplaced(binding), troubles
+
+
+def _held(binding: ResourceBinding, cell: str) -> Held | None:
+    return Held(cell) if holds_dispatching(binding.spec.suspension, cell) else None
+
+
+def _not_taken(binding: ResourceBinding, cell: str) -> NotTaken | None:
+    """Why the cell does not take it. Before it was asked there is no message."""
+    for item in binding.status.aggregated_status:
+        if item.cluster_name == cell and not item.applied and item.applied_message:
+            return NotTaken(cell, item.applied_message)
+    return None
+
+
+def _unplaced(binding: ResourceBinding) -> Unplaced | None:
+    if holds_scheduling(binding.spec):
+        return None if binding.spec.clusters else Unplaced(_not_scheduled(binding))
+    scheduled = find(binding.status.conditions, NeighbourCondition.SCHEDULED)
+    if scheduled is None or scheduled.status != "False" or scheduled.reason not in _NOWHERE:
+        return None
+    return Unplaced(scheduled.message)
+
+
+def _not_scheduled(binding: ResourceBinding) -> str:
+    suspension = binding.spec.suspension
+    if suspension is not None and suspension.scheduling:
+        return "an operator of the hub has suspended scheduling"
+    return f"the scheduler {binding.spec.scheduler_name} has not chosen one yet"
+
+
+async def _silent(hub: Cluster, cell: str, read: Read) -> Silent | None:
+    cluster = await read(hub, karmada.Cluster, cell)
+    ready = readiness(cluster) if cluster else None
+    if ready is None or ready.status == "True":
+        return None
+    return Silent(cell, await _last_heard(hub, cell, ready))
+
+
+async def _silent_city(hub: Cluster, copy: WorkloadDeployment, read: Read) -> tuple[Silent, ...]:
+    """The cells of a deployment's city, if it has any and none of them answers."""
+    city = copy.metadata.labels.get(labels.TOPOLOGY_CITY_CODE)
+    found: list[Silent] = []
+    for cluster in hub.informers.of(karmada.Cluster).cache.list():
+        if cluster.metadata.labels.get(labels.TOPOLOGY_CITY_CODE) == city and not cluster.deleting:
+            silent = await _silent(hub, cluster.metadata.name, read)
+            if silent is None:
+                return ()
+            found.append(silent)
+    return tuple(found)
+
+
+async def _last_heard(hub: Cluster, cell: str, ready: Condition) -> datetime:
+    """When the cell was last well.
+
+    A lease that is renewed all the same would tell a new time on every pass, so it counts only
+    while it is older than what it led to.
+    """
+    lease = await hub.client.find(Lease, cell, LEASES)
+    try:
+        renewed = times.parse(lease.spec.renew_time or "") if lease else None
+    except times.TimeError:
+        renewed = None
+    since = ready.last_transition_time
+    return min(renewed, since) if renewed else since

@@ -1,0 +1,1 @@
+"""Namespaces and propagation policies on the hub."""

@@ -1,0 +1,91 @@
+"""One propagation policy for each city of a hub namespace, there exactly while it is needed.
+
+A request names a policy, there or not. `decide.federation.policies` tells why the reads here are
+live, and in this order.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+
+from compute.api import labels, names
+from compute.api.compute import WorkloadDeployment
+from compute.api.karmada import PropagationPolicy
+from compute.controllers.management.apply_writes import carry_out
+from compute.controllers.management.planes import ACROSS_PLANES, ManagementPlanes
+from compute.controllers.management.predicates import turning
+from compute.decide.federation import policies_due
+from kubekit.client.client import Client
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.requests import DONE, ClusterName, Request, Result
+from kubekit.runtime.sources import own
+
+NAME: Final = "hub-policies"
+_POLICY: Final = "policy"
+
+
+def controllers(planes: ManagementPlanes, kit: Kit) -> list[Controller]:
+    """The controller that keeps the hub's policies."""
+    sources = [
+        own(PropagationPolicy, planes.hub),
+        turning(WorkloadDeployment, planes.hub, _asked, _asking),
+    ]
+    policies = HubPolicies(planes.hub)
+    return [kit.controller(NAME, policies, planes.hub, sources, ACROSS_PLANES)]
+
+
+async def ensure_policy(client: Client, deployment: WorkloadDeployment) -> None:
+    """See to it that a deployment just sent to the hub has its policy, and will keep it."""
+    name = names.policy(_city(deployment))
+    policy = await client.find(PropagationPolicy, name, deployment.metadata.namespace)
+    for write in policies_due((deployment,), (policy,) if policy else ()):
+        await carry_out(client, write)
+
+
+class HubPolicies:
+    """Makes, mends and removes policies."""
+
+    def __init__(self, hub: Clusters) -> None:
+        self._hub = hub
+
+    async def reconcile(self, request: Request) -> Result:
+        """Look in the caches whether anything is due; if so, find out from the server what."""
+        hub = self._hub.get(request.cluster)
+        cache = hub.informers.of(WorkloadDeployment).cache
+        cache.add_index(_POLICY, _policy_of)
+        deployments = cache.by(_POLICY, f"{request.namespace}/{request.name}")
+        policy = hub.informers.of(PropagationPolicy).cache.get(request.namespace, request.name)
+        if policies_due(deployments, (policy,) if policy else ()):
+            await _mend(hub.client, request)
+        return DONE
+
+
+async def _mend(client: Client, request: Request) -> None:
+    policy = await client.find(PropagationPolicy, request.name, request.namespace)
+    listed = await client.every(WorkloadDeployment, request.namespace)
+    deployments = [d for d in listed.items if names.policy(_city(d)) == request.name]
+    if not deployments and listed.unreadable:
+        return  # one of them may be of this city
+    for write in policies_due(deployments, (policy,) if policy else ()):
+        await carry_out(client, write)
+
+
+def _asked(hub: ClusterName, deployment: WorkloadDeployment) -> Iterable[Request]:
+    city = _city(deployment)
+    if city:
+        yield Request(hub, deployment.metadata.namespace, names.policy(city))
+
+
+def _asking(deployment: WorkloadDeployment) -> object:
+    return _city(deployment), deployment.deleting
+
+
+def _policy_of(deployment: WorkloadDeployment) -> Iterable[str]:
+    city = _city(deployment)
+    if city:
+        yield f"{deployment.metadata.namespace}/{names.policy(city)}"
+
+
+def _city(deployment: WorkloadDeployment) -> str:
+    return deployment.metadata.labels.get(labels.TOPOLOGY_CITY_CODE, "")

@@ -1,0 +1,1 @@
+"""The projector: Instances of the hub, shown in their projects."""

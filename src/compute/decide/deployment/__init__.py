@@ -1,0 +1,1 @@
+"""Decisions about a WorkloadDeployment: its rollout, its Instances and its status."""

@@ -1,0 +1,132 @@
+"""Handovers: deployments that the spec no longer names serve until those in their place do.
+
+A user who changes a city or renames a placement removes one deployment and asks for another. Which
+of several new ones stands for which old one cannot be known, and need not be: an old one goes on
+while any deployment that was missing when it left the spec does not serve in full. It goes in any
+case once these have made no progress for a while. Where nothing is missing, a city was merely
+removed, and its deployment goes at once.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+
+from compute.api.compute import WorkloadDeployment
+from compute.api.conditions import ConditionType
+from compute.api.reasons import Reason
+from compute.decide.conditions import find
+from compute.decide.deployment import drains
+from compute.decide.deployment.drains import Drain, Grace
+from compute.decide.generations import is_reported
+
+Deployments = Mapping[str, WorkloadDeployment]  # by name
+
+
+def retained(
+    leaving: Iterable[WorkloadDeployment],
+    wanted: Collection[str],
+    present: Deployments,
+    now: datetime,
+    grace: Grace,
+) -> dict[str, WorkloadDeployment]:
+    """The deployments that go on although the spec does not name them, as they are to be.
+
+    ``leaving`` are all that it does not name, ``wanted`` the names of those that are to be, and
+    ``present`` those that are there.
+    """
+    new = _New(frozenset(wanted), present)
+    drained = {
+        old.metadata.name: drains.stamped(old, drain)
+        for old in leaving
+        if (drain := _drain(old, new, now, grace))
+    }
+    return _sharing_quota(drained, new, now + grace.replacement)
+
+
+@dataclass(frozen=True, slots=True)
+class _New:
+    """The deployments that the spec names, there or not."""
+
+    wanted: frozenset[str]
+    present: Deployments
+
+    @property
+    def missing(self) -> frozenset[str]:
+        return self.wanted - self.present.keys()
+
+    def there(self, names: Collection[str]) -> list[WorkloadDeployment]:
+        return [self.present[name] for name in names if name in self.present]
+
+    def ready(self, names: Collection[str]) -> int:
+        """How many of their Instances serve."""
+        return sum(each.status.ready_replicas for each in self.there(names))
+
+    def serve(self, names: Collection[str]) -> bool:
+        """Whether each of them is there, and serves in full."""
+        there = self.there(names)
+        return len(there) == len(names) and all(map(_serves, there))
+
+
+def _drain(old: WorkloadDeployment, new: _New, now: datetime, grace: Grace) -> Drain | None:
+    """The drain of a deployment that goes on; None when it goes now.
+
+    What has never served has nothing to hand over.
+    """
+    present = drains.of(old, Reason.REPLACEMENT_PENDING)
+    if present is None and old.status.ready_replicas == 0:
+        return None
+    drain = present or Drain(Reason.REPLACEMENT_PENDING, now, replicas=_size(old))
+    by = new.missing.union(drain.by).intersection(new.wanted)
+    if new.serve(by):
+        return None
+    ready = new.ready(by)
+    if by.issubset(drain.by):  # no other is waited for than before
+        if now < drain.at:
+            return drain
+        if ready <= drain.ready:
+            return None
+    at, names = now + grace.replacement, tuple(sorted(by))
+    return msgspec.structs.replace(drain, at=at, by=names, ready=ready)
+
+
+def _serves(new: WorkloadDeployment) -> bool:
+    status = new.status
+    return is_reported(new) and status.ready_replicas >= status.desired_replicas
+
+
+def _sharing_quota(
+    drained: dict[str, WorkloadDeployment], new: _New, at: datetime
+) -> dict[str, WorkloadDeployment]:
+    """The same deployments, one Instance fewer where the quota has no room for old and new.
+
+    One is given up at first, and then another each time that more new ones are ready than at the
+    last. So all but one of what there was serve at any time, and a reconcile pass that comes twice
+    gives nothing up.
+    """
+    records = {name: drain for name, old in drained.items() if (drain := drains.of(old))}
+    by = frozenset(name for drain in records.values() for name in drain.by)
+    ready, sizes = new.ready(by), {name: _size(old) for name, old in drained.items()}
+    givers = [name for name in sorted(sizes) if sizes[name] > 0]
+    is_due = all(ready > drain.given_at for drain in records.values())
+    if not (givers and is_due and any(map(_lacks_quota, new.there(by)))):
+        return drained
+    giver = givers[-1]
+    drain = msgspec.structs.replace(records[giver], at=at, ready=ready, given_at=ready)
+    return drained | {giver: drains.stamped(_scaled(drained[giver], sizes[giver] - 1), drain)}
+
+
+def _lacks_quota(new: WorkloadDeployment) -> bool:
+    said = find(new.status.conditions, ConditionType.REPLICAS_READY)
+    return said is not None and said.status == "False" and said.reason == Reason.QUOTA_EXCEEDED
+
+
+def _size(old: WorkloadDeployment) -> int:
+    return old.spec.scale_settings.min_replicas
+
+
+def _scaled(old: WorkloadDeployment, replicas: int) -> WorkloadDeployment:
+    scale = msgspec.structs.replace(old.spec.scale_settings, min_replicas=replicas)
+    spec = msgspec.structs.replace(old.spec, scale_settings=scale)
+    return msgspec.structs.replace(old, spec=spec)

@@ -1,0 +1,118 @@
+"""What was changed by hand in the spec of an Instance, and the Instance without the change.
+
+An Instance that carries the hash of the template has its spec from there, but for its location and its
+controller's part, which the system writes. Any other difference was made by hand: it changes nothing of
+what runs, which was fixed at its start, and would be lost with the Instance. So the spec is put back.
+Instances of an earlier template are not compared: they are about to be replaced.
+"""
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from compute.api.compute import Instance
+from compute.api.conditions import ConditionType
+from compute.api.instance_spec import InstanceSpec, InstanceTemplate
+from compute.decide.conditions import find
+from compute.decide.deployment.template import canonical, recorded_hash, template_hash
+
+_SHOWN: Final = 3  # fields in a message
+
+
+class Origin:
+    """The template that Instances are made from. Its hash is made once for all, and rarely needed."""
+
+    def __init__(self, template: InstanceTemplate) -> None:
+        self.template = template
+
+    @cached_property
+    def hash(self) -> str:
+        return template_hash(self.template)
+
+
+def is_edited(instance: Instance, origin: Origin) -> bool:
+    """Whether the spec differs from the template in more than spelling.
+
+    Asked of every Instance in every reconcile pass, so what is equal as it stands is not read further.
+    """
+    own, given = instance.spec, origin.template.spec
+    if (
+        own.runtime == given.runtime
+        and own.volumes == given.volumes
+        and own.network_interfaces == given.network_interfaces
+    ):
+        return False
+    return recorded_hash(instance) == origin.hash and _canonical(own) != _canonical(given)
+
+
+def report_of(instance: Instance, origin: Origin) -> str:
+    """What to report of an edit: the fields, and what to do where the machine may have it too.
+
+    Values are left out: some are secret.
+    """
+    note = (
+        f"{_edited_fields(instance, origin)} was changed by hand and is put back to the template: "
+        "change the Workload instead"
+    )
+    if not _is_taken_up(instance):
+        return note
+    meta = instance.metadata
+    return (
+        f"{note}. The machine may run what was changed; "
+        f"to have it made again: kubectl delete instance {meta.name} -n {meta.namespace}"
+    )
+
+
+def restored(instance: Instance, origin: Origin) -> Instance:
+    """The Instance with the spec of the template; itself where nothing was changed."""
+    if not is_edited(instance, origin):
+        return instance
+    given = origin.template.spec
+    spec = msgspec.structs.replace(
+        instance.spec,
+        runtime=given.runtime,
+        volumes=given.volumes,
+        network_interfaces=given.network_interfaces,
+    )
+    return msgspec.structs.replace(instance, spec=spec)
+
+
+def _edited_fields(instance: Instance, origin: Origin) -> str:
+    own, given = (_leaves(_canonical(spec)) for spec in (instance.spec, origin.template.spec))
+    paths = sorted({path for path, _ in own ^ given})
+    more = len(paths) - _SHOWN
+    return ", ".join(paths[:_SHOWN]) + (f" and {more} more" if more > 0 else "")
+
+
+def _is_taken_up(instance: Instance) -> bool:
+    """Whether the provider has started the Instance as it stands now, changes included."""
+    programmed = find(instance.status.conditions, ConditionType.PROGRAMMED)
+    return (
+        programmed is not None
+        and programmed.status == "True"
+        and programmed.observed_generation == instance.metadata.generation
+    )
+
+
+def _canonical(spec: InstanceSpec) -> bytes:
+    return canonical(InstanceTemplate(spec=spec))
+
+
+def _leaves(text: bytes) -> set[tuple[str, str]]:
+    return set(_flattened("spec", msgspec.json.decode(text)["spec"]))
+
+
+def _flattened(path: str, value: object) -> Iterator[tuple[str, str]]:
+    """Every leaf by its path. Entries of a list are distinguished by name where they have one."""
+    match value:
+        case dict() if value:
+            for key, inner in value.items():
+                yield from _flattened(f"{path}.{key}", inner)
+        case list() if value:
+            for index, inner in enumerate(value):
+                name = inner.get("name", index) if isinstance(inner, dict) else index
+                yield from _flattened(f"{path}[{name}]", inner)
+        case _:
+            yield path, msgspec.json.encode(value).decode()

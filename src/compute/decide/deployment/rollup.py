@@ -1,0 +1,230 @@
+"""The status of a WorkloadDeployment: its Instances counted, and the worst cause told upwards.
+
+Counts are of the Instances given, whatever an earlier status said, so a lost update heals itself.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final, TypeVar
+
+import msgspec
+
+from compute.api import annotations
+from compute.api.compute import (
+    Instance,
+    InstanceStatus,
+    PlacementStatus,
+    WorkloadDeployment,
+    WorkloadDeploymentStatus,
+    WorkloadStatus,
+)
+from compute.api.conditions import ConditionType
+from compute.api.instance_spec import LocationRef
+from compute.api.reasons import Reason
+from compute.decide.conditions import find, is_true, put
+from compute.decide.deployment import slots
+from compute.decide.deployment.template import template_hash
+from compute.decide.ranking import Candidate, rank, worst
+from kubekit.api.meta import Condition
+
+S = TypeVar("S", InstanceStatus, PlacementStatus, WorkloadDeploymentStatus, WorkloadStatus)
+
+_SUSPENDED: Final = Candidate(
+    "", Reason.SUSPENDED, "The project is suspended: instances stay stopped until that is lifted"
+)
+_NETWORK_ON_ITS_WAY: Final = "The network is not ready yet"
+_NOTHING_REPORTED: Final = "nothing reported yet"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkVerdict:
+    """Whether the networks of a deployment are ready in its city, and where that city is.
+
+    The message of networks that are ready is what is worth knowing of them, and mostly empty.
+    """
+
+    ready: bool
+    reason: Reason | None = None
+    message: str = ""
+    location: LocationRef | None = None
+
+
+def deployment_status(
+    deployment: WorkloadDeployment,
+    instances: Sequence[Instance],
+    network: NetworkVerdict | None,
+    now: datetime,
+    refused: Candidate | None = None,
+) -> WorkloadDeploymentStatus:
+    """The status that follows from the Instances; ``network`` is None where nobody manages any.
+
+    ``refused`` says why an Instance that is wanted cannot be made.
+
+    An Instance being deleted is counted for as long as it exists, but it is not ready: what it
+    still serves is about to end, and a roll must not look finished because of it.
+    """
+    generation = deployment.metadata.generation
+    newest = template_hash(deployment.spec.template)
+    updated = [i for i in instances if _runs(i, newest)]
+    waiting = [i for i in instances if not slots.is_ready(i)]
+    ready = len(instances) - len(waiting)
+    blockers = [*_blockers(deployment, waiting, network), *((refused,) if refused else ())]
+    verdicts = {
+        ConditionType.AVAILABLE: _available(
+            deployment, instances, blockers, ready, _notes(network)
+        ),
+        ConditionType.REPLICAS_READY: _replicas_ready(instances),
+    }
+    news = [verdict.condition(kind, generation, now) for kind, verdict in verdicts.items()]
+    return msgspec.structs.replace(
+        deployment.status,
+        conditions=put(deployment.status.conditions, news, now),
+        replicas=len(instances),
+        desired_replicas=slots.desired(deployment),
+        updated_replicas=len(updated),
+        current_replicas=sum(map(_is_programmed, updated)),
+        ready_replicas=ready,
+        location=network.location if network else None,
+        observed_generation=generation,
+    )
+
+
+def progress(ready: int, desired: int) -> str:
+    """How far it is, in words. More than desired, while scaling down, is not a shortfall."""
+    return f"{ready} of {max(ready, desired)} instances ready"
+
+
+def same(old: S, new: S) -> bool:
+    """Whether two statuses say the same, so that nothing need be written.
+
+    Conditions are told apart by type, so their order says nothing; every other difference counts.
+    """
+    return _ordered(old) == _ordered(new)
+
+
+def tells_more(old: WorkloadDeploymentStatus, new: WorkloadDeploymentStatus) -> bool:
+    """Whether a status says more than how far a count has come: that is news at once."""
+    whole = new.ready_replicas == new.replicas == new.desired_replicas
+    return whole or _verdicts(old) != _verdicts(new)
+
+
+def _verdicts(status: WorkloadDeploymentStatus) -> tuple[object, ...]:
+    said = sorted((each.type, each.status, each.reason) for each in status.conditions)
+    return status.observed_generation, status.desired_replicas, status.location, said
+
+
+def _runs(instance: Instance, template: str) -> bool:
+    controller = instance.status.controller
+    return controller is not None and controller.observed_template_hash == template
+
+
+def _is_programmed(instance: Instance) -> bool:
+    return is_true(instance.status.conditions, ConditionType.PROGRAMMED)
+
+
+def _available(
+    deployment: WorkloadDeployment,
+    instances: Sequence[Instance],
+    blockers: Iterable[Candidate],
+    ready: int,
+    notes: Iterable[str],
+) -> Candidate:
+    desired = slots.desired(deployment)
+    count = progress(ready, desired)
+    cause = worst(blockers)
+    text = "; ".join([count, *([cause.told] if cause and ready < desired else ()), *notes])
+    if ready:
+        return Candidate("", Reason.STABLE_INSTANCE_FOUND, text, "True")
+    if deployment.deleting:
+        return Candidate("", Reason.STOPPING, f"Being removed; instances left: {len(instances)}")
+    if desired == 0:
+        return Candidate("", Reason.STOPPED, "Scaled to zero: no instances are wanted")
+    return Candidate("", cause.reason if cause else Reason.INSTANCES_PROVISIONING, text)
+
+
+def _notes(network: NetworkVerdict | None) -> tuple[str, ...]:
+    """What is to be known of the networks, though nothing waits for them."""
+    return (network.message,) if network and network.ready and network.message else ()
+
+
+def _blockers(
+    deployment: WorkloadDeployment,
+    waiting: Iterable[Instance],
+    network: NetworkVerdict | None,
+) -> Iterator[Candidate]:
+    """What may explain that not all serve, given the Instances that do not."""
+    if deployment.metadata.annotations.get(annotations.SUSPENDED) == "true":
+        yield _SUSPENDED
+    if network and not network.ready:
+        reason = network.reason or Reason.NETWORK_PROVISIONING
+        yield Candidate("", reason, network.message or _NETWORK_ON_ITS_WAY)
+    data = find(deployment.status.conditions, ConditionType.REFERENCED_DATA_READY)
+    if data and data.status == "False":
+        yield Candidate("", data.reason, data.message)
+    for instance in waiting:
+        if not instance.deleting:
+            yield from _causes(instance)
+
+
+def _causes(instance: Instance) -> Iterator[Candidate]:
+    """Why the Instance is not ready, in words that hold for the deployment as a whole."""
+    name, said = instance.metadata.name, instance.status.conditions
+    quota = find(said, ConditionType.QUOTA_GRANTED)
+    if quota and quota.status != "True" and rank(quota.reason):
+        yield Candidate(name, _upward(quota.reason), quota.message)
+    ready = find(said, ConditionType.READY)
+    if ready:
+        yield Candidate(name, _upward(ready.reason), ready.message)
+    else:
+        yield Candidate(name, Reason.INSTANCES_PROVISIONING, _NOTHING_REPORTED)
+
+
+def _upward(reason: str) -> str:
+    """An Instance's reason as its deployment gives it.
+
+    Only what the user's own budget refused is called quota not granted: a fault of the quota
+    service keeps its name, else people ask for budget they already have. PendingQuota only points
+    at QuotaGranted, which speaks for itself.
+    """
+    if reason == Reason.QUOTA_EXCEEDED:
+        return Reason.QUOTA_NOT_GRANTED
+    on_its_way = rank(reason) <= rank(Reason.INSTANCES_PROVISIONING)
+    if on_its_way or reason == Reason.PENDING_QUOTA:
+        return Reason.INSTANCES_PROVISIONING
+    return reason
+
+
+def _replicas_ready(instances: Sequence[Instance]) -> Candidate:
+    """Whether nothing holds Instances back. It says nothing of whether any is ready."""
+    denials = list(_denials(instances))
+    refused = [told for kind, told in denials if kind == ConditionType.QUOTA_GRANTED]
+    exceeded = [told for told in refused if told.reason == Reason.QUOTA_EXCEEDED]
+    blocked = worst(exceeded) or worst(refused)
+    if blocked:
+        return Candidate("", blocked.reason, blocked.told)
+    missing = [told for kind, told in denials if kind == ConditionType.REFERENCED_DATA_READY]
+    waiting = worst(missing)
+    if waiting:
+        return Candidate("", Reason.AWAITING_PROPAGATION, waiting.told)
+    return Candidate("", Reason.REPLICAS_AVAILABLE, "Nothing holds instances back", "True")
+
+
+def _denials(instances: Iterable[Instance]) -> Iterator[tuple[str, Candidate]]:
+    """What Instances that stay say is False of them, each with the type of the condition."""
+    for instance in instances:
+        for said in instance.status.conditions:
+            if said.status == "False" and not instance.deleting:
+                yield said.type, Candidate(instance.metadata.name, said.reason, said.message)
+
+
+def _ordered(status: S) -> S:
+    conditions = tuple(sorted(status.conditions, key=_type))
+    if isinstance(status, WorkloadStatus):
+        placements = tuple(map(_ordered, status.placements))
+        return msgspec.structs.replace(status, conditions=conditions, placements=placements)
+    return msgspec.structs.replace(status, conditions=conditions)
+
+
+def _type(condition: Condition) -> str:
+    return condition.type

@@ -1,0 +1,120 @@
+"""Who stands in which numbered slot of a deployment, and in what state.
+
+A slot is an ordinal below the number of Instances that is wanted. The Instance whose name is the
+slot's holds it, and no other can: names are unique where labels may say anything.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from compute.api import names
+from compute.api.compute import MOST_REPLICAS, Instance, WorkloadDeployment
+from compute.api.conditions import ConditionType
+from compute.decide.deployment.template import recorded_hash, template_hash
+
+_READY: Final = ConditionType.READY.value
+
+
+@dataclass(frozen=True, slots=True)
+class Slots:
+    """The Instances of a deployment by their ordinals. Every listing ascends."""
+
+    deployment: WorkloadDeployment
+    desired: int  # how many slots there are
+    template: str  # the hash of the deployment's present template
+    occupants: Mapping[int, Instance]  # in slots or beyond them, terminating ones included
+    kept: dict[int, Instance]  # in slots, and not terminating
+    ready: frozenset[int]  # of the occupants, those that serve and are not terminating
+    outdated: dict[int, Instance]  # of those kept, what was made from another template
+    terminating: tuple[Instance, ...]  # on their way out, strays aside
+    strays: tuple[Instance, ...]  # of no ordinal of this deployment
+
+    @property
+    def missing(self) -> tuple[int, ...]:
+        """Slots that nobody is in."""
+        return tuple(o for o in range(self.desired) if o not in self.occupants)
+
+    @property
+    def unavailable(self) -> tuple[int, ...]:
+        """Slots without a Ready Instance: empty ones, and those whose Instance is terminating."""
+        return tuple(o for o in range(self.desired) if o not in self.ready)
+
+    @property
+    def surplus(self) -> tuple[Instance, ...]:
+        """Instances beyond the slots that are not terminating yet."""
+        return tuple(i for o, i in self.occupants.items() if o >= self.desired and not i.deleting)
+
+    def name(self, ordinal: int) -> str:
+        """The name that the Instance in a slot has, or will have."""
+        return names.instance(self.deployment.metadata.name, ordinal)
+
+    def stale(self, *, ready: bool) -> list[Instance]:
+        """Those kept that were made from another template, and serve or do not; they descend."""
+        outdated = reversed(self.outdated.items())
+        return [instance for ordinal, instance in outdated if (ordinal in self.ready) is ready]
+
+    def coming(self) -> list[Instance]:
+        """Those kept of the present template that do not serve yet."""
+        return [
+            instance
+            for ordinal, instance in self.kept.items()
+            if ordinal not in self.ready and ordinal not in self.outdated
+        ]
+
+
+def survey(deployment: WorkloadDeployment, instances: Iterable[Instance]) -> Slots:
+    """The slots of a deployment, given all Instances that carry its label, in any order.
+
+    There may be a thousand, and a look at each of them costs more than what is done with it: what
+    the planning asks of all of them is asked here, once.
+    """
+    occupants, strays = _seated(deployment.metadata.name, instances)
+    count, template = desired(deployment), template_hash(deployment.spec.template)
+    leaving = {o: i for o, i in occupants.items() if i.deleting}
+    kept = {o: i for o, i in occupants.items() if o < count and o not in leaving}
+    return Slots(
+        deployment=deployment,
+        desired=count,
+        template=template,
+        occupants=occupants,
+        kept=kept,
+        ready=frozenset(o for o, i in occupants.items() if is_ready(i)),
+        outdated={o: i for o, i in kept.items() if recorded_hash(i) != template},
+        terminating=tuple(leaving.values()),
+        strays=strays,
+    )
+
+
+def _seated(
+    name: str, instances: Iterable[Instance]
+) -> tuple[dict[int, Instance], tuple[Instance, ...]]:
+    """The Instances by their ordinals, and those that have none."""
+    by_ordinal: dict[int, Instance] = {}
+    strays = []
+    for instance in instances:
+        parts = names.instance_parts(instance.metadata.name)
+        if parts and parts[0] == name:
+            by_ordinal[parts[1]] = instance
+        else:
+            strays.append(instance)
+    strays.sort(key=lambda stray: (stray.metadata.name, stray.metadata.uid))
+    return {ordinal: by_ordinal[ordinal] for ordinal in sorted(by_ordinal)}, tuple(strays)
+
+
+def is_ready(instance: Instance) -> bool:
+    """Whether the Instance serves, and is not on its way out."""
+    for said in instance.status.conditions:  # asked of every Instance at each look: no calls
+        if said.type == _READY:
+            return said.status == "True" and instance.metadata.deletion_timestamp is None
+    return False
+
+
+def desired(deployment: WorkloadDeployment) -> int:
+    """How many Instances are wanted: none once the deployment is being deleted.
+
+    A number that admission would have refused is cut to what it allows: a deployment that came
+    another way must not cost the cell its memory.
+    """
+    asked = deployment.spec.scale_settings.min_replicas
+    return 0 if deployment.deleting else min(max(0, asked), MOST_REPLICAS)

@@ -1,0 +1,208 @@
+"""Which clusters of a hub an object goes to.
+
+A choice, once made, is kept: a cluster that is only unreachable still runs what it was given, and
+the same object somewhere else would be a second one. It is given up when the cluster leaves or does
+not fit any more.
+"""
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from compute.api.conditions import ConditionType
+from compute.api.karmada import (
+    Cluster,
+    FieldSelector,
+    FieldSelectorRequirement,
+    Placement,
+    SpreadConstraint,
+    Taint,
+    Toleration,
+)
+from compute.api.karmada_work import TemplateRef
+from compute.decide.conditions import is_true
+from kubekit.api.selectors import label_selectors
+from kubekit.api.selectors.label_selectors import Selector, SelectorError
+
+_NO_SCHEDULE: Final = "NoSchedule"
+_NO_EXECUTE: Final = "NoExecute"
+_BY_CLUSTER: Final = "cluster"
+# What Karmada marks a cluster with that it cannot reach. Nothing is moved because of that.
+_SILENCE: Final = frozenset({"cluster.karmada.io/not-ready", "cluster.karmada.io/unreachable"})
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The clusters the object goes to: those that have it, in their order, then the new ones."""
+
+    clusters: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NoFit:
+    """No cluster takes the object, and why: words that go on after a colon."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """A placement, read."""
+
+    resource: TemplateRef
+    placement: Placement
+    selector: Selector
+    least: int
+    most: int | None
+
+
+def schedule(
+    resource: TemplateRef,
+    placement: Placement,
+    current: Sequence[str],
+    clusters: Iterable[Cluster],
+    load: Mapping[str, int],
+) -> Placed | NoFit:
+    """The clusters for one object, which ``current`` have already.
+
+    New ones are those that fit, are ready and have the least ``load``. Where they have the same,
+    chance decides, but always alike for the same object: else a burst of objects, of which none
+    shows in the load yet, would go to one cluster as a whole.
+    """
+    wish = _wish(resource, placement)
+    if isinstance(wish, NoFit):
+        return wish
+    known = {cluster.metadata.name: cluster for cluster in clusters}
+    fitting = [n for n in dict.fromkeys(current) if n in known and not _misfit(known[n], wish)]
+    kept = fitting[: wish.most]
+    objections = {name: _objection(known[name], wish) for name in known if name not in kept}
+    free = [name for name, objection in objections.items() if not objection]
+    free.sort(key=lambda name: (load.get(name, 0), _lot(resource, name)))
+    chosen = (*kept, *free)[: wish.most]
+    if not kept and len(chosen) < wish.least:
+        return NoFit(_explained(objections.values(), wish.least))
+    return Placed(chosen)
+
+
+def keepers(
+    resource: TemplateRef, placement: Placement, clusters: Iterable[Cluster]
+) -> tuple[str, ...]:
+    """The clusters that keep an object if they have it."""
+    wish = _wish(resource, placement)
+    if isinstance(wish, NoFit):
+        return ()
+    return tuple(cluster.metadata.name for cluster in clusters if not _misfit(cluster, wish))
+
+
+def is_ready(cluster: Cluster) -> bool:
+    """Whether the cluster answered lately."""
+    return is_true(cluster.status.conditions, ConditionType.READY)
+
+
+def _wish(resource: TemplateRef, placement: Placement) -> _Wish | NoFit:
+    affinity = placement.cluster_affinity
+    labelled = affinity.label_selector if affinity else None
+    spread = placement.spread_constraints
+    unknown = [by for by in map(_spread_by, spread) if by != _BY_CLUSTER]
+    if unknown:
+        return NoFit(f"it is to be spread by {unknown[0]}, and it can only be spread by cluster")
+    try:
+        selector = label_selectors.from_typed(labelled) if labelled else label_selectors.EVERYTHING
+    except SelectorError as error:
+        return NoFit(f"the cluster affinity of its policy cannot be read, {error}")
+    least = max([1, *(constraint.min_groups for constraint in spread)])
+    limits = [constraint.max_groups for constraint in spread if constraint.max_groups > 0]
+    return _Wish(resource, placement, selector, least, min(limits, default=None))
+
+
+def _spread_by(constraint: SpreadConstraint) -> str:
+    if constraint.spread_by_label:
+        return f"the label {constraint.spread_by_label}"
+    return constraint.spread_by_field or _BY_CLUSTER
+
+
+def _objection(cluster: Cluster, wish: _Wish) -> str:
+    """Why a cluster does not take what it does not have yet; empty when it does."""
+    misfit = _misfit(cluster, wish)
+    if misfit:
+        return misfit
+    if not _tolerates(cluster, wish.placement, (_NO_SCHEDULE, _NO_EXECUTE)):
+        return "tainted"
+    if not _serves(cluster, wish.resource):
+        return "without the kind"
+    return "" if is_ready(cluster) else "not ready"
+
+
+def _misfit(cluster: Cluster, wish: _Wish) -> str:
+    """Why a cluster cannot even keep what it has; empty when it can."""
+    if cluster.deleting:
+        return "about to leave"
+    affinity, name = wish.placement.cluster_affinity, cluster.metadata.name
+    if affinity is not None:
+        named = not affinity.cluster_names or name in affinity.cluster_names
+        if (
+            not named
+            or name in affinity.exclude
+            or not wish.selector.matches(cluster.metadata.labels)
+            or not _has_fields(cluster, affinity.field_selector)
+        ):
+            return "elsewhere"
+    return "" if _tolerates(cluster, wish.placement, (_NO_EXECUTE,)) else "tainted"
+
+
+def _has_fields(cluster: Cluster, selector: FieldSelector | None) -> bool:
+    return selector is None or all(_has(cluster, each) for each in selector.match_expressions)
+
+
+def _has(cluster: Cluster, requirement: FieldSelectorRequirement) -> bool:
+    """A cluster of several zones is in some of them only where it is in no other."""
+    spec, values = cluster.spec, requirement.values
+    fields = {"provider": (spec.provider,), "region": (spec.region,), "zone": spec.zones}
+    present = [field for field in fields[requirement.key] if field]
+    if requirement.operator == "In":
+        return bool(present) and all(field in values for field in present)
+    return not any(field in values for field in present)
+
+
+def _tolerates(cluster: Cluster, placement: Placement, effects: Sequence[str]) -> bool:
+    return all(
+        any(_covers(toleration, taint) for toleration in placement.cluster_tolerations)
+        for taint in cluster.spec.taints
+        if taint.effect in effects and taint.key not in _SILENCE
+    )
+
+
+def _covers(toleration: Toleration, taint: Taint) -> bool:
+    if toleration.effect not in ("", taint.effect):
+        return False
+    if toleration.operator == "Exists":
+        return toleration.key in ("", taint.key)
+    return toleration.key == taint.key and toleration.value == taint.value
+
+
+def _serves(cluster: Cluster, resource: TemplateRef) -> bool:
+    """Whether the cluster has the kind; one that has not said what it has is taken at its best."""
+    told = cluster.status.api_enablements
+    return not told or any(
+        served.kind == resource.kind
+        for enabled in told
+        if enabled.group_version == resource.api_version
+        for served in enabled.resources
+    )
+
+
+def _lot(resource: TemplateRef, cluster: str) -> str:
+    drawn = "\0".join((resource.kind, resource.namespace, resource.name, cluster))
+    return hashlib.sha256(drawn.encode()).hexdigest()
+
+
+def _explained(objections: Iterable[str], least: int) -> str:
+    counted = Counter(objections)
+    total = counted.total()
+    if not total:
+        return "the hub knows no cluster at all"
+    told = ", ".join(f"{counted[word]} {word}" for word in sorted(counted) if word)
+    wanted = f"; {least} are needed" if least > 1 else ""
+    return f"of {total} known, {told or 'too few fit'}{wanted}"

@@ -1,0 +1,257 @@
+"""Whether the networks of a deployment are ready in its city, and what is missing until they are.
+
+    Location of the city -> NetworkBinding per interface -> NetworkContext -> SubnetClaim -> Subnet
+
+What nobody has asked for yet is asked for; the rest is waited for. A binding is never changed, only
+made and removed: what runs on a network keeps it while a new template, or a new Location, brings
+another.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from compute.api import labels, names
+from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.conditions import ConditionType
+from compute.api.instance_spec import LocationRef
+from compute.api.known_reason import Owner
+from compute.api.networking import (
+    Location,
+    NetworkBinding,
+    NetworkContext,
+    Subnet,
+    SubnetClaim,
+    SubnetClaimSpec,
+)
+from compute.api.reasons import Reason, describe
+from compute.decide.conditions import find, is_true
+from compute.decide.deployment.rollup import NetworkVerdict
+from compute.decide.networking.bindings import Links, links
+from compute.decide.ranking import Candidate, worst
+from kubekit.api.meta import Condition, LocalRef, ObjectMeta
+
+_SUBNET_CLASS: Final = "private"
+_IP_FAMILY: Final = "IPv4"
+_ON_ITS_WAY: Final = "it is being set up in the city"
+# What keeps a binding from being ready until a user, or the network service, does something.
+FAILURES: Final = frozenset(
+    {Reason.NETWORK_FAILED_TO_CREATE, Reason.NETWORK_NOT_FOUND, Reason.NETWORK_TERMINATING}
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkObjects:
+    """What is there, as far as it can concern one deployment.
+
+    ``bindings`` are those named like the deployment's, whoever's they are. ``contexts`` are those
+    that the bindings name, ``claims`` and ``subnets`` those of these contexts.
+    """
+
+    locations: Sequence[Location] = ()
+    bindings: Sequence[NetworkBinding] = ()
+    contexts: Sequence[NetworkContext] = ()
+    claims: Sequence[SubnetClaim] = ()
+    subnets: Sequence[Subnet] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkPlan:
+    """The verdict, and what brings it nearer: what to make, and which bindings nobody needs."""
+
+    verdict: NetworkVerdict
+    bindings: tuple[NetworkBinding, ...] = ()
+    claims: tuple[SubnetClaim, ...] = ()
+    unused: tuple[NetworkBinding, ...] = ()
+
+    @property
+    def due(self) -> bool:
+        """Whether there is anything to write."""
+        return bool(self.bindings or self.claims or self.unused)
+
+
+def network_plan(
+    deployment: WorkloadDeployment, instances: Iterable[Instance], there: NetworkObjects
+) -> NetworkPlan:
+    """Where the deployment's networks stand. Without a Location nothing is made, nothing removed."""
+    city = deployment.spec.city_code
+    location = location_of(city, there.locations)
+    if location is None:
+        message = f"no Location of the cell says that it is in {city}"
+        nowhere = NetworkVerdict(ready=False, reason=Reason.NO_MATCHING_LOCATION, message=message)
+        return NetworkPlan(verdict=nowhere)
+    linked = links(deployment, instances, location, there.bindings)
+    chains = [_follow(binding, location, there) for binding in linked.present]
+    obstacles = [*_unlinked(linked), *(c.obstacle for c in chains)]
+    claims = {c.claim.metadata.name: c.claim for c in chains if c.claim is not None}
+    return NetworkPlan(
+        verdict=_verdict(obstacles, _note(linked.present), location),
+        bindings=linked.new,
+        claims=tuple(claims.values()),
+        unused=linked.unused,
+    )
+
+
+def location_of(city: str, locations: Iterable[Location]) -> LocationRef | None:
+    """The Location that serves a city: of several the first by name, and none that is to go."""
+    serving = (
+        location.metadata.name
+        for location in locations
+        if not location.deleting and city_of(location) == city
+    )
+    first = min(serving, default=None)
+    return None if first is None else LocationRef(name=first)
+
+
+def city_of(location: Location) -> str:
+    """The city that a Location says it is in; empty when it says nothing."""
+    return location.spec.topology.get(labels.TOPOLOGY_CITY_CODE, "")
+
+
+@dataclass(frozen=True, slots=True)
+class _Chain:
+    """How far one interface has come: what it waits for, and the claim that nobody made yet."""
+
+    obstacle: Candidate | None = None
+    claim: SubnetClaim | None = None
+
+
+def _verdict(
+    obstacles: Iterable[Candidate | None], note: str, location: LocationRef
+) -> NetworkVerdict:
+    cause = worst(obstacle for obstacle in obstacles if obstacle is not None)
+    if cause is None:
+        return NetworkVerdict(ready=True, message=note, location=location)
+    reason = Reason(cause.reason)
+    return NetworkVerdict(ready=False, reason=reason, message=cause.told, location=location)
+
+
+def _note(bindings: Iterable[NetworkBinding]) -> str:
+    """What is to be known of networks that can be used: that one is being deleted."""
+    for binding in bindings:
+        said = find(binding.status.conditions, ConditionType.READY)
+        if said and (said.status, said.reason) == ("True", Reason.NETWORK_TERMINATING):
+            return Candidate(_subject(binding), said.reason, said.message).told
+    return ""
+
+
+def _unlinked(linked: Links) -> Iterator[Candidate]:
+    """What interfaces without a binding wait for."""
+    for binding in linked.new:
+        yield _provisioning(binding, _ON_ITS_WAY)
+    for binding in linked.obstructed:
+        name = binding.metadata.name
+        yield _provisioning(binding, f"another NetworkBinding {name} has to go first")
+
+
+def _follow(binding: NetworkBinding, location: LocationRef, there: NetworkObjects) -> _Chain:
+    """The way from a binding to its addresses, up to the first thing that is not ready."""
+    context = _context(binding, there.contexts)
+    unready = _unready(binding, binding) or _unready(binding, context)
+    if unready or context is None:
+        return _Chain(unready)
+    claim = _claim(context, location, there.claims)
+    if claim is None:
+        return _Chain(_provisioning(binding, _ON_ITS_WAY), _new_claim(context, location))
+    return _Chain(_unready(binding, claim) or _unready(binding, _subnet(claim, there.subnets)))
+
+
+def _unready(
+    binding: NetworkBinding, obj: NetworkBinding | NetworkContext | SubnetClaim | Subnet | None
+) -> Candidate | None:
+    """What is said of a part that is not ready; None when it is."""
+    said = find(obj.status.conditions, ConditionType.READY) if obj else None
+    if obj is None or obj.deleting or said is None or said.reason == Reason.PENDING:
+        return _provisioning(binding, _ON_ITS_WAY)
+    if said.status == "True":
+        return None
+    subject = _subject(binding)
+    return Candidate(subject, _reason(said), said.message or said.reason)
+
+
+def failed(binding: NetworkBinding, said: Condition) -> Candidate:
+    """Why an Instance cannot be attached, as its own Ready tells it."""
+    cause = Candidate(_subject(binding), said.reason, said.message)
+    return Candidate("", said.reason, cause.told)
+
+
+def _reason(said: Condition) -> Reason:
+    """The cause in our words: only what does not pass by itself is called a failure."""
+    known = describe(said.reason)
+    if known in FAILURES:
+        return Reason(said.reason)
+    lasts = known is not None and known.owner is not Owner.TRANSIENT
+    return Reason.NETWORK_FAILED_TO_CREATE if lasts else Reason.NETWORK_PROVISIONING
+
+
+def _provisioning(binding: NetworkBinding, message: str) -> Candidate:
+    return Candidate(_subject(binding), Reason.NETWORK_PROVISIONING, message)
+
+
+def _subject(binding: NetworkBinding) -> str:
+    return f"network {binding.spec.network.name}"
+
+
+def _context(binding: NetworkBinding, contexts: Iterable[NetworkContext]) -> NetworkContext | None:
+    named = binding.status.network_context_ref
+    for context in contexts:
+        meta = context.metadata
+        if named and (meta.namespace, meta.name) == (named.namespace, named.name):
+            return context
+    return None
+
+
+def _claim(
+    context: NetworkContext, location: LocationRef, claims: Iterable[SubnetClaim]
+) -> SubnetClaim | None:
+    """The claim to use, one that is ready before others; or whatever has the name of ours."""
+    own = names.subnet_claim(context.metadata.name)
+    found = [
+        claim
+        for claim in claims
+        if claim.metadata.namespace == context.metadata.namespace
+        and (_is_for(claim.spec, context, location) or claim.metadata.name == own)
+    ]
+    return min(found, key=_preference, default=None)
+
+
+def _is_for(spec: SubnetClaimSpec, context: NetworkContext, location: LocationRef) -> bool:
+    wanted = (_SUBNET_CLASS, _IP_FAMILY, context.metadata.name, location.name)
+    return wanted == (
+        spec.subnet_class,
+        spec.ip_family,
+        spec.network_context.name,
+        spec.location.name,
+    )
+
+
+def _preference(claim: SubnetClaim) -> tuple[bool, bool, str]:
+    ready = is_true(claim.status.conditions, ConditionType.READY)
+    return claim.deleting, not ready, claim.metadata.name
+
+
+def _new_claim(context: NetworkContext, location: LocationRef) -> SubnetClaim:
+    """The claim for a context's addresses. It goes with the context, whoever uses it until then."""
+    meta = context.metadata
+    return SubnetClaim(
+        metadata=ObjectMeta(
+            name=names.subnet_claim(meta.name),
+            namespace=meta.namespace,
+            owner_references=(context.reference(),),
+        ),
+        spec=SubnetClaimSpec(
+            subnet_class=_SUBNET_CLASS,
+            ip_family=_IP_FAMILY,
+            network_context=LocalRef(name=meta.name),
+            location=location,
+        ),
+    )
+
+
+def _subnet(claim: SubnetClaim, subnets: Iterable[Subnet]) -> Subnet | None:
+    named = claim.status.subnet_ref
+    for subnet in subnets:
+        meta = subnet.metadata
+        if named and (meta.namespace, meta.name) == (claim.metadata.namespace, named.name):
+            return subnet
+    return None

@@ -1,0 +1,1 @@
+"""Decisions about a Workload: its deployments, its status and its history."""

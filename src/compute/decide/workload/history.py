@@ -1,0 +1,265 @@
+"""Revisions of a Workload: what it was, who changed it, and what to go back to.
+
+They live in one ConfigMap per Workload, in the original's format, so that its readers can read
+ours: each key is a number, each value a JSON document with the whole spec in it. ``healthyAt`` is
+our addition; older readers pass over it. Revisions are only ever added: going back to an earlier
+one is a new revision that says so.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+import msgspec
+
+from compute.api import annotations, names
+from compute.api.compute import Workload, WorkloadSpec
+from compute.decide.deployment.template import template_hash
+from compute.decide.workload import spec_diff
+from kubekit.api import times
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.meta import ObjectMeta
+from kubekit.api.wire import Wire
+
+KEPT: Final = 20
+BYTES_KEPT: Final = 900_000  # of the 1 MiB that one object may have
+_ROLLBACK: Final = "rollback to rev #"
+
+
+class Revision(Wire, frozen=True, kw_only=True):
+    """One version of a Workload's spec."""
+
+    rev: int
+    timestamp: str = ""
+    image: str = ""
+    changes: str = ""
+    actor: str = ""
+    template_hash: str = ""
+    spec: str = ""  # JSON text, as the original keeps it
+    healthy_at: str = ""  # when every city first served it; empty when none ever said so
+
+
+class RevisionStatus(StrEnum):
+    """What became of a revision."""
+
+    ACTIVE = "active"
+    SUPERSEDED = "superseded"
+    FAILED = "failed"
+    ROLLED_BACK = "rolled back"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A revision and what became of it."""
+
+    revision: Revision
+    status: RevisionStatus
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """The spec to write in order to go back, and what that changes, in words."""
+
+    revision: Revision
+    spec: WorkloadSpec
+    changes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why there is nothing to go back to."""
+
+    why: str
+
+
+def revisions(history: ConfigMap | None) -> tuple[Revision, ...]:
+    """The revisions, oldest first. A value that cannot be read is passed over, not an error."""
+    data = history.data if history else {}
+    found = (_read(key, value) for key, value in data.items())
+    return tuple(sorted((r for r in found if r), key=lambda r: r.rev))
+
+
+def current(history: ConfigMap | None) -> Revision | None:
+    """The active revision: the one the annotation names, else the newest."""
+    known = revisions(history)
+    named = history.metadata.annotations.get(annotations.CURRENT_REVISION) if history else None
+    return next((r for r in known if str(r.rev) == named), known[-1] if known else None)
+
+
+def entries(history: ConfigMap | None) -> tuple[Entry, ...]:
+    """Every revision with what became of it, newest first, as a listing shows them."""
+    known = revisions(history)
+    active = current(history)
+    undone = {r.rev - 1 for r in known if is_rollback(r)}
+    return tuple(Entry(r, _status(r, active, undone)) for r in reversed(known))
+
+
+def record(
+    history: ConfigMap | None, workload: Workload, actor: str, now: datetime
+) -> ConfigMap | None:
+    """The history with the Workload's spec as its newest revision; None when it is that already.
+
+    Any change of the spec counts, whoever made it: an edit that leaves no trace cannot be undone.
+    """
+    known = revisions(history)
+    last = current(history)
+    before = spec_of(last) if last else None
+    if before == workload.spec:
+        return None
+    newest = Revision(
+        rev=max((r.rev for r in known), default=0) + 1,
+        timestamp=times.format_time(now),
+        image=spec_diff.image(workload.spec),
+        changes=_changes(known, last, before, workload.spec),
+        actor=actor,
+        template_hash=template_hash(workload.spec.template),
+        spec=msgspec.json.encode(workload.spec).decode(),
+    )
+    return _stored(history, workload, {r.rev: r for r in (*known, newest)}, newest.rev)
+
+
+def is_rollback(revision: Revision) -> bool:
+    """Whether the revision brought the template of an earlier one back."""
+    return revision.changes.startswith(_ROLLBACK)
+
+
+def mark_healthy(history: ConfigMap, now: datetime) -> ConfigMap | None:
+    """The history with its active revision marked healthy; None when it is marked already."""
+    active = current(history)
+    if active is None or active.healthy_at:
+        return None
+    marked = msgspec.structs.replace(active, healthy_at=times.format_time(now))
+    data = history.data | {str(active.rev): msgspec.json.encode(marked).decode()}
+    return msgspec.structs.replace(history, data=data)
+
+
+def undo(
+    history: ConfigMap | None, spec: WorkloadSpec, *, to: int = 0, whole: bool = False
+) -> Undo | Refusal:
+    """What to write to go back to revision ``to``, or, when it is 0, to the newest healthy one.
+
+    Only the template goes back unless ``whole``: whoever undoes a bad image at night does not mean
+    to undo the scaling that saved the evening.
+    """
+    target = _target(history, spec, to=to, whole=whole)
+    if isinstance(target, Refusal):
+        return target
+    restored = _restored(spec, target, whole=whole)
+    if restored is None:
+        return Refusal(f"revision {target.rev} cannot be read: its spec is damaged")
+    changes = spec_diff.describe(spec, restored)
+    if not changes:
+        return Refusal(f"the workload is at revision {target.rev} already")
+    return Undo(target, restored, changes)
+
+
+def spec_of(revision: Revision) -> WorkloadSpec | None:
+    """The spec of a revision; None when its text is damaged."""
+    try:
+        return msgspec.json.decode(revision.spec, type=WorkloadSpec)
+    except msgspec.MsgspecError:
+        return None
+
+
+def _read(key: str, value: str) -> Revision | None:
+    try:
+        revision = msgspec.json.decode(value, type=Revision)
+    except msgspec.MsgspecError:
+        return None
+    return revision if key == str(revision.rev) else None
+
+
+def _status(revision: Revision, active: Revision | None, undone: set[int]) -> RevisionStatus:
+    if active is not None and revision.rev == active.rev:
+        return RevisionStatus.ACTIVE
+    if revision.rev in undone:
+        return RevisionStatus.ROLLED_BACK
+    return RevisionStatus.SUPERSEDED if revision.healthy_at else RevisionStatus.FAILED
+
+
+def _changes(
+    known: tuple[Revision, ...],
+    last: Revision | None,
+    before: WorkloadSpec | None,
+    after: WorkloadSpec,
+) -> str:
+    if last is None:
+        return "initial deploy"
+    origin = _origin(known, last, template_hash(after.template))
+    if before is None:
+        told: tuple[str, ...] = ("earlier spec unreadable",)
+    elif origin is None:
+        told = spec_diff.describe(before, after)
+    else:  # the rollback says it all of the template
+        told = spec_diff.describe(before, msgspec.structs.replace(after, template=before.template))
+    return "; ".join((*([f"{_ROLLBACK}{origin.rev}"] if origin else []), *told))
+
+
+def _origin(known: tuple[Revision, ...], last: Revision, template: str) -> Revision | None:
+    """The newest revision whose template has come back; None when this one is new, or the last."""
+    if template == last.template_hash:
+        return None
+    return next((r for r in reversed(known) if r.template_hash == template), None)
+
+
+def _stored(
+    history: ConfigMap | None, workload: Workload, known: Mapping[int, Revision], active: int
+) -> ConfigMap:
+    """The ConfigMap with as many of the newest revisions as it may hold; foreign keys are kept."""
+    base = history or _empty(workload)
+    own = {str(r.rev) for r in revisions(history)}
+    foreign = {key: value for key, value in base.data.items() if key not in own}
+    kept: dict[str, bytes] = {}
+    for rev in sorted(known, reverse=True)[:KEPT]:
+        text = msgspec.json.encode(known[rev])
+        if kept and sum(map(len, kept.values())) + len(text) > BYTES_KEPT:
+            break
+        kept[str(rev)] = text
+    data = foreign | {key: kept[key].decode() for key in reversed(kept)}
+    meta = msgspec.structs.replace(
+        base.metadata,
+        annotations=base.metadata.annotations | {annotations.CURRENT_REVISION: str(active)},
+    )
+    return msgspec.structs.replace(base, metadata=meta, data=data)
+
+
+def _empty(workload: Workload) -> ConfigMap:
+    return ConfigMap(
+        metadata=ObjectMeta(
+            name=names.history(workload.metadata.name),
+            namespace=workload.metadata.namespace,
+            owner_references=(workload.reference(),),
+        )
+    )
+
+
+def _target(
+    history: ConfigMap | None, spec: WorkloadSpec, *, to: int, whole: bool
+) -> Revision | Refusal:
+    known = {r.rev: r for r in revisions(history)}
+    active = current(history)
+    if active is None:
+        return Refusal("the workload has no history yet")
+    if to:
+        return known.get(to) or Refusal(f"there is no revision {to}; known: {_listed(known)}")
+    earlier = [r for rev, r in sorted(known.items(), reverse=True) if rev < active.rev]
+    if not earlier:
+        return Refusal(f"revision {active.rev} is the first: there is nothing before it")
+    differing = (
+        r for r in earlier if r.healthy_at and _restored(spec, r, whole=whole) not in (None, spec)
+    )
+    none = Refusal("no earlier revision ever became healthy; name one with --to-revision")
+    return next(differing, none)
+
+
+def _restored(spec: WorkloadSpec, target: Revision, *, whole: bool) -> WorkloadSpec | None:
+    before = spec_of(target)
+    if before is None or whole:
+        return before
+    return msgspec.structs.replace(spec, template=before.template)
+
+
+def _listed(known: Mapping[int, Revision]) -> str:
+    return ", ".join(str(rev) for rev in sorted(known))

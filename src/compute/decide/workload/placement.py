@@ -1,0 +1,218 @@
+"""Splitting a Workload: one WorkloadDeployment per placement and city, and nothing else.
+
+The split compares what should exist with what does and names every deployment exactly once, so
+that whoever acts on it cannot forget one. A city the project is not offered is part of the answer:
+a user who asked for five cities and got four must be told which one is missing.
+"""
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from compute.api import annotations, labels, names
+from compute.api.compute import (
+    ScaleSettings,
+    Workload,
+    WorkloadDeployment,
+    WorkloadDeploymentSpec,
+    WorkloadRef,
+)
+from compute.decide import joins
+from compute.decide.deployment import drains, handover
+from compute.decide.deployment.drains import Grace
+from compute.decide.networking import network_use
+from compute.decide.networking.network_use import Lack
+from compute.decide.writes import Update, change
+from kubekit.api.meta import ObjectMeta, OwnerReference
+
+# What a user sets on the Workload for its deployments to obey. Absence is copied too.
+_HANDED_DOWN: Final[tuple[str, ...]] = (annotations.PAUSED, annotations.MAX_UNAVAILABLE)
+_OURS: Final[tuple[str, ...]] = (*_HANDED_DOWN, annotations.DRAIN)
+
+Owners = tuple[OwnerReference, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Unmatched:
+    """A city that was asked for and is not offered to the project."""
+
+    placement: str
+    city: str
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """What becomes of every deployment of a Workload, existing or wanted. Each list is by name."""
+
+    create: tuple[WorkloadDeployment, ...] = ()
+    update: tuple[Update[WorkloadDeployment], ...] = ()
+    keep: tuple[WorkloadDeployment, ...] = ()
+    delete: tuple[WorkloadDeployment, ...] = ()
+    terminating: tuple[WorkloadDeployment, ...] = ()  # wanted or not, they must be gone first
+    taken: tuple[WorkloadDeployment, ...] = ()  # another Workload's, under a name we want
+    unmatched: tuple[Unmatched, ...] = ()  # in the order of the spec; withdrawn cities aside
+    withheld: tuple[WorkloadDeployment, ...] = ()  # not created while a network is missing
+
+
+def split(
+    workload: Workload,
+    deployments: Iterable[WorkloadDeployment],
+    offered: Collection[str],
+    now: datetime,
+    grace: Grace = drains.PLAIN,
+) -> Split:
+    """The exact set of deployments to create, update, keep and delete.
+
+    ``deployments`` are those of this Workload, and any other that stands under a wanted name.
+
+    A city that is withdrawn while a deployment runs there is drained after a time of grace. Until
+    then the deployment obeys its Workload like any other: it serves, so it is to serve what the
+    user asks for. When no city is offered at all, nothing is withdrawn: an empty list is far more
+    often a neighbour that has not answered yet than a withdrawal of every city.
+
+    A deployment that the spec no longer names goes on until what replaces it serves, by the rules of
+    `handover`. A Workload that is being deleted wants no deployment.
+    """
+    by_name = {d.metadata.name: d for d in deployments}
+    mine = {n: d for n, d in by_name.items() if d.spec.workload_ref.uid == workload.metadata.uid}
+    present = {n: d for n, d in mine.items() if not d.deleting}
+    asked = {d.metadata.name: d for d in _wanted(workload, by_name)}
+    wanted = {
+        name: placed
+        for name, desired in asked.items()
+        if (placed := _placed(desired, present.get(name), offered, now, grace))
+    }
+    leaving = [present[n] for n in sorted(present.keys() - asked.keys())]
+    merged = {n: _merged(present[n], wanted[n]) for n in wanted.keys() & present.keys()}
+    stay = merged | handover.retained(leaving, wanted.keys(), present, now, grace)
+    changes = {n: change(present[n], stay[n]) for n in sorted(stay)}
+    unplaced = [place for place in joins.expected(workload) if place[1] not in offered]
+    drained = {joins.place(d) for d in wanted.values() if drains.of(d)}
+    return Split(
+        create=tuple(wanted[n] for n in sorted(wanted.keys() - by_name.keys())),
+        update=tuple(update for update in changes.values() if update),
+        keep=tuple(present[n] for n, update in changes.items() if update is None),
+        delete=tuple(present[n] for n in sorted(present.keys() - stay.keys())),
+        terminating=tuple(mine[n] for n in sorted(mine.keys() - present.keys())),
+        taken=tuple(by_name[n] for n in sorted(wanted.keys() & (by_name.keys() - mine.keys()))),
+        unmatched=tuple(Unmatched(*place) for place in unplaced if place not in drained),
+    )
+
+
+def withheld(split: Split, lack: Lack) -> Split:
+    """The split while the template names networks that it cannot have: nothing new starts on them.
+
+    What runs keeps the template it has, since an Instance of the new one could not start. Only what
+    is attached already to the networks that are being deleted takes the new one. Numbers change and
+    deployments go as ever.
+    """
+    changes = [
+        (u, u if _has_networks(u.existing, lack) else _numbers_only(u)) for u in split.update
+    ]
+    still = tuple(update.existing for update, left in changes if left is None)
+    return replace(
+        split,
+        create=(),
+        withheld=split.create,
+        update=tuple(left for _, left in changes if left),
+        keep=tuple(sorted((*split.keep, *still), key=lambda d: d.metadata.name)),
+    )
+
+
+def _has_networks(deployment: WorkloadDeployment, lack: Lack) -> bool:
+    """Whether a deployment is attached to all that the template names, though it is being deleted."""
+    attached = network_use.named(deployment.spec.template, deployment.metadata.namespace)
+    return not lack.missing and lack.terminating <= attached.keys()
+
+
+def _numbers_only(update: Update[WorkloadDeployment]) -> Update[WorkloadDeployment] | None:
+    return change(update.existing, _held_back(update.desired, update.existing))
+
+
+def is_paused(workload: Workload) -> bool:
+    """Whether template changes are held back. Scaling and healing go on."""
+    return workload.metadata.annotations.get(annotations.PAUSED) == "true"
+
+
+def _wanted(
+    workload: Workload, existing: dict[str, WorkloadDeployment]
+) -> Iterable[WorkloadDeployment]:
+    for (placement, city), scale in joins.expected(workload).items():
+        desired = _deployment(workload, placement, city, scale)
+        current = existing.get(desired.metadata.name)
+        yield _held_back(desired, current) if current and is_paused(workload) else desired
+
+
+def _placed(
+    asked: WorkloadDeployment,
+    present: WorkloadDeployment | None,
+    offered: Collection[str],
+    now: datetime,
+    grace: Grace,
+) -> WorkloadDeployment | None:
+    """The deployment as it is to be, with its drain where it has one; None when it is not to be."""
+    if asked.spec.city_code in offered:
+        return asked
+    if present is None:
+        return None
+    if not offered:
+        return asked
+    drain = drains.withdrawn(present, now, grace)
+    return drains.stamped(asked, drain) if now < drain.at else None
+
+
+def _held_back(desired: WorkloadDeployment, current: WorkloadDeployment) -> WorkloadDeployment:
+    """The deployment with the template it has: a pause stops templates, not numbers."""
+    spec = msgspec.structs.replace(desired.spec, template=current.spec.template)
+    return msgspec.structs.replace(desired, spec=spec)
+
+
+def _merged(existing: WorkloadDeployment, desired: WorkloadDeployment) -> WorkloadDeployment:
+    """The existing deployment with what we say of it, and all that others say of it.
+
+    The federator's finalizer and note above all: without them a later removal would leave what runs
+    in the cell behind. Without its owner it would outlive the Workload.
+    """
+    meta = existing.metadata
+    others = {k: v for k, v in meta.annotations.items() if k not in _OURS}
+    metadata = msgspec.structs.replace(
+        meta,
+        labels=meta.labels | desired.metadata.labels,
+        annotations=others | desired.metadata.annotations,
+        owner_references=_owned(meta.owner_references, desired.metadata.owner_references),
+    )
+    return msgspec.structs.replace(existing, metadata=metadata, spec=desired.spec)
+
+
+def _owned(present: Owners, wanted: Owners) -> Owners:
+    """The owners with the Workload among them; only one of them can be in control."""
+    if all(owner in present for owner in wanted):
+        return present
+    ours = {owner.uid for owner in wanted}
+    return (*(o for o in present if o.uid not in ours and not o.controller), *wanted)
+
+
+def _deployment(
+    workload: Workload, placement: str, city: str, scale: ScaleSettings
+) -> WorkloadDeployment:
+    meta = workload.metadata
+    handed_down = {k: meta.annotations[k] for k in _HANDED_DOWN if k in meta.annotations}
+    return WorkloadDeployment(
+        metadata=ObjectMeta(
+            name=names.deployment(meta.name, placement, city),
+            namespace=meta.namespace,
+            labels={labels.WORKLOAD_UID: meta.uid},
+            annotations=handed_down,
+            owner_references=(workload.reference(controller=True, block_owner_deletion=True),),
+        ),
+        spec=WorkloadDeploymentSpec(
+            workload_ref=WorkloadRef(name=meta.name, uid=meta.uid),
+            placement_name=placement,
+            city_code=city,
+            template=workload.spec.template,
+            scale_settings=scale,
+        ),
+    )

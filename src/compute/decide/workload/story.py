@@ -1,0 +1,141 @@
+"""The story of a Workload in events: split, rolled out, stuck in a city, recovered, undone.
+
+An event follows from a write that was made: each function is given what was there before and what
+was written. So another reconcile of the same state, or a restart, reports nothing anew.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from compute.api.compute import WorkloadDeployment
+from compute.api.conditions import ConditionType
+from compute.api.reasons import Owner, Reason, describe
+from compute.decide.conditions import find, is_true
+from compute.decide.deployment.drains import News
+from compute.decide.workload import history
+from compute.decide.workload.history import Revision
+from kubekit.api.meta import Condition
+
+_MOST_NAMED: Final = 10  # cities in one event
+# One fact by several names: the deployment's own, and that of the Instance it comes from.
+_SAME: Final = {
+    Reason.QUOTA_NOT_GRANTED: Reason.QUOTA_EXCEEDED,
+    Reason.PENDING_QUOTA: Reason.QUOTA_EXCEEDED,
+}
+_WHEN_WELL: Final = (
+    (ConditionType.AVAILABLE, "True"),
+    (ConditionType.REPLICAS_READY, "True"),
+    (ConditionType.PAUSED, "False"),
+)
+_CHOSEN: Final = frozenset({Reason.STOPPED, Reason.PAUSED})  # by the user: nothing is wrong
+
+
+def split(made: Sequence[WorkloadDeployment]) -> News | None:
+    """Deployments that a Workload was split into."""
+    if not made:
+        return None
+    note = f"Split into {_deployments(len(made))}: {_cities(made)}"
+    return News("Normal", Reason.DEPLOYMENTS_CREATED, note)
+
+
+def withdrawn(removed: Sequence[WorkloadDeployment]) -> News | None:
+    """Deployments whose removal was asked for."""
+    if not removed:
+        return None
+    note = f"Removing {_deployments(len(removed))}: {_cities(removed)}"
+    return News("Normal", Reason.DEPLOYMENTS_REMOVED, note)
+
+
+def revision(before: Revision | None, recorded: Revision) -> News:
+    """A revision that was recorded in the history of a Workload."""
+    title = f"Revision {recorded.rev}: {recorded.changes}" + _by(recorded.actor)
+    if before is None:
+        return News("Normal", Reason.CREATED, title)
+    if history.is_rollback(recorded):
+        return News("Normal", Reason.UNDONE, title)
+    if before.template_hash != recorded.template_hash:
+        return News("Normal", Reason.ROLLOUT_STARTED, title)
+    return News("Normal", Reason.SPEC_CHANGED, title)
+
+
+def proven(revision: Revision) -> News:
+    """A revision that every city serves, which was marked in the history."""
+    note = f"Revision {revision.rev} is served in every city"
+    return News("Normal", Reason.ROLLOUT_FINISHED, note)
+
+
+def city(before: WorkloadDeployment, after: WorkloadDeployment) -> News | None:
+    """What a status that was written says of a city, for the deployment itself."""
+    stuck, was_stuck = trouble(after), trouble(before)
+    if after.deleting:
+        return None
+    if stuck is not None:
+        reason = _cause(stuck)
+        known = was_stuck is not None and _cause(was_stuck) == reason
+        return None if known else News("Warning", reason, stuck.message)
+    if not _serves(after) or (_serves(before) and was_stuck is None):
+        return None
+    cause = f" after {_cause(was_stuck)}" if was_stuck else ""
+    note = f"{after.spec.city_code} is available{cause}: {_message(after)}"
+    return News("Normal", Reason.CITY_AVAILABLE, note)
+
+
+def part_of_city(deployment: WorkloadDeployment, said: Condition) -> News | None:
+    """An Instance's trouble, in a city that serves all the same: its status gives no reason for it.
+
+    All Instances of a city that are in the same trouble make the same event.
+    """
+    if deployment.deleting or not _serves(deployment) or not _holds(said.reason):
+        return None
+    known = trouble(deployment)
+    told = known is not None and _cause(known) == _cause(said)
+    return None if told else News("Warning", _cause(said), said.message)
+
+
+def city_of_workload(deployment: WorkloadDeployment, news: News) -> News:
+    """The same for the Workload, which has other cities too."""
+    if news.type == "Normal":
+        return news
+    note = f"{deployment.spec.city_code} is stuck ({news.reason}): {news.note}"
+    return News("Warning", Reason.CITY_STUCK, note)
+
+
+def trouble(deployment: WorkloadDeployment) -> Condition | None:
+    """What keeps a city from being served in full and does not pass by itself."""
+    for kind, well in _WHEN_WELL:
+        said = find(deployment.status.conditions, kind)
+        if said is not None and said.status != well and _holds(said.reason):
+            return said
+    return None
+
+
+def _holds(reason: str) -> bool:
+    known = describe(reason)
+    return known is not None and known.owner != Owner.TRANSIENT and known not in _CHOSEN
+
+
+def _cause(said: Condition) -> str:
+    return next((same for name, same in _SAME.items() if name == said.reason), said.reason)
+
+
+def _serves(deployment: WorkloadDeployment) -> bool:
+    return is_true(deployment.status.conditions, ConditionType.AVAILABLE)
+
+
+def _message(deployment: WorkloadDeployment) -> str:
+    said = find(deployment.status.conditions, ConditionType.AVAILABLE)
+    return said.message if said else ""
+
+
+def _deployments(number: int) -> str:
+    return f"{number} deployment" if number == 1 else f"{number} deployments"
+
+
+def _cities(of: Sequence[WorkloadDeployment]) -> str:
+    codes = [each.spec.city_code for each in of]
+    more = len(codes) - _MOST_NAMED
+    return ", ".join(codes[:_MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def _by(actor: str) -> str:
+    return f" (by {actor})" if actor else ""

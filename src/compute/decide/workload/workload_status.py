@@ -1,0 +1,265 @@
+"""The status of a Workload: its deployments summed by placement, and the worst cause told.
+
+A Workload is available while anything of it serves. What stands in the way of the rest, a network
+that is gone or a city that is not offered, is told beside that and never instead of it.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+import msgspec
+
+from compute.api.compute import (
+    PlacementStatus,
+    ReplicaCounts,
+    Workload,
+    WorkloadDeployment,
+    WorkloadStatus,
+)
+from compute.api.conditions import ConditionType
+from compute.api.reasons import Reason
+from compute.decide import joins
+from compute.decide.conditions import find, is_true, put
+from compute.decide.deployment import drains
+from compute.decide.deployment.rollup import progress
+from compute.decide.generations import is_reported
+from compute.decide.networking.network_use import Lack, shown
+from compute.decide.ranking import Candidate, ranked, worst
+from compute.decide.workload.placement import Split, Unmatched, is_paused
+from kubekit.api.meta import Condition, ConditionStatus
+
+_COUNTERS: Final = ReplicaCounts.__struct_fields__
+_NOTHING_AMISS: Final = Split()
+_PASSING: Final = (ConditionType.DRAIN_SCHEDULED, ConditionType.PAUSED)  # gone when not true
+_NO_LACK: Final = Lack()
+_HELD_BACK: Final = "paused: template changes are held back until the workload is resumed"
+
+
+def workload_status(
+    workload: Workload,
+    deployments: Sequence[WorkloadDeployment],
+    *,
+    lack: Lack = _NO_LACK,
+    split: Split = _NOTHING_AMISS,
+    now: datetime,
+) -> WorkloadStatus:
+    """The status that follows from all deployments, those on their way out included.
+
+    ``lack`` are networks that the template names and cannot have. Of the ``split`` only what it
+    could not place is looked at: cities that are not offered, and names that another one holds.
+    """
+    generation, paused = workload.metadata.generation, is_paused(workload)
+    parts = _parts(workload, deployments, split.unmatched)
+    draining = drains.explained(deployments)
+    networks = _networks(lack, workload.metadata.namespace)
+    besides = [c for c in (*networks, _name_taken(split.taken)) if c]
+    said = {p.name: p.conditions for p in workload.status.placements}
+    placements = tuple(
+        _placement_status(part, said.get(part.name, ()), generation, now) for part in parts
+    )
+    available = _available(parts, [*besides, *draining], paused=paused)
+    news = [available.condition(ConditionType.AVAILABLE, generation, now)]
+    if paused:
+        pause = Candidate("", Reason.PAUSED, _HELD_BACK, "True")
+        news.append(pause.condition(ConditionType.PAUSED, generation, now))
+    if draining:
+        news.append(drains.summary(draining, generation, now))
+    said_now = {each.type for each in news}
+    kept = [c for c in workload.status.conditions if c.type in said_now or c.type not in _PASSING]
+    return msgspec.structs.replace(
+        workload.status,
+        conditions=put(kept, news, now),
+        deployments=len(deployments),
+        observed_generation=generation,
+        placements=placements,
+        **_sums(placements),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """One placement: what was asked of it, and what there is."""
+
+    name: str
+    cities: frozenset[str]  # empty once the placement has left the spec
+    asked: int  # instances, over all its cities
+    unmatched: frozenset[str]
+    deployments: tuple[WorkloadDeployment, ...]
+
+    @property
+    def available(self) -> bool:
+        return any(map(_is_available, self.deployments))
+
+    @property
+    def otherwise(self) -> ConditionStatus:
+        """What it says of itself while nothing of it is known to serve.
+
+        A city that is not heard of may well serve: then nobody knows.
+        """
+        return "Unknown" if any(map(_is_unheard, self.deployments)) else "False"
+
+    @property
+    def wanted(self) -> list[WorkloadDeployment]:
+        """Those that the spec names. Any other goes, at once or when it is replaced."""
+        return [d for d in self.deployments if joins.place(d)[1] in self.cities]
+
+    @property
+    def ready(self) -> int:
+        return sum(d.status.ready_replicas for d in self.wanted)
+
+    @property
+    def nowhere(self) -> bool:
+        return not self.deployments and self.cities <= self.unmatched
+
+
+def _parts(
+    workload: Workload, deployments: Iterable[WorkloadDeployment], unmatched: Iterable[Unmatched]
+) -> list[_Part]:
+    cities: dict[str, set[str]] = defaultdict(set)
+    asked: dict[str, int] = defaultdict(int)
+    for placement in workload.spec.placements:
+        cities[placement.name].update(placement.city_codes)
+        each = placement.scale_settings.min_replicas
+        asked[placement.name] += len(set(placement.city_codes)) * each
+    owned: dict[str, list[WorkloadDeployment]] = defaultdict(list)
+    for deployment in deployments:
+        owned[deployment.spec.placement_name].append(deployment)
+    missing: dict[str, set[str]] = defaultdict(set)
+    for city in unmatched:
+        missing[city.placement].add(city.city)
+    return [
+        _Part(n, frozenset(cities[n]), asked[n], frozenset(missing[n]), tuple(owned[n]))
+        for n in sorted(cities.keys() | owned.keys())
+    ]
+
+
+def _placement_status(
+    part: _Part, said: Sequence[Condition], generation: int, now: datetime
+) -> PlacementStatus:
+    news = _placement_available(part).condition(ConditionType.AVAILABLE, generation, now)
+    return PlacementStatus(
+        name=part.name,
+        conditions=put(said, (news,), now),
+        **_sums([_counts(d, wanted=d in part.wanted) for d in part.deployments]),
+    )
+
+
+def _counts(deployment: WorkloadDeployment, *, wanted: bool) -> ReplicaCounts:
+    """What a deployment counts. What it said of its last template says nothing of a newer one.
+
+    Of one that the spec does not name there are Instances, and they may serve; none is desired.
+    """
+    status = deployment.status
+    if not wanted:
+        status = msgspec.structs.replace(status, desired_replicas=0)
+    if wanted and is_reported(deployment):
+        return status
+    return msgspec.structs.replace(status, updated_replicas=0, current_replicas=0)
+
+
+def _sums(counted: Sequence[ReplicaCounts]) -> dict[str, int]:
+    return {name: sum(getattr(each, name) for each in counted) for name in _COUNTERS}
+
+
+def _placement_available(part: _Part) -> Candidate:
+    text = _text([part], _causes([part], ()))
+    if part.available:
+        return Candidate("", Reason.AVAILABLE_DEPLOYMENT_FOUND, text, "True")
+    if part.nowhere:
+        return Candidate("", Reason.NO_MATCHING_LOCATIONS, text)
+    return Candidate("", Reason.NO_AVAILABLE_DEPLOYMENTS, text, part.otherwise)
+
+
+def _available(parts: Sequence[_Part], besides: Sequence[Candidate], *, paused: bool) -> Candidate:
+    causes = _causes(parts, besides)
+    text = "; ".join(
+        filter(None, (_text(parts, causes), _HELD_BACK if paused else "", _held(parts)))
+    )
+    if any(part.available for part in parts):
+        return Candidate("", Reason.AVAILABLE_PLACEMENT_FOUND, text, "True")
+    pointer = Reason.NO_AVAILABLE_PLACEMENTS
+    reason = next((c.reason for c in causes if c.reason != pointer), pointer)
+    unheard = any(part.otherwise == "Unknown" for part in parts)
+    return Candidate("", reason, text, "Unknown" if unheard else "False")
+
+
+def _held(parts: Sequence[_Part]) -> str:
+    """The deployments whose changes an operator of the hub holds back."""
+    paused = (
+        deployment.metadata.name
+        for part in parts
+        for deployment in part.deployments
+        if is_true(deployment.status.conditions, ConditionType.PAUSED)
+    )
+    names = ", ".join(sorted(paused))
+    return f"changes held back by an operator of the hub: {names}" if names else ""
+
+
+def _text(parts: Sequence[_Part], causes: Iterable[Candidate]) -> str:
+    count = progress(sum(p.ready for p in parts), sum(p.asked for p in parts))
+    return "; ".join([count, *(cause.told for cause in causes)])
+
+
+def _causes(parts: Sequence[_Part], besides: Sequence[Candidate]) -> list[Candidate]:
+    """What keeps the whole from being served, one line of each sort, the weightiest first."""
+    report = worst(_report(d) for part in parts for d in part.wanted if _is_short(d))
+    lines = (report, _not_offered(parts), *besides)
+    return ranked(line for line in lines if line)
+
+
+def _is_available(deployment: WorkloadDeployment) -> bool:
+    return is_true(deployment.status.conditions, ConditionType.AVAILABLE)
+
+
+def _is_unheard(deployment: WorkloadDeployment) -> bool:
+    said = find(deployment.status.conditions, ConditionType.AVAILABLE)
+    return said is not None and said.status == "Unknown" and not deployment.deleting
+
+
+def _is_short(deployment: WorkloadDeployment) -> bool:
+    """Whether it lacks anything. One that is being removed keeps nothing from being served."""
+    status = deployment.status
+    lacking = status.ready_replicas < status.desired_replicas or not _is_available(deployment)
+    return lacking and not deployment.deleting
+
+
+def _report(deployment: WorkloadDeployment) -> Candidate:
+    name = deployment.metadata.name
+    said = find(deployment.status.conditions, ConditionType.AVAILABLE)
+    if said is None:
+        return Candidate(name, Reason.NO_AVAILABLE_PLACEMENTS, "nothing heard from its cell yet")
+    return Candidate(name, said.reason, said.message)
+
+
+def _not_offered(parts: Sequence[_Part]) -> Candidate | None:
+    """Cities that are left out. They decide the verdict only where a whole placement is."""
+    cities = sorted({city for part in parts for city in part.unmatched})
+    if not cities:
+        return None
+    nowhere = any(part.nowhere for part in parts)
+    reason = Reason.NO_MATCHING_LOCATIONS if nowhere else Reason.NO_AVAILABLE_PLACEMENTS
+    return Candidate("", reason, f"cities not offered to this project: {', '.join(cities)}")
+
+
+def _networks(lack: Lack, namespace: str) -> Iterator[Candidate]:
+    """What is said of the networks that the template cannot have."""
+    if lack.missing:
+        names = ", ".join(shown(lack.missing, namespace))
+        message = f"networks not found: {names} (create them, or name others in the template)"
+        yield Candidate("", Reason.NETWORK_NOT_FOUND, message)
+    if lack.terminating:
+        names = ", ".join(shown(lack.terminating, namespace))
+        message = (
+            f"networks being deleted: {names} (what runs keeps running, and nothing new is attached; "
+            "name others in the template)"
+        )
+        yield Candidate("", Reason.NETWORK_TERMINATING, message)
+
+
+def _name_taken(taken: Iterable[WorkloadDeployment]) -> Candidate | None:
+    names = ", ".join(d.metadata.name for d in taken)
+    message = f"deployments that belong to another workload, or an earlier one: {names}"
+    return Candidate("", Reason.DEPLOYMENT_NAME_TAKEN, message) if names else None

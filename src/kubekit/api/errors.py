@@ -1,0 +1,175 @@
+"""Every way a plane can refuse a request.
+
+The server raises these, the wire carries them as ``Status`` objects, and the client raises the
+same class again, so a reconciler catches one vocabulary whether its plane is a thread away or a
+continent away.
+
+    ApiError
+      BadRequest            400  the request cannot be understood
+      Unauthorized          401  nobody knows who is asking
+      Forbidden             403  the caller may not do this
+      NotFound              404  nothing has that name
+      MethodNotAllowed      405  the kind does not have this verb
+      NotAcceptable         406  no answer in a format the caller takes
+      AlreadyExists         409  something has that name already
+      Conflict              409  the object moved on since you read it: read again, decide again
+      Expired               410  the revision was compacted: list again
+      TooLarge              413  the body is larger than the plane takes
+      UnsupportedMediaType  415  the body is in no format the plane reads
+      Invalid               422  the object breaks its rules; retrying cannot help
+      TooManyRequests       429  asked too often; retry after the stated time
+      InternalError         500  a fault of the plane's own
+      Unavailable           503  nobody answered; retrying may help
+        Unreachable              known to be so, and logged already
+      Timeout               504  no answer in time; it may or may not have happened
+"""
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from kubekit.api.fields import FieldError
+from kubekit.api.resource import Resource
+from kubekit.api.status import Status, StatusCause, StatusDetails
+
+
+class ApiError(Exception):
+    """A refusal. ``details`` names the object and, for `Invalid`, each field."""
+
+    code: ClassVar[int] = 500
+    reason: ClassVar[str] = ""
+
+    def __init__(self, message: str, details: StatusDetails | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.details = details
+
+    def to_status(self) -> Status:
+        """The refusal as the wire carries it."""
+        return Status(
+            status="Failure",
+            message=self.message,
+            reason=self.reason,
+            details=self.details,
+            code=self.code,
+        )
+
+
+class BadRequest(ApiError):
+    code, reason = 400, "BadRequest"
+
+
+class Unauthorized(ApiError):
+    code, reason = 401, "Unauthorized"
+
+
+class Forbidden(ApiError):
+    code, reason = 403, "Forbidden"
+
+
+class NotFound(ApiError):
+    code, reason = 404, "NotFound"
+
+
+class MethodNotAllowed(ApiError):
+    code, reason = 405, "MethodNotAllowed"
+
+
+class NotAcceptable(ApiError):
+    code, reason = 406, "NotAcceptable"
+
+
+class AlreadyExists(ApiError):
+    code, reason = 409, "AlreadyExists"
+
+
+class Conflict(ApiError):
+    code, reason = 409, "Conflict"
+
+
+class Expired(ApiError):
+    code, reason = 410, "Expired"
+
+
+class TooLarge(ApiError):
+    code, reason = 413, "RequestEntityTooLarge"
+
+
+class UnsupportedMediaType(ApiError):
+    code, reason = 415, "UnsupportedMediaType"
+
+
+class Invalid(ApiError):
+    code, reason = 422, "Invalid"
+
+
+class TooManyRequests(ApiError):
+    code, reason = 429, "TooManyRequests"
+
+
+class InternalError(ApiError):
+    code, reason = 500, "InternalError"
+
+
+class Unavailable(ApiError):
+    code, reason = 503, "ServiceUnavailable"
+
+
+class Unreachable(Unavailable):
+    """Nothing gets through to the plane, and whatever found that out has logged it, once.
+
+    A caller that fails because of it has nothing to add: it logs that at debug.
+    """
+
+
+class Timeout(ApiError):
+    code, reason = 504, "Timeout"
+
+
+_BY_REASON: dict[str, type[ApiError]] = {kind.reason: kind for kind in ApiError.__subclasses__()}
+# Reasons that other servers use for what we call by one name.
+_BY_REASON |= {"Gone": Expired, "ServerTimeout": Unavailable}
+_BY_CODE: dict[int, type[ApiError]] = {
+    kind.code: kind for kind in reversed(ApiError.__subclasses__())
+} | {408: Timeout, 409: Conflict, 502: Unavailable}
+
+
+def from_status(status: Status) -> ApiError:
+    """The refusal that a Status speaks of. An unknown reason is told by its code."""
+    kind = _BY_REASON.get(status.reason) or _BY_CODE.get(status.code, InternalError)
+    return kind(status.message or f"the server answered {status.code}", status.details)
+
+
+def not_found(resource: Resource, name: str) -> NotFound:
+    subject = _subject(resource, name)
+    return NotFound(f'{_words(resource)} "{name}" not found', subject)
+
+
+def already_exists(resource: Resource, name: str) -> AlreadyExists:
+    subject = _subject(resource, name)
+    return AlreadyExists(f'{_words(resource)} "{name}" already exists', subject)
+
+
+def conflict(resource: Resource, name: str, why: str) -> Conflict:
+    subject = _subject(resource, name)
+    return Conflict(f'Operation cannot be fulfilled on {_words(resource)} "{name}": {why}', subject)
+
+
+def invalid(resource: Resource, name: str, errors: Iterable[FieldError]) -> Invalid:
+    """The refusal of an object, with one cause for each field that is wrong."""
+    errors = tuple(errors)
+    causes = tuple(
+        StatusCause(reason=e.problem.value, message=e.message, field=str(e.path)) for e in errors
+    )
+    listed = ", ".join(str(e) for e in errors)
+    text = f"[{listed}]" if len(errors) > 1 else listed
+    kind = ".".join(filter(None, (resource.kind, resource.group)))
+    details = StatusDetails(name=name, group=resource.group, kind=resource.kind, causes=causes)
+    return Invalid(f'{kind} "{name}" is invalid: {text}', details)
+
+
+def _subject(resource: Resource, name: str) -> StatusDetails:
+    return StatusDetails(name=name, group=resource.group, kind=resource.plural)
+
+
+def _words(resource: Resource) -> str:
+    return f"{resource.plural}.{resource.group}" if resource.group else resource.plural

@@ -1,0 +1,216 @@
+"""admissionregistration.k8s.io/v1: who else has a say in changes; admission.k8s.io/v1: how he is asked.
+
+A configuration lists webhooks and what each wants to hear of. A webhook is sent an AdmissionReview
+with a request and answers with one that holds a response.
+"""
+
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+import msgspec
+
+from kubekit.api.kinds.authentication import UserInfo
+from kubekit.api.meta import LabelSelector, Object
+from kubekit.api.resource import AGE, Resource
+from kubekit.api.status import StatusDetails
+from kubekit.api.wire import Int32, Rule, Wire, always, list_map
+
+GROUP: Final = "admissionregistration.k8s.io"
+API_VERSION: Final = "admissionregistration.k8s.io/v1"
+REVIEW_VERSION: Final = "admission.k8s.io/v1"
+REVIEW_KIND: Final = "AdmissionReview"
+
+_CATEGORIES: Final = ("api-extensions",)
+# What is missing is told by the kinds' own rules, which say more than "required". Go writes null
+# for a list that is empty.
+_Texts = Annotated[tuple[str, ...], Rule(list_type="atomic", nullable=True)]
+_BY_NAME: Final = list_map("name").over(Rule(nullable=True))
+
+
+class ServiceReference(Wire, frozen=True, kw_only=True):
+    """A Service, and the path below which it takes reviews."""
+
+    name: str = ""
+    """The name of the Service."""
+    namespace: str = ""
+    """The namespace of the Service."""
+    path: str | None = None
+    """The path that reviews are sent to."""
+    port: Int32 | None = None
+    """The port of the Service; 443 when not said."""
+
+
+class WebhookClientConfig(Wire, frozen=True, kw_only=True):
+    """Where a webhook is: a URL or a Service, and whom to trust there."""
+
+    url: str | None = None
+    """Where reviews are sent to, such as https://example.com/validate."""
+    service: ServiceReference | None = None
+    """The Service that takes reviews, if there is no URL."""
+    ca_bundle: str = ""
+    """The certificates that the server is checked with, as PEM in base64; empty for the system's."""
+
+
+class RuleWithOperations(Wire, frozen=True, kw_only=True):
+    """Operations on resources."""
+
+    operations: _Texts = ()
+    """CREATE, UPDATE, DELETE, CONNECT, or * for all of them."""
+    api_groups: _Texts = ()
+    """The groups of the resources; the empty text is the core group, * stands for all."""
+    api_versions: _Texts = ()
+    """The versions of the resources; * stands for all."""
+    resources: _Texts = ()
+    """The resources, such as pods, pods/status, pods/*, */status, * or */*."""
+    scope: str | None = None
+    """Namespaced, Cluster, or * for both."""
+
+
+class MatchCondition(Wire, frozen=True, kw_only=True):
+    """An expression that must hold for a webhook to be asked."""
+
+    name: str = ""
+    """What the condition is called."""
+    expression: str = ""
+    """The condition in the Common Expression Language, about object, oldObject and request."""
+
+
+class ValidatingWebhook(Wire, frozen=True, kw_only=True):
+    """Somebody who may refuse changes."""
+
+    name: str = ""
+    """The name of the webhook, a domain of at least three parts."""
+    client_config: WebhookClientConfig = msgspec.field(default_factory=WebhookClientConfig)
+    """Where the webhook is."""
+    rules: Annotated[tuple[RuleWithOperations, ...], Rule(list_type="atomic", nullable=True)] = ()
+    """What the webhook wants to hear of; one of the rules must fit."""
+    failure_policy: str | None = None
+    """Fail or Ignore: what becomes of a change when the webhook does not answer as it should."""
+    match_policy: str | None = None
+    """Exact, or Equivalent when also other versions of the same resource are meant."""
+    namespace_selector: LabelSelector | None = None
+    """The labels of the namespaces whose objects are meant."""
+    object_selector: LabelSelector | None = None
+    """The labels of the objects that are meant, before or after the change."""
+    side_effects: str | None = None
+    """None, or NoneOnDryRun: whether asking changes anything elsewhere."""
+    timeout_seconds: Int32 | None = None
+    """How long an answer may take, from 1 to 30 seconds; 10 when not said."""
+    admission_review_versions: _Texts = ()
+    """The versions of AdmissionReview that the webhook reads, the preferred one first."""
+    match_conditions: Annotated[tuple[MatchCondition, ...], _BY_NAME] = ()
+    """Conditions that must all hold for the webhook to be asked."""
+
+
+class MutatingWebhook(ValidatingWebhook, frozen=True, kw_only=True):
+    """Somebody who may complete or refuse changes."""
+
+    reinvocation_policy: str | None = None
+    """Never, or IfNeeded when the webhook is asked again after others changed the object."""
+
+
+class ValidatingWebhookConfiguration(Object, frozen=True, kw_only=True):
+    """Webhooks that may refuse changes. They are asked at once, after all completion is done."""
+
+    RESOURCE: ClassVar[Resource] = Resource(
+        group=GROUP,
+        version="v1",
+        kind="ValidatingWebhookConfiguration",
+        plural="validatingwebhookconfigurations",
+        namespaced=False,
+        categories=_CATEGORIES,
+        columns=(AGE,),
+    )
+
+    api_version: Literal["admissionregistration.k8s.io/v1"] = always(API_VERSION)
+    kind: Literal["ValidatingWebhookConfiguration"] = always("ValidatingWebhookConfiguration")
+    webhooks: Annotated[tuple[ValidatingWebhook, ...], _BY_NAME] = ()
+    """The webhooks, each with a name of its own."""
+
+
+class MutatingWebhookConfiguration(Object, frozen=True, kw_only=True):
+    """Webhooks that may complete or refuse changes. They are asked one after the other."""
+
+    RESOURCE: ClassVar[Resource] = Resource(
+        group=GROUP,
+        version="v1",
+        kind="MutatingWebhookConfiguration",
+        plural="mutatingwebhookconfigurations",
+        namespaced=False,
+        categories=_CATEGORIES,
+        columns=(AGE,),
+    )
+
+    api_version: Literal["admissionregistration.k8s.io/v1"] = always(API_VERSION)
+    kind: Literal["MutatingWebhookConfiguration"] = always("MutatingWebhookConfiguration")
+    webhooks: Annotated[tuple[MutatingWebhook, ...], _BY_NAME] = ()
+    """The webhooks, each with a name of its own, in the order they are asked in."""
+
+
+class GroupVersionKind(Wire, frozen=True, kw_only=True):
+    """A kind in one version."""
+
+    group: str = always("")
+    version: str = always("")
+    kind: str = always("")
+
+
+class GroupVersionResource(Wire, frozen=True, kw_only=True):
+    """A resource in one version."""
+
+    group: str = always("")
+    version: str = always("")
+    resource: str = always("")
+
+
+class AdmissionRequest(Wire, frozen=True, kw_only=True):
+    """A change that a webhook is asked about.
+
+    ``kind`` and ``resource`` are in the version that the webhook wants, ``request_kind`` and
+    ``request_resource`` in the one that the client used.
+    """
+
+    uid: str
+    kind: GroupVersionKind
+    resource: GroupVersionResource
+    sub_resource: str = ""
+    request_kind: GroupVersionKind
+    request_resource: GroupVersionResource
+    request_sub_resource: str = ""
+    name: str = ""
+    namespace: str = ""
+    operation: str
+    user_info: UserInfo
+    object: dict[str, Any] | None = always(None)
+    old_object: dict[str, Any] | None = always(None)
+    dry_run: bool = always(value=False)
+    options: dict[str, Any]
+
+
+class AdmissionStatus(Wire, frozen=True, kw_only=True):
+    """Why a webhook refuses: the parts of a Status that the client is told."""
+
+    message: str = ""
+    reason: str = ""
+    details: StatusDetails | None = None
+    code: int = 0
+
+
+class AdmissionResponse(Wire, frozen=True, kw_only=True):
+    """What a webhook says. ``patch`` is a JSON patch in base64."""
+
+    uid: str = ""
+    allowed: bool = always(value=False)
+    status: AdmissionStatus | None = None
+    patch: str | None = None
+    patch_type: str | None = None
+    audit_annotations: dict[str, str] = {}
+    warnings: tuple[str, ...] = ()
+
+
+class AdmissionReview(Wire, frozen=True, kw_only=True):
+    """The envelope of both. The versions of an answer are looked at, and not taken for granted."""
+
+    api_version: str = ""
+    kind: str = ""
+    request: AdmissionRequest | None = None
+    response: AdmissionResponse | None = None

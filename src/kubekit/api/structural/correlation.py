@@ -1,0 +1,96 @@
+"""A value and the one it replaces, followed side by side through a structural schema.
+
+Members of objects are found again by name, items of a list-map by their keys. Items of other lists
+cannot be told apart from each other, so such a list is one value, and so is what no schema
+describes: whether that changed is not asked of its parts.
+"""
+
+from collections.abc import Hashable
+from functools import cached_property
+from typing import Any
+
+from kubekit.api.structural.nodes import (
+    LIST_KEYS,
+    LIST_TYPE,
+    OBJECT_FIELDS,
+    Document,
+    Schema,
+    member,
+    same,
+)
+
+
+class Correlated:
+    """A value, what stood in its place before, and the schema of both."""
+
+    def __init__(self, value: object, old: object, schema: Schema, *, root: bool = False) -> None:
+        self._value = value
+        self._old = old
+        self._schema = schema
+        self._root = root
+        self._inner: dict[str | int, Correlated | None] = {}
+
+    def member(self, name: str) -> "Correlated | None":
+        """The member of that name, if it was there before.
+
+        What kind and version an object is of is never an old fault: both are read in the same one.
+        """
+        return None if self._root and name in OBJECT_FIELDS[:2] else self._member(name)
+
+    def item(self, position: int) -> "Correlated | None":
+        """The item at that position of a list, if one with the same keys was there before."""
+        if position not in self._inner:
+            self._inner[position] = self._found_item(position)
+        return self._inner[position]
+
+    def is_unchanged(self) -> bool:
+        """Whether nothing in it changed. Where part of it has no schema, that cannot be told."""
+        return self._is_unchanged
+
+    @cached_property
+    def _is_unchanged(self) -> bool:
+        value, old = self._value, self._old
+        if isinstance(value, dict) and isinstance(old, dict):
+            inner = [self._member(name) for name in value]
+        elif isinstance(value, list) and isinstance(old, list) and self._is_map:
+            inner = [self.item(position) for position in range(len(value))]
+        else:
+            return same(value, old)
+        return len(value) == len(old) and all(part and part.is_unchanged() for part in inner)
+
+    def _member(self, name: str) -> "Correlated | None":
+        if name not in self._inner:
+            self._inner[name] = self._found_member(name)
+        return self._inner[name]
+
+    def _found_member(self, name: str) -> "Correlated | None":
+        value, old, inner = self._value, self._old, member(self._schema, name)
+        if not isinstance(value, dict) or not isinstance(old, dict) or inner is None:
+            return None
+        return Correlated(value[name], old[name], inner) if name in old else None
+
+    def _found_item(self, position: int) -> "Correlated | None":
+        items: Any = self._value
+        old = self._old_items.get(self._key(items[position]))
+        return None if old is None else Correlated(items[position], old, self._schema["items"])
+
+    @property
+    def _is_map(self) -> bool:
+        return self._schema.get(LIST_TYPE) == "map"
+
+    @cached_property
+    def _old_items(self) -> dict[Hashable, Document]:
+        """What was in a list-map before, by its keys; of items with the same keys the first."""
+        if not self._is_map or not isinstance(self._old, list):
+            return {}
+        keyed = ((self._key(item), item) for item in reversed(self._old))
+        return {key: item for key, item in keyed if key is not None}
+
+    def _key(self, item: object) -> Hashable:
+        """What tells an item apart; None for one that lacks a key."""
+        if not self._is_map or not isinstance(item, dict):
+            return None
+        keys = [item.get(key) for key in self._schema[LIST_KEYS]]
+        if any(key is None or isinstance(key, dict | list) for key in keys):
+            return None
+        return (*((type(key), key) for key in keys),)

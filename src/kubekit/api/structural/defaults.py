@@ -1,0 +1,72 @@
+"""Defaults: the document as it is stored, with what its author left to the schema."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from kubekit.api.structural.nodes import (
+    Document,
+    Schema,
+    Spend,
+    default,
+    describes_objects,
+    freely,
+    is_stray_null,
+    member,
+)
+
+_NAMES: Final = 8  # of a schema that are looked at in a microsecond
+_CHARACTERS: Final = 8  # of a text; each is written later, if it is only pointed to here
+
+
+def with_defaults(document: Document, schema: Schema, spend: Spend = freely) -> Document:
+    """The document with every default filled in, also where a null stood that may not stand there.
+
+    Such a null without a default is dropped. A default is filled in before its own members are
+    looked at, so a default of ``{}`` brings the defaults inside it along. A small document may
+    become a very large one; ``spend`` hears of it.
+    """
+    members = document | _missing(document, schema, spend)
+    return {
+        name: _filled(given, member(schema, name), spend)
+        for name, given in members.items()
+        if not is_stray_null(given, member(schema, name))
+    }
+
+
+def _filled(value: object, schema: Schema | None, spend: Spend) -> object:
+    if schema is None:
+        return value
+    if isinstance(value, dict) and describes_objects(schema):
+        return with_defaults(value, schema, spend)
+    if isinstance(value, list) and "items" in schema:
+        return [_filled_item(item, schema["items"], spend) for item in value]
+    return value
+
+
+def _filled_item(item: object, schema: Schema, spend: Spend) -> object:
+    given = _copied(default(schema), spend) if is_stray_null(item, schema) else item
+    return _filled(given, schema, spend)
+
+
+def _missing(value: Document, schema: Schema, spend: Spend) -> Document:
+    """The defaults of members that are not there, or are there as a null that may not be."""
+    spend(len(schema.get("properties", ())) / _NAMES)
+    missing = {
+        name: _copied(known["default"], spend)
+        for name, known in schema.get("properties", {}).items()
+        if default(known) is not None and (name not in value or is_stray_null(value[name], known))
+    }
+    others = schema.get("additionalProperties")
+    if isinstance(others, Mapping) and default(others) is not None:
+        named = schema.get("properties", {})
+        strays = (n for n in value if n not in named and is_stray_null(value[n], others))
+        missing |= {name: _copied(others["default"], spend) for name in strays}
+    return missing
+
+
+def _copied(value: object, spend: Spend) -> object:
+    """A copy, so that nobody who edits the document edits the schema's default."""
+    spend(1 + len(value) / _CHARACTERS if isinstance(value, str) else 1)
+    if isinstance(value, dict):
+        return {name: _copied(part, spend) for name, part in value.items()}
+    return [_copied(part, spend) for part in value] if isinstance(value, list) else value

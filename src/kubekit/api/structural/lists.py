@@ -1,0 +1,61 @@
+"""Lists whose items must differ: sets by themselves, list-maps by their keys."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kubekit.api.fields import FieldError, Path, duplicate, invalid
+from kubekit.api.structural.nodes import LIST_KEYS, LIST_TYPE, Document, Schema, tellable, tokens
+
+
+def list_errors(document: object, schema: Schema, path: Path = Path()) -> Iterator[FieldError]:  # noqa: B008 - a path is a text
+    """Each item that is there twice. A key that is missing is one more value a key may have."""
+    if isinstance(document, list):
+        yield from _repeated(document, schema, path)
+        for position, item in enumerate(document):
+            if isinstance(item, dict | list) and "items" in schema:
+                yield from list_errors(item, schema["items"], path.at(position))
+    elif isinstance(document, dict):
+        yield from _in_members(document, schema, path)
+
+
+def _in_members(value: Document, schema: Schema, path: Path) -> Iterator[FieldError]:
+    named, others = schema.get("properties", {}), schema.get("additionalProperties")
+    for name, given in value.items():
+        if not isinstance(given, dict | list):
+            continue
+        if name in named:
+            yield from list_errors(given, named[name], path.child(str(name)))
+        elif isinstance(others, Mapping):
+            yield from list_errors(given, others, path.key(str(name)))
+
+
+def _repeated(items: list[Any], schema: Schema, path: Path) -> Iterator[FieldError]:
+    match schema.get(LIST_TYPE):
+        case "set":
+            told_apart = items
+        case "map":
+            for position, item in enumerate(items):
+                if not isinstance(item, dict | None):
+                    words = "must be an object for an array of list-type map"
+                    yield invalid(path.at(position), tellable(item), words)
+                    return
+            told_apart = [_keys(item, schema) for item in items]
+        case _:
+            return
+    yield from _repetitions(told_apart, path)
+
+
+def _repetitions(told_apart: list[Any], path: Path) -> Iterator[FieldError]:
+    """Each value that is there more than once, where it is there for the second time."""
+    seen, told = set(), set()
+    for position, identity in enumerate(told_apart):
+        shown = (*tokens(identity),)
+        if shown in seen and shown not in told:
+            told.add(shown)
+            yield duplicate(path.at(position), tellable(identity))
+        seen.add(shown)
+
+
+def _keys(item: Document | None, schema: Schema) -> Document:
+    given = item or {}
+    return {key: given[key] for key in sorted(schema[LIST_KEYS]) if key in given}

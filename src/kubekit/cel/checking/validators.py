@@ -1,0 +1,140 @@
+"""What can be told to be wrong before anything is evaluated, beyond the types.
+
+A time, a pattern or a format written in the expression is right or wrong whatever the variables
+are; and the elements of a list or map that is written out must be of one type.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from kubekit.cel.errors import EvaluationError, Issue
+from kubekit.cel.libraries import formatting, regexes
+from kubekit.cel.operations import conversions
+from kubekit.cel.syntax.tree import Call, ListExpr, Literal, MapExpr, Node, children
+from kubekit.cel.types import Kind, Type, is_dyn, unwrapped
+
+_CONVERSIONS: Final = {
+    "duration": conversions.to_duration,
+    "timestamp": conversions.to_timestamp,
+}
+_FORMATTABLE: Final = {
+    "s": frozenset(Kind) - {Kind.OPAQUE, Kind.STRUCT},
+    "d": frozenset({Kind.INT, Kind.UINT}),
+    "f": frozenset({Kind.DOUBLE, Kind.STRING}),
+    "e": frozenset({Kind.DOUBLE, Kind.STRING}),
+    "b": frozenset({Kind.INT, Kind.UINT, Kind.BOOL}),
+    "x": frozenset({Kind.INT, Kind.UINT, Kind.STRING, Kind.BYTES}),
+    "X": frozenset({Kind.INT, Kind.UINT, Kind.STRING, Kind.BYTES}),
+    "o": frozenset({Kind.INT, Kind.UINT}),
+}
+
+
+def validate(tree: Node) -> list[Issue]:
+    """What is wrong with the literals of a tree that has its types."""
+    found: list[Issue] = []
+    seen: set[int] = set()
+    todo = [(tree, False)]
+    while todo:
+        node, is_exempt = todo.pop()
+        if id(node) in seen:  # a macro may put one node in two places
+            continue
+        seen.add(id(node))
+        if type(node) is Call:
+            found += _call_issues(node)
+            is_exempt = is_exempt or node.function == "format"
+        elif not is_exempt:
+            found += _mixed(node)
+        todo += [(child, is_exempt) for child in children(node)]
+    return found
+
+
+def _call_issues(node: Call) -> Iterator[Issue]:
+    if node.function == "format" and node.target is not None:
+        yield from _format_issues(node, node.target)
+    elif node.args and type(node.args[0]) is Literal and not _is_right(node, node.args[0].value):
+        yield Issue(node.args[0].offset, f"invalid {node.function} argument")
+
+
+def _is_right(node: Call, value: object) -> bool:
+    if node.function == "matches" and isinstance(value, str):
+        try:
+            regexes.pattern(value)
+        except regexes.BadPattern:
+            return False
+    convert = _CONVERSIONS.get(node.function)
+    if convert is not None:
+        try:
+            convert(value)
+        except EvaluationError:
+            return False
+    return True
+
+
+def _mixed(node: Node) -> Iterator[Issue]:
+    """The first element whose type is not that of the one before it."""
+    if type(node) is ListExpr:
+        yield from _different(
+            [
+                (element, unwrapped(element.type) if at in node.optionals else element.type)
+                for at, element in enumerate(node.elements)
+            ]
+        )
+    elif type(node) is MapExpr:
+        yield from _different([(entry.key, entry.key.type) for entry in node.entries])
+        yield from _different(
+            [
+                (entry.value, unwrapped(entry.value.type) if entry.optional else entry.value.type)
+                for entry in node.entries
+            ]
+        )
+
+
+def _different(elements: list[tuple[Node, Type]]) -> Iterator[Issue]:
+    for node, kind in elements[1:]:
+        wanted = elements[0][1]
+        if kind != wanted:
+            yield Issue(node.offset, f"expected type '{wanted}' but found '{kind}'")
+            return
+
+
+def _format_issues(node: Call, target: Node) -> Iterator[Issue]:
+    listed = node.args[0] if len(node.args) == 1 else None
+    if type(target) is not Literal or type(target.value) is not str or type(listed) is not ListExpr:
+        return
+    arguments = listed.elements
+
+    def clause(letter: str, _precision: int | None, position: int) -> str:
+        wrong = _unformattable(letter, arguments[position])
+        if wrong is not None:
+            raise _Misplaced(wrong.offset, formatting.wrong_argument(letter, wrong.type.name))
+        return ""
+
+    try:
+        formatting.filled(target.value, len(arguments), clause)
+    except _Misplaced as error:
+        yield error.issue
+    except formatting.FormatError as error:
+        yield Issue(node.offset, str(error))
+    else:
+        used = formatting.arguments_used(target.value)
+        if len(arguments) > used:
+            counted = f"(expected {used}, got {len(arguments)})"
+            yield Issue(node.offset, f"too many arguments supplied to string.format {counted}")
+
+
+class _Misplaced(Exception):
+    def __init__(self, offset: int, text: str) -> None:
+        super().__init__(text)
+        self.issue = Issue(offset, text)
+
+
+def _unformattable(letter: str, node: Node) -> Node | None:
+    """The node, or one inside it, that the clause cannot show."""
+    if not is_dyn(node.type) and node.type.kind not in _FORMATTABLE[letter]:
+        return node
+    if letter == "s" and type(node) in (ListExpr, MapExpr):
+        for child in children(node):
+            wrong = _unformattable(letter, child)
+            if wrong is not None:
+                return wrong
+    return None

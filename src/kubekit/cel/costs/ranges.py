@@ -1,0 +1,100 @@
+"""Bounds of sizes and costs, and the calls that they are worked out for."""
+
+import math
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from kubekit.cel.syntax.tree import Call, Node
+from kubekit.cel.types import Type
+
+MOST: Final = 2**64 - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """The least and the most that something may be."""
+
+    low: int
+    high: int
+
+    def __add__(self, other: "Range") -> "Range":
+        return Range(min(self.low + other.low, MOST), min(self.high + other.high, MOST))
+
+    def __mul__(self, other: "Range") -> "Range":
+        return Range(min(self.low * other.low, MOST), min(self.high * other.high, MOST))
+
+    def __or__(self, other: "Range") -> "Range":
+        """What covers both."""
+        return Range(min(self.low, other.low), max(self.high, other.high))
+
+    def times(self, factor: float) -> "Range":
+        return Range(_scaled(self.low, factor), _scaled(self.high, factor))
+
+
+def _scaled(number: int, factor: float) -> int:
+    product = math.ceil(float(number) * factor)
+    return MOST if product >= 2**64 else product
+
+
+def fixed(number: int) -> Range:
+    return Range(number, number)
+
+
+ZERO: Final = fixed(0)
+ONE: Final = fixed(1)
+UNKNOWN: Final = Range(0, MOST)
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """An argument of a call, as its cost depends on it."""
+
+    node: Node | None
+    type: Type
+    path: Path
+    size: Range | None
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """The cost of a call and the size of its result."""
+
+    cost: Range
+    size: Range | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Called:
+    """A call by one of its overloads."""
+
+    node: Call
+    id: str
+    target: Argument | None
+    args: list[Argument]
+    costs: list[Range]
+
+    @property
+    def argument_cost(self) -> Range:
+        total = ZERO
+        for cost in self.costs:
+            total += cost
+        return total
+
+    @property
+    def first(self) -> Argument:
+        """What the function is about: its target, or else its first argument."""
+        return self.target or self.args[0]
+
+
+class Sizes(Protocol):
+    """Who knows how large arguments are."""
+
+    def size(self, argument: Argument) -> Range:
+        """The size of an argument, as far as it can be told."""
+        ...
+
+    def element(self, argument: Argument) -> Argument | None:
+        """The elements of an argument that is a list."""
+        ...

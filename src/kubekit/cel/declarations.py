@@ -1,0 +1,88 @@
+"""What an expression may name: variables, functions, and the fields of objects."""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from kubekit.cel.types import Kind, Type
+
+Fields = Mapping[str, Type]
+
+
+@dataclass(frozen=True, slots=True)
+class Overload:
+    """One way to call a function: the types it takes, the type it gives, what it does.
+
+    ``run`` is given values of exactly these types, a parameter standing for any; one that is
+    ``open`` takes any value and refuses those it cannot use.
+    """
+
+    function: str
+    id: str
+    args: tuple[Type, ...]
+    result: Type
+    run: Callable[..., Any]
+    member: bool = False
+    open: bool = False
+    parameters: frozenset[str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        """The names of the type parameters in the signature are found once."""
+        found: set[str] = set()
+        todo = [self.result, *self.args]
+        while todo:
+            kind = todo.pop()
+            if kind.kind is Kind.PARAM:
+                found.add(kind.name)
+            todo += kind.params
+        object.__setattr__(self, "parameters", frozenset(found))
+
+
+@dataclass(frozen=True, slots=True)
+class Environment:
+    """All that expressions of one place may name.
+
+    ``structs`` are the fields of each object type by its name, ``types`` the names of types.
+    """
+
+    functions: Mapping[str, tuple[Overload, ...]]
+    types: Mapping[str, Type]
+    variables: Mapping[str, Type] = field(default_factory=dict)
+    structs: Mapping[str, Fields] = field(default_factory=dict)
+
+    def extended(
+        self, variables: Mapping[str, Type], structs: Mapping[str, Fields]
+    ) -> "Environment":
+        """The environment with more variables, and the object types they have."""
+        return Environment(
+            self.functions, self.types, {**self.variables, **variables}, {**self.structs, **structs}
+        )
+
+
+def function(
+    name: str, id_: str, args: Iterable[Type], result: Type, run: Callable[..., Any]
+) -> Overload:
+    """A function called as ``name(a, b)``."""
+    return Overload(name, id_, tuple(args), result, run)
+
+
+def method(
+    name: str, id_: str, args: Iterable[Type], result: Type, run: Callable[..., Any]
+) -> Overload:
+    """A function called as ``a.name(b)``; the first type is that of ``a``."""
+    return Overload(name, id_, tuple(args), result, run, member=True)
+
+
+def operator(
+    name: str, id_: str, args: Iterable[Type], result: Type, run: Callable[..., Any]
+) -> Overload:
+    """A function that tells the types of its values itself."""
+    return Overload(name, id_, tuple(args), result, run, open=True)
+
+
+def grouped(overloads: Iterable[Overload]) -> dict[str, tuple[Overload, ...]]:
+    """The overloads by the name of their function, in the order given."""
+    by_name: dict[str, list[Overload]] = {}
+    for overload in overloads:
+        by_name.setdefault(overload.function, []).append(overload)
+    return {name: tuple(group) for name, group in by_name.items()}

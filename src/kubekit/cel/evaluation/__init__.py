@@ -1,0 +1,1 @@
+"""Checked expressions, compiled into functions."""

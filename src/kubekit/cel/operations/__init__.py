@@ -1,0 +1,1 @@
+"""The values of expressions: how they are compared, converted and computed with."""

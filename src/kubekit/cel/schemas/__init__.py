@@ -1,0 +1,1 @@
+"""The validation rules of structural schemas."""

@@ -1,0 +1,242 @@
+"""Whether the rules of a schema can be used, asked when it is defined."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from kubekit.api.fields import FieldError, Path, forbidden, invalid, not_supported, required
+from kubekit.cel.costs.estimates import estimate
+from kubekit.cel.costs.ranges import MOST
+from kubekit.cel.programs import Program
+from kubekit.cel.schema_types import REQUEST_BYTES, Declared, declared, is_embedded
+from kubekit.cel.schemas.compiled import Compiled, compiled_rules
+from kubekit.cel.schemas.correlation import Schema, is_keyed
+from kubekit.cel.schemas.field_paths import BadPath, field_path
+from kubekit.cel.schemas.rules import KEYWORD
+from kubekit.cel.values import Value
+
+RULE_LIMIT: Final = 10_000_000
+SCHEMA_LIMIT: Final = 100_000_000
+
+_REASONS: Final = (
+    "FieldValueDuplicate",
+    "FieldValueForbidden",
+    "FieldValueInvalid",
+    "FieldValueRequired",
+)
+_MOST_NAMED: Final = 4  # of the expensive rules
+_NOTABLE: Final = SCHEMA_LIMIT // 100
+_ADVICE: Final = (
+    "(try simplifying the rule, or adding maxItems, maxProperties, and maxLength where arrays, "
+    "maps, and strings are declared)"
+)
+
+
+def definition_errors(schema: Schema, path: Path) -> list[FieldError]:
+    """What is wrong with the rules at any depth of a kind's schema.
+
+    The schema itself must be right: it is judged elsewhere, before.
+    """
+    judge = _Judge()
+    judge.visit(_Spot(schema, path, lambda: declared(schema, is_root=True), 1))
+    return [*judge.errors, *judge.total_errors(path)]
+
+
+@dataclass(frozen=True, slots=True)
+class _Spot:
+    """A node of the schema.
+
+    ``most`` is how often values of it may occur in an object, None if nothing limits that.
+    ``uncorrelated`` is the list whose items cannot be found again after a change, if it lies
+    below one.
+    """
+
+    schema: Schema
+    path: Path
+    kind: Value
+    most: int | None
+    uncorrelated: Path | None = None
+
+
+@dataclass(slots=True)
+class _Judge:
+    errors: list[FieldError] = field(default_factory=list)
+    total: int = 0
+    costs: list[tuple[int, Path]] = field(default_factory=list)
+
+    def visit(self, spot: _Spot) -> bool:
+        """Whether the rules are written right, here and below: only then are they compiled."""
+        is_right = not [inner for inner in _below(spot) if not self.visit(inner)]
+        rules = spot.schema.get(KEYWORD) or ()
+        wrong = list(_form_errors(rules, spot))
+        self.errors += wrong
+        if rules and is_right and not wrong:
+            self._compile(rules, spot)
+        return is_right and not wrong
+
+    def total_errors(self, path: Path) -> Iterator[FieldError]:
+        if self.total <= SCHEMA_LIMIT:
+            return
+        words = (
+            "contributed to estimated rule cost total exceeding cost limit for entire OpenAPIv3 "
+            "schema"
+        )
+        for _, place in sorted(self.costs, key=lambda cost: -cost[0])[:_MOST_NAMED]:
+            yield forbidden(place, words)
+        name = f"{KEYWORD} estimated rule cost total for entire OpenAPIv3 schema"
+        yield forbidden(path, _cost_words(name, self.total, SCHEMA_LIMIT))
+
+    def _compile(self, rules: list[Schema], spot: _Spot) -> None:
+        here = spot.path.child(KEYWORD)
+        kind = spot.kind()
+        if kind is None:
+            words = (
+                "failed to construct type information for x-kubernetes-validations rules: unable "
+                "to convert structural schema to CEL declarations"
+            )
+            self.errors.append(invalid(here, "", words))
+            return
+        for position, rule in enumerate(compiled_rules(rules, kind, spot.schema)):
+            self._judge(rule, here.at(position), spot, kind)
+
+    def _judge(self, rule: Compiled, path: Path, spot: _Spot, kind: Declared) -> None:
+        place = path.child("rule")
+        if isinstance(rule.program, Program):
+            most = REQUEST_BYTES // (kind.smallest + 1) if spot.most is None else spot.most
+            cost = estimate(rule.program.tree, kind).high * most
+            self._observe("estimated rule cost", min(cost, MOST), place)
+        if rule.error:
+            self.errors.append(invalid(place, _quoted(rule.source), rule.error))
+        if rule.message_error:
+            wrong = path.child("messageExpression")
+            self.errors.append(invalid(wrong, _quoted(rule.source), rule.message_error))
+        elif rule.message is not None:
+            cost = estimate(rule.message.tree, kind).high
+            self._observe("estimated messageExpression cost", cost, path.child("messageExpression"))
+        self.errors += _old_errors(rule, path, spot)
+
+    def _observe(self, name: str, cost: int, path: Path) -> None:
+        if cost > RULE_LIMIT:
+            self.errors.append(forbidden(path, _cost_words(name, cost, RULE_LIMIT)))
+        self.total = min(self.total + cost, MOST)
+        if cost >= _NOTABLE:
+            self.costs.append((cost, path))
+
+
+def _quoted(rule: Schema) -> dict[str, Any]:
+    """The rule as Kubernetes quotes it."""
+    texts = {f"{name[0].upper()}{name[1:]}": rule.get(name, "") for name in _TEXTS}
+    reason = rule.get("reason")
+    return texts | {"Reason": reason, "OptionalOldSelf": rule.get("optionalOldSelf")}
+
+
+def _old_errors(rule: Compiled, path: Path, spot: _Spot) -> Iterator[FieldError]:
+    if not rule.uses_old:
+        if rule.source.get("optionalOldSelf") is not None:
+            place = path.child("optionalOldSelf")
+            wrong = "may not be set if oldSelf is not used in rule"
+            yield invalid(place, rule.source["optionalOldSelf"], wrong)
+    elif spot.uncorrelated is not None:
+        words = (
+            "oldSelf cannot be used on the uncorrelatable portion of the schema within "
+            f"{spot.uncorrelated}"
+        )
+        yield invalid(path.child("rule"), rule.source["rule"], words)
+
+
+def _cost_words(name: str, cost: int, limit: int) -> str:
+    factor = cost / limit
+    shown = "more than 100x" if factor > 100 else f"{factor:.1f}x"  # noqa: PLR2004 - in the words
+    if factor < 1.5:  # noqa: PLR2004 - "1.0x" would not say that it is too much
+        shown = f"{factor:f}x"
+    return f"{name} exceeds budget by factor of {shown} {_ADVICE}"
+
+
+def _below(spot: _Spot) -> Iterator[_Spot]:
+    """The nodes directly below, each with how often it may occur."""
+    schema, path = spot.schema, spot.path
+    most = _multiplied(spot)
+    values = schema.get("additionalProperties")
+    if isinstance(values, Mapping):
+        place = path.child("additionalProperties")
+        yield _Spot(values, place, _kind_of(values), most, spot.uncorrelated)
+    for name, inner in schema.get("properties", {}).items():
+        place = path.child("properties").key(name)
+        yield _Spot(inner, place, _kind_of(inner), most, spot.uncorrelated)
+    items = schema.get("items")
+    if isinstance(items, Mapping):
+        uncorrelated = spot.uncorrelated
+        if uncorrelated is None and not is_keyed(schema):
+            uncorrelated = path
+        yield _Spot(items, path.child("items"), _kind_of(items), most, uncorrelated)
+
+
+def _kind_of(schema: Schema) -> Value:
+    return lambda: declared(schema, is_root=is_embedded(schema))
+
+
+def _multiplied(spot: _Spot) -> int | None:
+    """How often values of the nodes below may occur."""
+    schema = spot.schema
+    if schema.get("type") == "array":
+        limit = schema.get("maxItems")
+    elif schema.get("type") == "object" and schema.get("additionalProperties") is not None:
+        limit = schema.get("maxProperties")
+    else:
+        limit = 1
+    if spot.most is None or limit is None:
+        return None
+    return min(spot.most * max(int(limit), 0), MOST)
+
+
+def _form_errors(rules: Value, spot: _Spot) -> Iterator[FieldError]:
+    here = spot.path.child(KEYWORD)
+    if not isinstance(rules, list | tuple) or not all(isinstance(r, Mapping) for r in rules):
+        yield invalid(here, rules, "must be a list of rules")
+        return
+    for position, rule in enumerate(rules):
+        path = here.at(position)
+        words = [name for name in _TEXTS if not isinstance(rule.get(name, ""), str)]
+        for name in words:
+            yield invalid(path.child(name), rule[name], "must be a string")
+        if not words:
+            yield from _rule_errors(rule, path)
+            yield from _place_errors(rule, path, spot.schema)
+
+
+_TEXTS: Final = ("rule", "message", "messageExpression", "reason", "fieldPath")
+
+
+def _rule_errors(rule: Schema, path: Path) -> Iterator[FieldError]:
+    message = rule.get("message", "")
+    if not rule.get("rule", "").strip():
+        yield required(path.child("rule"), "rule is not specified")
+    elif message and not message.strip():
+        yield invalid(path.child("message"), message, "must be non-empty if specified")
+    elif _has_breaks(message.strip()):
+        yield invalid(path.child("message"), message, "must not contain line breaks")
+    elif _has_breaks(rule["rule"].strip()) and not message:
+        words = "message must be specified if rule contains line breaks"
+        yield required(path.child("message"), words)
+    expression = rule.get("messageExpression", "")
+    if expression and not expression.strip():
+        words = "messageExpression must be non-empty if specified"
+        yield required(path.child("messageExpression"), words)
+    if rule.get("reason") is not None and rule["reason"] not in _REASONS:
+        yield not_supported(path.child("reason"), rule["reason"], _REASONS)
+
+
+def _place_errors(rule: Schema, path: Path, schema: Schema) -> Iterator[FieldError]:
+    text, here = rule.get("fieldPath", ""), path.child("fieldPath")
+    if text and not text.strip():
+        yield invalid(here, text, "must be non-empty if specified")
+    if _has_breaks(text):
+        yield invalid(here, text, "must not contain line breaks")
+    try:
+        field_path(text, schema)
+    except BadPath:
+        yield invalid(here, text, "must be a valid path")
+
+
+def _has_breaks(text: str) -> bool:
+    return "\n" in text or "\r" in text

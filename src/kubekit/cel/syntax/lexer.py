@@ -1,0 +1,81 @@
+"""The words of an expression."""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from kubekit.cel.errors import MOST_ISSUES, Issue
+
+_ESCAPE: Final = (
+    r"""\\(?:[abfnrtv"'\\?`]|[0-3][0-7]{2}|[xX][0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8})"""
+)
+_TEXT: Final = "|".join(
+    (
+        r'[rR]"""[\s\S]*?"""',
+        r"[rR]'''[\s\S]*?'''",
+        r'[rR]"[^"\n\r]*"',
+        r"[rR]'[^'\n\r]*'",
+        rf'"""(?:{_ESCAPE}|[^\\])*?"""',
+        rf"'''(?:{_ESCAPE}|[^\\])*?'''",
+        rf'"(?:{_ESCAPE}|[^\\"\n\r])*"',
+        rf"'(?:{_ESCAPE}|[^\\'\n\r])*'",
+    )
+)
+_EXPONENT: Final = r"[eE][+-]?[0-9]+"
+_WORDS: Final = re.compile(
+    rf"""(?P<SPACE>[\t\ \r\n\f]+|//[^\n]*)
+        |(?P<BYTES>[bB](?:{_TEXT}))
+        |(?P<STRING>{_TEXT})
+        |(?P<NUM_FLOAT>[0-9]+\.[0-9]+(?:{_EXPONENT})?|[0-9]+{_EXPONENT}|\.[0-9]+(?:{_EXPONENT})?)
+        |(?P<NUM_UINT>(?:0x[0-9a-fA-F]+|[0-9]+)[uU])
+        |(?P<NUM_INT>0x[0-9a-fA-F]+|[0-9]+)
+        |(?P<IDENTIFIER>[A-Za-z_][A-Za-z0-9_]*)
+        |(?P<ESC_IDENTIFIER>`[A-Za-z0-9_./\ -]+`)
+        |(?P<OPERATOR>[=!<>]=|&&|\|\||[-\[\]{{}}().,!?:+*/%<>])
+    """,
+    re.VERBOSE,
+)
+_OPEN_TEXT: Final = re.compile(rf"""[bB]?[rR]?(["'])(?:{_ESCAPE}|(?!\1)[^\\\n\r])*(?:\\.?)?""")
+_KEYWORDS: Final = frozenset({"true", "false", "null", "in"})
+END: Final = "<EOF>"
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """``kind`` is the class of a name or literal, and of all else the word itself."""
+
+    kind: str
+    text: str
+    offset: int
+
+
+def tokens(source: str, issues: list[Issue]) -> list[Token]:
+    """The words of the source, ended by one of kind `END`. What is no word is an issue.
+
+    Reading stops where nobody would read on: each issue costs a look at the whole source.
+    """
+    found = []
+    at = 0
+    while at < len(source) and len(issues) < MOST_ISSUES:
+        match = _WORDS.match(source, at)
+        if match is None:
+            at = _skipped(source, at, issues)
+            continue
+        if match.lastgroup != "SPACE":
+            found.append(_token(str(match.lastgroup), match[0], at))
+        at = match.end()
+    found.append(Token(END, END, len(source)))
+    return found
+
+
+def _token(group: str, text: str, offset: int) -> Token:
+    is_itself = group == "OPERATOR" or (group == "IDENTIFIER" and text in _KEYWORDS)
+    return Token(text if is_itself else group, text, offset)
+
+
+def _skipped(source: str, at: int, issues: list[Issue]) -> int:
+    """Where reading goes on after something that is no word."""
+    opened = _OPEN_TEXT.match(source, at)
+    end = opened.end() if opened else at + 1
+    issues.append(Issue(at, f"Syntax error: token recognition error at: '{source[at:end]}'"))
+    return end

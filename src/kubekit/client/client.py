@@ -1,0 +1,211 @@
+"""The typed client: our classes over any door to a plane.
+
+What is read is a view: fields that a newer server knows are not in it. So a write never sends a
+whole object back; `patch` and `patch_status` send what differs between two views (`differences`),
+bound to the version that was read, and send nothing when nothing differs.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
+from itertools import chain
+from types import TracebackType
+from typing import Self, overload
+
+import msgspec
+
+from kubekit.api import scheme
+from kubekit.api.errors import Expired, NotFound
+from kubekit.api.meta import ListMeta, Object
+from kubekit.client.differences import Part, difference
+from kubekit.client.options import (
+    EVERYTHING,
+    PLAIN_DELETE,
+    PLAIN_WATCH,
+    PLAIN_WRITE,
+    DeleteOptions,
+    ListOptions,
+    PatchType,
+    WatchOptions,
+    WriteOptions,
+)
+from kubekit.client.reading import K, Listing, Seen, Unreadable, read_event, read_listing
+from kubekit.client.transport import Document, Place, Transport
+
+__all__ = ["Client", "K", "Listing", "Part", "Seen", "Unreadable", "difference", "next_page"]
+
+
+class Client:
+    """A plane, in our classes. ``raw`` is the door below, for kinds that have no class."""
+
+    def __init__(self, raw: Transport) -> None:
+        self.raw = raw
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def close(self) -> None:
+        """Let go of what the door holds open. A door without a connection holds nothing."""
+
+    async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
+        return _read(kind, await self.raw.get(Place(kind.RESOURCE, namespace, name)))
+
+    async def find(self, kind: type[K], name: str, namespace: str = "") -> K | None:
+        """The object, or None when nothing has that name."""
+        try:
+            return await self.get(kind, name, namespace)
+        except NotFound:
+            return None
+
+    async def list(
+        self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
+    ) -> Listing[K]:
+        """One page. Objects that the class cannot read are named in it, not raised."""
+        document = await self.raw.list(Place(kind.RESOURCE, namespace), options)
+        meta = msgspec.convert(document["metadata"], ListMeta)
+        items = document["items"] or ()
+        return read_listing(kind, items, meta.resource_version, meta.continue_)
+
+    async def every(
+        self,
+        kind: type[K],
+        namespace: str = "",
+        options: ListOptions = EVERYTHING,
+        page: int = 500,
+    ) -> Listing[K]:
+        """The whole collection, of one version, asked for in pages; others run between them.
+
+        A version that is forgotten on the way is given up once for a newer one, from the start.
+        """
+        options = replace(options, limit=page)
+        pages: list[Listing[K]] = []
+        restarts = 0
+        wanted = options
+        while not pages or pages[-1].continue_:
+            try:
+                pages.append(await self.list(kind, namespace, wanted))
+            except Expired:
+                if not pages or restarts:
+                    raise
+                wanted, pages, restarts = options, [], restarts + 1
+            else:
+                wanted = next_page(options, pages[-1].continue_)
+            await asyncio.sleep(0)
+        items = tuple(chain.from_iterable(found.items for found in pages))
+        unreadable = tuple(chain.from_iterable(found.unreadable for found in pages))
+        return Listing(items, pages[-1].resource_version, unreadable=unreadable)
+
+    @asynccontextmanager
+    async def watch(
+        self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
+    ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
+        """The changes. The stream is open once the context is entered; leaving it closes it."""
+        async with self.raw.watch(Place(kind.RESOURCE, namespace), options) as events:
+            seen = (read_event(kind, event.type, event.object) async for event in events)
+            async with aclosing(seen):
+                yield seen
+
+    async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
+        document = _document(obj)
+        return _read(type(obj), await self.raw.create(_collection_of(obj), document, options))
+
+    async def patch(self, existing: K, desired: K, options: WriteOptions = PLAIN_WRITE) -> K:
+        """The object once everything but its status is as desired.
+
+        A `Conflict` says that somebody wrote it since ``existing`` was read.
+        """
+        return await self._write(existing, difference(existing, desired), "", options)
+
+    async def patch_status(self, existing: K, desired: K, options: WriteOptions = PLAIN_WRITE) -> K:
+        """The object once its status is as desired; `patch` writes the rest."""
+        patch = difference(existing, desired, part="status")
+        return await self._write(existing, patch, "status", options)
+
+    @overload
+    async def apply(self, obj: K, manager: str, *, force: bool = False) -> K: ...
+
+    @overload
+    async def apply(self, obj: Document, manager: str, *, force: bool = False) -> Document: ...
+
+    async def apply(self, obj: K | Document, manager: str, *, force: bool = False) -> K | Document:
+        """The object once it has what is said here, which belongs to ``manager`` from now on.
+
+        What he said before and says no more goes away. A `Conflict` names who else owns a field;
+        ``force`` takes it from him. What a typed object does not say is not applied, and its status
+        is not either. A document must be of a kind that has a class; ``raw`` takes the others.
+        """
+        options = WriteOptions(field_manager=manager, force=force)
+        if isinstance(obj, Object):
+            place, document = _place_of(obj), _applied(obj)
+            written = await self.raw.patch(place, PatchType.APPLY, document, options)
+            return _read(type(obj), written)
+        return await self.raw.patch(_place_in(obj), PatchType.APPLY, obj, options)
+
+    async def delete(self, obj: K, options: DeleteOptions = PLAIN_DELETE) -> None:
+        """Remove this very object, and no later one of its name.
+
+        The uid goes along with every request, whatever the options say.
+        """
+        await self.raw.delete(_place_of(obj), replace(options, uid=obj.metadata.uid))
+
+    async def _write(self, existing: K, patch: Document, part: Part, options: WriteOptions) -> K:
+        if not patch:
+            return existing
+        meta = existing.metadata
+        patch.setdefault("metadata", {})["resourceVersion"] = meta.resource_version
+        place = Place(existing.RESOURCE, meta.namespace, meta.name, part)
+        return await self.merge(type(existing), place, patch, options)
+
+    async def merge(self, kind: type[K], place: Place, patch: Document, options: WriteOptions) -> K:
+        """The object after a merge patch. For `patch` and `patch_status`, which make them."""
+        return _read(kind, await self.raw.patch(place, PatchType.MERGE, patch, options))
+
+
+def next_page(options: ListOptions, continue_: str) -> ListOptions:
+    """What asks for the page after one of ``options``. The token knows the version by itself."""
+    return replace(options, continue_=continue_, resource_version="", resource_version_match="")
+
+
+def _document(obj: Object) -> Document:
+    """The object as plain JSON values; a document that its receiver may keep and change."""
+    document: Document = msgspec.to_builtins(obj, str_keys=True)
+    return document
+
+
+def _read(kind: type[K], document: Document) -> K:
+    return scheme.decode_as(kind, document)
+
+
+def _applied(obj: Object) -> Document:
+    document = _document(obj)
+    # Who owns what is the server's to say, and the status has its own path where there is one.
+    document["metadata"].pop("managedFields", None)
+    if obj.RESOURCE.status:
+        document.pop("status", None)
+    return document
+
+
+def _collection_of(obj: Object) -> Place:
+    return Place(obj.RESOURCE, obj.metadata.namespace)
+
+
+def _place_of(obj: Object) -> Place:
+    return Place(obj.RESOURCE, obj.metadata.namespace, obj.metadata.name)
+
+
+def _place_in(document: Document) -> Place:
+    # Not as its class: what is applied need not be whole.
+    head = msgspec.convert(document, Object)
+    kind = scheme.lookup(head.api_version, head.kind)
+    if kind is None:
+        raise scheme.UnknownKind(head.api_version, head.kind)
+    return Place(kind.RESOURCE, head.metadata.namespace, head.metadata.name)

@@ -1,0 +1,236 @@
+"""Credentials that are simply there: tokens, passwords and certificates, some of them in files.
+
+What is in a file may be replaced at any time, as Kubernetes does with the tokens and certificates
+of a pod. A file that cannot be read for a moment, or a certificate whose key is not written yet, is
+no reason to stop: what was read last stays in use, and the next look is soon.
+"""
+
+import asyncio
+import base64
+import logging
+import math
+import re
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from kubekit.client.connection import (
+    ClientCertificate,
+    Credentials,
+    NoCredentials,
+    load_certificate,
+)
+
+FILE_LIMIT: Final = 1024 * 1024  # bytes; far more than a token or a chain of certificates takes
+TOKEN_LIFE: Final = 50.0  # seconds; as client-go, a minute less some leeway
+_LOOK_AGAIN: Final = 10.0  # seconds; for a file that could not be read
+
+_UNSENDABLE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
+_log: Final = logging.getLogger(__name__)
+
+_Stamp = tuple[tuple[int, ...], ...]
+
+
+class _WithoutCertificate:
+    """What says who is asking by a header alone."""
+
+    def certificate(self) -> ClientCertificate | None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Token(_WithoutCertificate):
+    """A bearer token that stays as it is."""
+
+    token: str = field(repr=False)
+
+    async def headers(self) -> Mapping[str, str]:
+        return _bearer(self.token)
+
+    async def renew(self) -> bool:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Basic(_WithoutCertificate):
+    """A user name and a password."""
+
+    username: str
+    password: str = field(repr=False)
+
+    async def headers(self) -> Mapping[str, str]:
+        both = f"{self.username}:{self.password}".encode()
+        return {"Authorization": f"Basic {base64.b64encode(both).decode()}"}
+
+    async def renew(self) -> bool:
+        return False
+
+
+class TokenFile(_WithoutCertificate):
+    """A bearer token in a file, read again every minute and after a 401.
+
+    ``otherwise`` is the token to use while the file has none.
+    """
+
+    def __init__(self, path: Path, otherwise: str = "", life: float = TOKEN_LIFE) -> None:
+        self._path = path
+        self._token = otherwise
+        self._life = life
+        self._look_at = -math.inf
+        self._replaced_at = math.inf
+
+    def __repr__(self) -> str:
+        return f"TokenFile({str(self._path)!r})"
+
+    async def headers(self) -> Mapping[str, str]:
+        now = asyncio.get_running_loop().time()
+        if now >= self._look_at:
+            self._read(now)
+        return _bearer(self._token)
+
+    async def renew(self) -> bool:
+        """Whether there is a new token: others may have found it while this caller was refused."""
+        now = asyncio.get_running_loop().time()
+        self._read(now)
+        return 0 <= now - self._replaced_at < self._life
+
+    def _read(self, now: float) -> None:
+        try:
+            token = token_in(self._path)
+        except NoCredentials as error:
+            if not self._token:
+                raise
+            _log.warning("keeping the last token", extra={"problem": str(error)})
+            self._look_at = now + min(self._life, _LOOK_AGAIN)
+            return
+        if self._token and self._token != token:
+            self._replaced_at = now
+        self._token = token
+        self._look_at = now + self._life
+
+
+class KeyPair:
+    """A client certificate and its private key, each in a file or given as it is.
+
+    They are read again as soon as a file is another one, and taken once they fit each other.
+    """
+
+    def __init__(self, certificate: Path | bytes, key: Path | bytes) -> None:
+        self._sources = (certificate, key)
+        self._pair: ClientCertificate | None = None
+        self._stamp: _Stamp | None = None
+        self._problem = ""
+
+    def __repr__(self) -> str:
+        return f"KeyPair({self._names()!r})"
+
+    async def headers(self) -> Mapping[str, str]:
+        return {}
+
+    def certificate(self) -> ClientCertificate | None:
+        try:
+            self._read()
+        except NoCredentials as error:
+            if self._pair is None:
+                raise
+            self._warn_once(str(error))
+        return self._pair
+
+    async def renew(self) -> bool:
+        return False
+
+    def _read(self) -> None:
+        stamp = tuple(_stamp(source) for source in self._sources if isinstance(source, Path))
+        if stamp == self._stamp:
+            return
+        pair = ClientCertificate(*map(_content, self._sources))
+        problem = pair_problem(pair)
+        if problem:
+            self._stamp = stamp if self._pair else None  # looked at again once it is another file
+            raise NoCredentials(f"{self._names()}: {problem}".lstrip(": "))
+        self._pair, self._stamp, self._problem = pair, stamp, ""
+
+    def _warn_once(self, problem: str) -> None:
+        if problem != self._problem:
+            _log.warning("keeping the last client certificate", extra={"problem": problem})
+        self._problem = problem
+
+    def _names(self) -> str:
+        return " and ".join(str(source) for source in self._sources if isinstance(source, Path))
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """A header from one and a certificate from another, as one caller may have both."""
+
+    header: Credentials
+    tls: Credentials
+
+    async def headers(self) -> Mapping[str, str]:
+        return await self.header.headers()
+
+    def certificate(self) -> ClientCertificate | None:
+        return self.tls.certificate()
+
+    async def renew(self) -> bool:
+        return await self.header.renew()
+
+
+def token_in(path: Path) -> str:
+    """The token in a file, without the white space around it."""
+    token = read_limited(path).decode("utf-8", "surrogateescape").strip()
+    if not token:
+        raise NoCredentials(f"{path}: the token file is empty")
+    if not sendable(token):
+        raise NoCredentials(f"{path}: the token file holds more than one line, or no text")
+    return token
+
+
+def sendable(text: str) -> bool:
+    """Whether a header can carry the text."""
+    return _UNSENDABLE.search(text) is None
+
+
+def pair_problem(pair: ClientCertificate) -> str:
+    """What keeps a certificate and its key from being used; empty when nothing does."""
+    try:
+        load_certificate(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), pair)
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def read_limited(path: Path) -> bytes:
+    """What a small file holds. It raises `NoCredentials`, which names the file."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(FILE_LIMIT + 1)
+    except (OSError, ValueError) as error:
+        raise NoCredentials(f"{path}: {_reason(error)}") from error
+    if len(data) > FILE_LIMIT:
+        raise NoCredentials(f"{path}: larger than {FILE_LIMIT // 1024} KiB")
+    return data
+
+
+def _bearer(token: str) -> Mapping[str, str]:
+    return {"Authorization": f"Bearer {token}"}
+
+
+def _content(source: Path | bytes) -> bytes:
+    return read_limited(source) if isinstance(source, Path) else source
+
+
+def _stamp(path: Path) -> tuple[int, ...]:
+    """What differs between a file and the one that takes its place."""
+    try:
+        found = path.stat()
+    except (OSError, ValueError) as error:
+        raise NoCredentials(f"{path}: {_reason(error)}") from error
+    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+
+
+def _reason(error: OSError | ValueError) -> str:
+    """The reason without the path, which stands before it."""
+    return (isinstance(error, OSError) and error.strerror) or "not a path"

@@ -1,0 +1,157 @@
+"""Making a connection: the addresses of a host one after the other, the proxy, and TLS.
+
+Whatever goes wrong here is `NotSent`: the server has seen nothing of a request.
+"""
+
+import asyncio
+import ipaddress
+import os
+import socket
+import ssl
+from typing import Any, Final
+
+from kubekit.client.http import tls_errors
+from kubekit.client.http.connections import Wire
+from kubekit.client.http.failures import NotSent
+from kubekit.client.http.routes import Host, Route
+from kubekit.client.http.settings import HttpSettings
+from kubekit.client.http.tunnels import Tunnel
+
+_GOODBYE: Final = 2.0  # seconds that a peer has to end TLS properly
+_REACH: Final = "is it running, and are its address, the VPN and the proxy settings right?"
+_REACH_PROXY: Final = "check proxy-url, HTTPS_PROXY and NO_PROXY"
+
+
+async def dial(
+    route: Route, context: ssl.SSLContext | None, server_name: str, settings: HttpSettings
+) -> Wire:
+    """A new connection to the server, ready for requests."""
+    dialling = _Dialling(route, context, server_name or route.server.name)
+    until = asyncio.get_running_loop().time() + settings.connect
+    try:
+        async with asyncio.timeout_at(until):
+            return await dialling.wire(until, settings)
+    except TimeoutError:
+        advice = _REACH_PROXY if route.proxy else _REACH
+        why = f"{dialling.stage} within {settings.connect:g} s"
+        raise NotSent(why, advice, hopeless=True) from None
+
+
+class _Dialling:
+    """One attempt. ``stage`` is what has not happened yet."""
+
+    def __init__(self, route: Route, context: ssl.SSLContext | None, name: str) -> None:
+        self._route = route
+        self._context = context
+        self._name = name
+        self.stage = f"no connection to {(route.proxy or route.server).shown}"
+
+    async def wire(self, until: float, settings: HttpSettings) -> Wire:
+        route = self._route
+        first: type[Tunnel | Wire] = Tunnel if route.proxy else Wire
+        transport, made = await _connected(route.proxy or route.server, first, until)
+        wire = made if isinstance(made, Wire) else Wire()
+        try:
+            _keep_alive(transport, settings)
+            if route.proxy:
+                self.stage = f"the proxy {route.proxy.shown} did not connect"
+                transport = await _through(route, route.proxy, transport, wire)
+            if self._context is not None:
+                self.stage = "no TLS"
+                await _secured(transport, wire, self._context, self._name)
+        except BaseException:
+            transport.abort()
+            raise
+        return wire
+
+
+async def _connected(
+    host: Host, protocol: type[Tunnel | Wire], until: float
+) -> tuple[asyncio.Transport, Tunnel | Wire]:
+    """A connection to the first address of a host that takes one. Each has its share of the time."""
+    loop = asyncio.get_running_loop()
+    addresses = await _addresses(host)
+    last: OSError = OSError("it has no address")
+    for left, address in zip(range(len(addresses), 0, -1), addresses, strict=True):
+        share = loop.time() + (until - loop.time()) / left
+        try:
+            async with asyncio.timeout_at(share):
+                return await loop.create_connection(protocol, address, host.port)
+        except TimeoutError:
+            last = TimeoutError("it does not answer")
+        except OSError as error:
+            last = error
+    raise NotSent(f"no connection to {host.shown}: {_reason(last)}", _REACH) from last
+
+
+async def _addresses(host: Host) -> list[str]:
+    try:
+        ipaddress.ip_address(host.name.partition("%")[0])
+    except ValueError:
+        pass
+    else:
+        return [host.name]
+    loop = asyncio.get_running_loop()
+    try:
+        found = await loop.getaddrinfo(host.name, host.port, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        why = f'there is no host "{host.name}"'
+        raise NotSent(why, "check the address, the DNS and the VPN") from error
+    return list(dict.fromkeys(str(place[0]) for *_, place in found))
+
+
+async def _through(
+    route: Route, proxy: Host, transport: asyncio.Transport, wire: Wire
+) -> asyncio.Transport:
+    """The connection, once the proxy passes on what we say."""
+    tunnel: Any = transport.get_protocol()
+    if proxy.secure:
+        context = ssl.create_default_context()
+        transport = await _secured(transport, tunnel, context, proxy.name)
+    if route.has_tunnel:
+        await tunnel.open(transport, route.server.address, route.pass_, proxy.shown)
+    if transport.is_closing():
+        raise NotSent(f"the proxy {proxy.shown} closed the connection", _REACH_PROXY)
+    transport.set_protocol(wire)
+    wire.connection_made(transport)
+    return transport
+
+
+async def _secured(
+    transport: asyncio.Transport, protocol: asyncio.Protocol, context: ssl.SSLContext, name: str
+) -> asyncio.Transport:
+    loop = asyncio.get_running_loop()
+    try:
+        made = await loop.start_tls(
+            transport, protocol, context, server_hostname=name, ssl_shutdown_timeout=_GOODBYE
+        )
+    except ssl.SSLError as error:
+        why, advice = tls_errors.problem(error)
+        raise NotSent(why, advice, hopeless=not isinstance(error, ssl.SSLEOFError)) from error
+    except OSError as error:
+        raise NotSent(f"TLS broke off: {_reason(error)}", _REACH) from error
+    if made is None or made.is_closing():
+        raise NotSent("it ended TLS as soon as that had begun", _REACH)
+    protocol.connection_made(made)
+    return made
+
+
+def _keep_alive(transport: asyncio.Transport, settings: HttpSettings) -> None:
+    """Let TCP find out that the other side is gone, however long nothing is said."""
+    found = transport.get_extra_info("socket")
+    every = max(1, (settings.dead - settings.probe) // 4)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in (
+        ("TCP_KEEPIDLE", settings.probe),
+        ("TCP_KEEPALIVE", settings.probe),  # what macOS calls it
+        ("TCP_KEEPINTVL", every),
+        ("TCP_KEEPCNT", 4),
+        ("TCP_USER_TIMEOUT", settings.dead * 1000),
+    ):
+        if hasattr(socket, name):
+            found.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+
+
+def _reason(error: OSError) -> str:
+    """What happened, without the words that asyncio puts around it."""
+    return os.strerror(error.errno).lower() if error.errno else str(error)

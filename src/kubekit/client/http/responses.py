@@ -1,0 +1,96 @@
+"""What a server's answer means: refusals as `api.errors`, warnings as text."""
+
+import logging
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+import msgspec
+
+from kubekit.api import errors
+from kubekit.api.errors import ApiError, Unauthorized
+from kubekit.api.excerpt import excerpt
+from kubekit.api.status import Status
+from kubekit.client.http.bodies import UNREADABLE
+from kubekit.client.http.exchanges import Answer
+from kubekit.client.http.requests import Request
+
+_REDIRECTS: Final = range(300, 400)
+_WARNING: Final = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
+_ESCAPE: Final = re.compile(r"\\(.)")
+_REMEMBERED: Final = 1000
+_LONGEST: Final = 500  # characters of a warning
+_BY_CODE: Final = {
+    401: "check the token, certificate or exec plugin of the user in the kubeconfig",
+    404: "does the server's address lead to an API server, and does that serve this kind?",
+    502: "a proxy in between answered; is the server behind it running?",
+    503: "the server, or a proxy in between, is not ready",
+    504: "a proxy in between answered; is the server behind it running?",
+}
+
+_log = logging.getLogger(__name__)
+
+
+def refusal(answer: Answer, request: Request, server: str) -> ApiError:
+    """What the server refused with. Where it was is in the notes."""
+    status = _status(answer)
+    if status is None:
+        error = errors.from_status(Status(code=answer.status, message=_plain(answer, server)))
+    else:
+        error = errors.from_status(status)
+    if isinstance(error, Unauthorized) and error.message == "Unauthorized":
+        # That is all Kubernetes says.
+        error = Unauthorized(f"Unauthorized by {server}: {_BY_CODE[401]}", error.details)
+    error.add_note(f"{request}, answered by {server}")
+    return error
+
+
+class Warnings:
+    """Logs what servers warn of, each text once."""
+
+    def __init__(self, server: str) -> None:
+        self._server = server
+        self._known: dict[str, None] = {}
+
+    def __call__(self, text: str) -> None:
+        if text in self._known or len(self._known) >= _REMEMBERED:
+            return
+        self._known[text] = None
+        # In the message, which a program that knows nothing of our fields shows too.
+        _log.warning("server warns: %s", excerpt(text, _LONGEST), extra={"server": self._server})
+
+
+def warnings(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[str]:
+    """The texts in the headers that warn."""
+    for name, value in headers:
+        if name == b"warning":
+            for text in _WARNING.findall(value.decode("utf-8", "replace")):
+                yield _ESCAPE.sub(r"\1", text)
+
+
+def _status(answer: Answer) -> Status | None:
+    """The Status in the answer, if it is one that says something."""
+    try:
+        status = msgspec.json.decode(answer.body, type=Status)
+    except UNREADABLE:
+        return None
+    if not (status.message or status.reason):
+        return None
+    return status if status.code else msgspec.structs.replace(status, code=answer.status)
+
+
+def _plain(answer: Answer, server: str) -> str:
+    """The words of somebody who does not speak our language: a proxy, or the outermost server."""
+    if answer.status in _REDIRECTS:
+        where = excerpt(answer.header(b"location").decode("utf-8", "replace"))
+        return (
+            f"{server} answered {answer.status} and points to {where}; redirects are not followed: "
+            "set the cluster's server to the final address"
+        )
+    said = answer.body[:1000].decode("utf-8", "replace").strip()
+    told = f"{server} answered {answer.status}"
+    return ": ".join(filter(None, (told, said and excerpt(said)))) + _hint(answer.status)
+
+
+def _hint(status: int) -> str:
+    return f"; {_BY_CODE[status]}" if status in _BY_CODE else ""

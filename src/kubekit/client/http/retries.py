@@ -1,0 +1,87 @@
+"""What may be asked again, and when.
+
+Only what is safe: where nothing was sent, where the server says that it did nothing, and reads. A
+server that says how long to wait is given that long, and a little more, so that not all come back
+at once.
+"""
+
+import asyncio
+from email.utils import parsedate_to_datetime
+from typing import Final
+
+from kubekit.client.http.failures import Failure, Lost, NotSent
+from kubekit.client.http.requests import Request
+from kubekit.client.http.settings import HttpSettings
+from kubekit.environment import Environment
+
+_FIRST: Final = 0.1  # seconds
+_FACTOR: Final = 2.0
+_SPREAD: Final = 0.2
+_TOO_MANY: Final = 429
+_UNAVAILABLE: Final = 503
+
+
+class Retries:
+    """The attempts of one call. Each answer is for the attempt that was just made."""
+
+    def __init__(self, settings: HttpSettings, environment: Environment) -> None:
+        self._settings = settings
+        self._environment = environment
+        self._clock = asyncio.get_running_loop().time
+        self._last = self._clock() + settings.patience
+        self._made = 0
+        self._was_lost = False
+        self._was_renewed = False
+
+    def may_renew(self) -> bool:
+        """Whether to ask once more with other credentials; the first time it is asked."""
+        was, self._was_renewed = self._was_renewed, True
+        return not was
+
+    def after_failure(self, failure: Failure, request: Request) -> float | None:
+        """How long to wait before the next attempt; None if there is to be none."""
+        self._made += 1
+        match failure:
+            case NotSent(hopeless=False):
+                return self._allowed(self._backoff())
+            case Lost(heard=False) if request.is_read and not self._was_lost:
+                # A connection that was kept open is closed by the server just as it is used.
+                self._was_lost = True
+                return self._allowed(0.0)
+            case _:
+                return None
+
+    def after_refusal(self, status: int, retry_after: str, request: Request) -> float | None:
+        """How long to wait before the next attempt; None if there is to be none."""
+        self._made += 1
+        if status not in {_TOO_MANY, _UNAVAILABLE}:
+            return None
+        asked = _seconds(retry_after, self._environment)
+        if asked is not None:
+            wait = asked * (1 + _SPREAD * self._environment.chance.random())
+            return self._allowed(max(wait, self._backoff()))
+        if status == _UNAVAILABLE and request.is_read:
+            return self._allowed(self._backoff())
+        return None
+
+    def _backoff(self) -> float:
+        spread = 0.5 + self._environment.chance.random()
+        return float(_FIRST * _FACTOR ** (self._made - 1) * spread)
+
+    def _allowed(self, wait: float) -> float | None:
+        if self._made >= self._settings.attempts or self._clock() + wait > self._last:
+            return None
+        return wait
+
+
+def _seconds(text: str, environment: Environment) -> float | None:
+    """The time in a Retry-After, which is a number of seconds or a date."""
+    if not text:
+        return None
+    if text.isascii() and text.isdigit():
+        return float(text[:9])
+    try:
+        then = parsedate_to_datetime(text)
+        return max(0.0, (then - environment.now()).total_seconds())
+    except (ValueError, TypeError):  # of a date without a zone, too
+        return None

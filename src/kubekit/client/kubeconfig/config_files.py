@@ -1,0 +1,185 @@
+"""What kubeconfig files say, read and merged as kubectl does it.
+
+Of each named entry the first file that has it counts, whole, and so does the first
+``current-context``. Fields that nobody here knows are passed over. Nothing that a file holds is put
+into a message, other than the names of its entries.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final, Generic, TypeVar
+
+import msgspec
+
+from kubekit.client import documents
+from kubekit.client.connection import Misconfigured
+from kubekit.client.kubeconfig.entries import Cluster, Context, File, Named, User
+
+SIZE_LIMIT: Final = documents.SIZE_LIMIT
+_DEFAULT: Final = (".kube", "config")
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an entry stands: for messages, and for what is written relative to its file."""
+
+    file: Path
+    path: str
+
+    def wrong(self, field: str, problem: str) -> Misconfigured:
+        """The error that says what is wrong with a field of the entry."""
+        path = ".".join(filter(None, (self.path, field)))
+        return Misconfigured(f"{self.file}: {path}: {problem}")
+
+    def near(self, path: str) -> Path:
+        """A file that the entry names."""
+        return self.file.parent / path
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[T]):
+    """An entry and where it stands."""
+
+    value: T = field(repr=False)
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Merged:
+    """All entries of some files, by name."""
+
+    files: tuple[Path, ...] = ()
+    current: str = ""
+    clusters: Mapping[str, Found[Cluster]] = field(default_factory=dict)
+    users: Mapping[str, Found[User]] = field(default_factory=dict)
+    contexts: Mapping[str, Found[Context]] = field(default_factory=dict)
+
+    def over(self, other: "Merged") -> "Merged":
+        """Both at once; where both speak, this one is heard."""
+        return Merged(
+            (*self.files, *other.files),
+            self.current or other.current,
+            {**other.clusters, **self.clusters},
+            {**other.users, **self.users},
+            {**other.contexts, **self.contexts},
+        )
+
+
+def read(paths: Sequence[Path], variables: Mapping[str, str]) -> Merged:
+    """What the files say, or without any those that kubectl would read.
+
+    A file that is named must be there. Of those in ``KUBECONFIG`` some may be missing.
+    """
+    if paths:
+        return _merged(map(read_file, paths))
+    usual = usual_files(variables)
+    there = [path for path in usual if not _missing(path)]
+    if not there:
+        names = ", ".join(map(str, usual))
+        raise Misconfigured(f"no kubeconfig: {names} not found; set KUBECONFIG, or name a file")
+    return _merged(map(read_file, there))
+
+
+def usual_files(variables: Mapping[str, str]) -> list[Path]:
+    """Where kubectl looks."""
+    listed = variables.get("KUBECONFIG", "").split(os.pathsep)
+    named = dict.fromkeys(name for name in listed if name)
+    home = Path(variables.get("HOME", "/"))
+    return [Path(name) for name in named] or [home.joinpath(*_DEFAULT)]
+
+
+def read_file(path: Path) -> Merged:
+    """What one file says."""
+    path = path.absolute()
+    said = _decoded(path, _read(path))
+    return Merged(
+        (path,),
+        said.current_context,
+        _named(path, "clusters", said.clusters, lambda entry: entry.cluster),
+        _named(path, "users", said.users, lambda entry: entry.user),
+        _named(path, "contexts", said.contexts, lambda entry: entry.context),
+    )
+
+
+N = TypeVar("N", bound=Named)
+
+
+def _merged(parts: Iterable[Merged]) -> Merged:
+    merged = Merged()
+    for part in parts:
+        merged = merged.over(part)
+    return merged
+
+
+def _missing(path: Path) -> bool:
+    """Whether there is no such file. One that may not be looked at is there, for all we know."""
+    try:
+        path.stat()
+    except (OSError, ValueError) as error:
+        return isinstance(error, FileNotFoundError)
+    return False
+
+
+def _read(path: Path) -> bytes:
+    try:
+        with path.open("rb") as file:
+            data = file.read(SIZE_LIMIT + 1)
+    except (OSError, ValueError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or "not a path"
+        raise Misconfigured(f"{path}: cannot be read: {reason}") from error
+    if len(data) > SIZE_LIMIT:
+        raise Misconfigured(f"{path}: larger than {SIZE_LIMIT // 1024 // 1024} MiB")
+    return data
+
+
+def _decoded(path: Path, text: bytes) -> File:
+    try:
+        found = documents.read(text)
+        said = msgspec.convert(_without_nulls(found[0] if found else None) or {}, File)
+    except documents.Unreadable as error:
+        raise Misconfigured(
+            f"{path}{error.place}: {error.problem}"
+        ) from None  # which quotes the text
+    except msgspec.ValidationError as error:
+        raise Misconfigured(f"{path}: {_field(str(error))}") from error
+    kind = (said.api_version or "v1", said.kind or "Config")
+    if kind != ("v1", "Config"):
+        raise Misconfigured(f"{path}: kind: not a kubeconfig, which is v1 and Config")
+    return said
+
+
+def _without_nulls(value: object) -> object:
+    """The value as Go reads it: what is null has not been said. Extensions stay as they are."""
+    match value:
+        case dict():
+            kept = {k: v for k, v in value.items() if v is not None}
+            return {k: v if k == "extension" else _without_nulls(v) for k, v in kept.items()}
+        case list():
+            return [_without_nulls(v) for v in value]
+        case _:
+            return value
+
+
+def _field(message: str) -> str:
+    """The message with the path first and without the root, which is the file."""
+    problem, _, path = message.partition(" - at `$")
+    return f"{path.rstrip('`').lstrip('.') or 'the file'}: {problem}"
+
+
+def _named(
+    path: Path, kind: str, entries: tuple[N, ...], value: Callable[[N], T]
+) -> dict[str, Found[T]]:
+    """The entries by name. The word for one is the word for many without its last letter."""
+    found: dict[str, Found[T]] = {}
+    for entry in entries:
+        place = Place(path, f"{kind}[{entry.name!r}].{kind[:-1]}")
+        if entry.name in found:
+            raise Misconfigured(
+                f"{path}: {kind}[{entry.name!r}]: the name is given twice; remove one of them"
+            )
+        found[entry.name] = Found(value(entry), place)
+    return found

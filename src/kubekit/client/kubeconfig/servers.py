@@ -1,0 +1,130 @@
+"""The server of a kubeconfig's cluster: where it is, and how to know that it is the right one."""
+
+import base64
+import binascii
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import SplitResult, unquote, urlsplit
+
+from kubekit.client.connection import NoCredentials, authority_problem
+from kubekit.client.credentials import Basic, read_limited
+from kubekit.client.kubeconfig.config_files import Found, Place
+from kubekit.client.kubeconfig.entries import Cluster
+from kubekit.client.kubeconfig.exec_credential import EXTENSION, ClusterInfo
+from kubekit.client.proxies import PROXY_SCHEMES, proxy_for
+
+_NOT_IN_URLS: Final = re.compile(r"[\x00-\x20\x7f\ud800-\udfff]")
+_SLASHES: Final = re.compile("/+")
+_WHITE: Final = re.compile(r"[\r\n]")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Server:
+    """A server as the cluster describes it. ``login`` is what stood in its URL, if anything."""
+
+    url: str
+    secure: bool
+    login: Basic | None
+    authority: bytes | None
+    proxy: str
+    info: ClusterInfo
+
+
+def server_of(found: Found[Cluster], variables: Mapping[str, str]) -> Server:
+    """The server, with all that the entry and its files say of it."""
+    cluster, place = found.value, found.place
+    parts = _url(cluster.server, place)
+    url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{_prefix(parts.path)}"
+    authority = _authority(cluster, place, secure=parts.scheme == "https")
+    proxy = _proxy(cluster.proxy_url, place)
+    return Server(
+        url=url,
+        secure=parts.scheme == "https",
+        login=_login(parts),
+        authority=authority,
+        proxy=proxy or proxy_for(url, variables),
+        info=_info(cluster, authority, proxy),
+    )
+
+
+def decoded(text: str, field: str, place: Place) -> bytes:
+    """What is written in base64, on any number of lines."""
+    try:
+        return base64.b64decode(_WHITE.sub("", text), validate=True)
+    except (binascii.Error, ValueError):
+        raise place.wrong(field, "not base64; encode the PEM file with base64") from None
+
+
+def _url(text: str, place: Place) -> SplitResult:
+    if not text:
+        raise place.wrong("server", "missing; write https://HOST:PORT")
+    try:
+        parts = urlsplit(text)
+        port = parts.port
+    except ValueError:
+        raise place.wrong("server", "not a URL; write https://HOST:PORT") from None
+    if parts.scheme not in {"http", "https"} or "//" not in text:
+        raise place.wrong("server", "neither https:// nor http://; write https://HOST:PORT")
+    if not parts.hostname or port == 0 or _NOT_IN_URLS.search(text):
+        raise place.wrong("server", "not a URL; write https://HOST:PORT")
+    return parts
+
+
+def _prefix(path: str) -> str:
+    return _SLASHES.sub("/", path).rstrip("/")
+
+
+def _login(parts: SplitResult) -> Basic | None:
+    if not parts.username and not parts.password:
+        return None
+    return Basic(unquote(parts.username or ""), unquote(parts.password or ""))
+
+
+def _authority(cluster: Cluster, place: Place, *, secure: bool) -> bytes | None:
+    """What signs the server's certificate. Where no certificate is asked for, none is read."""
+    data = decoded(cluster.certificate_authority_data, "certificate-authority-data", place)
+    given = data or cluster.certificate_authority
+    if not given or not secure:
+        return None
+    if cluster.insecure_skip_tls_verify:
+        raise place.wrong(
+            "insecure-skip-tls-verify", "cannot be true beside a certificate authority; remove one"
+        )
+    field = "certificate-authority-data" if data else "certificate-authority"
+    try:
+        read = data or read_limited(place.near(cluster.certificate_authority))
+    except NoCredentials as error:
+        raise place.wrong(field, f"{error}; correct the path") from error
+    problem = authority_problem(read)
+    if problem:
+        raise place.wrong(field, f"{problem}; give the certificate in PEM")
+    return read
+
+
+def _proxy(url: str, place: Place) -> str:
+    if not url:
+        return ""
+    try:
+        parts = urlsplit(url)
+        usable = parts.scheme in PROXY_SCHEMES and parts.hostname and parts.port != 0
+    except ValueError:
+        usable = False
+    if not usable or _NOT_IN_URLS.search(url):
+        raise place.wrong("proxy-url", "not the URL of an HTTP proxy; write http://HOST:PORT")
+    return url
+
+
+def _info(cluster: Cluster, authority: bytes | None, proxy: str) -> ClusterInfo:
+    """What a plugin is told: the entry's own words, and the authority wherever it stands."""
+    extensions = {each.name: each.extension for each in cluster.extensions}
+    return ClusterInfo(
+        server=cluster.server,
+        server_name=cluster.tls_server_name,
+        insecure=cluster.insecure_skip_tls_verify,
+        authority=authority,
+        proxy=proxy,
+        compression=not cluster.disable_compression,
+        extension=extensions.get(EXTENSION),
+    )

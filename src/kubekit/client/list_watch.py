@@ -1,0 +1,241 @@
+"""Following a collection: what is there, then each change, for as long as anybody listens.
+
+A list in pages gives the picture, a watch from its version keeps it up to date. A watch that ends is
+resumed from the last change or bookmark; only a version that the server has forgotten makes a new
+list, which is told like the first: whoever listens finds out what differs. Trouble of any kind is
+reported, waited out and tried again, so a follower never ends by itself.
+
+Time is the loop's, chance the environment's: waits of many followers do not fall together, and a run
+can be repeated.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, aclosing, closing
+from dataclasses import dataclass
+from random import Random
+from typing import Final, Generic
+
+from kubekit.api.errors import (
+    ApiError,
+    Expired,
+    InternalError,
+    MethodNotAllowed,
+    NotFound,
+    TooManyRequests,
+    Unavailable,
+)
+from kubekit.api.resource import Resource
+from kubekit.client.client import Client, next_page
+from kubekit.client.options import ListOptions, WatchOptions
+from kubekit.client.reading import K, Listing, Seen, Unreadable
+from kubekit.client.retry_timing import Pace, Patience, in_time
+from kubekit.environment import Environment
+
+Report = Callable[[Exception | None], None]
+
+_PAGE: Final = 500  # objects
+_LIST_PATIENCE: Final = 90.0  # seconds for a page; a server gives up after 60
+_WATCH_SECONDS: Final = (300, 600)  # how long a watch is asked to last, drawn anew for each
+_GRACE: Final = 30.0  # seconds after its time when a watch must have ended
+_PROVEN: Final = 1.0  # seconds; a watch that ends before that has ended at once
+_BURST: Final = 100  # changes told before others get their turn
+_PAUSES: Final = (0.8, 30.0)  # seconds after trouble: the first, and the most
+_MOST_ASKED: Final = 300.0  # seconds that a server can ask to be left alone for
+_ABSENCE_PAUSES: Final = (1.0, 10.0)  # the same for a kind that is not served
+# What says nothing of the version: the watch goes on from where it was.
+_PASSING: Final = (TooManyRequests, Unavailable)
+
+
+class NotServed(Exception):
+    """The server has no such kind. It may come: a definition may be added at any time."""
+
+    def __init__(self, resource: Resource) -> None:
+        super().__init__(f"the server does not serve {resource.kind} of {resource.api_version}")
+
+
+@dataclass(frozen=True, slots=True)
+class Listed(Generic[K]):
+    """One page of the picture of a collection; ``begins`` and ``ends`` say where it stands.
+
+    A page that begins after one that did not end starts over: there is no more of the other. Only
+    after the end is it known what is not there. ``sources`` are as in the `Listing`.
+    """
+
+    items: tuple[K, ...]
+    resource_version: str
+    unreadable: tuple[Unreadable, ...] = ()
+    begins: bool = True
+    ends: bool = True
+    sources: tuple[bytes, ...] = ()
+
+
+def follow(  # noqa: PLR0913, PLR0917 -- three words for what is followed, and one for each need
+    client: Client,
+    kind: type[K],
+    namespace: str,
+    options: ListOptions,
+    environment: Environment,
+    report: Report,
+) -> AsyncGenerator[Listed[K] | Seen[K], None]:
+    """The pages of the picture, then the changes and bookmarks. Close it with `aclosing`.
+
+    Of the options the selectors count, and the limit as the size of a page. ``report`` is told of
+    trouble when it begins or changes, and None when it is over.
+    """
+    collection = _Collection(client, kind, namespace, options)
+    return _Follower(collection, environment.chance, report).steps()
+
+
+@dataclass(frozen=True, slots=True)
+class _Collection(Generic[K]):
+    """What is followed, and how the server is asked for it."""
+
+    client: Client
+    kind: type[K]
+    namespace: str
+    options: ListOptions
+
+    def first_page(self, *, whole: bool) -> ListOptions:
+        return ListOptions(
+            label_selector=self.options.label_selector,
+            field_selector=self.options.field_selector,
+            limit=0 if whole else self.options.limit or _PAGE,
+        )
+
+    async def page(self, wanted: ListOptions) -> Listing[K]:
+        deadline = asyncio.get_running_loop().time() + _LIST_PATIENCE
+        try:
+            return await in_time(self.client.list(self.kind, self.namespace, wanted), deadline)
+        except (NotFound, MethodNotAllowed) as refusal:
+            raise NotServed(self.kind.RESOURCE) from refusal
+
+    def watch(
+        self, version: str, seconds: int
+    ) -> AbstractAsyncContextManager[AsyncIterator[Seen[K]]]:
+        options = WatchOptions(
+            label_selector=self.options.label_selector,
+            field_selector=self.options.field_selector,
+            resource_version=version,
+            allow_bookmarks=True,
+            timeout_seconds=seconds,
+        )
+        return self.client.watch(self.kind, self.namespace, options)
+
+
+class _Follower(Generic[K]):
+    def __init__(self, collection: _Collection[K], chance: Random, report: Report) -> None:
+        self._collection = collection
+        self._chance = chance
+        self._report = report
+        self._version = ""  # everything up to there is told; empty when a list is due
+        self._number: int | None = None  # the same as a number, where it is one
+        self._whole = False  # the next list comes in one piece: the pages outlived their version
+        self._trouble = ""
+        self._settled = False
+        self._pace = Pace(chance, *_PAUSES)
+        self._absence = Pace(chance, *_ABSENCE_PAUSES)
+
+    async def steps(self) -> AsyncGenerator[Listed[K] | Seen[K], None]:
+        while True:
+            pause = 0.0
+            try:
+                async with aclosing(self._watched() if self._version else self._listed()) as steps:
+                    async for step in steps:
+                        yield step
+                        del step  # a page is large, and the next change may be long in coming
+            except Exception as trouble:  # noqa: BLE001 -- whatever it is, it must not be the end
+                pause = self._pause_after(trouble)
+            await asyncio.sleep(pause)
+
+    async def _listed(self) -> AsyncGenerator[Listed[K] | Seen[K], None]:
+        wanted = first = self._collection.first_page(whole=self._whole)
+        while True:
+            page = await self._collection.page(wanted)
+            more, version = page.continue_, page.resource_version
+            if not version:
+                raise InternalError("the server's list has no resourceVersion to watch from")
+            if not more:
+                self._reach(version)
+                self._whole = False
+            yield Listed(
+                page.items, version, page.unreadable, wanted is first, not more, page.sources
+            )
+            if not more:
+                return
+            wanted = next_page(first, more)
+            await asyncio.sleep(0)
+
+    async def _watched(self) -> AsyncGenerator[Listed[K] | Seen[K], None]:
+        loop = asyncio.get_running_loop()
+        seconds = self._chance.randrange(*_WATCH_SECONDS)
+        deadline = loop.time() + seconds + _GRACE
+        self._settled = False
+        async with AsyncExitStack() as stack:
+            watch = self._collection.watch(self._version, seconds)
+            changes = await in_time(stack.enter_async_context(watch), deadline)
+            opened = loop.time()
+            stack.callback(loop.call_later(_PROVEN, self._settle).cancel)
+            patience = stack.enter_context(closing(Patience(deadline)))
+            heard = 0
+            while (seen := await patience.next(changes)) is not None:
+                if self._is_news(seen):
+                    self._settle()
+                    yield seen
+                heard += 1
+                if heard % _BURST == 0:
+                    await asyncio.sleep(0)
+        if loop.time() - opened < _PROVEN:
+            raise Unavailable("the server ended the watch as soon as it began")
+
+    def _is_news(self, seen: Seen[K]) -> bool:
+        """Whether a change was not told yet; a stream that is doubled brings some again."""
+        version = seen.resource_version
+        if not version:
+            return True
+        number = _number(version)
+        if number is not None and self._number is not None and number <= self._number:
+            return False
+        self._reach(version)
+        return True
+
+    def _reach(self, version: str) -> None:
+        self._version, self._number = version, _number(version)
+
+    def _settle(self) -> None:
+        """The watch is a good one: what went before is over."""
+        if self._settled:
+            return
+        self._settled = True
+        self._pace.rest()
+        self._absence.rest()
+        self._tell(None)
+
+    def _pause_after(self, trouble: Exception) -> float:
+        if isinstance(trouble, NotServed):
+            self._tell(trouble)
+            return self._absence.wait()
+        if isinstance(trouble, Expired):
+            self._whole = not self._version
+        if isinstance(trouble, ApiError) and not isinstance(trouble, _PASSING):
+            self._version = ""
+        # To have forgotten an old version is a server's right, and no trouble unless it goes on.
+        if not (isinstance(trouble, Expired) and self._pace.rested):
+            self._tell(trouble)
+        return max(self._pace.wait(), _asked_for(trouble))
+
+    def _tell(self, trouble: Exception | None) -> None:
+        words = "" if trouble is None else repr(trouble)
+        if words != self._trouble:
+            self._trouble = words
+            self._report(trouble)
+
+
+def _asked_for(trouble: Exception) -> float:
+    """How many seconds to leave the server alone, as it wants, but not for good."""
+    details = trouble.details if isinstance(trouble, ApiError) else None
+    return min(details.retry_after_seconds, _MOST_ASKED) if details is not None else 0
+
+
+def _number(version: str) -> int | None:
+    return int(version) if version.isdecimal() else None

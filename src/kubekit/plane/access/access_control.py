@@ -1,0 +1,36 @@
+"""All that one plane does about access, put together."""
+
+from collections.abc import Sequence
+
+from kubekit.plane.access.aggregation import Aggregator
+from kubekit.plane.access.authorizer import Authorizer
+from kubekit.plane.access.bootstrap import Wanted, ensure_defaults
+from kubekit.plane.access.escalation import EscalationGuard
+from kubekit.plane.access.reviews import answers
+from kubekit.plane.registry.background.worker import Chores
+from kubekit.plane.registry.registry import Registry
+
+
+class AccessKeeper:
+    """Decides, guards roles, answers reviews, sums up roles. `begin` it, `close` it."""
+
+    def __init__(self, registry: Registry) -> None:
+        self._registry = registry
+        self.authorizer = Authorizer(registry.store)
+        self._aggregator = Aggregator(registry.store, registry)
+        registry.admission.validating.append(EscalationGuard(self.authorizer))
+        registry.answers.update(answers(self.authorizer))
+
+    @property
+    def chores(self) -> Chores[str]:
+        """The work it does by itself. They are closed with the plane's other chores."""
+        return self._aggregator.chores
+
+    async def begin(self, more: Sequence[Wanted] = ()) -> None:
+        """Make sure of the default roles and more, and keep sums of roles up to date."""
+        self._aggregator.start()
+        await ensure_defaults(self._registry, more)
+
+    def close(self) -> None:
+        """Hear no more of the store."""
+        self.authorizer.close()

@@ -1,0 +1,165 @@
+"""Every role and every binding of one plane, found by who is bound.
+
+It is read from the store once, and follows each change from then on.
+"""
+
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from kubekit.api import scheme
+from kubekit.api.kinds.rbac import (
+    ClusterRole,
+    ClusterRoleBinding,
+    Role,
+    RoleBinding,
+    RoleRef,
+    Subject,
+)
+from kubekit.api.meta import Object
+from kubekit.plane.access.rules import Ready, quoted, ready
+from kubekit.plane.store.records import ChangeType, Event, Record
+from kubekit.plane.store.store import Store
+
+ROLES: Final = "rbac.authorization.k8s.io/roles"
+CLUSTER_ROLES: Final = "rbac.authorization.k8s.io/clusterroles"
+ROLE_BINDINGS: Final = "rbac.authorization.k8s.io/rolebindings"
+CLUSTER_ROLE_BINDINGS: Final = "rbac.authorization.k8s.io/clusterrolebindings"
+
+_Holder = tuple[str, str]  # "User" or "Group", and the name
+_Key = tuple[str, str]  # what the store calls an object: its resource and its key
+_log: Final = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """A role given to one of the subjects of a binding. ``namespace`` is empty for everywhere."""
+
+    binding: str
+    namespace: str
+    role: RoleRef
+    subject: Subject
+    position: int
+
+    def __str__(self) -> str:
+        kind, name = "ClusterRoleBinding", self.binding
+        if self.namespace:
+            kind, name = "RoleBinding", f"{self.binding}/{self.namespace}"
+        return (
+            f"{kind} {quoted(name)} of {self.role.kind} {quoted(self.role.name)} "
+            f"to {_described(self.subject, self.namespace)}"
+        )
+
+
+class Index:
+    """The roles and bindings as they are now. ``changed`` is called after each change of one."""
+
+    def __init__(self, store: Store, changed: Callable[[], None]) -> None:
+        self._changed = changed
+        self._roles: dict[_Key, tuple[Ready, ...]] = {}
+        self._grants: dict[_Holder, dict[str, dict[_Key, Grant]]] = {}  # then namespace, binding
+        self._holders: dict[_Key, tuple[str, list[_Holder]]] = {}
+        self._names: Counter[str] = Counter()
+        for resource in (ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS):
+            for record in store.collection(resource).range():
+                self._put(resource, record)
+        self.close = store.listen(self._heard, _READ)
+
+    def names(self, name: str) -> bool:
+        """Whether a rule of any role is about objects of this name only."""
+        return name in self._names
+
+    def grants(self, user: str, groups: Iterable[str], namespace: str) -> list[Grant]:
+        """What the user holds everywhere, then what he holds in the namespace, by binding."""
+        holders = [("User", user), *(("Group", group) for group in groups)]
+        places = ("", namespace) if namespace else ("",)
+        return [grant for place in places for grant in self._granted(holders, place)]
+
+    def rules(self, role: RoleRef, namespace: str) -> tuple[Ready, ...] | None:
+        """The rules of a role that a binding in this namespace names; None if there is none."""
+        if role.kind == "ClusterRole":
+            return self._roles.get((CLUSTER_ROLES, role.name))
+        return self._roles.get((ROLES, f"{namespace}/{role.name}"))
+
+    def _granted(self, holders: Iterable[_Holder], namespace: str) -> Iterator[Grant]:
+        found: dict[_Key, Grant] = {}
+        for holder in holders:
+            for key, grant in self._grants.get(holder, {}).get(namespace, {}).items():
+                if key not in found or grant.position < found[key].position:
+                    found[key] = grant
+        return (found[key] for key in sorted(found))
+
+    def _heard(self, resource: str, event: Event) -> None:
+        if resource not in _READ:
+            return
+        key = (resource, event.record.key)
+        self._drop(key)
+        if event.change is not ChangeType.DELETED:
+            self._put(resource, event.record)
+        self._changed()
+
+    def _drop(self, key: _Key) -> None:
+        for rule in self._roles.pop(key, ()):
+            self._names.subtract(rule.names)
+        namespace, holders = self._holders.pop(key, ("", []))
+        for holder in holders:
+            places = self._grants[holder]
+            del places[namespace][key]
+            if not places[namespace]:
+                del places[namespace]
+            if not places:
+                del self._grants[holder]
+        self._names += Counter()  # what is counted zero times is forgotten
+
+    def _put(self, resource: str, record: Record) -> None:
+        try:
+            found = scheme.decode_as(_READ[resource], record.data)
+        except scheme.DecodeError as error:
+            # Whoever cannot be read gives no rights; all others keep theirs.
+            _log.error(
+                "an access rule cannot be read", extra={"key": record.key, "why": str(error)}
+            )
+            return
+        key = (resource, record.key)
+        if isinstance(found, Role | ClusterRole):
+            self._roles[key] = rules = ready(found.rules)
+            for rule in rules:
+                self._names.update(rule.names)
+        elif isinstance(found, RoleBinding | ClusterRoleBinding):
+            self._bind(key, found)
+
+    def _bind(self, key: _Key, binding: RoleBinding | ClusterRoleBinding) -> None:
+        namespace = binding.metadata.namespace
+        holders: list[_Holder] = []
+        for position, subject in enumerate(binding.subjects):
+            holder = _holder(subject, namespace)
+            if holder is None or holder in holders:
+                continue
+            holders.append(holder)
+            grant = Grant(binding.metadata.name, namespace, binding.role_ref, subject, position)
+            self._grants.setdefault(holder, {}).setdefault(namespace, {})[key] = grant
+        self._holders[key] = (namespace, holders)
+
+
+_READ: Final[Mapping[str, type[Object]]] = {
+    ROLES: Role,
+    CLUSTER_ROLES: ClusterRole,
+    ROLE_BINDINGS: RoleBinding,
+    CLUSTER_ROLE_BINDINGS: ClusterRoleBinding,
+}
+
+
+def _holder(subject: Subject, namespace: str) -> _Holder | None:
+    """Whom a subject stands for. A service account is the user of its name."""
+    if subject.kind == "ServiceAccount":
+        place = subject.namespace or namespace
+        return ("User", f"system:serviceaccount:{place}:{subject.name}") if place else None
+    return (subject.kind, subject.name)
+
+
+def _described(subject: Subject, namespace: str) -> str:
+    if subject.kind == "ServiceAccount":
+        return f"{subject.kind} {quoted(f'{subject.name}/{subject.namespace or namespace}')}"
+    return f"{subject.kind} {quoted(subject.name)}"

@@ -1,0 +1,133 @@
+"""The questions about access, answered: who may do this, may I do this, what may I do.
+
+SubjectAccessReview        about anybody
+LocalSubjectAccessReview   about anybody, in the namespace of the question
+SelfSubjectAccessReview    about oneself
+SelfSubjectRulesReview     all that one may do in a namespace
+"""
+
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import TypeVar
+
+from kubekit.api import errors, scheme
+from kubekit.api.errors import BadRequest
+from kubekit.api.fields import FieldError
+from kubekit.api.kinds.authorization import (
+    GROUP,
+    LocalSubjectAccessReview,
+    SelfSubjectAccessReview,
+    SubjectAccessReview,
+    SubjectAccessReviewSpec,
+)
+from kubekit.api.kinds.rbac import PolicyRule
+from kubekit.client.transport import Document
+from kubekit.plane.access import review_rules
+from kubekit.plane.access.attributes import Attributes
+from kubekit.plane.access.authorizer import Authorizer
+from kubekit.plane.access.refusals import not_found
+from kubekit.plane.registry.encoding import decode, encode
+from kubekit.plane.registry.schema.conformance import MOST_ERRORS
+from kubekit.plane.registry.virtual_kinds import Ask, Question
+from kubekit.plane.users import User
+
+T = TypeVar("T", SubjectAccessReview, LocalSubjectAccessReview, SelfSubjectAccessReview)
+
+
+def answers(access: Authorizer) -> dict[tuple[str, str], Ask]:
+    """Who answers the reviews, for `Registry.answers`."""
+    reviews = Reviews(access)
+    asks: Mapping[str, Ask] = {
+        "subjectaccessreviews": reviews.subject,
+        "localsubjectaccessreviews": reviews.local,
+        "selfsubjectaccessreviews": reviews.oneself,
+        "selfsubjectrulesreviews": reviews.rules,
+    }
+    return {(f"{GROUP}/{plural}", ""): ask for plural, ask in asks.items()}
+
+
+class Reviews:
+    """The answers of one plane."""
+
+    def __init__(self, access: Authorizer) -> None:
+        self._access = access
+
+    def subject(self, question: Question) -> Document:
+        spec = _read(SubjectAccessReview, question).spec
+        _refuse(question, review_rules.subject_errors(spec, question.document["metadata"]))
+        return self._answered(question, _subject(spec), spec)
+
+    def local(self, question: Question) -> Document:
+        spec = _read(LocalSubjectAccessReview, question).spec
+        metadata, namespace = question.document["metadata"], question.namespace
+        _refuse(question, review_rules.local_errors(spec, metadata, namespace))
+        return self._answered(question, _subject(spec), spec)
+
+    def oneself(self, question: Question) -> Document:
+        spec = _read(SelfSubjectAccessReview, question).spec
+        _refuse(question, review_rules.self_errors(spec, question.document["metadata"]))
+        return self._answered(question, question.user, spec)
+
+    def rules(self, question: Question) -> Document:
+        namespace = (question.document.get("spec") or {}).get("namespace", "")
+        if not namespace:
+            raise BadRequest("no namespace on request")
+        held = self._access.holdings(question.user, namespace)
+        rules = [rule.rule for rule in held.rules]
+        status: Document = {
+            "resourceRules": [_shown(rule) for rule in rules if rule.resources],
+            "nonResourceRules": [_shown(rule) for rule in rules if rule.non_resource_urls],
+            "incomplete": False,
+        }
+        if held.missing:
+            status["evaluationError"] = not_found(held.missing)
+        return {**question.document, "spec": {}, "status": status}
+
+    def _answered(self, question: Question, user: User, spec: review_rules.Spec) -> Document:
+        decision = self._access.decide(user, _attributes(spec))
+        status: Document = {"allowed": decision.allowed}
+        if decision.reason:
+            status["reason"] = decision.reason
+        asked = spec.resource_attributes
+        if asked is not None and (unread := review_rules.unread_selectors(asked)):
+            status["evaluationError"] = unread
+        return {**question.document, "status": status}
+
+
+def _read(kind: type[T], question: Question) -> T:
+    question.document.setdefault("spec", {})
+    # Its metadata is of no account, and not all of it has been judged.
+    return scheme.decode_as(kind, {**question.document, "metadata": {}})
+
+
+def _refuse(question: Question, wrong: Iterable[FieldError]) -> None:
+    found = list(islice(wrong, MOST_ERRORS))
+    if found:
+        raise errors.invalid(question.form.resource, "", found)
+
+
+def _subject(spec: SubjectAccessReviewSpec) -> User:
+    return User(spec.user, spec.groups, spec.uid, dict(spec.extra))
+
+
+def _attributes(spec: review_rules.Spec) -> Attributes:
+    asked = spec.resource_attributes
+    if asked is None:
+        page = spec.non_resource_attributes
+        # No path is empty. A star is a path that only a rule about all paths allows.
+        return Attributes(verb=page.verb, path=page.path or "*") if page else Attributes(verb="")
+    return Attributes(
+        verb=asked.verb,
+        group=asked.group,
+        version=asked.version,
+        resource=asked.resource,
+        subresource=asked.subresource,
+        namespace=asked.namespace,
+        name=asked.name,
+    )
+
+
+def _shown(rule: PolicyRule) -> Document:
+    """A rule as a document, without what says nothing."""
+    said: Document = decode(encode(rule))
+    return said

@@ -1,0 +1,170 @@
+"""What rules allow, and whether some rules allow all that others do. Rules only ever add rights.
+
+A request is allowed if one rule fits it in every respect:
+
+    verbs, apiGroups   the word itself, or *
+    resources          pods, pods/status, */status (that part of everything), or *
+    resourceNames      none, or the name; a request without a name fits no rule with names
+    nonResourceURLs    the path itself, or what it begins with, followed by *
+
+All words are compared letter by letter: "GET" is no "get", and pods does not include pods/status.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice, product
+from typing import Final
+
+from kubekit.api.kinds.rbac import PolicyRule
+from kubekit.plane.access.attributes import Attributes
+
+ANY: Final = "*"
+MOST_ATOMS: Final = 10_000
+MOST_COMPARISONS: Final = 1_000_000  # a third of a second, in which nobody else is served
+
+
+class TooManyRights(ValueError):
+    """Rules that multiply out to more rights than can be compared one by one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A rule, made ready to be asked."""
+
+    rule: PolicyRule
+    verbs: frozenset[str]
+    groups: frozenset[str]
+    resources: frozenset[str]
+    names: frozenset[str]
+    paths: frozenset[str]
+    beginnings: tuple[str, ...]
+
+    def allows(self, asked: Attributes) -> bool:
+        """Whether this rule alone allows the request."""
+        if ANY not in self.verbs and asked.verb not in self.verbs:
+            return False
+        if asked.path:
+            return self._reaches(asked.path)
+        part = asked.subresource
+        whole = f"{asked.resource}/{part}" if part else asked.resource
+        return (
+            (ANY in self.groups or asked.group in self.groups)
+            and self._holds(whole, part)
+            and (not self.names or asked.name in self.names)
+        )
+
+    def covers(self, atom: PolicyRule) -> bool:
+        """Whether this rule allows all that a rule with one word in each place allows."""
+        if ANY not in self.verbs and not self.verbs.issuperset(atom.verbs):
+            return False
+        if atom.non_resource_urls:
+            return self._reaches(atom.non_resource_urls[0])
+        whole = atom.resources[0]
+        return (
+            (ANY in self.groups or self.groups.issuperset(atom.api_groups))
+            and self._holds(whole, whole.partition("/")[2])
+            and (not self.names or _names_within(atom.resource_names, self.names))
+        )
+
+    def _holds(self, whole: str, part: str) -> bool:
+        resources = self.resources
+        return ANY in resources or whole in resources or (part != "" and f"*/{part}" in resources)
+
+    def _reaches(self, path: str) -> bool:
+        return path in self.paths or path.startswith(self.beginnings)
+
+
+def ready(rules: Iterable[PolicyRule]) -> tuple[Ready, ...]:
+    """The rules, made ready to be asked again and again."""
+    return tuple(
+        Ready(
+            rule=rule,
+            verbs=frozenset(rule.verbs),
+            groups=frozenset(rule.api_groups),
+            resources=frozenset(rule.resources),
+            names=frozenset(rule.resource_names),
+            paths=frozenset(rule.non_resource_urls),
+            beginnings=tuple(p.rstrip(ANY) for p in rule.non_resource_urls if p.endswith(ANY)),
+        )
+        for rule in rules
+    )
+
+
+def allows(rules: Iterable[PolicyRule], asked: Attributes) -> bool:
+    """Whether one of the rules allows the request."""
+    return any(rule.allows(asked) for rule in ready(rules))
+
+
+def covers(owned: Iterable[Ready], given: Iterable[PolicyRule]) -> list[PolicyRule]:
+    """The rights in ``given`` that no rule of ``owned`` holds, one by one; none means covered."""
+    holders = tuple(owned)
+    most = min(MOST_ATOMS, MOST_COMPARISONS // max(len(holders), 1))
+    atoms = list(islice((atom for rule in given for atom in _atoms(rule)), most + 1))
+    if len(atoms) > most:
+        raise TooManyRights(f"the rules multiply out to more than {most} rights")
+    return [atom for atom in atoms if not any(holder.covers(atom) for holder in holders)]
+
+
+def told(rules: Iterable[PolicyRule]) -> list[str]:
+    """Rules with one word in each place as a refusal lists them: the verbs on one thing together."""
+    lines: dict[tuple[tuple[str, ...], ...], list[str]] = {}
+    shown = []
+    for rule in rules:
+        if rule.non_resource_urls:
+            shown.append(_told(rule, rule.verbs))
+        else:
+            place = (rule.api_groups, rule.resources, rule.resource_names)
+            lines.setdefault(place, []).extend(rule.verbs)
+    for (groups, resources, names), verbs in lines.items():
+        rule = PolicyRule(verbs=(), api_groups=groups, resources=resources, resource_names=names)
+        shown.append(_told(rule, verbs))
+    return sorted(set(shown))
+
+
+def _names_within(names: tuple[str, ...], all_names: frozenset[str]) -> bool:
+    """No names at all mean every name, which no list of names holds."""
+    return bool(names) and all_names.issuperset(names)
+
+
+def _atoms(rule: PolicyRule) -> Iterator[PolicyRule]:
+    names: Iterable[tuple[str, ...]] = [(name,) for name in rule.resource_names] or [()]
+    for group, resource, verb, name in product(rule.api_groups, rule.resources, rule.verbs, names):
+        yield PolicyRule(
+            verbs=(verb,), api_groups=(group,), resources=(resource,), resource_names=name
+        )
+    for path, verb in product(rule.non_resource_urls, rule.verbs):
+        yield PolicyRule(verbs=(verb,), non_resource_urls=(path,))
+
+
+def _told(rule: PolicyRule, verbs: Iterable[str]) -> str:
+    parts = {
+        "APIGroups": rule.api_groups,
+        "Resources": rule.resources,
+        "NonResourceURLs": rule.non_resource_urls,
+        "ResourceNames": rule.resource_names,
+        "Verbs": verbs,
+    }
+    return f"{{{', '.join(f'{name}:{listed(words)}' for name, words in parts.items() if words)}}}"
+
+
+def listed(words: Iterable[str]) -> str:
+    """Words as Go prints a list of them: ``["a" "b"]``."""
+    return f"[{' '.join(map(quoted, words))}]"
+
+
+def quoted(word: str) -> str:
+    """A word in quotes, with what would break a line or a terminal written out."""
+    escaped = word.translate(_ESCAPES)
+    return f'"{escaped}"'
+
+
+_ESCAPES: Final = {
+    **{code: f"\\x{code:02x}" for code in (*range(32), 127)},
+    ord("\n"): "\\n",
+    ord("\r"): "\\r",
+    ord("\t"): "\\t",
+    ord('"'): '\\"',
+    ord("\\"): "\\\\",
+    0x2028: "\\u2028",
+    0x2029: "\\u2029",
+}

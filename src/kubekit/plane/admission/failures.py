@@ -1,0 +1,81 @@
+"""How a webhook's no, and its failure to answer, are told. Clients know these sentences."""
+
+from functools import lru_cache
+from typing import Final, cast
+
+from kubekit.api import errors
+from kubekit.api.errors import ApiError, BadRequest, Forbidden, InternalError
+from kubekit.api.kinds.admission import AdmissionStatus
+from kubekit.api.resource import Resource
+from kubekit.api.status import Status, StatusCause, StatusDetails
+
+_LEAST_CODE: Final = 400
+_MOST_CODE: Final = 599
+_LONGEST_MESSAGE: Final = 16 * 1024
+_LONGEST_REASON: Final = 256
+_MOST_CAUSES: Final = 100
+
+
+class CallFailed(Exception):
+    """A webhook could not be asked, or its answer makes no sense. ``failurePolicy`` decides."""
+
+
+def failed(name: str, why: str) -> InternalError:
+    """The refusal of a change because a webhook that must be asked did not answer."""
+    return _internal(f'failed calling webhook "{name}": {why}')
+
+
+def bad_patch(name: str, why: str) -> InternalError:
+    """The refusal of a change because a webhook would make something impossible of it."""
+    return _internal(f'admission webhook "{name}" {why}')
+
+
+def no_dry_run(name: str) -> BadRequest:
+    return BadRequest(f'admission webhook "{name}" does not support dry run')
+
+
+def undecided(resource: Resource, name: str, why: str) -> Forbidden:
+    """The refusal of a change because nobody can tell whether a webhook wants to be asked."""
+    words = f"{resource.plural}.{resource.group}" if resource.group else resource.plural
+    details = StatusDetails(name=name, group=resource.group, kind=resource.plural)
+    return Forbidden(f'{words} "{name}" is forbidden: {why}', details)
+
+
+def denied(name: str, status: AdmissionStatus | None) -> ApiError:
+    """A webhook's no, with its own code and reason.
+
+    The error is of the class that a client on the other side of the wire would raise. An answer
+    may be megabytes; what is passed on of it is cut.
+    """
+    said = status or AdmissionStatus()
+    code = said.code if _LEAST_CODE <= said.code <= _MOST_CODE else _LEAST_CODE
+    reason = said.reason[:_LONGEST_REASON]
+    why = said.message[:_LONGEST_MESSAGE] or reason
+    words = f'admission webhook "{name}" denied the request'
+    message = f"{words}: {why}" if why else f"{words} without explanation"
+    return _class_of(code, reason)(message, _cut(said.details))
+
+
+@lru_cache(256)
+def _class_of(code: int, reason: str) -> type[ApiError]:
+    """That class, with a code and reason that are the webhook's own."""
+    kind = type(errors.from_status(Status(reason=reason, code=code)))
+    return cast("type[ApiError]", type("Denied", (kind,), {"code": code, "reason": reason}))
+
+
+def _cut(details: StatusDetails | None) -> StatusDetails | None:
+    if details is None or len(details.causes) <= _MOST_CAUSES:
+        return details
+    return StatusDetails(
+        name=details.name,
+        group=details.group,
+        kind=details.kind,
+        uid=details.uid,
+        causes=details.causes[:_MOST_CAUSES],
+        retry_after_seconds=details.retry_after_seconds,
+    )
+
+
+def _internal(why: str) -> InternalError:
+    details = StatusDetails(causes=(StatusCause(message=why),))
+    return InternalError(f"Internal error occurred: {why}", details)

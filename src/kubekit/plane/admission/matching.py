@@ -1,0 +1,135 @@
+"""Which webhooks are asked about a change.
+
+What follows from the rules alone is worked out once for each verb, kind and part; what depends on
+labels and conditions, for each change.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final, NamedTuple
+
+import msgspec
+
+from kubekit.api import errors
+from kubekit.api.kinds import admission
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.selectors.label_selectors import Selector
+from kubekit.client.transport import Document
+from kubekit.plane.admission.failures import undecided
+from kubekit.plane.admission.hooks import Hook
+from kubekit.plane.admission.reviews import NAMESPACES, OPERATIONS, encode, namespace_of, request_of
+from kubekit.plane.registry.admission import Attempt
+from kubekit.plane.registry.kinds import Kind, Kinds
+from kubekit.plane.registry.registry import Registry
+from kubekit.plane.registry.rules.match_conditions import Undecided, all_hold
+
+_OWN_LABELS: Final = frozenset({"create", "update"})
+
+
+class Asked(NamedTuple):
+    """A webhook, and the version of the object that it is shown."""
+
+    hook: Hook
+    kind: Kind
+
+
+class _Meta(msgspec.Struct, gc=False):
+    labels: dict[str, str] = {}
+
+
+class _Labelled(msgspec.Struct, gc=False):
+    metadata: _Meta
+
+
+_labelled: Final = msgspec.json.Decoder(_Labelled).decode
+
+
+class Matches:
+    """The webhooks of one sort in one plane. Configurations themselves are nobody's business."""
+
+    def __init__(self, registry: Registry, hooks: tuple[Hook, ...]) -> None:
+        self.hooks = hooks
+        self._registry = registry
+        self._kinds: Kinds | None = None
+        self._known: dict[tuple[Kind, str, str], tuple[Asked, ...]] = {}
+
+    def by_rule(self, attempt: Attempt) -> tuple[Asked, ...]:
+        """The webhooks whose rules speak of such a change, in the order they are asked in."""
+        if self._registry.kinds is not self._kinds:
+            self._known.clear()
+            self._kinds = self._registry.kinds
+        key = attempt.kind, attempt.verb, attempt.subresource
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = tuple(self._found(*key))
+        return found
+
+    def concerns(self, asked: Asked, attempt: Attempt) -> bool:
+        """Whether the webhook wants to be asked about this very change.
+
+        Raises `Forbidden` when its conditions cannot be told and it does not let that pass.
+        """
+        hook = asked.hook
+        if hook.namespaces is not None and not self._is_in(hook.namespaces, attempt):
+            return False
+        if hook.objects is not None and not _is_about(hook.objects, attempt):
+            return False
+        return not hook.conditions or _holds(asked, attempt)
+
+    def _found(self, kind: Kind, verb: str, part: str) -> Iterator[Asked]:
+        if kind.resource.group == admission.GROUP:
+            return
+        operation = OPERATIONS[verb]
+        for hook in self.hooks:
+            for version in self._versions(hook, kind):
+                if hook.wants(operation, version, part):
+                    yield Asked(hook, version)
+                    break
+
+    def _versions(self, hook: Hook, kind: Kind) -> Iterator[Kind]:
+        """The kind as the client sees it, then as others do if the webhook takes that."""
+        yield kind
+        if hook.takes_other_versions:
+            for other in self._registry.kinds:
+                if other.storage == kind.storage and other is not kind:
+                    yield other
+
+    def _is_in(self, selector: Selector, attempt: Attempt) -> bool:
+        """Whether the namespace of the change is meant. What is in no namespace always is."""
+        namespace = namespace_of(attempt)
+        if not namespace:
+            return True
+        if attempt.kind.storage == NAMESPACES and not attempt.subresource:
+            if attempt.verb in _OWN_LABELS:
+                return selector.matches(_labels(attempt.document))
+            return selector.matches(_labels(attempt.old))
+        return selector.matches(self._labels_of(namespace, attempt.verb))
+
+    def _labels_of(self, namespace: str, verb: str) -> Mapping[str, str]:
+        record = self._registry.store.find(NAMESPACES, namespace)
+        if record is not None:
+            return _labelled(record.data).metadata.labels
+        # What came too late for the end of its namespace must not stay for ever.
+        if verb == "delete" or self._registry.kinds.find("", "v1", "namespaces") is None:
+            return {}
+        raise errors.not_found(Namespace.RESOURCE, namespace)
+
+
+def _is_about(selector: Selector, attempt: Attempt) -> bool:
+    """Whether the object is meant as it was or as it will be."""
+    documents = (attempt.document, attempt.old)
+    return any(selector.matches(_labels(each)) for each in documents if each is not None)
+
+
+def _labels(document: Document | None) -> Mapping[str, str]:
+    labels: Mapping[str, str] = (document or {}).get("metadata", {}).get("labels") or {}
+    return labels
+
+
+def _holds(asked: Asked, attempt: Attempt) -> bool:
+    hook, request = asked.hook, request_of(attempt, asked.kind, "")
+    try:
+        return all_hold(hook.conditions, msgspec.json.decode(encode(request)))
+    except Undecided as doubt:
+        if hook.ignores_failure:
+            return False
+        raise undecided(attempt.kind.resource, attempt.name, str(doubt)) from doubt

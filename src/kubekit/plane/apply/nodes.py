@@ -1,0 +1,375 @@
+"""What the fields of a document are, made ready to be walked.
+
+    Leaf       a scalar, or a map or list that is one value: owned and replaced as a whole
+    Granular   an object or map whose fields are owned one by one
+    Keyed      a list whose entries are owned one by one, told apart by keys or by their values
+    Free       nobody says what is here: objects are granular, all else is a leaf
+
+Each answers the three questions that every write asks, so these are methods and written to be
+quick: what is there (`there`), what an applier of this value owns (`owned`), and what differs
+between two values (`compared`). The rest is in `merging` and `faults`.
+
+    value          there                                owned
+    {"a": {}}      {".": {}, "f:a": {}}                 {"f:a": {}}
+    [{"name": 1}]  {".": {}, "k:{..}": {".": {}, ..}}   {"k:{..}": {".": {}, ..}}
+    []             {}                                   None: nothing
+
+`there` counts the objects and lists on the way, `owned` does not: an object belongs to whoever owns
+a field in it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from kubekit.plane.apply.elements import SELF, keyed, spelled
+from kubekit.plane.apply.field_sets import LEAF, FieldSet, with_self
+
+Difference = tuple[FieldSet | None, FieldSet | None]
+"""What was gained, that is added or changed, and what was lost; None for nothing."""
+
+SAME: Final[Difference] = (None, None)
+CHANGED: Final[Difference] = (LEAF, None)
+
+_MOST_PLANS: Final = 64
+_LONGEST_PLAN: Final = 2048  # characters
+_MOST_KEYS: Final = 512
+_LONGEST_KEY: Final = 128
+_ONE_ENTRY: Final = 2  # steps: the list itself, and the entry
+_ABSENT: Final = object()
+
+
+class Untrackable(Exception):
+    """A value that is not what its schema says, so nobody can tell which fields it has."""
+
+
+class Node(Protocol):
+    """One place in a document. ``exact`` says that ``==`` is enough to tell values apart there.
+
+    It is not where anything may stand: to Python, true is 1.
+    """
+
+    exact: bool
+
+    def there(self, value: Any) -> FieldSet: ...  # noqa: ANN401 -- whatever JSON holds
+    def owned(self, value: Any) -> FieldSet | None: ...  # noqa: ANN401
+    def compared(self, old: Any, new: Any) -> Difference: ...  # noqa: ANN401
+
+
+class Leaf:
+    """One value. ``kind`` is what it may be, in the words of `faults`; ``inner`` what is in it."""
+
+    __slots__ = ("exact", "inner", "kind")
+
+    def __init__(self, kind: str, *, inner: "Node | None" = None, exact: bool = True) -> None:
+        self.kind = kind
+        self.inner = inner
+        self.exact = exact if inner is None else inner.exact
+
+    def there(self, _value: object) -> FieldSet:
+        return LEAF
+
+    def owned(self, _value: object) -> FieldSet:
+        return LEAF
+
+    def compared(self, old: object, new: object) -> Difference:
+        return SAME if (old == new if self.exact else equal(old, new)) else CHANGED
+
+
+_Plan = tuple[FieldSet, tuple[tuple[str, str, Callable[[Any], FieldSet]], ...]]
+
+
+class Granular:
+    """An object or map. ``fields`` are those with a name, None for one that nobody tracks.
+
+    ``element`` is what any other field is; None if there are no others. An ``outer`` object is one
+    whose own existence is nobody's business: the document and its metadata.
+    """
+
+    __slots__ = ("_plans", "element", "exact", "fields", "outer")
+
+    def __init__(
+        self, fields: Mapping[str, Node | None], element: Node | None = None, *, outer: bool = False
+    ) -> None:
+        self.fields = dict(fields)
+        self.element = element
+        self.outer = outer
+        self.exact = all(node is None or node.exact for node in (*fields.values(), element))
+        self._plans: dict[tuple[str, ...], _Plan] = {}
+
+    def there(self, value: Any) -> FieldSet:  # noqa: ANN401
+        if not value:
+            return LEAF
+        if type(value) is not dict:
+            raise Untrackable
+        try:
+            known, inner = self._plans[tuple(value)]
+        except KeyError:
+            known, inner = self._plan(tuple(value))
+        if inner:
+            known = known.copy()
+            for name, step, there in inner:
+                known[step] = there(value[name])
+        return known
+
+    def owned(self, value: Any) -> FieldSet | None:  # noqa: ANN401
+        if not value:
+            return LEAF
+        if type(value) is not dict:
+            raise Untrackable
+        found: FieldSet = {}
+        for name in sorted(value):
+            node = self.fields.get(name, self.element)
+            part = None if node is None else node.owned(value[name])
+            if name in self.fields:
+                if part is not None:
+                    found[f"f:{name}"] = part
+            elif node is not None:
+                found[f"f:{name}"] = with_self(part)
+        return found or None
+
+    def compared(self, old: Any, new: Any) -> Difference:  # noqa: ANN401
+        if not old and not new:
+            return SAME if old == new else CHANGED
+        old, new = _object(old), _object(new)
+        gained: FieldSet = {}
+        lost: FieldSet = {}
+        fields, element, exact = self.fields, self.element, self.exact
+        for name, value in new.items():
+            before = old.get(name, _ABSENT)
+            if before is value or (exact and before == value):
+                continue
+            if (node := fields.get(name, element)) is None:
+                continue
+            if before is _ABSENT:
+                gained[f"f:{name}"] = node.there(value)
+            elif not node.exact or before != value:
+                _note(f"f:{name}", node.compared(before, value), gained, lost)
+        if not old.keys() <= new.keys():
+            self._lose(old, new, lost)
+        return _in_order(gained), _in_order(lost)
+
+    def _lose(self, old: dict[str, Any], new: dict[str, Any], lost: FieldSet) -> None:
+        for name, value in old.items():
+            if name not in new and (node := self.fields.get(name, self.element)) is not None:
+                lost[f"f:{name}"] = node.there(value)
+
+    def _plan(self, names: tuple[str, ...]) -> _Plan:
+        """What objects with these fields have in common, in order, and which of them to look into."""
+        known: FieldSet = {} if self.outer else {SELF: LEAF}
+        inner: list[tuple[str, str, Callable[[Any], FieldSet]]] = []
+        for name in sorted(names):
+            node = self.fields.get(name, self.element)
+            if node is not None:
+                known[f"f:{name}"] = LEAF
+                if type(node) is not Leaf:
+                    inner.append((name, f"f:{name}", node.there))
+        plan = (known, tuple(inner))
+        if sum(map(len, names)) <= _LONGEST_PLAN:
+            if len(self._plans) >= _MOST_PLANS:
+                self._plans.clear()
+            self._plans[names] = plan
+        return plan
+
+
+class Keyed:
+    """A list of which each entry has an owner: with ``keys`` a list of objects, without a set."""
+
+    __slots__ = ("_steps", "defaults", "entry", "exact", "keys", "only")
+
+    def __init__(
+        self, keys: Sequence[str], entry: Node, defaults: Mapping[str, object] | None = None
+    ) -> None:
+        self.keys = tuple(sorted(keys))
+        self.entry = entry
+        self.defaults = defaults or {}
+        self.exact = entry.exact
+        self.only = self.keys[0] if len(self.keys) == 1 and not self.defaults else ""
+        self._steps: dict[str, str] = {}
+
+    def there(self, value: Any) -> FieldSet:  # noqa: ANN401
+        if not value:
+            return LEAF
+        if type(value) is not list:
+            raise Untrackable
+        found: FieldSet = {SELF: LEAF}
+        step, there = self.step, self.entry.there
+        for entry in value:
+            found[step(entry)] = there(entry)
+        if len(found) <= len(value):
+            return {SELF: LEAF, **self._entries(value, there)}
+        return dict(sorted(found.items())) if len(found) > _ONE_ENTRY else found
+
+    def owned(self, value: Any) -> FieldSet | None:  # noqa: ANN401
+        if not value:
+            return LEAF if value is None else None
+        return self._entries(value, self._owned_entry)
+
+    def compared(self, old: Any, new: Any) -> Difference:  # noqa: ANN401
+        if not old and not new:
+            return SAME if old == new else CHANGED
+        if self._is_aligned(old, new):
+            return self._compared_in_place(old, new)
+        before, after = self.indexed(old), self.indexed(new)
+        gained: FieldSet = {}
+        lost: FieldSet = {}
+        for step, values in after.items():
+            earlier = before.get(step)
+            if earlier is None:
+                gained[step] = self._there_entry(values)
+            else:
+                _note(step, self._compared_entry(earlier, values), gained, lost)
+        for step, values in before.items():
+            if step not in after:
+                lost[step] = self._there_entry(values)
+        return _in_order(gained), _in_order(lost)
+
+    def step(self, entry: Any) -> str:  # noqa: ANN401
+        """What tells an entry from the others."""
+        if not self.keys:
+            if entry is None or type(entry) in (dict, list):
+                raise Untrackable
+            return f"v:{spelled(entry)}"
+        if type(entry) is not dict:
+            raise Untrackable
+        if self.only and type(only := entry.get(self.only)) is str:
+            return self._steps.get(only) or self._step_of_only(only)
+        key = {
+            n: entry.get(n, self.defaults.get(n))
+            for n in self.keys
+            if n in entry or n in self.defaults
+        }
+        if not key:
+            raise Untrackable
+        return keyed(key)
+
+    def _step_of_only(self, only: str) -> str:
+        step = keyed({self.only: only})
+        if len(only) <= _LONGEST_KEY:
+            if len(self._steps) >= _MOST_KEYS:
+                self._steps.clear()
+            self._steps[only] = step
+        return step
+
+    def indexed(self, entries: Any) -> dict[str, list[Any]]:  # noqa: ANN401
+        """The entries by what tells them apart. Only faulty lists have several of one name."""
+        if entries is None:
+            return {}
+        if type(entries) is not list:
+            raise Untrackable
+        found: dict[str, list[Any]] = {}
+        for entry in entries:
+            found.setdefault(self.step(entry), []).append(entry)
+        return found
+
+    def _is_aligned(self, old: Any, new: Any) -> bool:  # noqa: ANN401
+        """Whether the same entries stand at the same places, as they do in most changes."""
+        if not self.only or not self.exact:
+            return False
+        try:
+            names = [entry[self.only] for entry in new]
+            return [entry[self.only] for entry in old] == names and len(set(names)) == len(names)
+        except (KeyError, TypeError):
+            return False
+
+    def _compared_in_place(self, old: list[Any], new: list[Any]) -> Difference:
+        gained: FieldSet = {}
+        lost: FieldSet = {}
+        for before, entry in zip(old, new, strict=True):
+            if before != entry:
+                _note(self.step(entry), self.entry.compared(before, entry), gained, lost)
+        return _in_order(gained), _in_order(lost)
+
+    def _entries(self, value: object, of: Callable[[Any], FieldSet]) -> FieldSet:
+        found = self.indexed(value)
+        parts = {step: of(same[0]) if len(same) == 1 else LEAF for step, same in found.items()}
+        return dict(sorted(parts.items())) if len(parts) > 1 else parts
+
+    def _owned_entry(self, entry: object) -> FieldSet:
+        return with_self(self.entry.owned(entry))
+
+    def _there_entry(self, same: list[Any]) -> FieldSet:
+        return self.entry.there(same[0]) if len(same) == 1 else LEAF
+
+    def _compared_entry(self, old: list[Any], new: list[Any]) -> Difference:
+        """Entries that share a name are one value; when one is left it counts as another entry."""
+        if len(old) == len(new) == 1:
+            return self.entry.compared(old[0], new[0])
+        if len(old) > 1 and len(new) > 1:
+            return SAME if equal(old, new) else CHANGED
+        return self._there_entry(new), self._there_entry(old)
+
+
+class Free:
+    """A place where the schema names no type."""
+
+    __slots__ = ("as_list", "as_object", "exact")
+
+    def __init__(self, as_object: Node | None = None, as_list: Node | None = None) -> None:
+        self.exact = False
+        self.as_object = as_object or Granular({}, self)
+        self.as_list = as_list or UNTYPED
+
+    def of(self, value: object) -> Node:
+        """What the value makes of this place."""
+        if type(value) is dict:
+            return self.as_object
+        return self.as_list if type(value) is list else UNTYPED
+
+    def there(self, value: object) -> FieldSet:
+        return self.of(value).there(value)
+
+    def owned(self, value: object) -> FieldSet | None:
+        return self.of(value).owned(value)
+
+    def compared(self, old: object, new: object) -> Difference:
+        before, after = self.of(old), self.of(new)
+        if before is after:
+            return before.compared(old, new)
+        if old is None or new is None:
+            return self._beside_null(old, new)
+        lost = {step: node for step, node in before.there(old).items() if step != SELF}
+        return with_self(after.there(new)), lost or None
+
+    def _beside_null(self, old: object, new: object) -> Difference:
+        """What differs when one of them is null, which stands for any empty value."""
+        node = self.of(old if new is None else new)
+        return CHANGED if node is UNTYPED else node.compared(old, new)
+
+
+UNTYPED: Final = Leaf("untyped", exact=False)
+ANYTHING: Final = Free()
+
+
+def equal(one: object, other: object) -> bool:
+    """Whether two values are the same to Kubernetes: 1 is 1.0, and neither is true."""
+    if one is other:
+        return True
+    if one != other or isinstance(one, bool) != isinstance(other, bool):
+        return False
+    if isinstance(one, dict) and isinstance(other, dict):
+        return all(equal(value, other[name]) for name, value in one.items())
+    if isinstance(one, list) and isinstance(other, list):
+        return all(map(equal, one, other))
+    return True
+
+
+def _object(value: Any) -> dict[str, Any]:  # noqa: ANN401
+    if value is None:
+        return {}
+    if type(value) is not dict:
+        raise Untrackable
+    return value
+
+
+def _note(step: str, difference: Difference, gained: FieldSet, lost: FieldSet) -> None:
+    more, less = difference
+    if more is not None:
+        gained[step] = more
+    if less is not None:
+        lost[step] = less
+
+
+def _in_order(fields: FieldSet) -> FieldSet | None:
+    if len(fields) > 1:
+        return dict(sorted(fields.items()))
+    return fields or None

@@ -1,0 +1,1 @@
+"""The audit log: one line for each request that is recorded."""

@@ -1,0 +1,1 @@
+"""Authentication of requests: bearer tokens, client certificates, impersonation."""

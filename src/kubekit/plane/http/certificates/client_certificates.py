@@ -1,0 +1,65 @@
+"""Whom a client's certificate speaks for. CN is the name, each O a group, as in Kubernetes."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+
+from cryptography import x509
+from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
+
+from kubekit.plane.http.certificates.issuing import UID, Pair
+from kubekit.plane.identity.identities import CREDENTIAL, Identity, authenticated
+from kubekit.plane.users import User
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """Somebody and the certificate that says so."""
+
+    identity: Identity
+    serial: int
+    begins: datetime
+    ends: datetime
+
+
+def read_client(der: bytes, ca: Pair) -> Client | None:
+    """The client of a certificate, if that comes from our authority and was made for clients.
+
+    TLS has verified it, but against every authority that there was since the server began.
+    """
+    try:
+        certificate = x509.load_der_x509_certificate(der)
+        user = _user(certificate.subject, sha256(der).hexdigest())
+        for_clients = _is_for_clients(certificate)
+    except ValueError:  # also what a certificate may not say twice
+        return None
+    if user is None or not for_clients or not ca.signed(certificate):
+        return None
+    begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    identity = Identity(authenticated(user), "certificate")
+    return Client(identity, certificate.serial_number, begins, ends)
+
+
+def _is_for_clients(certificate: x509.Certificate) -> bool:
+    """Whether it says so. One that does not say what it is for is for nothing here."""
+    try:
+        usages = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
+    except x509.ExtensionNotFound:
+        return False
+    return ExtendedKeyUsageOID.CLIENT_AUTH in usages
+
+
+def _user(subject: x509.Name, fingerprint: str) -> User | None:
+    names, uids = _texts(subject, NameOID.COMMON_NAME), _texts(subject, UID)
+    if len(names) != 1 or len(uids) > 1 or not names[0]:
+        return None
+    groups = _texts(subject, NameOID.ORGANIZATION_NAME)
+    extra = {CREDENTIAL: (f"X509SHA256={fingerprint}",)}
+    return User(names[0], groups, "".join(uids), extra)
+
+
+def _texts(subject: x509.Name, attribute: x509.ObjectIdentifier) -> tuple[str, ...]:
+    values = [found.value for found in subject.get_attributes_for_oid(attribute)]
+    if not all(isinstance(value, str) for value in values):
+        raise ValueError("a name in a certificate is no text")
+    return tuple(map(str, values))

@@ -1,0 +1,326 @@
+"""One connection: requests in, responses out, in order.
+
+A whole request is handed to the handler inside the call that delivered its last byte, and if the
+handler can answer at once, the answer is written in that call too. Requests that come while
+another is being answered wait their turn; when many wait, nothing more is read.
+
+Whatever is refused here ends the connection: after bytes that make no sense, nothing that follows
+can be trusted to be a request.
+"""
+
+import asyncio
+import logging
+from typing import Final
+
+from kubekit.api import errors
+from kubekit.plane.http import refusals
+from kubekit.plane.http.connection import response_heads
+from kubekit.plane.http.connection.body_writer import Outlet
+from kubekit.plane.http.connection.peers import Peers
+from kubekit.plane.http.connection.request_reader import Reader, Stage, Turn
+from kubekit.plane.http.connection.slices import compressed, slices, takes_gzip
+from kubekit.plane.http.limits import Limits
+from kubekit.plane.http.messages import Caller, Handler, Pieces, Response, refusal
+
+_log: Final = logging.getLogger(__name__)
+_NOT_MODIFIED: Final = 304
+_LENGTH: Final = b"content-length: %d\r\n"
+_CHUNKED: Final = b"transfer-encoding: chunked\r\n"
+_GZIPPED: Final = b"content-encoding: gzip\r\nvary: accept-encoding\r\n" + _CHUNKED
+_UNREAD_AFTER_REFUSAL: Final = 8 << 20
+
+
+class Connection(asyncio.BufferedProtocol):
+    """The server's end of one connection.
+
+    It reads into a buffer that all connections share: for a protocol that takes its data as new
+    bytes, uvloop maps and unmaps 256 KB of memory at each read of a TLS connection.
+    """
+
+    _transport: asyncio.Transport
+    _outlet: Outlet
+
+    def __init__(self, handler: Handler, limits: Limits, peers: Peers) -> None:
+        self._handler = handler
+        self._limits = limits
+        self._peers = peers
+        self._reader = Reader(limits, peers, self._touch, self._arrived, self._invite)
+        self._turn: Turn | None = None
+        self._waiting: list[Turn] = []
+        self._pending: asyncio.Future[Response] | None = None
+        self._refusal: Response | None = None
+        self._since = peers.now
+        self._deaf = False  # nothing more is read
+        self._held_back = False
+        self._invitation_due = False
+        self._discarded = 0
+
+    # What the transport calls
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        # Of uvloop's transports not all are asyncio.Transport by inheritance.
+        self._transport = transport  # type: ignore[assignment]
+        limits = self._limits
+        self._transport.set_write_buffer_limits(high=limits.slice)
+        self._reader.caller = _caller(self._transport)
+        self._outlet = Outlet(self._transport, self._peers.soon, limits.slice, self._answered)
+        if not self._peers.join(self):
+            self._refuse(refusals.too_many_connections(limits.connections))
+
+    def get_buffer(self, sizehint: int) -> memoryview:
+        return self._peers.buffer
+
+    def buffer_updated(self, nbytes: int) -> None:
+        if self._deaf:
+            self._discard(nbytes)
+            return
+        try:
+            self._reader.feed(self._peers.buffer[:nbytes])
+        except errors.ApiError as error:
+            self._refuse(error)
+
+    def eof_received(self) -> bool:
+        """Whether to keep our half open: yes where an answer is still to come."""
+        answering = self._turn is not None and not self._outlet.streaming
+        self._deaf = True
+        self._waiting.clear()
+        return answering and self._transport.can_write_eof()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._deaf = True
+        self._turn = self._pending = None
+        self._waiting.clear()
+        self._outlet.stop()
+        self._reader.drop()
+        self._peers.leave(self)
+        # These refer back to us. Circles wait for the collector, who comes seldom: 30 KB for each.
+        del self._transport, self._outlet, self._reader
+
+    def pause_writing(self) -> None:
+        self._outlet.pause(self._peers.now)
+
+    def resume_writing(self) -> None:
+        self._outlet.resume()
+        if self._turn is not None and self._pending is None and not self._outlet.busy:
+            self._answered()
+
+    # What the sweep calls
+
+    def sweep(self, now: float) -> None:
+        waited = now - self._since
+        if self._turn is not None:
+            self._sweep_answer(now, waited)
+        elif self._deaf:
+            self._sweep_remains(waited)
+        elif self._reader.stage is Stage.NOTHING:
+            self._sweep_idle(waited)
+        elif self._reader.too_slow(waited):
+            self._refuse(refusals.TooSlow("the request did not arrive in time"))
+
+    def retire(self) -> None:
+        """Answer what is under way, then hang up."""
+        self._waiting.clear()
+        if self._turn is None:
+            self._transport.close()
+        else:
+            self._turn.persistent = False
+
+    def abort(self) -> None:
+        self._transport.abort()
+
+    # Answering
+
+    def _touch(self) -> None:
+        self._since = self._peers.now
+
+    def _arrived(self, turn: Turn) -> None:
+        self._invitation_due = False
+        if self._turn is None and not self._waiting:
+            self._begin(turn)
+            return
+        self._waiting.append(turn)
+        full = len(self._waiting) >= self._limits.pipelined or _has_body(turn)
+        if full and not self._held_back:
+            self._held_back = True
+            self._transport.pause_reading()
+
+    def _begin(self, turn: Turn) -> None:
+        self._turn = turn
+        self._since = self._peers.now
+        try:
+            answer = self._handler(turn.request) if turn.request is not None else self._refusal
+        except (Exception, asyncio.CancelledError):  # noqa: BLE001 - else the peer would wait
+            _log.exception("a request was not answered")
+            self.abort()
+            return
+        if isinstance(answer, Response):
+            self._send(answer, turn)
+            return
+        assert answer is not None
+        self._pending = asyncio.ensure_future(answer)
+        self._pending.add_done_callback(self._resolved)
+
+    def _resolved(self, pending: asyncio.Future[Response]) -> None:
+        """The answer is there: too late, perhaps, and then nobody waits for it."""
+        awaited = pending is self._pending
+        if pending.cancelled() or pending.exception() is not None:
+            if awaited:
+                self.abort()
+            return
+        response = pending.result()
+        if awaited and self._turn is not None:
+            self._pending = None
+            self._send(response, self._turn)
+        elif not isinstance(response.body, bytes | Pieces):
+            response.body.close()
+
+    def _send(self, response: Response, turn: Turn) -> None:
+        half_closed = self._deaf and self._refusal is None
+        if response.close or half_closed:
+            turn.persistent = False
+        body = response.body
+        if isinstance(body, bytes) and not self._compresses(body, turn):
+            framing = b"" if response.status == _NOT_MODIFIED else _LENGTH % len(body)
+            head = self._head(response, framing, turn)
+            self._transport.write(head if _is_head(turn) else head + body)
+            self._answered()
+        elif isinstance(body, bytes | Pieces):
+            self._send_large(response, body, turn)
+        elif half_closed:  # whether it still listens could never be found out
+            body.close()
+            self.abort()
+        else:
+            self._transport.write(self._head(response, _CHUNKED, turn))
+            self._outlet.follow(body, chunked=turn.modern)
+
+    def _send_large(self, response: Response, body: bytes | Pieces, turn: Turn) -> None:
+        parts = slices(body, self._limits.slice)
+        if self._compresses(body, turn):
+            self._transport.write(self._head(response, _GZIPPED, turn))
+            self._outlet.pour(compressed(parts))
+        else:
+            framing = _LENGTH % len(body)
+            self._transport.write(self._head(response, framing, turn))
+            self._outlet.pour(parts)
+
+    def _compresses(self, body: bytes | Pieces, turn: Turn) -> bool:
+        if not turn.modern or turn.request is None or len(body) <= self._limits.gzip_over:
+            return False
+        return takes_gzip(turn.request.headers.get("accept-encoding", ""))
+
+    def _head(self, response: Response, framing: bytes, turn: Turn) -> bytes:
+        if not turn.modern and framing is _CHUNKED:
+            framing = b""  # a stream for an old client ends with the connection
+            turn.persistent = False
+        parts = [response_heads.opening(response.status, response.content_type), framing]
+        parts.append(
+            response_heads.lines(response.headers) if response.headers else response_heads.UNCACHED
+        )
+        if not turn.persistent:
+            parts.append(b"connection: close\r\n")
+        elif not turn.modern:
+            parts.append(b"connection: keep-alive\r\n")
+        parts.append(self._peers.date)
+        return b"".join(parts)
+
+    def _answered(self) -> None:
+        """One answer is written: the next request's turn, once the peer has read enough."""
+        turn = self._turn
+        if turn is None or self._outlet.paused:
+            return
+        self._turn = None
+        self._since = self._peers.now
+        if not turn.persistent:
+            self._hang_up()
+        elif self._waiting:
+            self._peers.loop.call_soon(self._next)
+        elif self._invitation_due:
+            self._invite()
+
+    def _next(self) -> None:
+        if self._turn is not None or not self._waiting:
+            return
+        turn = self._waiting.pop(0)
+        if self._held_back and not self._waiting:
+            self._held_back = False
+            self._transport.resume_reading()
+        self._begin(turn)
+
+    def _invite(self) -> None:
+        """Tell a client that waits for it to send its body, once it is that request's turn."""
+        self._invitation_due = self._turn is not None or bool(self._waiting)
+        if not self._invitation_due:
+            self._transport.write(response_heads.CONTINUE)
+
+    # Ending
+
+    def _refuse(self, error: errors.ApiError) -> None:
+        """Answer with a refusal, in its turn, and read no more. Of a stranger the handler is told."""
+        self._deaf = True
+        self._refusal = refusal(error)
+        self._arrived(Turn(self._reader.stranger, persistent=False, modern=True))
+
+    def _hang_up(self) -> None:
+        """Close. With bytes unread a close is a reset, which would destroy our last words."""
+        if self._refusal is None:
+            self._transport.close()
+        elif self._transport.can_write_eof():
+            self._transport.write_eof()
+
+    def _discard(self, size: int) -> None:
+        self._discarded += size
+        if self._discarded > _UNREAD_AFTER_REFUSAL:
+            self.abort()
+
+    def _sweep_remains(self, waited: float) -> None:
+        """The peer has been told that nothing more is read, and has had a moment to hear it."""
+        if waited > self._limits.drain_time:
+            self.abort()
+        elif waited >= self._limits.tick:
+            self._transport.close()
+
+    def _sweep_idle(self, waited: float) -> None:
+        """Nobody asks. A close may still wait for a peer that does not read its last answer."""
+        limits = self._limits
+        if waited > limits.idle_time + limits.drain_time:
+            self.abort()
+        elif waited > limits.idle_time:
+            self._transport.close()
+
+    def _sweep_answer(self, now: float, waited: float) -> None:
+        outlet, limits = self._outlet, self._limits
+        if outlet.streaming:
+            patience = limits.drain_time if outlet.ending else limits.stall_time
+            stalled = outlet.paused and now - outlet.paused_since > patience
+            if stalled or self._held_back:  # while nothing is read, that it has left is not seen
+                self.abort()
+        elif waited > limits.request_time:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """No answer in time: say so, if nothing has been said yet."""
+        turn = self._turn
+        if self._pending is None or turn is None:
+            self.abort()
+            return
+        self._pending = None
+        turn.persistent = False
+        message = f"no answer within {self._limits.request_time:g} s; it may have happened yet"
+        self._send(refusal(errors.Timeout(message)), turn)
+
+
+def _caller(transport: asyncio.BaseTransport) -> Caller:
+    """Who is there, as the handshake found out. It holds for the whole connection."""
+    peer = transport.get_extra_info("peername")
+    tls = transport.get_extra_info("ssl_object")
+    certificate = None if tls is None else tls.getpeercert(binary_form=True)
+    return Caller(peer[0] if peer else "", certificate or b"")
+
+
+def _is_head(turn: Turn) -> bool:
+    return turn.request is not None and turn.request.method == "HEAD"
+
+
+def _has_body(turn: Turn) -> bool:
+    """Bodies may be large: of those that wait there is one."""
+    return turn.request is not None and bool(turn.request.body)

@@ -1,0 +1,1 @@
+"""The content of requests and responses: media types, bodies, query parameters."""

@@ -1,0 +1,89 @@
+"""A watch as the body of a response: lines of JSON, for as long as somebody listens."""
+
+from asyncio import AbstractEventLoop, TimerHandle
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from kubekit.plane.registry.verbs.watches import Notice, Watch
+
+_TAKEN_AT_ONCE: Final = 100
+Write = Callable[[Notice], bytes]
+
+
+class WatchStream:
+    """A watch that ends by itself after its time, and when its plane goes away.
+
+    ``write`` makes a line of a notice; without it the lines are those that all watchers share.
+    """
+
+    __slots__ = ("_finishing", "_gone", "_timer", "_watch", "_write", "ended")
+
+    def __init__(
+        self,
+        watch: Watch,
+        write: Write | None,
+        gone: Callable[["WatchStream"], None],
+    ) -> None:
+        self._watch = watch
+        self._write = write
+        self._gone = gone
+        self._timer: TimerHandle | None = None
+        self._finishing = False
+        self.ended = False
+
+    def limit(self, loop: AbstractEventLoop, seconds: float) -> None:
+        """End after so many seconds."""
+        self._timer = loop.call_later(seconds, self.finish)
+
+    def start(self, ready: Callable[[], None]) -> None:
+        self._watch.ready = ready
+
+    def take(self) -> Sequence[bytes]:
+        if self.ended:
+            return ()
+        notices = self._watch.take(_TAKEN_AT_ONCE)
+        self.ended = self._watch.ended
+        write = self._write
+        if write is None:
+            return [notice.line for notice in notices]
+        return [write(notice) for notice in notices]
+
+    def finish(self) -> None:
+        """Tell where the watch stands, for a client that asked to be told, and end it."""
+        if not self._finishing:
+            self._finishing = True
+            self._watch.finish()
+
+    def close(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._watch.close()
+        self._gone(self)
+
+
+class Watches:
+    """The watches that are open on a plane. Once they are finished, so is each that comes."""
+
+    __slots__ = ("_finished", "_open")
+
+    def __init__(self) -> None:
+        self._open: set[WatchStream] = set()
+        self._finished = False
+
+    def __len__(self) -> int:
+        return len(self._open)
+
+    def add(self, stream: WatchStream) -> None:
+        self._open.add(stream)
+        if self._finished:
+            stream.finish()
+
+    def discard(self, stream: WatchStream) -> None:
+        self._open.discard(stream)
+
+    def finish(self) -> None:
+        """End them all."""
+        self._finished = True
+        for stream in list(self._open):
+            stream.finish()

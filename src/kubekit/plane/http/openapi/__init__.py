@@ -1,0 +1,1 @@
+"""The documents that describe a plane to clients: discovery and OpenAPI."""

@@ -1,0 +1,36 @@
+"""The pages by which others find the key that a plane's tokens can be checked with.
+
+They are in the words of OpenID. Where the keys are is told under the name that the server was asked
+by; that is why nobody may keep the page for somebody else.
+"""
+
+import msgspec
+
+from kubekit.plane.http.messages import JSON, Request, Response
+from kubekit.plane.identity.accounts import issuer_of
+from kubekit.plane.identity.web_tokens import SigningKey
+
+
+def answer(request: Request, key: SigningKey) -> Response | None:
+    """The page at a path of a plane, or None where there is none."""
+    match request.path:
+        case "/.well-known/openid-configuration":
+            return Response(200, _configuration(request), JSON)
+        case "/openid/v1/jwks":
+            keys = msgspec.json.encode({"keys": [key.jwk]})
+            return Response(200, keys, "application/jwk-set+json")
+        case _:
+            return None
+
+
+def _configuration(request: Request) -> bytes:
+    url = f"https://{request.headers.get('host', 'localhost')}{request.prefix}"
+    return msgspec.json.encode(
+        {
+            "issuer": issuer_of(request.prefix),
+            "jwks_uri": f"{url}/openid/v1/jwks",
+            "response_types_supported": ["id_token"],
+            "subject_types_supported": ["public"],
+            "id_token_signing_alg_values_supported": ["ES256"],
+        }
+    )

@@ -1,0 +1,158 @@
+"""The pages that describe a plane: discovery, OpenAPI, version, health, metrics, keys.
+
+    server = Server(address, tls, tokens, environment, Seams(site=Pages()))
+
+Whatever depends only on the kinds is kept as bytes and carries a hash. Planes with the same kinds
+share one set of pages, and a plane whose kinds change gets another one.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Final
+from urllib.parse import parse_qs
+
+from kubekit.api import errors
+from kubekit.plane.http import health, openid
+from kubekit.plane.http.audit.audit_log import Audit
+from kubekit.plane.http.content.accept_header import Range, ranges, takes
+from kubekit.plane.http.interfaces import Attributes, Served
+from kubekit.plane.http.messages import JSON, Request, Response, refusal
+from kubekit.plane.http.metrics import CONTENT_TYPE, Metrics
+from kubekit.plane.http.openapi import openapi_v2_protobuf, version
+from kubekit.plane.http.openapi.discovery import Generation
+from kubekit.plane.http.openapi.document_cache import Page, book_of
+from kubekit.plane.identity.web_tokens import SigningKey
+
+_AGGREGATED: Final = frozenset({"/api", "/apis"})
+_GENERATIONS: Final[Mapping[str, Generation]] = {"v2": "v2", "v2beta1": "v2beta1"}
+_VERSION: Final = version.document()
+_CHECK_EACH_TIME: Final = ("cache-control", "no-cache, private")
+_KEEP: Final = ("cache-control", "public, immutable, max-age=31536000")
+_BY_ACCEPT: Final = ("vary", "Accept")
+_NOT_ACCEPTABLE: Final = errors.NotAcceptable(
+    "only the following media types are accepted: application/json"
+)
+_NOT_ALLOWED: Final = errors.MethodNotAllowed("this page can only be read: use GET")
+
+
+class Pages:
+    """Answers for what is no object. It is the `Site` of a server.
+
+    ``figures`` are told at the root beside those of the plane there: they are the process's own, and
+    no business of whoever may only see one plane of many.
+    """
+
+    def __init__(
+        self,
+        audit: Audit | None = None,
+        signing: SigningKey | None = None,
+        figures: Callable[[], bytes] = bytes,
+    ) -> None:
+        self._metrics = Metrics(audit)
+        self._signing = signing
+        self._figures = figures
+
+    def observe(
+        self, plane: Served | None, attributes: Attributes, status: int, seconds: float
+    ) -> None:
+        """Count a request that was answered."""
+        registry = None if plane is None else plane.registry
+        self._metrics.observe(registry, attributes, status, seconds)
+
+    def answer(self, plane: Served, request: Request) -> Response | None:
+        """The page at a path, or None where no page is."""
+        find = _WINGS.get(request.path[1:].partition("/")[0])
+        response = None if find is None else find(self, plane, request)
+        if response is not None and request.method != "GET":
+            return refusal(_NOT_ALLOWED)
+        return response
+
+    def documents(self, plane: Served, request: Request) -> Response | None:
+        """Discovery and OpenAPI."""
+        path = request.path.rstrip("/")
+        book = book_of(plane.kinds.members)
+        generation = _generation(request) if path in _AGGREGATED else None
+        if generation is not None:
+            kind = f"{JSON};g=apidiscovery.k8s.io;v={generation};as=APIGroupDiscoveryList"
+            return _tagged(book.aggregated(path, generation), request, kind)
+        if path == "/openapi/v2" and _takes_protobuf(request):
+            return _tagged(book.protobuf(), request, openapi_v2_protobuf.CONTENT_TYPE)
+        page = book.page(path, request.prefix)
+        return None if page is None else _served(page, request)
+
+    def version(self, plane: Served, request: Request) -> Response | None:
+        if request.path.rstrip("/") != "/version":
+            return None
+        return Response(200, _VERSION, JSON, (_CHECK_EACH_TIME,))
+
+    def health(self, plane: Served, request: Request) -> Response | None:
+        return health.answer(plane.registry.store, request.path, request.query)
+
+    def metrics(self, plane: Served, request: Request) -> Response | None:
+        if request.path != "/metrics":
+            return None
+        more = b"" if request.prefix else self._figures()
+        return Response(200, self._metrics.text(plane.registry) + more, CONTENT_TYPE)
+
+    def issuer(self, plane: Served, request: Request) -> Response | None:
+        """Who signs the tokens of service accounts, where there is a key that lasts."""
+        return None if self._signing is None else openid.answer(request, self._signing)
+
+
+_WINGS: Final[Mapping[str, Callable[[Pages, Served, Request], Response | None]]] = {
+    "api": Pages.documents,
+    "apis": Pages.documents,
+    "openapi": Pages.documents,
+    "version": Pages.version,
+    "livez": Pages.health,
+    "readyz": Pages.health,
+    "healthz": Pages.health,
+    "metrics": Pages.metrics,
+    ".well-known": Pages.issuer,
+    "openid": Pages.issuer,
+}
+
+
+def _generation(request: Request) -> Generation | None:
+    """The aggregated form of discovery that the client likes better than the classic one."""
+    for accepted in _json_ranges(request):
+        said = accepted.parameters
+        if "as" not in said:
+            return None
+        if (said["as"], said.get("g")) == ("APIGroupDiscoveryList", "apidiscovery.k8s.io"):
+            found = _GENERATIONS.get(said.get("v", ""))
+            if found is not None:
+                return found
+    return None
+
+
+def _served(page: Page, request: Request) -> Response:
+    if all("as" in accepted.parameters for accepted in _json_ranges(request)):
+        return refusal(_NOT_ACCEPTABLE)
+    return _tagged(page, request, JSON)
+
+
+def _tagged(page: Page, request: Request, content_type: str) -> Response:
+    """The page, or less where the client has it already.
+
+    A client that names a hash may keep what it gets for good, so it must get the very version
+    that it names: for another one it is sent to the right address.
+    """
+    asked = parse_qs(request.query).get("hash", [""])[-1] if request.query else ""
+    keep = _KEEP if asked else _CHECK_EACH_TIME
+    tag = f'"{page.hash}"'
+    headers = (keep, ("etag", tag), _BY_ACCEPT)
+    if asked not in ("", page.hash):
+        return Response(301, b"", content_type, (*headers[1:], ("location", f"?hash={page.hash}")))
+    if tag in request.headers.get("if-none-match", ""):
+        return Response(304, b"", content_type, headers)
+    return Response(200, page.body, content_type, headers)
+
+
+def _takes_protobuf(request: Request) -> bool:
+    """Whether the client names it: one that takes anything can read JSON for sure."""
+    accepted = ranges(request.headers.get("accept", ""))
+    return any(entry.type in openapi_v2_protobuf.ACCEPTED for entry in accepted)
+
+
+def _json_ranges(request: Request) -> list[Range]:
+    return [r for r in ranges(request.headers.get("accept", "")) if takes(r, JSON)]

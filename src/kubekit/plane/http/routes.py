@@ -1,0 +1,119 @@
+"""Paths to places: which kind, which namespace, which object, which part of it.
+
+/api/v1/namespaces/<namespace>/<plural>/<name>/<subresource>
+/apis/<group>/<version>/namespaces/<namespace>/<plural>/<name>/<subresource>
+/apis/<group>/<version>/<plural>/<name>/<subresource>
+/apis/<group>/<version>/watch/...     the old form of ?watch=true
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from kubekit.api.errors import BadRequest
+from kubekit.plane.http.escapes import unescape
+from kubekit.plane.http.refusals import no_such_resource
+from kubekit.plane.registry.kinds import Kind, Kinds
+from kubekit.plane.registry.verbs.namespace_gate import STORAGE as NAMESPACES
+
+FINALIZE: Final = "finalize"
+"""Where a namespace's own finalizers are taken off, once it is empty."""
+# What stands where a plural would stand below a namespace, and is a part of the namespace itself.
+_PARTS_OF_NAMESPACES: Final = frozenset({"status", FINALIZE})
+_NAME_AND_SUBRESOURCE: Final = 2
+
+
+@dataclass(slots=True)
+class Route:
+    """A place in a plane. ``everywhere`` is the collection of all namespaces."""
+
+    kind: Kind
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+    watch: bool = False
+
+    @property
+    def question(self) -> Kind | None:
+        """The kind of what is asked here, where something is asked and nothing is stored."""
+        if self.subresource:
+            return self.kind.questions.get(self.subresource)
+        return self.kind if self.kind.virtual else None
+
+    @property
+    def everywhere(self) -> bool:
+        return self.kind.resource.namespaced and not self.namespace
+
+
+def segments_of(path: str) -> list[str]:
+    """The parts of a path between its slashes; one slash at the end does not matter."""
+    segments = path[1:].split("/")
+    if len(segments) > 1 and not segments[-1]:
+        segments.pop()
+    if "%" not in path:
+        return segments
+    return [unescape(segment, "the path") for segment in segments]
+
+
+def route(kinds: Kinds, segments: Sequence[str]) -> Route:
+    """The place that a path names."""
+    match segments:
+        case ["api", version, *rest]:
+            return _place(kinds, "", version, rest)
+        case ["apis", group, version, *rest] if group:
+            return _place(kinds, group, version, rest)
+        case _:
+            raise no_such_resource()
+
+
+def _place(kinds: Kinds, group: str, version: str, rest: list[str]) -> Route:
+    watch = rest[:1] == ["watch"]
+    if watch:
+        rest = rest[1:]
+    match rest:
+        case ["namespaces", namespace, plural, *more] if plural not in _PARTS_OF_NAMESPACES:
+            below = bool(namespace)
+        case [plural, *more]:
+            namespace, below = "", True
+        case _:
+            raise no_such_resource()
+    kind = kinds.find(group, version, plural)
+    if kind is None or not below:
+        raise no_such_resource()
+    return _checked(kind, namespace, more, watch=watch)
+
+
+def _checked(kind: Kind, namespace: str, rest: list[str], *, watch: bool) -> Route:
+    if len(rest) > _NAME_AND_SUBRESOURCE or not all(rest):
+        raise no_such_resource()
+    name = rest[0] if rest else ""
+    subresource = rest[1] if len(rest) > 1 else ""
+    resource = kind.resource
+    if bool(namespace) != resource.namespaced and (namespace or name):
+        raise no_such_resource()
+    if subresource and (watch or not _has(kind, subresource)):
+        raise no_such_resource()
+    if kind.virtual and (name or watch or (resource.namespaced and not namespace)):
+        raise no_such_resource()
+    _check_segment("Name", name)
+    _check_segment("Namespace", namespace)
+    return Route(kind, namespace, name, subresource, watch)
+
+
+def _has(kind: Kind, subresource: str) -> bool:
+    resource = kind.resource
+    return (
+        (subresource == "status" and resource.status)
+        or (subresource == "scale" and resource.scale is not None)
+        or (subresource == FINALIZE and kind.storage == NAMESPACES)
+        or subresource in kind.questions
+    )
+
+
+def _check_segment(what: str, text: str) -> None:
+    """Refuse what no object can be called and other programs read as another path."""
+    if text in (".", ".."):
+        raise BadRequest(f"{what} parameter invalid: \"{text}\": may not be '{text}'")
+    for wrong in ("/", "%"):
+        if wrong in text:
+            raise BadRequest(f"{what} parameter invalid: \"{text}\": may not contain '{wrong}'")

@@ -1,0 +1,151 @@
+"""The listener: one address, many planes.
+
+server = Server(("127.0.0.1", 0), Certificates(...), Tokens(...), environment)
+server.mount("/", plane)
+await server.start()
+... server.url ...
+await server.close()
+"""
+
+import asyncio
+import errno
+from ipaddress import ip_address
+from typing import Final
+
+from kubekit.environment import Environment
+from kubekit.plane.http.application import Application
+from kubekit.plane.http.authentication import identity_reviews
+from kubekit.plane.http.authentication.authenticator import Authenticator
+from kubekit.plane.http.authentication.bearer_tokens import Tokens
+from kubekit.plane.http.certificates.authority import Certificates, Renewals
+from kubekit.plane.http.connection.peers import Peers
+from kubekit.plane.http.connection.protocol import Connection
+from kubekit.plane.http.interfaces import PLAIN, Seams, Served
+from kubekit.plane.identity.accounts import issuer_of
+
+_BACKLOG: Final = 1024
+
+
+class CannotListen(Exception):
+    """The address cannot be had. Says which, and what to do."""
+
+
+class Server:
+    """Serves every mounted plane until it is closed."""
+
+    def __init__(
+        self,
+        address: tuple[str, int],
+        tls: Certificates | None,
+        tokens: Tokens,
+        environment: Environment,
+        seams: Seams = PLAIN,
+    ) -> None:
+        if not address[0]:
+            raise CannotListen("no address to listen on is named: 127.0.0.1 is this machine's own")
+        if tls is None and not is_loopback(address[0]):
+            raise CannotListen(
+                f"{address[0]} is not a loopback address: it is served with TLS only"
+            )
+        self._address = address
+        self._tls = tls
+        self._limits = seams.limits
+        self._environment = environment
+        self._authenticator = Authenticator(
+            tokens, environment, tls, seams.signing, anonymous_health=seams.anonymous_health
+        )
+        self._application = Application(self._authenticator, environment, seams)
+        self._peers = Peers(seams.limits, environment, self._authenticator.knows)
+        self._listener: asyncio.Server | None = None
+        self._renewals = None if tls is None else Renewals(tls, environment.now)
+
+    @property
+    def port(self) -> int:
+        """The port in use, which differs from the one asked for when that was 0."""
+        return next((port for _, port in self.addresses), self._address[1])
+
+    @property
+    def addresses(self) -> list[tuple[str, int]]:
+        """Every address that is listened on."""
+        sockets = () if self._listener is None else self._listener.sockets
+        return [socket.getsockname()[:2] for socket in sockets]
+
+    @property
+    def url(self) -> str:
+        host = self._address[0]
+        shown = f"[{host}]" if ":" in host else host
+        return f"{'http' if self._tls is None else 'https'}://{shown}:{self.port}"
+
+    @property
+    def connections(self) -> int:
+        return len(self._peers)
+
+    @property
+    def watches(self) -> int:
+        """How many watches are open."""
+        return self._application.watches
+
+    def mount(self, prefix: str, plane: Served) -> None:
+        """Serve a plane below a path: ``/`` or ``/clusters/<name>``, say."""
+        self._application.mount(prefix, plane)
+        identity_reviews.answer(self._authenticator, prefix, plane.registry, self._environment)
+
+    def unmount(self, prefix: str) -> None:
+        """Stop serving a plane. Its watches end; requests under way are answered."""
+        self._application.unmount(prefix)
+        self._authenticator.remove(issuer_of(prefix))
+
+    def mounted(self, prefix: str) -> Served:
+        """The plane below a path."""
+        return self._application.mounted(prefix)
+
+    async def start(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._peers.open(loop)
+        host, port = self._address
+        try:
+            self._listener = await loop.create_server(
+                lambda: Connection(self._application.handle, self._limits, self._peers),
+                host,
+                port,
+                backlog=_BACKLOG,
+                ssl=None if self._tls is None else self._tls.context,
+                ssl_handshake_timeout=None if self._tls is None else self._limits.header_time,
+                ssl_shutdown_timeout=None if self._tls is None else self._limits.drain_time,
+            )
+        except UnicodeError as problem:
+            raise CannotListen(f"cannot listen on {host}: it is no address") from problem
+        except OSError as problem:
+            raise CannotListen(_advice(problem, host, port)) from problem
+        if self._renewals is not None:
+            self._renewals.start(loop)
+
+    async def close(self) -> None:
+        """Stop listening, end the watches, let what is under way be answered, then hang up."""
+        if self._listener is None:
+            return
+        self._listener.close()
+        if self._renewals is not None:
+            self._renewals.stop()
+        self._application.close()
+        await self._peers.close()
+        self._listener = None
+
+
+def is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _advice(problem: OSError, host: str, port: int) -> str:
+    match problem.errno:
+        case errno.EADDRINUSE:
+            return f"port {port} of {host} is in use: name another one, or 0 for any that is free"
+        case errno.EACCES:
+            return f"port {port} of {host} may not be used by this user: name one above 1023"
+        case _:
+            return f"cannot listen on {host}, port {port}: {problem.strerror}"

@@ -1,0 +1,274 @@
+"""What each method does at each place: HTTP's words to the registry's verbs."""
+
+from asyncio import AbstractEventLoop
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+
+from kubekit.api.errors import BadRequest
+from kubekit.client.options import PatchType
+from kubekit.plane.http.content import request_bodies, responses
+from kubekit.plane.http.content.query_parameters import (
+    Parameters,
+    include_object,
+    list_options,
+    watch_options,
+    write_options,
+)
+from kubekit.plane.http.content.response_formats import PLAIN, Form, form_for
+from kubekit.plane.http.content.watch_streams import Watches, WatchStream
+from kubekit.plane.http.interfaces import Verb
+from kubekit.plane.http.messages import Body, Request, Response
+from kubekit.plane.http.refusals import no_such_method
+from kubekit.plane.http.routes import FINALIZE, Route
+from kubekit.plane.registry.encoding import encode
+from kubekit.plane.registry.kinds import Kind
+from kubekit.plane.registry.patch import patches
+from kubekit.plane.registry.registry import Registry
+from kubekit.plane.registry.verbs.applies import MayCreate, nothing_against_it
+from kubekit.plane.registry.verbs.results import Written
+from kubekit.plane.registry.virtual_kinds import Question
+
+_COLLECTION: Final[Mapping[str, Verb]] = {
+    "GET": "list",
+    "POST": "create",
+    "DELETE": "deletecollection",
+}
+_EVERYWHERE: Final[Mapping[str, Verb]] = {"GET": "list"}
+_OBJECT: Final[Mapping[str, Verb]] = {
+    "GET": "get",
+    "PUT": "update",
+    "PATCH": "patch",
+    "DELETE": "delete",
+}
+_SUBRESOURCE: Final[Mapping[str, Verb]] = {"GET": "get", "PUT": "update", "PATCH": "patch"}
+_UNNAMED: Final = "unknown"
+_REPLACED: Final[Mapping[str, Verb]] = {"PUT": "update"}
+_QUESTION: Final[Mapping[str, Verb]] = {"POST": "create"}
+
+
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What the verbs need besides the request: the plane's registry, a clock, and the watches."""
+
+    registry: Registry
+    now: Callable[[], datetime]
+    loop: AbstractEventLoop
+    watches: Watches
+    watch_time: Callable[[], float]
+    body_limit: int
+
+
+@dataclass(slots=True)
+class Call:
+    """One request, understood."""
+
+    request: Request
+    route: Route
+    parameters: Parameters
+    desk: Desk
+    may_create: MayCreate | None = None
+
+    @property
+    def agent(self) -> str:
+        """What the client's program calls itself."""
+        return self.request.headers.get("user-agent", "") or _UNNAMED
+
+    def form(self) -> Form:
+        return form_for(self.request.headers.get("accept", ""))
+
+
+def verb_of(method: str, route: Route, parameters: Parameters) -> Verb:
+    """What the request wants to do, in the words of an access rule."""
+    verb = _allowed(route).get(method)
+    if verb is None or (verb == "deletecollection" and route.kind.storage == "/namespaces"):
+        raise no_such_method()
+    if route.watch or (verb == "list" and parameters and parameters.flag("watch")):
+        if verb not in ("get", "list"):
+            raise no_such_method()
+        return "watch"
+    return verb
+
+
+def _allowed(route: Route) -> Mapping[str, Verb]:
+    if route.question is not None:
+        return _QUESTION
+    if route.subresource:
+        return _REPLACED if route.subresource == FINALIZE else _SUBRESOURCE
+    if route.name:
+        return _OBJECT
+    return _EVERYWHERE if route.everywhere else _COLLECTION
+
+
+def get(call: Call) -> Response:
+    route, parameters = call.route, call.parameters
+    form, registry = call.form(), call.desk.registry
+    if route.subresource == "scale":
+        return _shown(call, registry.get_scale(route.kind, route.namespace, route.name).data)
+    version = parameters.text("resourceVersion") if parameters else ""
+    record = registry.get(route.kind, route.namespace, route.name, version)
+    if form is PLAIN:
+        return _shown(call, record.data)
+    include = include_object(parameters)
+    return _shown(call, responses.one(route.kind, record, form, include, call.desk.now()))
+
+
+async def list_(call: Call) -> Response:
+    route, form = call.route, call.form()
+    include = include_object(call.parameters)
+    options = list_options(call.parameters)
+    found = await call.desk.registry.list(route.kind, route.namespace, options)
+    return _shown(call, responses.page(route.kind, found, form, include, call.desk.now()))
+
+
+async def watch(call: Call) -> Response:
+    route, desk, form = call.route, call.desk, call.form()
+    include = include_object(call.parameters)
+    options = watch_options(call.parameters)
+    opened = await desk.registry.watch(route.kind, route.namespace, options, route.name)
+    write = responses.line_writer(route.kind, form, include, desk.now)
+    stream = WatchStream(opened, write, desk.watches.discard)
+    desk.watches.add(stream)
+    stream.limit(desk.loop, options.timeout_seconds or desk.watch_time())
+    return _shown(call, stream)
+
+
+async def create(call: Call) -> Response:
+    route, desk = call.route, call.desk
+    if route.question is not None:
+        return await _ask(call, route.question)
+    form, options = call.form(), write_options(call.parameters, "CreateOptions", call.agent)
+    call.request.dry_run = options.dry_run
+    document = request_bodies.document(call.request, route.kind, desk.body_limit)
+    written = await desk.registry.create(
+        route.kind, route.namespace, document, options, user=call.request.user
+    )
+    call.request.subject = written.record.key.rpartition("/")[2]
+    return _written(call, form, written, 201)
+
+
+async def update(call: Call) -> Response:
+    route, desk = call.route, call.desk
+    form, options = call.form(), write_options(call.parameters, "UpdateOptions", call.agent)
+    call.request.dry_run = options.dry_run
+    document = request_bodies.document(call.request, route.kind, desk.body_limit)
+    written = await desk.registry.update(
+        route.kind,
+        route.namespace,
+        route.name,
+        document,
+        options,
+        route.subresource,
+        user=call.request.user,
+        may_create=call.may_create or nothing_against_it,
+    )
+    return _written(call, form, written, 200)
+
+
+async def patch(call: Call) -> Response:
+    route, desk = call.route, call.desk
+    form = call.form()
+    kind = request_bodies.patch_type(call.request)
+    if kind is not PatchType.APPLY:
+        patches.check_type(route.kind, kind)
+    try:
+        change = request_bodies.patch(call.request, kind, desk.body_limit)
+    except BadRequest:
+        # What is to be changed is looked for first; what is applied need not be there.
+        if kind is not PatchType.APPLY:
+            desk.registry.get(route.kind, route.namespace, route.name)
+        raise
+    # Who applies has to name himself: his program may be that of many.
+    agent = "" if kind is PatchType.APPLY else call.agent
+    options = write_options(call.parameters, "PatchOptions", agent)
+    call.request.dry_run = options.dry_run
+    written = await desk.registry.patch(
+        route.kind,
+        route.namespace,
+        route.name,
+        kind,
+        change,
+        options,
+        route.subresource,
+        user=call.request.user,
+        may_create=call.may_create or nothing_against_it,
+    )
+    return _written(call, form, written, 200)
+
+
+async def delete(call: Call) -> Response:
+    route, desk = call.route, call.desk
+    options = request_bodies.delete_options(call.request, call.parameters, desk.body_limit)
+    call.request.dry_run = options.dry_run
+    deleted = await desk.registry.delete(
+        route.kind, route.namespace, route.name, options, user=call.request.user
+    )
+    if deleted.gone:
+        return responses.removed(route.kind, deleted.record, route.name)
+    return Response(200, deleted.record.data)
+
+
+async def delete_collection(call: Call) -> Response:
+    route, desk, form = call.route, call.desk, call.form()
+    which = list_options(call.parameters)
+    options = request_bodies.delete_options(call.request, call.parameters, desk.body_limit)
+    call.request.dry_run = options.dry_run
+    found = await desk.registry.delete_collection(
+        route.kind, route.namespace, which, options, user=call.request.user
+    )
+    return Response(200, responses.page(route.kind, found, form, "Metadata", desk.now()))
+
+
+READS: Final = frozenset({"get", "list", "watch"})
+
+Act = Callable[[Call], Response | Awaitable[Response]]
+ACTS: Final[Mapping[Verb, Act]] = {
+    "get": get,
+    "list": list_,
+    "watch": watch,
+    "create": create,
+    "update": update,
+    "patch": patch,
+    "delete": delete,
+    "deletecollection": delete_collection,
+}
+
+
+async def _ask(call: Call, kind: Kind) -> Response:
+    """The answer to a question, which is the question with its answer filled in."""
+    route, desk = call.route, call.desk
+    call.form()  # an answer has but one form, so whether it is taken is all that matters
+    options = write_options(call.parameters, "CreateOptions")
+    call.request.dry_run = options.dry_run
+    document = request_bodies.document(call.request, kind, desk.body_limit)
+    question = Question(
+        kind=route.kind,
+        namespace=route.namespace,
+        name=route.name,
+        subresource=route.subresource,
+        document=document,
+        user=call.request.user,
+        dry_run=options.dry_run,
+        field_validation=options.field_validation,
+    )
+    body = encode(await desk.registry.ask(question))
+    return Response(201, body, headers=responses.warning_headers(question.warnings))
+
+
+def _shown(call: Call, body: Body) -> Response:
+    """What was asked for. Whoever uses a version that is going away is told each time."""
+    warning = call.route.kind.warning
+    return Response(200, body, headers=responses.warning_headers((warning,)) if warning else ())
+
+
+def _written(call: Call, form: Form, written: Written, status: int) -> Response:
+    kind, body = call.route.kind, written.record.data
+    if form is not PLAIN and call.route.subresource != "scale":
+        include = include_object(call.parameters)
+        body = responses.one(kind, written.record, form, include, call.desk.now())
+    response = Response(201 if written.created else status, body)
+    warnings = (*written.warnings, kind.warning) if kind.warning else written.warnings
+    if warnings:
+        response.headers = responses.warning_headers(warnings)
+    return response

@@ -1,0 +1,95 @@
+"""Reviews of who somebody is: of a token, and of the one who asks."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+
+from kubekit.api import times
+from kubekit.api.errors import BadRequest
+from kubekit.client.transport import Document
+from kubekit.plane.registry.virtual_kinds import Question
+from kubekit.plane.users import User
+
+REVIEWS_OF_TOKENS: Final = "authentication.k8s.io/tokenreviews"
+REVIEWS_OF_ONESELF: Final = "authentication.k8s.io/selfsubjectreviews"
+_INVALID: Final = "invalid bearer token"
+
+
+@dataclass(frozen=True, slots=True)
+class Spoken:
+    """Whom a token speaks for. Without audiences it is for whoever asks."""
+
+    user: User
+    audiences: tuple[str, ...] | None = None
+
+
+Speaks = Callable[[str], Spoken | None]
+"""Whom a token speaks for in a plane, for whatever audience it is."""
+
+
+class TokenReviews:
+    """Answers whose a token is, in one plane, whose own audience is ``audience``."""
+
+    def __init__(self, speaks: Speaks, audience: str) -> None:
+        self._speaks = speaks
+        self._audience = audience
+
+    def answer(self, question: Question) -> Document:
+        spec = question.document.get("spec") or {}
+        token = spec.get("token", "")
+        if not token:
+            raise BadRequest("token is required for TokenReview in authentication")
+        wanted = spec.get("audiences") or [self._audience]
+        return {**question.document, "status": self._status(token, wanted)}
+
+    def _status(self, token: str, wanted: Sequence[str]) -> Document:
+        spoken = self._speaks(token)
+        if spoken is None:
+            return {"user": {}, "error": _INVALID}
+        offered = (self._audience,) if spoken.audiences is None else spoken.audiences
+        common = [audience for audience in wanted if audience in offered]
+        if not common:
+            problem = _foreign(offered, wanted) if spoken.audiences is not None else _INVALID
+            return {"user": {}, "error": problem}
+        return {"authenticated": True, "user": user_info(spoken.user), "audiences": common}
+
+
+class SelfReviews:
+    """Answers who asks."""
+
+    def __init__(self, now: Callable[[], datetime]) -> None:
+        self._now = now
+
+    def answer(self, question: Question) -> Document:
+        document = question.document
+        return {
+            "apiVersion": document["apiVersion"],
+            "kind": document["kind"],
+            "metadata": {"creationTimestamp": times.format_time(self._now())},
+            "status": {"userInfo": user_info(question.user)},
+        }
+
+
+def user_info(user: User) -> dict[str, Any]:
+    """The user, as the API tells of him."""
+    info = {
+        "username": user.name,
+        "uid": user.uid,
+        "groups": list(user.groups),
+        "extra": {key: list(values) for key, values in user.extra.items()},
+    }
+    return {key: value for key, value in info.items() if value}
+
+
+def _foreign(offered: Sequence[str], wanted: Sequence[str]) -> str:
+    return (
+        f"[{_INVALID}, token audiences {_quoted(offered)} is invalid for the target audiences "
+        f"{_quoted(wanted)}]"
+    )
+
+
+def _quoted(texts: Sequence[str]) -> str:
+    return "[" + " ".join(msgspec.json.encode(text).decode() for text in texts) + "]"

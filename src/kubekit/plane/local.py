@@ -1,0 +1,348 @@
+"""The door without a socket: a transport straight on a plane's registry.
+
+Documents cross it by value, as they would cross a wire. What a caller hands in is written as JSON
+and read again by the same guard that reads requests, so that nothing which could not have come
+through HTTP gets in, and no dict is ever shared between a caller and the plane.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator, AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
+from typing import Final
+
+import msgspec
+
+from kubekit.api import errors, scheme
+from kubekit.api.errors import BadRequest, MethodNotAllowed, NotFound, TooLarge
+from kubekit.api.status import Status, StatusDetails
+from kubekit.client import writing
+from kubekit.client.client import Client
+from kubekit.client.options import (
+    EVERYTHING,
+    PLAIN_WATCH,
+    PLAIN_WRITE,
+    DeleteOptions,
+    ListOptions,
+    PatchType,
+    WatchOptions,
+    WriteOptions,
+)
+from kubekit.client.reading import K, Listing, Seen, read_notice, read_records, read_shared
+from kubekit.client.transport import Change, Document, Place, WatchEvent
+from kubekit.plane.plane import Plane
+from kubekit.plane.registry import intake
+from kubekit.plane.registry.kinds import Kind
+from kubekit.plane.registry.verbs.results import Page
+from kubekit.plane.registry.verbs.subresources import check_subresource
+from kubekit.plane.registry.verbs.watches import Notice, Watch
+from kubekit.plane.registry.virtual_kinds import Question
+from kubekit.plane.store.records import Record
+from kubekit.plane.users import ITSELF, User
+
+_NOTHING_HERE: Final = "the server could not find the requested resource"
+_LONGEST: Final = 3 * 1024 * 1024  # bytes of a document, as in a request's body
+
+
+class LocalTransport:
+    """All verbs on one plane, in its own process and on its own loop.
+
+    ``user`` is who asks, for those with a say in changes; nobody checks here what he may do.
+    ``manager`` is what he is called as the owner of the fields he writes.
+    """
+
+    def __init__(self, plane: Plane, user: User = ITSELF, manager: str = "compute") -> None:
+        self._plane = plane
+        self._registry = plane.registry
+        self._user = user
+        self._manager = manager
+        self._plain = replace(PLAIN_WRITE, field_manager=manager)
+
+    async def get(self, place: Place, resource_version: str = "") -> Document:
+        return _document(self.record(place, resource_version))
+
+    async def list(self, place: Place, options: ListOptions) -> Document:
+        return _listing(self._kind(place), await self.page(place, options))
+
+    @asynccontextmanager
+    async def watch(
+        self, place: Place, options: WatchOptions
+    ) -> AsyncIterator[AsyncIterator[WatchEvent]]:
+        async with self.notices(place, options) as notices:
+            events = (_event(notice) async for notice in notices)
+            async with aclosing(events):
+                yield events
+
+    async def create(self, place: Place, document: Document, options: WriteOptions) -> Document:
+        if place.subresource or self.answers(place):
+            return await self._answer(place, document, options)
+        return _document(await self.create_encoded(place, _encoded(document), options))
+
+    async def update(self, place: Place, document: Document, options: WriteOptions) -> Document:
+        kind = self._object_kind(place)
+        written = await self._registry.update(
+            kind,
+            place.namespace,
+            place.name,
+            _taken_object(document),
+            self._signed(options),
+            place.subresource,
+            self._user,
+        )
+        return _document(written.record)
+
+    async def patch(
+        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
+    ) -> Document:
+        return _document(await self.patched(place, kind, patch, options))
+
+    async def delete(self, place: Place, options: DeleteOptions) -> Document:
+        kind = self._object_kind(place)
+        deleted = await self._registry.delete(
+            kind, place.namespace, place.name, options, self._user
+        )
+        document = _document(deleted.record)
+        return _removed(kind, document) if deleted.gone else document
+
+    async def delete_collection(
+        self, place: Place, which: ListOptions, options: DeleteOptions
+    ) -> Document:
+        kind = self._collection_kind(place)
+        page = await self._registry.delete_collection(
+            kind, place.namespace, which, options, self._user
+        )
+        return _listing(kind, page)
+
+    async def _answer(self, place: Place, document: Document, options: WriteOptions) -> Document:
+        question = Question(
+            kind=self._found(place),
+            namespace=place.namespace,
+            name=place.name,
+            subresource=place.subresource,
+            document=_taken_object(document),
+            user=self._user,
+            dry_run=options.dry_run,
+            field_validation=options.field_validation,
+        )
+        if place.subresource and place.subresource not in question.kind.questions:
+            raise NotFound(_NOTHING_HERE)
+        return await self._registry.ask(question)
+
+    # For `DoorClient`, which makes its objects out of the bytes themselves
+
+    def record(self, place: Place, resource_version: str = "") -> Record:
+        kind = self._object_kind(place)
+        if place.subresource == "scale":
+            return self._registry.get_scale(kind, place.namespace, place.name)
+        return self._registry.get(kind, place.namespace, place.name, resource_version)
+
+    async def page(self, place: Place, options: ListOptions) -> Page:
+        return await self._registry.list(self._kind(place), place.namespace, options)
+
+    @asynccontextmanager
+    async def notices(
+        self, place: Place, options: WatchOptions
+    ) -> AsyncIterator[AsyncIterator[Notice]]:
+        watch = await self.open_watch(place, options)
+        try:
+            async with aclosing(_notices(watch)) as notices:
+                yield notices
+        finally:
+            watch.close()
+
+    async def open_watch(self, place: Place, options: WatchOptions) -> Watch:
+        kind = self._kind(place)
+        return await self._registry.watch(kind, place.namespace, options, place.name)
+
+    def answers(self, place: Place) -> bool:
+        """Whether what is made here is a question, which is answered and not kept."""
+        return self._found(place).virtual
+
+    async def create_encoded(self, place: Place, body: bytes, options: WriteOptions) -> Record:
+        kind = self._collection_kind(place)
+        document = _object_in(body)
+        written = await self._registry.create(
+            kind, place.namespace, document, self._signed(options), self._user
+        )
+        return written.record
+
+    async def patched(
+        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
+    ) -> Record:
+        written = await self._registry.patch(
+            self._object_kind(place),
+            place.namespace,
+            place.name,
+            kind,
+            _taken(patch),
+            options if kind is PatchType.APPLY else self._signed(options),
+            place.subresource,
+            self._user,
+        )
+        return written.record
+
+    def _signed(self, options: WriteOptions) -> WriteOptions:
+        """The options, with the name of the one who writes."""
+        if options is PLAIN_WRITE:
+            return self._plain
+        return options if options.field_manager else replace(options, field_manager=self._manager)
+
+    def _kind(self, place: Place) -> Kind:
+        """The kind at a place where objects are kept."""
+        kind = self._found(place)
+        if kind.virtual:
+            raise NotFound(_NOTHING_HERE) if place.name else _not_allowed()
+        return kind
+
+    def _found(self, place: Place) -> Kind:
+        resource = place.resource
+        kind = self._plane.kinds.find(resource.group, resource.version, resource.plural)
+        if kind is None or (place.namespace and not kind.resource.namespaced):
+            raise NotFound(_NOTHING_HERE)
+        return kind
+
+    def _object_kind(self, place: Place) -> Kind:
+        """The kind at a place that must be one object, or a part of it that the kind has."""
+        kind = self._kind(place)
+        if not place.name or (kind.resource.namespaced and not place.namespace):
+            raise NotFound(_NOTHING_HERE)
+        check_subresource(kind, place.subresource)
+        return kind
+
+    def _collection_kind(self, place: Place) -> Kind:
+        """The kind at a place that must be one collection that can be changed."""
+        kind = self._kind(place)
+        if kind.resource.namespaced and not place.namespace:
+            raise _not_allowed()
+        return kind
+
+
+class DoorClient(Client):
+    """Our classes, straight on a plane. What is asked for most never becomes a dict on its way."""
+
+    def __init__(self, door: LocalTransport) -> None:
+        self._door = door
+        super().__init__(door)
+
+    async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
+        record = self._door.record(Place(kind.RESOURCE, namespace, name))
+        return read_shared(kind, record.data)
+
+    async def list(
+        self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
+    ) -> Listing[K]:
+        page = await self._door.page(Place(kind.RESOURCE, namespace), options)
+        documents = [record.data for record in page.records]
+        return read_records(kind, documents, str(page.revision), page.continue_)
+
+    @asynccontextmanager
+    async def watch(
+        self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
+    ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
+        async with self._door.notices(Place(kind.RESOURCE, namespace), options) as notices:
+            seen = (read_notice(kind, _change(notice), notice.data) async for notice in notices)
+            async with aclosing(seen):
+                yield seen
+
+    async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
+        place = Place(obj.RESOURCE, obj.metadata.namespace)
+        if self._door.answers(place):
+            return await super().create(obj, options)
+        record = await self._door.create_encoded(place, scheme.encode(obj), options)
+        return read_shared(type(obj), record.data)
+
+    async def merge(self, kind: type[K], place: Place, patch: Document, options: WriteOptions) -> K:
+        record = await self._door.patched(place, PatchType.MERGE, patch, options)
+        return read_shared(kind, record.data)
+
+
+class LocalClient(DoorClient):
+    """The client of a plane in the same process."""
+
+    def __init__(self, plane: Plane, user: User = ITSELF, manager: str = "compute") -> None:
+        super().__init__(LocalTransport(plane, user, manager))
+
+
+def _not_allowed() -> MethodNotAllowed:
+    return MethodNotAllowed("the server does not allow this method on the requested resource")
+
+
+async def _notices(watch: Watch) -> AsyncGenerator[Notice, None]:
+    """The changes as they come. Nothing is taken from the plane before the reader asks for it."""
+    wake = asyncio.Event()
+    watch.ready = wake.set
+    while True:
+        wake.clear()
+        for notice in (notices := watch.take()):
+            yield notice
+        if notices:
+            continue
+        if watch.ended:
+            return
+        await wake.wait()
+
+
+def _event(notice: Notice) -> WatchEvent:
+    return WatchEvent(_change(notice), msgspec.json.decode(notice.data))
+
+
+def _change(notice: Notice) -> Change:
+    """What happened. The refusal that ends a stream is raised."""
+    if notice.type == "ERROR":
+        raise errors.from_status(scheme.decode_as(Status, notice.data))
+    return notice.type
+
+
+def _document(record: Record) -> Document:
+    document: Document = msgspec.json.decode(record.data)
+    return document
+
+
+def _listing(kind: Kind, page: Page) -> Document:
+    metadata: Document = {"resourceVersion": str(page.revision)}
+    if page.continue_:
+        metadata["continue"] = page.continue_
+    if page.remaining is not None:
+        metadata["remainingItemCount"] = page.remaining
+    return {
+        "apiVersion": kind.resource.api_version,
+        "kind": kind.list_kind,
+        "metadata": metadata,
+        "items": [_document(record) for record in page.records],
+    }
+
+
+def _removed(kind: Kind, document: Document) -> Document:
+    """What a server answers once an object is gone."""
+    metadata = document["metadata"]
+    subject = StatusDetails(
+        name=metadata["name"],
+        group=kind.resource.group,
+        kind=kind.resource.plural,
+        uid=metadata["uid"],
+    )
+    status: Document = msgspec.to_builtins(Status(status="Success", details=subject))
+    return status
+
+
+def _taken_object(document: object) -> Document:
+    return _object_in(_encoded(document))
+
+
+def _taken(value: object) -> object:
+    """A copy of what a caller handed in, as the wire would have carried it."""
+    return intake.read_own(_encoded(value))
+
+
+def _object_in(body: bytes) -> Document:
+    document = intake.read_own(body)
+    if not isinstance(document, dict):
+        raise BadRequest("the document is not an object")
+    return document
+
+
+def _encoded(value: object) -> bytes:
+    body = writing.encoded(value)
+    if len(body) > _LONGEST:
+        raise TooLarge(f"the document has {len(body)} bytes, at most {_LONGEST} are taken")
+    return body

@@ -1,0 +1,137 @@
+"""The kinds that every plane serves: Kubernetes' own.
+
+Their schemas, with the descriptions that only sources hold, are in ``schemas.json``, which
+``tools/generate.py`` makes. It is read when a set of kinds is first asked for.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from itertools import islice
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from kubekit.api.fields import FieldError
+from kubekit.api.kinds.admission import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
+from kubekit.api.kinds.apiextensions import CustomResourceDefinition
+from kubekit.api.kinds.authentication import SelfSubjectReview, TokenRequest, TokenReview
+from kubekit.api.kinds.authorization import (
+    LocalSubjectAccessReview,
+    SelfSubjectAccessReview,
+    SelfSubjectRulesReview,
+    SubjectAccessReview,
+)
+from kubekit.api.kinds.coordination import Lease
+from kubekit.api.kinds.core import ConfigMap, Namespace, Secret, ServiceAccount
+from kubekit.api.kinds.events import CoreEvent, Event
+from kubekit.api.kinds.rbac import ClusterRole, ClusterRoleBinding, Role, RoleBinding
+from kubekit.api.meta import Object
+from kubekit.api.structural.nodes import Document
+from kubekit.plane.registry.definitions import creation
+from kubekit.plane.registry.kinds import Kind, Kinds, Prepare, head_of
+from kubekit.plane.registry.rules import (
+    builtin_kinds,
+    event_versions,
+    events,
+    match_conditions,
+    role_rules,
+    webhooks,
+)
+from kubekit.plane.registry.schema.conformance import MOST_ERRORS
+
+_SCHEMAS: Final = Path(__file__).with_name("schemas.json")
+_Rules = Callable[[Document, Document | None], Iterable[FieldError]]
+_RULES: Final[tuple[tuple[type[Object], _Rules], ...]] = (
+    (Namespace, builtin_kinds.namespace),
+    (ConfigMap, builtin_kinds.config_map),
+    (Secret, builtin_kinds.secret),
+    (ServiceAccount, builtin_kinds.service_account),
+    (CoreEvent, events.core_event),
+    (Event, events.new_event),
+    (Lease, builtin_kinds.lease),
+    (MutatingWebhookConfiguration, webhooks.mutating(match_conditions.fault)),
+    (ValidatingWebhookConfiguration, webhooks.validating(match_conditions.fault)),
+    (CustomResourceDefinition, creation.prepare),
+)
+_ACCESS_RULES: Final[tuple[tuple[type[Object], _Rules], ...]] = (
+    (Role, role_rules.role),
+    (ClusterRole, role_rules.cluster_role),
+    (RoleBinding, role_rules.role_binding),
+    (ClusterRoleBinding, role_rules.cluster_role_binding),
+)
+_REVIEWS: Final[tuple[type[Object], ...]] = (
+    SubjectAccessReview,
+    LocalSubjectAccessReview,
+    SelfSubjectAccessReview,
+    SelfSubjectRulesReview,
+    TokenReview,
+    SelfSubjectReview,
+)
+# What is asked about one object of a kind, by the subresource at which it is asked.
+_QUESTIONS: Final[Mapping[type[Object], Mapping[str, type[Object]]]] = {
+    ServiceAccount: {"token": TokenRequest},
+}
+
+
+@cache
+def core() -> tuple[Kind, ...]:
+    """Namespace, ConfigMap, Secret, ServiceAccount, Event in both shapes, Lease, webhooks, CRDs."""
+    return tuple(_builtin(kind, _prepare(rules)) for kind, rules in _RULES)
+
+
+@cache
+def access() -> tuple[Kind, ...]:
+    """Role, ClusterRole, and the bindings of both."""
+    return tuple(_builtin(kind, _prepare(rules)) for kind, rules in _ACCESS_RULES)
+
+
+@cache
+def reviews() -> tuple[Kind, ...]:
+    """The questions that are asked by creating them: who may do what, and who is who."""
+    return tuple(_question(kind) for kind in _REVIEWS)
+
+
+@cache
+def native() -> Kinds:
+    """All of these sets together. A plane serves further kinds by their definitions."""
+    return Kinds((*core(), *access(), *reviews()))
+
+
+def _prepare(rules: _Rules) -> Prepare:
+    """The rules, of which as many errors are told as anybody reads."""
+    return lambda document, old: list(islice(rules(document, old), MOST_ERRORS))
+
+
+def _builtin(kind: type[Object], prepare: Prepare) -> Kind:
+    resource = kind.RESOURCE
+    is_view = kind is Event
+    shape = creation.DefinitionKind if kind is CustomResourceDefinition else Kind
+    return shape(
+        resource=resource,
+        schema=_content()["schemas"][f"{resource.api_version}/{resource.kind}"],
+        storage="/events" if is_view else f"{resource.group}/{resource.plural}",
+        head=head_of(resource),
+        custom=False,
+        conversion=event_versions.VIEW if is_view else None,
+        prepare=prepare,
+        questions={name: _question(asked) for name, asked in _QUESTIONS.get(kind, {}).items()},
+    )
+
+
+def _question(kind: type[Object]) -> Kind:
+    resource = kind.RESOURCE
+    return Kind(
+        resource=resource,
+        schema=_content()["schemas"][f"{resource.api_version}/{resource.kind}"],
+        storage=f"{resource.group}/{resource.plural}",
+        head=head_of(resource),
+        custom=False,
+        virtual=True,
+    )
+
+
+@cache
+def _content() -> dict[str, Any]:
+    content: dict[str, Any] = msgspec.json.decode(_SCHEMAS.read_bytes())
+    return content

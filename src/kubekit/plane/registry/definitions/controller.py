@@ -1,0 +1,249 @@
+"""The life of definitions in one plane: kinds come, change and go with them.
+
+What is served follows each committed change before the writer hears of it, so that the next
+request finds the kind. Names are judged in the order of the commits. What the status said when it
+was written may be overtaken by another commit; it is put right afterwards. A definition whose
+deletion was asked for takes no new objects, loses those it has, and goes when none is left.
+"""
+
+import dataclasses
+import logging
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from kubekit.api import times
+from kubekit.api.errors import Forbidden
+from kubekit.api.fields import FieldError
+from kubekit.api.finalizers import CLEANUP
+from kubekit.api.kinds.apiextensions import CustomResourceDefinition
+from kubekit.api.status import StatusDetails
+from kubekit.api.structural.nodes import Document
+from kubekit.client.options import PatchType, WriteOptions
+from kubekit.environment import Environment
+from kubekit.plane.registry.background.bulk_delete import empty
+from kubekit.plane.registry.background.worker import Chores
+from kubekit.plane.registry.definitions import creation, naming, served_kinds, statuses
+from kubekit.plane.registry.definitions.creation import STORAGE
+from kubekit.plane.registry.definitions.entries import Entry, entry_of, facts
+from kubekit.plane.registry.definitions.naming import Judged, Taken
+from kubekit.plane.registry.encoding import encode
+from kubekit.plane.registry.kinds import Kind, Kinds
+from kubekit.plane.registry.registry import Registry
+from kubekit.plane.store.records import ChangeType, Event, Record
+
+MOST_DEFINITIONS: Final = 1000
+MOST_BYTES: Final = 64 << 20  # of all definitions; what is made of them takes ten times as much
+
+_RESOURCE: Final = CustomResourceDefinition.RESOURCE
+_WRITE: Final = WriteOptions(field_manager="customresourcedefinitions")
+_log: Final = logging.getLogger(__name__)
+
+
+class Definitions:
+    """The definitions of one plane. ``changed`` is told whenever other kinds are served."""
+
+    def __init__(
+        self, registry: Registry, environment: Environment, most: int, room: int = MOST_BYTES
+    ) -> None:
+        self._store = registry.store
+        self._registry = registry
+        self._environment = environment
+        self._most = most
+        self._room = room
+        self._entries: dict[str, Entry] = {}
+        self._groups: dict[str, dict[str, Entry]] = {}  # the same, by group
+        self._ending: dict[str, str] = {}  # names of definitions, by the storage of their objects
+        self._adopted: dict[Kind, Kind] = {}  # what is served, by what the definition says
+        self._fixed = self._with_rules(registry.kinds)
+        self.changed: Callable[[], None] = _nobody
+        self.chores = Chores(self._look, most_at_once=4)
+
+    def start(self) -> None:
+        """Serve what is defined, and follow what changes from here on.
+
+        Of two that were given the same name the older one keeps it: the younger is judged first.
+        """
+        found = [entry for r in self._store.collection(STORAGE).range() if (entry := _read(r))]
+        for entry in found:
+            self._remember(entry)
+        for entry in sorted(found, key=lambda entry: (entry.born, entry.name), reverse=True):
+            self._enter(entry)
+        self._serve()
+        self.chores.until_closed(self._store.listen(self._heard))
+
+    def _with_rules(self, kinds: Kinds) -> Kinds:
+        """The kinds that are there for good, with the rules of this plane for definitions.
+
+        A plane that serves no definitions has none to follow.
+        """
+        kind = kinds.by_kind(_RESOURCE.api_version, _RESOURCE.kind)
+        if kind is None:
+            return kinds
+        return kinds.with_kinds([dataclasses.replace(kind, prepare=self._prepare)])
+
+    def _heard(self, resource: str, event: Event) -> None:
+        if resource == STORAGE:
+            self._follow(event)
+        elif event.change is not ChangeType.MODIFIED and resource in self._ending:
+            self.chores.add(self._ending[resource])
+
+    def _follow(self, event: Event) -> None:
+        name = event.record.key
+        before = self._entries.get(name)
+        if before is not None:
+            self._forget(before)
+        entry = None if event.change is ChangeType.DELETED else _read(event.record)
+        if entry is not None:
+            had = Judged(before.judged.accepted) if before and before.uid == entry.uid else None
+            self._enter(dataclasses.replace(entry, judged=had or entry.judged))
+        freed = before is not None and (
+            entry is None or before.judged.accepted != self._entries[name].judged.accepted
+        )
+        if before is not None and freed:
+            self._reconsider(before.spec.group)
+        self._serve()
+
+    def _enter(self, entry: Entry) -> None:
+        """Judge a definition's names, and remember it."""
+        taken = self._taken(entry.spec.group, entry.name)
+        judged = naming.judged(entry.spec.names, entry.judged.accepted, taken)
+        entry = entry.served(judged)
+        self._remember(entry)
+        if entry.held or self._status(entry) != entry.status:
+            self.chores.add(entry.name)
+
+    def _remember(self, entry: Entry) -> None:
+        self._entries[entry.name] = entry
+        self._groups.setdefault(entry.spec.group, {})[entry.name] = entry
+        if entry.terminating:
+            self._ending[entry.storage] = entry.name
+
+    def _forget(self, entry: Entry) -> None:
+        del self._entries[entry.name], self._groups[entry.spec.group][entry.name]
+        self._ending.pop(entry.storage, None)
+
+    def _reconsider(self, group: str) -> None:
+        """Names became free: those who asked for them in vain may have them now."""
+        for entry in tuple(self._groups[group].values()):
+            if not entry.judged.all_accepted:
+                self._enter(entry)
+
+    def _taken(self, group: str, name: str) -> Taken:
+        """The names that others have in a group."""
+        taken = Taken()
+        for kind in self._fixed:
+            if kind.resource.group == group:
+                taken.add_kind(kind)
+        for entry in self._groups.get(group, {}).values():
+            if entry.name != name:
+                taken.add(entry.judged.accepted)
+        return taken
+
+    def _serve(self) -> None:
+        """Let the registry serve the kinds of all definitions, in the order of their names."""
+        entries = (self._entries[name] for name in sorted(self._entries))
+        self._adopted = {
+            kind: self._adopted.get(kind) or self._adopt(kind, int(entry.version))
+            for entry in entries
+            for kind in entry.kinds
+        }
+        members = (*self._fixed, *self._adopted.values())
+        if members != self._registry.kinds.members:
+            self._registry.kinds = Kinds(members)
+            self.changed()
+
+    def _adopt(self, kind: Kind, since: int) -> Kind:
+        """The kind, which has something to add to objects that are older than its definition."""
+        records = self._store.collection(kind.storage).range()
+        older = any(record.revision < since for record in records)
+        return kind.adopted(since) if older else kind
+
+    def _prepare(self, document: Document, old: Document | None) -> list[FieldError]:
+        """The rules for definitions in this plane, whose status is complete when they pass."""
+        metadata = document["metadata"]
+        if old is None and len(self._entries) >= self._most:
+            raise _full(metadata["name"], str(self._most))
+        found = creation.prepare(document, old)
+        if not found:
+            spec = creation.read_spec(document["spec"])
+            status = document["status"]
+            taken = self._taken(spec.group, metadata["name"])
+            judged = naming.judged(spec.names, statuses.accepted_names(status), taken)
+            told = facts(
+                spec,
+                judged,
+                metadata.get("annotations", {}),
+                terminating="deletionTimestamp" in metadata,
+            )
+            document["status"] = statuses.completed(status, told, self._now())
+            self._check_room(document, old)
+        return found
+
+    def _check_room(self, document: Document, old: Document | None) -> None:
+        """Refuse a definition that grows when all of them are as large as they may be."""
+        growth = len(encode(document["spec"])) - len(encode((old or {}).get("spec", {})))
+        if growth > 0:
+            present = sum(len(record.data) for record in self._store.collection(STORAGE).range())
+            if present + growth > self._room:
+                raise _full(document["metadata"]["name"], f"{self._room} bytes")
+
+    def _status(self, entry: Entry) -> Document:
+        return statuses.completed(entry.status, entry.facts, self._now())
+
+    def _now(self) -> str:
+        return times.format_time(self._environment.now())
+
+    async def _look(self, name: str) -> None:
+        entry, refusals = self._entries.get(name), []
+        if entry is not None and entry.held:
+            refusals = await empty(self._registry, self._content(entry))
+            entry = self._entries.get(name)
+        if entry is None:
+            return
+        if entry.held and not any(self._content(entry)):
+            await self._release(entry)
+        elif self._status(entry) != entry.status:
+            # Any write lets the rules complete the status.
+            await self._patch(name, {"status": {}}, "status")
+        if refusals:
+            raise refusals[0]
+
+    def _content(self, entry: Entry) -> Iterator[tuple[Kind, Record]]:
+        """The definition's objects. What another kind has under this name is not its to remove."""
+        names = entry.judged.accepted
+        if not names.plural:
+            return
+        form = served_kinds.storing_kind(entry.spec, served_kinds.completed(names))
+        for record in self._store.collection(form.storage).range():
+            yield form, record
+
+    async def _release(self, entry: Entry) -> None:
+        kept = [name for name in entry.finalizers if name != CLEANUP]
+        pinned = {"uid": entry.uid, "resourceVersion": entry.version}
+        await self._patch(entry.name, {"metadata": {**pinned, "finalizers": kept}})
+
+    async def _patch(self, name: str, change: Document, part: str = "") -> None:
+        kind = self._registry.kinds.require(_RESOURCE.api_version, _RESOURCE.kind)
+        await self._registry.patch(kind, "", name, PatchType.MERGE, change, _WRITE, part)
+
+
+def _read(record: Record) -> Entry | None:
+    """The definition in a record. One that cannot be read is no reason not to serve the others."""
+    try:
+        return entry_of(record)
+    except ValueError:
+        _log.exception("a definition cannot be read", extra={"definition": record.key})
+        return None
+
+
+def _full(name: str, most: str) -> Forbidden:
+    plural, group = _RESOURCE.plural, _RESOURCE.group
+    return Forbidden(
+        f'{plural}.{group} "{name}" is forbidden: there are {most} of them already, and no more '
+        "are kept; delete one first",
+        StatusDetails(name=name, group=group, kind=plural),
+    )
+
+
+def _nobody() -> None:
+    """Nobody wants to know."""

@@ -1,0 +1,114 @@
+"""What the status of a definition says: which names it has, whether its kind is served, and how
+its end comes along.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+import msgspec
+
+from kubekit.api.kinds.apiextensions import CrdNames
+from kubekit.plane.registry.definitions.naming import Judged
+
+ESTABLISHED: Final = "Established"
+TERMINATING: Final = "Terminating"
+
+Status = dict[str, Any]
+Condition = dict[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What the status is made of, beyond what it said before."""
+
+    judged: Judged
+    storage_version: str
+    more: tuple[Condition, ...] = ()
+    terminating: bool = False
+
+
+def completed(status: Mapping[str, Any], facts: Facts, now: str) -> Status:
+    """The status as it should be. What it has beyond that stays."""
+    judged = facts.judged
+    served = is_served(status, judged)
+    conditions = [_names_accepted(judged), _established(established=served), *facts.more]
+    if facts.terminating:
+        conditions.append(_IN_PROGRESS)
+    return {
+        **status,
+        "conditions": _with_transitions(status.get("conditions") or [], conditions, now),
+        "acceptedNames": msgspec.json.decode(msgspec.json.encode(judged.accepted)),
+        "storedVersions": stored_versions(status, facts.storage_version),
+    }
+
+
+def is_served(status: Mapping[str, Any], judged: Judged) -> bool:
+    """Whether the kind is served: once it was, it is for as long as it has a name in each place."""
+    named = bool(judged.accepted.plural and judged.accepted.kind)
+    return judged.all_accepted or (named and is_established(status))
+
+
+def is_established(status: Mapping[str, Any]) -> bool:
+    """Whether the status says that the kind is served."""
+    return any(
+        condition.get("type") == ESTABLISHED and condition.get("status") == "True"
+        for condition in status.get("conditions") or ()
+    )
+
+
+def accepted_names(status: Mapping[str, Any]) -> CrdNames:
+    """The names that the status says are in use."""
+    return msgspec.convert(status.get("acceptedNames") or {}, CrdNames)
+
+
+def stored_versions(status: Mapping[str, Any], storage_version: str) -> list[str]:
+    """The versions that objects may be stored in, from now on the given one, too."""
+    known: list[str] = [*(status.get("storedVersions") or ())]
+    return known if storage_version in known else [*known, storage_version]
+
+
+_IN_PROGRESS: Final[Condition] = {
+    "type": TERMINATING,
+    "status": "True",
+    "reason": "InstanceDeletionInProgress",
+    "message": "CustomResource deletion is in progress",
+}
+
+
+def _names_accepted(judged: Judged) -> Condition:
+    if judged.all_accepted:
+        told = {"status": "True", "reason": "NoConflicts", "message": "no conflicts found"}
+    else:
+        message = f'"{judged.name}" is already in use'
+        told = {"status": "False", "reason": judged.reason, "message": message}
+    return {"type": "NamesAccepted", **told}
+
+
+def _established(*, established: bool) -> Condition:
+    if established:
+        told = {
+            "status": "True",
+            "reason": "InitialNamesAccepted",
+            "message": "the initial names have been accepted",
+        }
+    else:
+        told = {
+            "status": "False",
+            "reason": "NotAccepted",
+            "message": "not all names are accepted",
+        }
+    return {"type": ESTABLISHED, **told}
+
+
+def _with_transitions(
+    before: Iterable[Condition], wanted: Iterable[Condition], now: str
+) -> list[Condition]:
+    """The conditions, in the place they had, each with the moment its status last changed."""
+    found = {condition.get("type", ""): condition for condition in before}
+    for condition in wanted:
+        known = found.get(condition["type"], {})
+        since = known.get("lastTransitionTime", now)
+        moment = since if known.get("status") == condition["status"] else now
+        found[condition["type"]] = {**condition, "lastTransitionTime": moment}
+    return [*found.values()]

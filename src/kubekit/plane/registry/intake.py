@@ -1,0 +1,146 @@
+"""The body of a request, read as strictly as it must be: what would be lost or bent is refused.
+
+msgspec reads quickly and refuses most of what is no JSON. What it lets pass is looked for here:
+nesting that the rest of the plane would stumble over, keys given twice, integers that other readers
+would round, and the character NUL. Each is first told by a count or a search over the bytes, which
+nearly every body passes; only then is the body read more closely.
+"""
+
+import codecs
+import json
+import re
+from collections import Counter
+from itertools import accumulate
+from typing import Any, Final
+
+import msgspec
+
+from kubekit.api.errors import BadRequest
+from kubekit.api.excerpt import excerpt
+from kubekit.client import documents
+
+DEPTH_LIMIT: Final = 500
+YAML_NODE_LIMIT: Final = 20_000  # a quarter of a second, in which nobody else is served
+
+_DECODER: Final = msgspec.json.Decoder(float_hook=documents.number)
+_ENCODER: Final = msgspec.json.Encoder()
+# One that never ends reaches to the end: looking for each next one would take for ever.
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
+_NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
+_LONE_SURROGATE: Final = re.compile(
+    rb"(?<!\\)(?:\\\\)*\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
+)
+_LONG_INTEGER: Final = re.compile(rb"(?<![0-9.eE+-])-?[0-9]{19,}(?![0-9.eE])")
+# All digits alike, and all that may stand before a number: then one search finds long numbers, and
+# passes over strings of digits, which are common.
+_ALIKE: Final = bytes.maketrans(b"123456789,[- \t\r\n", b"000000000" + b":" * 7)
+_LONG: Final = b"0" * 19  # as many as the largest integer of 64 bits has
+_BRACKETS: Final = b"[]{}"
+_NO_BRACKETS: Final = bytes(set(range(256)) - set(_BRACKETS))
+_STEPS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+
+
+def read_json(body: bytes) -> object:
+    """The value in a JSON body. `BadRequest` says what is wrong with it and where."""
+    value = read_own(body)
+    written = _ENCODER.encode(value)
+    # A key given twice is written once, with its quotes; only this escape hides a quote.
+    if body.count(b'"') != written.count(b'"') or (b"\\" in body and b"\\u0022" in body):
+        _refuse_repeated_keys(body, written)
+    return value
+
+
+def read_own(body: bytes) -> object:
+    """The value in a body that an encoder of this process wrote, which names no key twice."""
+    # What is nested that deep has as many brackets, and as many that close them.
+    if len(body) > 2 * DEPTH_LIMIT and body.count(b"{") + body.count(b"[") > DEPTH_LIMIT:
+        _refuse_depth(body)
+    try:
+        value: object = _DECODER.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise _not_json(body, error) from error
+    if b"\\" in body and b"\\u0000" in body:
+        _refuse_nul(body)
+    alike = body.translate(_ALIKE)
+    if b":" + _LONG in alike or alike.startswith(_LONG):
+        _refuse_long_integers(body)
+    return value
+
+
+def read_yaml(body: bytes) -> object:
+    """The value in a YAML body, which must be one document. What JSON refuses is refused."""
+    try:
+        values = documents.read(body, YAML_NODE_LIMIT)
+    except documents.Unreadable as error:
+        raise BadRequest(f"the body is not readable as YAML: {error}") from error
+    if len(values) != 1:
+        raise BadRequest(f"the body holds {len(values) or 'no'} documents; send one")
+    try:
+        written = _ENCODER.encode(values[0])
+    except UnicodeEncodeError as error:
+        raise BadRequest("the body holds half a character (a lone surrogate)") from error
+    return read_json(written)
+
+
+def _refuse_depth(body: bytes) -> None:
+    brackets = _STRING.sub(b"", body).translate(None, _NO_BRACKETS)
+    deepest = max(accumulate(map(_STEPS.__getitem__, brackets)), default=0)
+    if deepest > DEPTH_LIMIT:
+        raise BadRequest(f"the body is nested deeper than {DEPTH_LIMIT} levels")
+
+
+def _refuse_nul(body: bytes) -> None:
+    found = _NUL.search(body)
+    if found is not None:
+        raise BadRequest(f"the body holds the character NUL (byte {found.end() - 6})")
+
+
+def _refuse_long_integers(body: bytes) -> None:
+    """Strings are blanked, not cut out, so that the place is that of the body."""
+    blanked = _STRING.sub(lambda text: b" " * len(text[0]), body)
+    for found in _LONG_INTEGER.finditer(blanked):
+        if not -(2**63) <= int(found[0]) < 2**63:
+            raise BadRequest(
+                f"the body holds the integer {excerpt(found[0].decode())} (byte {found.start()}), "
+                "which does not fit in 64 bits; write it as a string"
+            )
+
+
+def _refuse_repeated_keys(body: bytes, written: bytes) -> None:
+    """What is written has each key once, so fewer members are left if one stood there twice."""
+    if _members(body) != _members(written):
+        json.loads(body, object_pairs_hook=_once)
+
+
+def _members(text: bytes) -> int:
+    """How many members all objects in the text have together."""
+    return _STRING.sub(b"", text).count(b":")
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        name, times = Counter(name for name, _ in pairs).most_common(1)[0]
+        raise BadRequest(f"the body gives the key {excerpt(name)} {times} times in one object")
+    return made
+
+
+def _not_json(body: bytes, error: Exception) -> BadRequest:
+    if not body.strip():
+        return BadRequest("the body is empty; send a JSON document")
+    if body.startswith(codecs.BOM_UTF8):
+        return BadRequest("the body begins with a byte order mark; send it without")
+    return BadRequest(f"the body {_fault(body, error)}")
+
+
+def _fault(body: bytes, error: Exception) -> str:
+    if isinstance(error, UnicodeDecodeError):
+        return "is not JSON: it is not encoded in UTF-8"
+    if isinstance(error, RecursionError):
+        return f"is nested deeper than {DEPTH_LIMIT} levels"
+    if isinstance(error, msgspec.ValidationError):
+        return f"holds a number that cannot be kept: {error}"
+    surrogate = _LONE_SURROGATE.search(body)
+    if surrogate is not None:
+        return f"holds half a character, a lone surrogate (byte {surrogate.end() - 6})"
+    return f"is not JSON: {error}"

@@ -1,0 +1,125 @@
+"""Who belongs to whom: an index over the stored objects, fed by every change.
+
+An owner is known by its uid, since a name says nothing of the object that had it before. Only
+dependents are kept; whether an owner is there is asked of the store when it matters. The keys are
+the store's own texts, so that a dependent costs one entry of a set.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from kubekit.plane.store.records import Event, Record
+
+_OWNED: Final = b'"ownerReferences":['
+_DELETING: Final = b'"deletionTimestamp":'
+
+
+class Reference(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """One owner, as a dependent names it."""
+
+    api_version: str
+    kind: str
+    name: str
+    uid: str
+    block_owner_deletion: bool | None = None
+
+
+class Meta(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """The part of an object's metadata that its life depends on."""
+
+    uid: str = ""
+    resource_version: str = ""
+    deletion_timestamp: str = ""
+    finalizers: tuple[str, ...] = ()
+    owner_references: tuple[Reference, ...] = ()
+
+    @property
+    def deleting(self) -> bool:
+        return bool(self.deletion_timestamp)
+
+    def blocks(self, owner: str) -> bool:
+        """Whether the deletion of this owner has to wait for it."""
+        return any(o.uid == owner and o.block_owner_deletion for o in self.owner_references)
+
+    def held_by(self, finalizer: str) -> bool:
+        """Whether it is being deleted and this finalizer still holds it."""
+        return self.deleting and finalizer in self.finalizers
+
+
+class _Document(msgspec.Struct, frozen=True, gc=False):
+    metadata: Meta
+
+
+class Place(NamedTuple):
+    """Where an object is stored."""
+
+    resource: str
+    key: str
+
+
+_decoder: Final = msgspec.json.Decoder(_Document)
+
+
+def meta_of(record: Record) -> Meta:
+    """The metadata of a stored object."""
+    return _decoder.decode(record.data).metadata
+
+
+def is_deleting(record: Record) -> bool:
+    """Whether the object is being deleted. Few are, and most need no decoding to be told so."""
+    return _DELETING in record.data and meta_of(record).deleting
+
+
+class Ownership:
+    """The dependents of each owner."""
+
+    def __init__(self) -> None:
+        self._dependents: dict[str, dict[str, set[str]]] = {}
+
+    def note(self, resource: str, event: Event) -> bool:
+        """Follow one change; whether it changed the owners. Most changes leave them as they are."""
+        if event.keeps_ties:
+            return False
+        before = owners(event.previous)
+        after = () if event.change == "DELETED" else owners(event.record)
+        if before == after:
+            return False
+        for reference in before:
+            self._forget(reference.uid, resource, event.record.key)
+        for reference in after:
+            self.add(reference.uid, resource, event.record.key)
+        return True
+
+    def add(self, owner: str, resource: str, key: str) -> None:
+        self._dependents.setdefault(owner, {}).setdefault(resource, set()).add(key)
+
+    def dependents(self, owner: str) -> Iterator[Place]:
+        """Everything that names this owner, in an order that does not depend on chance."""
+        for resource, keys in self._dependents.get(owner, {}).items():
+            for key in sorted(keys):
+                yield Place(resource, key)
+
+    def _forget(self, owner: str, resource: str, key: str) -> None:
+        by_resource = self._dependents.get(owner, {})
+        keys = by_resource.get(resource, set())
+        keys.discard(key)
+        if not keys:
+            by_resource.pop(resource, None)
+        if not by_resource:
+            self._dependents.pop(owner, None)
+
+
+def owners(record: Record | None) -> tuple[Reference, ...]:
+    """The owners that an object names; none for an object that is not there."""
+    if record is None or _OWNED not in record.data:
+        return ()
+    return meta_of(record).owner_references
+
+
+def raw_owners(record: Record) -> list[Any]:
+    """The same, as they are written, to be written back."""
+    metadata = msgspec.json.decode(record.data)["metadata"]
+    references: list[Any] = metadata.get("ownerReferences", [])
+    return references

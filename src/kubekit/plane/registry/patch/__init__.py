@@ -1,0 +1,1 @@
+"""The patch formats: JSON patch, merge patch, strategic merge patch."""

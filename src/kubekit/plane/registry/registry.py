@@ -1,0 +1,200 @@
+"""The door to one plane's objects: every verb of the API, without HTTP.
+
+    get, list, watch           read the store's memory: lists, beginnings, watches, selection
+    create, update, patch      metadata rules and the schema, then one draft: creates, updates
+    delete, delete_collection  preconditions, finalizers, propagation: deletes
+
+Documents come in as plain dicts, which belong to the registry from then on; what goes out are
+records, whose bytes are shared by everybody and changed by nobody.
+"""
+
+from kubekit.api import errors
+from kubekit.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
+from kubekit.client.transport import Document
+from kubekit.environment import Environment
+from kubekit.plane.registry.admission import Admission
+from kubekit.plane.registry.context import Context, Room
+from kubekit.plane.registry.encoding import view_of
+from kubekit.plane.registry.kinds import Kind, Kinds
+from kubekit.plane.registry.verbs import resource_versions
+from kubekit.plane.registry.verbs.applies import Applies, MayCreate, nothing_against_it
+from kubekit.plane.registry.verbs.creates import Creates
+from kubekit.plane.registry.verbs.deletes import Deletes, Doomed
+from kubekit.plane.registry.verbs.lists import Lists
+from kubekit.plane.registry.verbs.namespace_gate import NamespaceGate
+from kubekit.plane.registry.verbs.preparation import Preparation
+from kubekit.plane.registry.verbs.results import Deleted, Page, Written
+from kubekit.plane.registry.verbs.subresources import check_subresource
+from kubekit.plane.registry.verbs.targets import Target
+from kubekit.plane.registry.verbs.updates import Updates
+from kubekit.plane.registry.verbs.watch_start import Watches
+from kubekit.plane.registry.verbs.watches import Notice, Watch
+from kubekit.plane.registry.verbs.writes import Writes, shown_scale
+from kubekit.plane.registry.virtual_kinds import Ask, Question, Questions
+from kubekit.plane.store.records import Record
+from kubekit.plane.store.store import Store
+from kubekit.plane.users import ITSELF, User
+
+__all__ = ["Deleted", "Notice", "Page", "Registry", "Watch", "Written"]
+
+
+class Registry:
+    """Every verb on every kind of one plane. Refusals are `api.errors`."""
+
+    def __init__(self, store: Store, kinds: Kinds, environment: Environment) -> None:
+        self._context = Context(store, kinds, environment)
+        gate = NamespaceGate(self._context)
+        preparation = Preparation(self._context)
+        self._lists = Lists(self._context)
+        self._watches = Watches(self._context)
+        self._creates = Creates(self._context, gate, preparation)
+        updates = Updates(self._context, preparation)
+        self._writes = Writes(self._context, updates, self._creates)
+        self._applies = Applies(self._context, self._creates, updates)
+        self._deletes = Deletes(self._context, gate)
+        self._questions = Questions()
+
+    @property
+    def store(self) -> Store:
+        return self._context.store
+
+    @property
+    def kinds(self) -> Kinds:
+        return self._context.kinds
+
+    @kinds.setter
+    def kinds(self, kinds: Kinds) -> None:
+        self._context.kinds = kinds
+        self._watches.follow(kinds)
+
+    @property
+    def admission(self) -> Admission:
+        """Whoever has a say in every change."""
+        return self._context.admission
+
+    @property
+    def room(self) -> Room | None:
+        """Who knows whether there is room for a change."""
+        return self._context.room
+
+    @room.setter
+    def room(self, room: Room) -> None:
+        self._context.room = room
+
+    @property
+    def answers(self) -> dict[tuple[str, str], Ask]:
+        """Who answers the questions that are asked by creating a document, and never stored."""
+        return self._questions.answers
+
+    @property
+    def watching(self) -> int:
+        """How many watches are open."""
+        return len(self._watches)
+
+    def bookmark(self) -> None:
+        """Let every watcher that asked for bookmarks have one now, and not only once a minute."""
+        self._watches.bookmark()
+
+    def close(self) -> None:
+        """End every watch. The store is its opener's to close."""
+        self._watches.end()
+
+    def get(self, kind: Kind, namespace: str, name: str, resource_version: str = "") -> Record:
+        """The object, from memory. A version means: not older than that."""
+        store = self._context.store
+        if resource_version:
+            asked = resource_versions.parse(resource_version)
+            if asked > store.revision:
+                raise resource_versions.too_large(asked, store.revision)
+        record = store.find(kind.storage, kind.key(namespace, name))
+        if record is None:
+            raise errors.not_found(kind.resource, name)
+        return record if kind.conversion is None else view_of(kind, record)
+
+    async def list(self, kind: Kind, namespace: str, options: ListOptions) -> Page:
+        """A page of a collection; an empty namespace means all of them."""
+        return await self._lists.page(kind, namespace, options)
+
+    async def watch(
+        self, kind: Kind, namespace: str, options: WatchOptions, name: str = ""
+    ) -> Watch:
+        """The changes of a collection, or with a name of one object."""
+        return await self._watches.watch(kind, namespace, options, name)
+
+    async def create(
+        self,
+        kind: Kind,
+        namespace: str,
+        document: Document,
+        options: WriteOptions,
+        user: User = ITSELF,
+    ) -> Written:
+        return await self._creates.create(Target(kind, namespace, "", options, user), document)
+
+    async def update(  # noqa: PLR0913, PLR0917 -- the parts of a request
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        document: Document,
+        options: WriteOptions,
+        subresource: str = "",
+        user: User = ITSELF,
+        may_create: MayCreate = nothing_against_it,
+    ) -> Written:
+        """The object, replaced. A few kinds are made by it, unless ``may_create`` raises."""
+        target = Target(kind, namespace, name, options, user)
+        return await self._writes.update(target, document, subresource, may_create)
+
+    async def patch(  # noqa: PLR0913, PLR0917 -- the parts of a request
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        patch_type: PatchType,
+        patch: object,
+        options: WriteOptions,
+        subresource: str = "",
+        user: User = ITSELF,
+        may_create: MayCreate = nothing_against_it,
+    ) -> Written:
+        """The object, patched: again and again, until no other change comes in between.
+
+        An apply makes what is not there, unless ``may_create`` raises.
+        """
+        target = Target(kind, namespace, name, options, user)
+        if patch_type is PatchType.APPLY:
+            return await self._applies.apply(target, patch, subresource, may_create)
+        return await self._writes.patch(target, patch_type, patch, subresource)
+
+    async def delete(
+        self,
+        kind: Kind,
+        namespace: str,
+        name: str,
+        options: DeleteOptions,
+        user: User = ITSELF,
+    ) -> Deleted:
+        return await self._deletes.delete(Doomed(kind, namespace, name, options, user))
+
+    async def delete_collection(
+        self,
+        kind: Kind,
+        namespace: str,
+        which: ListOptions,
+        options: DeleteOptions,
+        user: User = ITSELF,
+    ) -> Page:
+        """The objects that were asked to go, as they were before."""
+        self._deletes.check_collection(kind)
+        page = await self._lists.page(kind, namespace, which)
+        return await self._deletes.delete_all(page, Doomed(kind, namespace, "", options, user))
+
+    async def ask(self, question: Question) -> Document:
+        """The answer to a question, which is a document of a virtual kind."""
+        return await self._questions.ask(question)
+
+    def get_scale(self, kind: Kind, namespace: str, name: str) -> Record:
+        """The object's Scale, at the object's revision."""
+        check_subresource(kind, "scale")
+        return shown_scale(kind, self.get(kind, namespace, name))

@@ -1,0 +1,1 @@
+"""What Kubernetes asks of its own kinds beyond their schemas."""

@@ -1,0 +1,115 @@
+"""What Kubernetes asks of events beyond a schema. See `builtinrules`.
+
+An event with an ``eventTime`` is one of the new kind, whichever shape it comes in: it says who
+tells it and what was done. The others are the old kind, of which little is asked. Both shapes are
+judged in the old one, and told in the words of their own.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Final
+
+from kubekit.api.fields import FieldError, Path, invalid, required
+from kubekit.api.selectors import label_syntax
+from kubekit.api.structural.nodes import Document
+from kubekit.plane.registry.rules.event_versions import NEW_NAMES, to_core
+from kubekit.plane.registry.rules.times import MICROS, SECONDS, time_errors
+
+_LONGEST: Final = 1024  # bytes of a message
+_LONGEST_WORD: Final = 128
+_WORDS: Final = ("reportingInstance", "action", "reason")
+_OLD_FIELDS: Final = ("firstTimestamp", "lastTimestamp", "count", "source")
+_MAY_CHANGE: Final = frozenset({"apiVersion", "kind", "metadata", "series"})
+_LEAST_REPEATED: Final = 2
+
+
+def core_event(document: Document, _old: Document | None) -> Iterator[FieldError]:
+    """An event in the old shape, of either kind."""
+    yield from _time_errors(document, {})
+    yield from _errors(document, {})
+
+
+def new_event(document: Document, old: Document | None) -> Iterator[FieldError]:
+    """An event in the new shape is made as one of the new kind, and only its series goes on."""
+    yield from _time_errors(document, NEW_NAMES)
+    event = to_core(document)
+    yield from _errors(event, NEW_NAMES)
+    yield from _series_errors(event.get("series"))
+    yield from _birth_errors(event) if old is None else _change_errors(event, to_core(old))
+
+
+def _time_errors(document: Document, names: Mapping[str, str]) -> Iterator[FieldError]:
+    timestamps = tuple(names.get(name, name) for name in ("firstTimestamp", "lastTimestamp"))
+    yield from time_errors(document, Path(), timestamps, SECONDS)
+    for name in timestamps:  # kubectl sorts by them, and fails where no event has the field
+        document.setdefault(name, None)
+    yield from time_errors(document, Path(), ("eventTime",), MICROS)
+    if document.get("series"):
+        document["series"] = series = dict(document["series"])
+        yield from time_errors(series, Path("series"), ("lastObservedTime",), MICROS)
+
+
+def _errors(event: Document, names: Mapping[str, str]) -> Iterator[FieldError]:
+    if event.get("eventTime"):
+        yield from _reporter_errors(event, names)
+        for name in _WORDS:
+            yield from _word_errors(name, event.get(name, ""))
+        message = names.get("message", "message")
+        yield from _length_errors(message, event.get("message", ""), _LONGEST)
+    if not _is_in_its_place(event):
+        path = Path(names.get("involvedObject", "involvedObject")).child("namespace")
+        given = event["involvedObject"].get("namespace", "")
+        yield invalid(path, given, "does not match event.namespace")
+
+
+def _is_in_its_place(event: Document) -> bool:
+    """An event of the old kind lies where its object does; the new kind only where it has none."""
+    given = event["involvedObject"].get("namespace", "")
+    lies_in = event["metadata"].get("namespace", "")
+    if event.get("eventTime"):
+        return bool(given) or lies_in in ("default", "kube-system")
+    return given == lies_in or (not given and lies_in == "default")
+
+
+def _reporter_errors(event: Document, names: Mapping[str, str]) -> Iterator[FieldError]:
+    path = names.get("reportingComponent", "reportingComponent")
+    reporter = event.get("reportingComponent", "")
+    if not reporter:
+        yield required(path)
+    elif fault := label_syntax.key_fault(reporter):
+        yield invalid(path, reporter, fault)
+
+
+def _word_errors(name: str, word: str) -> Iterator[FieldError]:
+    if not word:
+        yield required(name)
+    yield from _length_errors(name, word, _LONGEST_WORD)
+
+
+def _length_errors(name: str, text: str, most: int) -> Iterator[FieldError]:
+    if len(text.encode()) > most:
+        yield invalid(name, text, f"can have at most {most} characters")
+
+
+def _series_errors(series: Document | None) -> Iterator[FieldError]:
+    if series is not None:
+        count = series.get("count", 0)
+        if count < _LEAST_REPEATED:
+            yield invalid("series.count", count, f"should be at least {_LEAST_REPEATED}")
+        if not series.get("lastObservedTime"):
+            yield required("series.lastObservedTime")
+
+
+def _birth_errors(event: Document) -> Iterator[FieldError]:
+    if not event.get("eventTime"):
+        yield required("eventTime")
+    if event.get("type") not in ("Normal", "Warning"):
+        yield invalid("type", event.get("type", ""), "must be Normal or Warning")
+    for name in _OLD_FIELDS:
+        if event.get(name):
+            yield invalid(NEW_NAMES[name], event[name], "needs to be unset")
+
+
+def _change_errors(event: Document, old: Document) -> Iterator[FieldError]:
+    for name in sorted((event.keys() | old.keys()) - _MAY_CHANGE):
+        if (event.get(name) or None) != (old.get(name) or None):
+            yield invalid(NEW_NAMES.get(name, name), event.get(name), "field is immutable")

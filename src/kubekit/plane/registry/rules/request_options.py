@@ -1,0 +1,92 @@
+"""Options that are no option, or do not go together."""
+
+from typing import Final, get_args
+
+from kubekit.api import errors, fields
+from kubekit.api.errors import Invalid
+from kubekit.api.fields import FieldError
+from kubekit.api.resource import Resource
+from kubekit.client.options import (
+    DeleteOptions,
+    FieldValidation,
+    ListOptions,
+    Propagation,
+    WatchOptions,
+    WriteOptions,
+)
+
+_MATCH: Final = "resourceVersionMatch"
+_MATCHES: Final = ("Exact", "NotOlderThan", "")
+_VALIDATIONS: Final = get_args(FieldValidation)
+_PROPAGATIONS: Final = get_args(Propagation)
+
+
+def check_write(options: WriteOptions) -> None:
+    if options.field_validation not in _VALIDATIONS:
+        found = fields.not_supported("fieldValidation", options.field_validation, _VALIDATIONS)
+        raise _wrong("UpdateOptions", [found])
+
+
+def check_apply(options: WriteOptions) -> None:
+    """Whoever applies has to say who he is: what he applies is his from then on."""
+    check_write(options)
+    if not options.field_manager:
+        raise _wrong(
+            "PatchOptions", [fields.required("fieldManager", "is required for apply patch")]
+        )
+
+
+def check_plain_patch(options: WriteOptions) -> None:
+    check_write(options)
+    if options.force:
+        found = fields.forbidden("force", "may not be specified for non-apply patch")
+        raise _wrong("PatchOptions", [found])
+
+
+def check_delete(options: DeleteOptions) -> None:
+    if options.propagation not in _PROPAGATIONS:
+        known = filter(None, _PROPAGATIONS)
+        found = fields.not_supported("propagationPolicy", options.propagation, known)
+        raise _wrong("DeleteOptions", [found])
+
+
+def check_list(options: ListOptions) -> None:
+    match, version = options.resource_version_match, options.resource_version
+    if not match:
+        return
+    found: list[FieldError] = []
+    if not version:
+        found.append(_forbidden(f"{_MATCH} is forbidden unless resourceVersion is provided"))
+    if options.continue_:
+        found.append(_forbidden(f"{_MATCH} is forbidden when continue is provided"))
+    if match not in _MATCHES:
+        found.append(fields.not_supported(_MATCH, match, _MATCHES))
+    elif match == "Exact" and version == "0":
+        found.append(_forbidden(f'{_MATCH} "exact" is forbidden for resourceVersion "0"'))
+    if found:
+        raise _wrong("ListOptions", found)
+
+
+def check_watch(options: WatchOptions) -> None:
+    match = options.resource_version_match
+    found: list[FieldError] = []
+    if options.send_initial_events is None:
+        if match:
+            why = f"{_MATCH} is forbidden for watch unless sendInitialEvents is provided"
+            found.append(_forbidden(why))
+    elif match != "NotOlderThan":
+        found.append(_forbidden(f"sendInitialEvents requires setting {_MATCH} to NotOlderThan"))
+        if match:
+            found.append(fields.not_supported(_MATCH, match, ("NotOlderThan",)))
+    if found:
+        raise _wrong("ListOptions", found)
+
+
+def _forbidden(why: str) -> FieldError:
+    return fields.forbidden(_MATCH, why)
+
+
+def _wrong(kind: str, found: list[FieldError]) -> Invalid:
+    """The refusal, in the words that servers use for options, which have no name."""
+    resource = Resource(group="meta.k8s.io", version="v1", kind=kind, plural="")
+    return errors.invalid(resource, "", found)

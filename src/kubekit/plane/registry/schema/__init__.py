@@ -1,0 +1,1 @@
+"""Documents checked, completed and pruned by their schema."""

@@ -1,0 +1,262 @@
+"""What becomes of a document under its schema: cleaned, completed and judged.
+
+`api.structural` gives the exact answer and every error, in Python. Most documents have nothing
+wrong with them, and for those the same answer comes from types that msgspec checks, made of the
+schema by `stricttypes`, after `filling` has put the defaults in; `alternatives` asks what types
+cannot say. What these accept, the exact functions would accept unchanged; what they refuse goes the
+exact way, so refusing too much costs time and nothing else.
+
+The exact way takes some microseconds for each value, in which nobody else is served. A document
+with more values than `MOST_VALUES` is therefore accepted as it is, or refused for its first fault.
+A schema with more than `MOST_NODES` goes the exact way always: making types takes longer than that.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Final
+
+import msgspec
+
+from kubekit.api.fields import FieldError, Path, Problem, forbidden
+from kubekit.api.structural import (
+    Judge,
+    Matcher,
+    coerced,
+    faults,
+    prune,
+    unknown_fields,
+    with_defaults,
+)
+from kubekit.api.structural.nodes import PRESERVE, Document, Schema, has_more_values
+from kubekit.plane.registry.schema import effort, patterns
+from kubekit.plane.registry.schema.alternatives import prober
+from kubekit.plane.registry.schema.defaulting import Fill, UncleanDefault, filler
+from kubekit.plane.registry.schema.parts import count_nodes, normal
+from kubekit.plane.registry.schema.ratcheting import ratcheted
+from kubekit.plane.registry.schema.scalar_types import Inexpressible
+from kubekit.plane.registry.schema.strict_types import check, type_of
+
+MOST_ERRORS: Final = 100  # as many as anybody reads
+MOST_VALUES: Final = 100_000  # about half a second
+MOST_NODES: Final = 20_000
+MOST_BESIDE: Final = 8  # quicker ways; each takes as much memory as the types of the schema do
+
+_Find = Callable[[Document], str | None]
+"""What fills in defaults and finds the first fault."""
+
+_LONGEST: Final = 200  # characters of a fault
+_TOO_MUCH: Final = (
+    "it takes too long under its schema, which has too many alternatives, patterns or defaults for "
+    "so large a document"
+)
+_UNFIT: Final = "It fits too few or too many of the alternatives, or has so many properties"
+_PLACE: Final = re.compile(r" - at `\$\.?([^`]*)`\Z")
+_FIELD: Final = re.compile(r"Object (?:contains )?(.*) field `(.*)`", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Conformed:
+    """The document as it would be stored.
+
+    ``unknown`` are the fields that were dropped, ``errors`` what is wrong with the rest; of both
+    the first `MOST_ERRORS`. ``unreadable`` is the one among them for which this is no document of
+    its kind at all, and a bad request rather than an invalid object; empty if there is none.
+    """
+
+    document: Document
+    unknown: list[FieldError] = field(default_factory=list)
+    errors: list[FieldError] = field(default_factory=list)
+    unreadable: str = ""
+
+
+class Conformance:
+    """One schema, made ready. The types are made when the first document comes.
+
+    In a kind that is not ``custom``, a value of the wrong type makes a document unreadable, and
+    integers have as many bits as their format says.
+    """
+
+    def __init__(
+        self, schema: Schema, matches: Matcher = patterns.matches, *, custom: bool = True
+    ) -> None:
+        self._schema = normal(schema)
+        self._custom = custom
+        self._judge = Judge(matches, native=not custom, most=MOST_ERRORS, spend=effort.spend)
+        # Most writes leave the spec or the status as it is; for each there is a quicker way.
+        self._parts = () if _combines(schema) else tuple(schema.get("properties", ()))
+        self._beside: dict[tuple[str, ...], _Find] = {}
+
+    def conform(self, document: Document, old: Document | None = None) -> Conformed:
+        """The document as the schema wants it. It is taken over: the result may be made of it.
+
+        With the ``old`` document that it replaces, old faults are not told again. What is the very
+        object of the old document was judged when that was stored.
+        """
+        find = self._fault if old is None else self._fault_beside(document, old)
+        effort.begin()
+        try:
+            fault = find(document)
+            if fault is None:
+                return Conformed(document)
+            if fault and has_more_values(document, MOST_VALUES):
+                return Conformed(document, errors=[_as_a_whole(fault)])
+            return self._exactly(document, old)
+        except effort.TooMuch:
+            return Conformed(document, errors=[forbidden("", _TOO_MUCH)])
+        finally:
+            effort.end()
+
+    def completed(self, document: Document) -> Document | None:
+        """A stored document as it is read under this schema, which may be younger than it.
+
+        Fields that the schema no longer knows are gone, new defaults are there, and nothing is
+        judged. None where that changes nothing, which is quickly told, and where the defaults would
+        make it larger than anything that could be stored. The document is taken over.
+        """
+        fill, find = self._quick
+        effort.begin()
+        try:
+            return self._completed(document, fill, find)
+        except effort.TooMuch:
+            return None
+        finally:
+            effort.end()
+
+    def _completed(
+        self, document: Document, fill: Fill | None, find: "_Find | None"
+    ) -> Document | None:
+        before = b"" if fill is None else msgspec.json.encode(document)
+        if fill is not None:
+            fill(document)
+        if find is None or find(document) is not None:
+            before = before or msgspec.json.encode(document)
+            document = with_defaults(prune(document, self._schema), self._schema, effort.spend)
+        return None if not before or msgspec.json.encode(document) == before else document
+
+    def _fault_beside(self, document: Document, old: Document) -> "_Find":
+        """What finds a fault in the parts of a document that are not those of the old one."""
+        kept = tuple(
+            name
+            for name in self._parts
+            if (part := document.get(name)) is not None and part is old.get(name)
+        )
+        if not kept:
+            return self._fault
+        find = self._beside.get(kept)
+        if find is None and len(self._beside) >= MOST_BESIDE:
+            return self._fault
+        if find is None:
+            properties = self._schema["properties"] | {key: {PRESERVE: True} for key in kept}
+            rest = {**self._schema, "properties": properties}
+            beside = Conformance(rest, self._judge.matches, custom=self._custom)
+            find = self._beside[kept] = beside._fault
+        return find
+
+    @cached_property
+    def _quick(self) -> tuple[Fill | None, "_Find | None"]:
+        """What fills in defaults, and what finds a fault; the latter None where there are no types."""
+        if count_nodes(self._schema, MOST_NODES) > MOST_NODES:
+            return None, None
+        try:
+            fill = filler(self._schema)
+            kind = type_of(self._schema, self._judge)
+            msgspec.json.Decoder(kind)  # only now are limits refused that msgspec cannot count to
+        except (Inexpressible, UncleanDefault, OverflowError, TypeError, ValueError):
+            return None, None
+        probe = prober(self._schema, replace(self._judge, most=1))
+
+        def fault(document: Document) -> str | None:
+            try:
+                msgspec.convert(document, kind, dec_hook=check)
+            except msgspec.ValidationError as error:
+                return str(error)
+            return None if probe is None or probe(document) else _UNFIT
+
+        return fill, fault
+
+    @cached_property
+    def _fault(self) -> "_Find":
+        """What there is to do beyond filling in defaults, which is done on the way; None if nothing.
+
+        It is told in the words of msgspec, and not told at all where there are no types.
+        """
+        fill, find = self._quick
+        if find is None:
+            return _untold
+        if fill is None:
+            return find
+        sure = _sure_defaults(self._schema, self._judge)
+
+        def fault(document: Document) -> str | None:
+            filled = [name for name in sure if name not in document]
+            fill(document)
+            judged = document
+            if filled:
+                judged = {name: document[name] for name in document if name not in filled}
+            return find(judged)
+
+        return fault
+
+    def _exactly(self, document: Document, old: Document | None) -> Conformed:
+        schema, judge = self._schema, self._judge
+        unknown = sorted(unknown_fields(document, schema, most=MOST_ERRORS), key=_path)
+        read = coerced(with_defaults(prune(document, schema), schema, effort.spend), schema)
+        unknown += read.unknown[: MOST_ERRORS - len(unknown)]
+        if read.fault is not None:
+            return Conformed(read.document, unknown, [read.fault], str(read.fault))
+        errors = faults(read.document, schema, judge)
+        if not self._custom and (wrong := _mistyped(errors)):
+            return Conformed(read.document, unknown, errors, wrong)
+        if errors and old is not None:
+            errors = ratcheted(read.document, old, schema, judge)
+        return Conformed(read.document, unknown, errors)
+
+
+def _path(error: FieldError) -> str:
+    return error.path
+
+
+def _mistyped(errors: list[FieldError]) -> str:
+    """What the first value of the wrong type is, and what it should be."""
+    wrong = (error for error in errors if error.problem is Problem.TYPE_INVALID)
+    return next((f"{error.path}: {error.message}" for error in wrong), "")
+
+
+def _sure_defaults(schema: Schema, judge: Judge) -> tuple[str, ...]:
+    """The fields of the document itself whose defaults are right, and need not be judged each time.
+
+    Where the object as a whole is judged, its fields cannot be left out of it.
+    """
+    sure = []
+    for name, known in schema.get("properties", {}).items():
+        if "default" in known and not known.get("nullable") and not _combines(schema):
+            complete = with_defaults({name: known["default"]}, schema)
+            if not faults(complete, {"type": "object", "properties": {name: known}}, judge):
+                sure.append(name)
+    return tuple(sure)
+
+
+def _combines(schema: Schema) -> bool:
+    return not schema.keys().isdisjoint(_WHOLE)
+
+
+_WHOLE: Final = ("allOf", "anyOf", "maxProperties", "minProperties", "not", "oneOf")
+
+
+def _untold(_document: Document) -> str:
+    return ""
+
+
+def _as_a_whole(fault: str) -> FieldError:
+    """The fault of a huge document, with the path of its field. The words may quote a value."""
+    place = _PLACE.search(fault)
+    words, path = (fault[: place.start()], Path(place[1])) if place else (fault, Path())
+    if field := _FIELD.fullmatch(words):
+        words, path = f"{field[1]} field", path.child(field[2])
+    return forbidden(
+        path,
+        f"{words[:_LONGEST]}; a document of more than {MOST_VALUES} values must fit its schema "
+        "as it is",
+    )

@@ -1,0 +1,106 @@
+"""Server-side apply as a verb: what is there is changed, and what is not there is made."""
+
+from collections.abc import Callable
+
+from kubekit.api import errors
+from kubekit.api.errors import AlreadyExists, BadRequest, UnsupportedMediaType
+from kubekit.client.options import PatchType
+from kubekit.client.transport import Document
+from kubekit.plane.apply.entries import Author
+from kubekit.plane.apply.merge import Applied, applied
+from kubekit.plane.registry.context import Context
+from kubekit.plane.registry.encoding import Metadata
+from kubekit.plane.registry.kinds import Kind
+from kubekit.plane.registry.rules.request_options import check_apply
+from kubekit.plane.registry.verbs.addressing import check_name, check_type
+from kubekit.plane.registry.verbs.creates import Creates
+from kubekit.plane.registry.verbs.metadata_reading import receive
+from kubekit.plane.registry.verbs.results import Written
+from kubekit.plane.registry.verbs.subresources import check_subresource
+from kubekit.plane.registry.verbs.targets import Target
+from kubekit.plane.registry.verbs.updates import Change, Updates, unborn
+
+MayCreate = Callable[[], None]
+"""Asked before an apply makes an object that is not there; raises to refuse."""
+
+
+def nothing_against_it() -> None:
+    """Whoever may apply may also make what is not there."""
+
+
+class Applies:
+    """The patch type apply of one plane."""
+
+    def __init__(self, context: Context, creates: Creates, updates: Updates) -> None:
+        self._context = context
+        self._creates = creates
+        self._updates = updates
+
+    async def apply(
+        self, target: Target, config: object, subresource: str, may_create: MayCreate
+    ) -> Written:
+        """The object with the configuration applied."""
+        check_apply(target.options)
+        kind = target.kind
+        check_subresource(kind, subresource)
+        if subresource == "scale":
+            taken = ", ".join(type_ for type_ in PatchType if type_ is not PatchType.APPLY)
+            raise UnsupportedMediaType(f"a Scale cannot be applied; send one of {taken}")
+        document = _of_kind(kind, config)
+        given = receive(kind, document).given
+        if given.get("name"):
+            check_name(target.name, given)
+        change = Change(
+            target,
+            lambda old: self._applied(target, old, document, subresource),
+            subresource,
+            by_patch=True,
+        )
+        while True:
+            if self._context.store.find(kind.storage, target.key) is not None:
+                return await self._updates.carry_out(change)
+            if subresource:
+                raise errors.not_found(kind.resource, target.name)
+            may_create()
+            _check_whole_name(target, given)
+            made = self._applied(target, None, document, "")
+            _check_no_uid(target, given)
+            new = unborn(target, made.document)
+            try:
+                return await self._creates.create(target, new, made.managed_fields)
+            except AlreadyExists:
+                # Somebody was quicker, and it is there to be changed; or this is a webhook's no.
+                if self._context.store.find(kind.storage, target.key) is None:
+                    raise
+
+    def _applied(
+        self, target: Target, live: Document | None, config: Document, subresource: str
+    ) -> Applied:
+        kind, options = target.kind, target.options
+        author = Author(
+            options.field_manager, kind.resource.api_version, self._context.stamp(), subresource
+        )
+        return applied(kind.shape, live, config, author, force=options.force)
+
+
+def _of_kind(kind: Kind, config: object) -> Document:
+    """The configuration, which has to say what it is."""
+    if isinstance(config, dict):
+        said = (config.get("apiVersion") or "", config.get("kind") or "")
+        if said != (kind.resource.api_version, kind.resource.kind):
+            raise BadRequest(f"invalid object type: {said[0]}, Kind={said[1]}")
+    return check_type(kind, config)
+
+
+def _check_no_uid(target: Target, given: Metadata) -> None:
+    """Refuse to make what was meant for an object that had a uid."""
+    if uid := given.get("uid"):
+        why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
+        raise errors.conflict(target.kind.resource, target.name, why)
+
+
+def _check_whole_name(target: Target, given: Metadata) -> None:
+    """What is not there yet has no name but the one it is given."""
+    if given.get("generateName") and not given.get("name"):
+        raise BadRequest("metadata.name: an apply needs the whole name, not a generateName")
+    check_name(target.name, given)

@@ -1,0 +1,100 @@
+"""Creating objects."""
+
+from typing import Final
+
+from msgspec.structs import replace
+
+from kubekit.api import errors
+from kubekit.api.errors import AlreadyExists, BadRequest
+from kubekit.api.status import StatusDetails
+from kubekit.client.transport import Document
+from kubekit.plane.apply.entries import Entry
+from kubekit.plane.registry.context import Context
+from kubekit.plane.registry.encoding import record_of, view_of
+from kubekit.plane.registry.kinds import Kind
+from kubekit.plane.registry.ownership import is_deleting
+from kubekit.plane.registry.rules.object_names import generated
+from kubekit.plane.registry.rules.request_options import check_write
+from kubekit.plane.registry.verbs.addressing import check_namespace, check_type
+from kubekit.plane.registry.verbs.metadata import born
+from kubekit.plane.registry.verbs.metadata_reading import Received, receive
+from kubekit.plane.registry.verbs.namespace_gate import NamespaceGate
+from kubekit.plane.registry.verbs.preparation import Preparation, Proposal
+from kubekit.plane.registry.verbs.results import Written
+from kubekit.plane.registry.verbs.targets import Target
+from kubekit.plane.registry.verbs.validation import typed
+from kubekit.plane.store.records import ChangeType, Record
+from kubekit.plane.store.store import Moved
+
+_TRIES: Final = 8  # names made by chance before giving up
+
+
+class Creates:
+    """The verb create of one plane."""
+
+    def __init__(self, context: Context, gate: NamespaceGate, preparation: Preparation) -> None:
+        self._context = context
+        self._gate = gate
+        self._preparation = preparation
+
+    async def create(
+        self, target: Target, document: Document, managed: list[Entry] | None = None
+    ) -> Written:
+        """The new object. A name made by chance that is taken already is made anew.
+
+        ``managed`` is who owns what in a document that was made by an apply.
+        """
+        check_write(target.options)
+        kind, namespace = target.kind, target.namespace
+        received = receive(kind, check_type(kind, document))
+        name = taken = received.given.get("name", "")
+        for _ in range(1 if name else _TRIES):
+            self._gate.check(kind, namespace, name)
+            proposal = self._proposal(target, document, received)
+            proposal.managed = managed
+            prepared = await self._preparation.prepare(proposal)
+            record = await self._stored(target, prepared.document)
+            if record is not None:
+                return Written(record, created=True, warnings=prepared.warnings)
+            taken = prepared.document["metadata"]["name"]
+        raise self._taken(target, taken, by_prefix=bool(received.given.get("generateName")))
+
+    def _taken(self, target: Target, name: str, *, by_prefix: bool) -> AlreadyExists:
+        """The refusal of a name that another has. It may help to know that he is about to go."""
+        kind = target.kind
+        refusal = errors.already_exists(kind.resource, name)
+        if by_prefix:
+            words = "the server was not able to generate a unique name for the object"
+            details = replace(refusal.details or StatusDetails(), retry_after_seconds=1)
+            refusal = AlreadyExists(f"{refusal.message}, {words}", details)
+        record = self._context.store.find(kind.storage, kind.key(target.namespace, name))
+        if record is None or not is_deleting(record):
+            return refusal
+        return AlreadyExists(f"object is being deleted: {refusal.message}", refusal.details)
+
+    def _proposal(self, target: Target, document: Document, received: Received) -> Proposal:
+        kind, given = target.kind, received.given
+        check_namespace(kind, target.namespace, given)
+        if given.get("resourceVersion"):
+            raise BadRequest("resourceVersion should not be set on objects to be created")
+        prefix = given.get("generateName", "")
+        chance = self._context.environment.chance
+        name = given.get("name") or (generated(prefix, chance) if prefix else "")
+        metadata = born(kind, target.namespace, name, given, self._context)
+        return Proposal(target, typed(kind, document, metadata, None), received)
+
+    async def _stored(self, target: Target, document: Document) -> Record | None:
+        """The new record; None when the name is taken."""
+        kind: Kind = target.kind
+        key = kind.key(target.namespace, document["metadata"]["name"])
+        if self._context.store.find(kind.storage, key) is not None:
+            return None
+        # Those with a say take their time: what was defined at the beginning may be gone.
+        self._gate.check_kind(kind, document["metadata"]["name"])
+        if target.options.dry_run:
+            return record_of(kind, key, 0, document)
+        draft = self._context.draft(kind, key, 0, ChangeType.ADDED, document)
+        try:
+            return view_of(kind, await self._context.commit(draft))
+        except Moved:
+            return None

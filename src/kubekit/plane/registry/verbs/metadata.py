@@ -1,0 +1,113 @@
+"""The metadata of an object, at its birth and through its changes.
+
+Clients own labels, annotations, finalizers and owner references, and choose the name. Identity,
+times and generation are the registry's. Who owns which fields is written down once all else is
+settled, by `preparing`.
+"""
+
+from collections.abc import Iterator
+from typing import Final
+
+from kubekit.api import fields
+from kubekit.api.fields import FieldError
+from kubekit.plane.registry.context import Context
+from kubekit.plane.registry.encoding import Metadata, encode
+from kubekit.plane.registry.kinds import Kind
+from kubekit.plane.registry.rules import metadata_rules
+from kubekit.plane.registry.rules.object_names import name_fault, prefix_fault
+
+_OWNED: Final = ("labels", "annotations", "ownerReferences", "finalizers")
+_KEPT: Final = (
+    "namespace",
+    "uid",
+    "creationTimestamp",
+    "generation",
+    "deletionTimestamp",
+    "deletionGracePeriodSeconds",
+)
+_IMMUTABLE: Final = ("uid", "deletionGracePeriodSeconds")
+
+
+def born(kind: Kind, namespace: str, name: str, given: Metadata, context: Context) -> Metadata:
+    """The metadata of a new object."""
+    metadata: Metadata = {"name": name}
+    if prefix := given.get("generateName"):
+        metadata["generateName"] = prefix
+    if kind.resource.namespaced:
+        metadata["namespace"] = namespace
+    metadata["uid"] = context.environment.uid()
+    metadata["creationTimestamp"] = context.stamp()
+    if kind.custom:
+        metadata["generation"] = 1
+    return _owned(metadata, given)
+
+
+def birth_errors(kind: Kind, metadata: Metadata) -> list[FieldError]:
+    """What is wrong with the metadata of a new object, its name included."""
+    found: list[FieldError] = []
+    prefix = metadata.get("generateName")
+    if prefix and (fault := prefix_fault(kind, prefix)):
+        found.append(fields.invalid("metadata.generateName", prefix, fault))
+    if not metadata["name"]:
+        found.append(fields.required("metadata.name", "name or generateName is required"))
+    elif fault := name_fault(kind, metadata["name"]):
+        found.append(fields.invalid("metadata.name", metadata["name"], fault))
+    return found + metadata_rules.errors(kind, metadata)
+
+
+def carried(old: Metadata, given: Metadata) -> Metadata:
+    """The metadata of an object after a client's change: identity stays, the client's part goes."""
+    metadata: Metadata = {"name": old["name"]}
+    if prefix := given.get("generateName"):
+        metadata["generateName"] = prefix
+    for name in _KEPT:
+        if name in old:
+            metadata[name] = old[name]
+    return _owned(metadata, given)
+
+
+def change_errors(kind: Kind, old: Metadata, given: Metadata) -> list[FieldError]:
+    """What is wrong with a client's change of the metadata.
+
+    A field that is left out means no change; naming another value is refused, not ignored. Only
+    the moment at which a deletion was asked for stays without a word: it has several spellings.
+    """
+    ending = "deletionTimestamp" in old
+    fixed = _IMMUTABLE if ending else (*_IMMUTABLE, "deletionTimestamp")
+    found = [
+        fields.invalid(f"metadata.{name}", given[name], "field is immutable")
+        for name in fixed
+        if given.get(name) not in (None, "", old.get(name))
+    ]
+    prefix = given.get("generateName")
+    if prefix and not kind.custom and (fault := prefix_fault(kind, prefix)):
+        found.append(fields.invalid("metadata.generateName", prefix, fault))
+    if ending:
+        found += _late_finalizers(old, given)
+    return found + metadata_rules.errors(kind, _owned({}, given))
+
+
+def _late_finalizers(old: Metadata, given: Metadata) -> Iterator[FieldError]:
+    present = old.get("finalizers", ())
+    late = [name for name in given.get("finalizers", ()) if name not in present]
+    if late:
+        yield fields.forbidden(
+            "metadata.finalizers",
+            "no new finalizers can be added if the object is being deleted, "
+            f"found new finalizers {', '.join(late)}",
+        )
+
+
+def _owned(metadata: Metadata, given: Metadata) -> Metadata:
+    """The metadata with the part that is the client's; empty parts are left out."""
+    for name in _OWNED:
+        if value := given.get(name):
+            metadata[name] = (
+                _distinct(value) if name == "ownerReferences" and len(value) > 1 else value
+            )
+    return metadata
+
+
+def _distinct(owners: list[Metadata]) -> list[Metadata]:
+    """The references, each once: clients that add theirs again and again must not let it grow."""
+    return list({encode(sorted(owner.items())): owner for owner in owners}.values())

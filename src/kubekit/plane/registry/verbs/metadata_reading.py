@@ -1,0 +1,165 @@
+"""Metadata as clients send it: read into the right types, with what nobody knows left out.
+
+As with schemas there are two ways: `_Plain` accepts in one step what has nothing wrong with it,
+and only what it refuses is taken apart field by field.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from itertools import islice
+from typing import Annotated, Any, Final, TypeVar
+
+import msgspec
+
+from kubekit.api import times
+from kubekit.api.errors import BadRequest
+from kubekit.client.transport import Document
+from kubekit.plane.registry.encoding import Metadata
+from kubekit.plane.registry.kinds import Kind
+from kubekit.plane.registry.schema.conformance import MOST_ERRORS
+
+_T = TypeVar("_T")
+_Time = Annotated[datetime, msgspec.Meta(tz=True)]
+
+
+class Received(msgspec.Struct, frozen=True):
+    """What a client said, of the right types. ``unknown`` are the fields that nobody knows."""
+
+    given: Metadata
+    unknown: tuple[str, ...] = ()
+
+
+def receive(kind: Kind, document: Document) -> Received:
+    """The metadata of a document; BadRequest names what has the wrong type."""
+    given = document.get("metadata")
+    try:
+        msgspec.convert(given, _Plain)
+    except msgspec.ValidationError:
+        return _Reader(kind).received(given)
+    return Received(given)  # type: ignore[arg-type]  # what was converted is a dict
+
+
+class _Owner(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=False):
+    api_version: str = ""
+    kind: str = ""
+    name: str = ""
+    uid: str = ""
+    controller: bool | None = None
+    block_owner_deletion: bool | None = None
+
+
+class _Plain(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=False):
+    name: str = ""
+    generate_name: str = ""
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    self_link: str = ""
+    generation: int = 0
+    creation_timestamp: _Time | None = None
+    deletion_timestamp: _Time | None = None
+    deletion_grace_period_seconds: int = 0
+    labels: dict[str, str] = {}
+    annotations: dict[str, str] = {}
+    finalizers: list[str] = []
+    owner_references: list[_Owner] = []
+    managed_fields: list[dict[str, Any]] = []
+
+
+class _Reader:
+    """The exact way: null is the same as nothing, what is unknown is noted and left out."""
+
+    def __init__(self, kind: Kind) -> None:
+        self._kind = kind.resource
+        self._unknown: list[str] = []
+
+    def received(self, given: object) -> Received:
+        metadata = {} if given is None else self._object("metadata", given, _FIELDS)
+        return Received(metadata, tuple(self._unknown))
+
+    def _object(self, path: str, value: object, known: Mapping[str, "_Read"]) -> Metadata:
+        members = self._expect(path, value, dict, "an object")
+        unknown = (f"{path}.{name}" for name in members if name not in known)
+        self._unknown += islice(unknown, MOST_ERRORS - len(self._unknown))
+        return {
+            name: known[name](self, f"{path}.{name}", inner)
+            for name, inner in members.items()
+            if name in known and inner is not None
+        }
+
+    def string(self, path: str, value: object) -> str:
+        return self._expect(path, value, str, "a string")
+
+    def whole(self, path: str, value: object) -> int:
+        if isinstance(value, bool):
+            raise self._wrong(path, "a number")
+        return self._expect(path, value, int, "a number")
+
+    def truth(self, path: str, value: object) -> bool:
+        return self._expect(path, value, bool, "true or false")
+
+    def time(self, path: str, value: object) -> str:
+        text = self.string(path, value)
+        try:
+            times.parse(text)
+        except times.TimeError as error:
+            raise self._wrong(path, "a time such as 2024-05-01T12:00:00Z") from error
+        return text
+
+    def strings(self, path: str, value: object) -> dict[str, str]:
+        members = self._expect(path, value, dict, "an object of strings")
+        return {k: "" if v is None else self.string(f"{path}.{k}", v) for k, v in members.items()}
+
+    def names(self, path: str, value: object) -> list[str]:
+        items = self._expect(path, value, list, "a list of strings")
+        return [self.string(f"{path}[{at}]", item) for at, item in enumerate(items)]
+
+    def owners(self, path: str, value: object) -> list[Metadata]:
+        items = self._expect(path, value, list, "a list of owner references")
+        return [self._object(f"{path}[{at}]", item, _OWNER) for at, item in enumerate(items)]
+
+    def entries(self, path: str, value: object) -> list[object]:
+        items = self._expect(path, value, list, "a list of objects")
+        for at, item in enumerate(items):
+            self._expect(f"{path}[{at}]", item, dict, "an object")
+        return items
+
+    def _expect(self, path: str, value: object, wanted: type[_T], words: str) -> _T:
+        if not isinstance(value, wanted):
+            raise self._wrong(path, words)
+        return value
+
+    def _wrong(self, path: str, words: str) -> BadRequest:
+        kind = self._kind.kind
+        return BadRequest(
+            f'{kind} in version "{self._kind.version}" cannot be handled as a {kind}: '
+            f"{path} must be {words}"
+        )
+
+
+_Read = Callable[[_Reader, str, object], Any]
+_FIELDS: Final[Mapping[str, _Read]] = {
+    "name": _Reader.string,
+    "generateName": _Reader.string,
+    "namespace": _Reader.string,
+    "uid": _Reader.string,
+    "resourceVersion": _Reader.string,
+    "selfLink": _Reader.string,
+    "generation": _Reader.whole,
+    "creationTimestamp": _Reader.time,
+    "deletionTimestamp": _Reader.time,
+    "deletionGracePeriodSeconds": _Reader.whole,
+    "labels": _Reader.strings,
+    "annotations": _Reader.strings,
+    "finalizers": _Reader.names,
+    "ownerReferences": _Reader.owners,
+    "managedFields": _Reader.entries,
+}
+_OWNER: Final[Mapping[str, _Read]] = {
+    "apiVersion": _Reader.string,
+    "kind": _Reader.string,
+    "name": _Reader.string,
+    "uid": _Reader.string,
+    "controller": _Reader.truth,
+    "blockOwnerDeletion": _Reader.truth,
+}

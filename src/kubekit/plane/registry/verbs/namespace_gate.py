@@ -1,0 +1,88 @@
+"""Whether something may be created: its kind and its namespace are there, and not about to go."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from kubekit.api import errors
+from kubekit.api.errors import Forbidden
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.resource import Resource
+from kubekit.api.status import StatusCause, StatusDetails
+from kubekit.plane.registry.context import Context
+from kubekit.plane.registry.kinds import Kind
+from kubekit.plane.registry.ownership import is_deleting
+
+STORAGE: Final = "/namespaces"
+LASTING: Final = frozenset({"default", "kube-system", "kube-public"})
+
+
+class NamespaceGate:
+    """Keeps new objects out of namespaces that are absent or going.
+
+    The deletion of a namespace closes it before it is written, not when it is: otherwise an
+    object could slip in between, behind the back of whoever empties the namespace.
+    """
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._closing: set[str] = set()
+
+    def check(self, kind: Kind, namespace: str, name: str) -> None:
+        """Refuse to create anything of a kind, or in a namespace, that does not take it."""
+        self.check_kind(kind, name)
+        if not kind.resource.namespaced or self._is_without_namespaces():
+            return
+        record = self._context.store.find(STORAGE, namespace)
+        if record is None:
+            raise errors.not_found(Namespace.RESOURCE, namespace)
+        if namespace in self._closing or is_deleting(record):
+            raise _terminating(kind.resource, namespace, name)
+
+    def check_kind(self, kind: Kind, name: str) -> None:
+        """Refuse to create anything of a kind that is about to go, or is not served any more."""
+        resource = kind.resource
+        served = self._context.kinds.find(resource.group, resource.version, resource.plural)
+        if served is None:
+            raise errors.NotFound("the server could not find the requested resource")
+        if served.closing:
+            raise _ending(resource, name)
+
+    @contextmanager
+    def closing(self, kind: Kind, name: str) -> Iterator[None]:
+        """While a namespace's deletion is on its way. Other kinds are let through."""
+        if kind.storage != STORAGE or name in self._closing:
+            yield
+            return
+        self._closing.add(name)
+        try:
+            yield
+        finally:
+            self._closing.discard(name)
+
+    def _is_without_namespaces(self) -> bool:
+        """Whether the plane does not serve namespaces at all; then nobody can make one."""
+        return self._context.kinds.find("", "v1", "namespaces") is None
+
+
+def _ending(resource: Resource, name: str) -> Forbidden:
+    words = f"{resource.plural}.{resource.group}"
+    return Forbidden(
+        f'{words} "{name}" is forbidden: create not allowed while custom resource definition is '
+        "terminating",
+        StatusDetails(name=name, group=resource.group, kind=resource.plural),
+    )
+
+
+def _terminating(resource: Resource, namespace: str, name: str) -> Forbidden:
+    words = f"{resource.plural}.{resource.group}" if resource.group else resource.plural
+    cause = StatusCause(
+        reason="NamespaceTerminating",
+        message=f"namespace {namespace} is being terminated",
+        field="metadata.namespace",
+    )
+    return Forbidden(
+        f'{words} "{name}" is forbidden: unable to create new content in namespace {namespace} '
+        "because it is being terminated",
+        StatusDetails(name=name, group=resource.group, kind=resource.plural, causes=(cause,)),
+    )

@@ -1,0 +1,171 @@
+"""From what somebody wants an object to become to what is stored.
+
+    conform     the schema cleans, completes and judges the document
+    mutate      those with a say may complete it; the schema judges it once more
+    check       metadata, rules in expressions, the kind's own rules
+    track       who set which field is written down; what was completed belongs to nobody
+    validate    those with a say may refuse
+
+The same for a new object and for a changed one.
+"""
+
+from typing import Final
+
+import msgspec
+
+from kubekit.client.transport import Document
+from kubekit.plane.apply import managed_fields
+from kubekit.plane.apply.entries import Author, Entry
+from kubekit.plane.registry.admission import Attempt
+from kubekit.plane.registry.context import Context
+from kubekit.plane.registry.encoding import same
+from kubekit.plane.registry.kinds import Kind
+from kubekit.plane.registry.rules import metadata_rules
+from kubekit.plane.registry.schema.conformance import Conformed
+from kubekit.plane.registry.verbs.metadata import birth_errors, carried, change_errors
+from kubekit.plane.registry.verbs.metadata_reading import Received, receive
+from kubekit.plane.registry.verbs.subresources import part_of
+from kubekit.plane.registry.verbs.targets import Target
+from kubekit.plane.registry.verbs.validation import checked, typed, warnings_of
+
+_UNKNOWN: Final = "unknown"  # a writer that does not say who he is
+
+
+class Proposal(msgspec.Struct):
+    """What somebody wants an object to become.
+
+    ``document`` has the metadata that it will have. ``part`` is the subresource that limits what
+    changes; ``door`` is the one that the client came through. ``old`` is None for a new object; ``managed`` is who owns what afterwards, where the
+    document was made by an apply, which alone knows.
+    """
+
+    target: Target
+    document: Document
+    received: Received
+    old: Document | None = None
+    part: str = ""
+    door: str = ""
+    managed: list[Entry] | None = None
+
+
+class Prepared(msgspec.Struct, frozen=True):
+    """An object as it will be stored, and the warnings about it."""
+
+    document: Document
+    warnings: tuple[str, ...] = ()
+
+
+class Preparation:
+    """The way of a proposal in one plane."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    async def prepare(self, proposal: Proposal) -> Prepared:
+        """The object to store. An `ApiError` says why there is none."""
+        target, old = proposal.target, proposal.old
+        kind, admission = target.kind, self._context.admission
+        conformed = kind.conform(proposal.document, old)
+        warnings = warnings_of(kind, target.options.field_validation, proposal.received, conformed)
+        attempt, is_tracked = None, False
+        if admission.mutating or admission.validating:
+            attempt = _attempt(proposal, conformed.document)
+        if attempt is not None and admission.mutating:
+            conformed = await self._mutated(proposal, conformed, attempt)
+            # What admission completes belongs to no manager. What the kind's own rules complete
+            # belongs to the client, and they have not run yet.
+            is_tracked = attempt.changed or kind.prepare is None
+        stored = _checked(proposal, conformed)
+        if not is_tracked:
+            self._track(proposal, stored)
+        if attempt is not None:
+            attempt.document = stored
+            await admission.validate(attempt)
+            warnings += attempt.warnings
+        before = {} if old is None else old["metadata"]
+        warnings += metadata_rules.warnings(kind, stored["metadata"], before)
+        return Prepared(stored, tuple(warnings))
+
+    def _track(self, proposal: Proposal, document: Document) -> None:
+        """Write down in the metadata who owns which fields."""
+        target, metadata = proposal.target, document["metadata"]
+        entries = proposal.managed
+        if entries is None:
+            kind, said = target.kind, proposal.received.given.get("managedFields")
+            manager = target.options.field_manager or _UNKNOWN
+            author = Author(
+                manager, kind.resource.api_version, self._context.stamp(), proposal.door
+            )
+            if proposal.old is None:
+                entries = managed_fields.created(kind.shape, document, author, said)
+            else:
+                entries = managed_fields.updated(kind.shape, proposal.old, document, author, said)
+        if entries:
+            metadata["managedFields"] = entries
+        else:
+            metadata.pop("managedFields", None)
+
+    async def _mutated(
+        self, proposal: Proposal, conformed: Conformed, attempt: Attempt
+    ) -> Conformed:
+        """The document, completed. Those who are asked get metadata of their own."""
+        document = conformed.document
+        if not conformed.errors:  # else nobody could tell its fields
+            self._track(proposal, document)
+        attempt.document = {**document, "metadata": {**document["metadata"]}}
+        await self._context.admission.mutate(attempt)
+        return _again(proposal, attempt) if attempt.changed else conformed
+
+
+def _attempt(proposal: Proposal, document: Document) -> Attempt:
+    target = proposal.target
+    return Attempt(
+        verb="create" if proposal.old is None else "update",
+        kind=target.kind,
+        namespace=target.namespace,
+        name=document["metadata"]["name"],
+        subresource=proposal.door,
+        document=document,
+        old=proposal.old,
+        user=target.user,
+        options=target.options,
+    )
+
+
+def _again(proposal: Proposal, attempt: Attempt) -> Conformed:
+    """What was completed, under its schema.
+
+    Identity is not for those with a say to change, and no more than the request itself may.
+    """
+    kind, old = proposal.target.kind, proposal.old
+    document = attempt.document or {}
+    metadata = proposal.document["metadata"]
+    if proposal.part and old is not None:
+        return kind.conform(part_of(proposal.part, old, document, metadata), old)
+    proposal.received = receive(kind, document)
+    owners = metadata.get("managedFields")
+    metadata = carried(metadata, proposal.received.given)
+    if owners:
+        metadata["managedFields"] = owners
+    return kind.conform(typed(kind, document, metadata, old), old)
+
+
+def _checked(proposal: Proposal, conformed: Conformed) -> Document:
+    kind, old = proposal.target.kind, proposal.old
+    metadata = conformed.document["metadata"]
+    if old is None:
+        return checked(kind, conformed, None, birth_errors(kind, metadata))
+    if proposal.part:
+        return checked(kind, conformed, old, [])
+    wrong = change_errors(kind, old["metadata"], proposal.received.given)
+    stored = checked(kind, conformed, old, wrong)
+    if kind.custom and not _is_same_content(kind, old, stored):
+        metadata["generation"] = metadata.get("generation", 0) + 1
+    return stored
+
+
+def _is_same_content(kind: Kind, old: Document, new: Document) -> bool:
+    """Whether what the generation counts is the same: all but metadata and a status of its own."""
+    ignored = {"metadata", "status"} if kind.resource.status else {"metadata"}
+    names = (old.keys() | new.keys()) - ignored
+    return all(same(old.get(name), new.get(name)) for name in names)

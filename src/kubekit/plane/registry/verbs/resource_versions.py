@@ -1,0 +1,38 @@
+"""Resource versions as requests name them: what may be said, and what is said about wrong ones."""
+
+from typing import Final
+
+from kubekit.api import digits
+from kubekit.api.errors import BadRequest, Expired, Timeout
+from kubekit.api.status import StatusCause, StatusDetails
+
+_LONGEST_SHOWN: Final = 64
+_MOST_DIGITS: Final = 20
+_LARGEST: Final = 2**64 - 1
+
+
+def parse(text: str) -> int:
+    """The revision that a resource version names; 0 for none, and for any."""
+    if not text:
+        return 0
+    if digits.only(text) and len(text) <= _MOST_DIGITS and int(text) <= _LARGEST:
+        return int(text)
+    shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
+    raise BadRequest(
+        f'invalid resource version: resourceVersion: Invalid value: "{shown}": '
+        "it is not a number that this server gave out"
+    )
+
+
+def too_large(asked: int, current: int) -> Timeout:
+    """The refusal of a revision that is not there yet. It may come, so the caller may ask again."""
+    cause = StatusCause(reason="ResourceVersionTooLarge", message="Too large resource version")
+    return Timeout(
+        f"Timeout: Too large resource version: {asked}, current: {current}",
+        StatusDetails(causes=(cause,), retry_after_seconds=1),
+    )
+
+
+def too_old(asked: int, oldest: int) -> Expired:
+    """The refusal of a revision that is forgotten: the caller has to list again."""
+    return Expired(f"too old resource version: {asked} ({oldest})")

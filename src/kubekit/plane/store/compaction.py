@@ -1,0 +1,93 @@
+"""When the past is forgotten: some time after it happened, a piece at a time.
+
+A piece is one short transaction, so waiting writes go between two of them. The clock ticks only
+while there is something to forget: a plane at rest does nothing at all.
+"""
+
+import asyncio
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+
+from kubekit.plane.store.failures import WritesStopped
+from kubekit.plane.store.log import Log
+from kubekit.plane.store.settings import Settings
+from kubekit.plane.store.state import State
+from kubekit.plane.store.times import milliseconds
+from kubekit.plane.store.writer import Writer, done
+
+_PIECE = 1000  # revisions
+_TICKS = 5  # per window
+
+
+class Compaction:
+    """Keeps the log of one store within its window."""
+
+    def __init__(
+        self,
+        log: Log,
+        state: State,
+        writer: Writer,
+        settings: Settings,
+        now: Callable[[], datetime],
+    ) -> None:
+        self._log = log
+        self._state = state
+        self._writer = writer
+        self._settings = settings
+        self._now = now
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[None] | None = None
+        self._stopped = False
+        self._refused = False
+        self._most = settings.window_revisions + settings.window_revisions // 10
+
+    def stop(self) -> None:
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._task is not None:
+            self._task.cancel()
+
+    def consider(self) -> None:
+        """To be called after every publication. Nearly always nothing is to be done."""
+        if self._task is not None or self._stopped or self._log.stopped is not None:
+            return
+        kept = self._state.revision - self._state.compacted
+        if kept > self._most and not self._refused:
+            self._start()
+        elif kept and self._timer is None:
+            delay = self._settings.window.total_seconds() / _TICKS
+            self._timer = self._loop.call_later(delay, self._start)
+
+    async def run(self, until: int | None = None) -> None:
+        """Forget everything up to that revision, or what has left the window."""
+        if until is None:
+            until = await done(self._writer, partial(self._due, milliseconds(self._now())))
+        while self._state.compacted < until and not self._stopped:
+            piece = min(until, self._state.compacted + _PIECE)
+            self._state.forget(await done(self._writer, partial(self._log.compact, piece)))
+
+    def _start(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._refused = False
+        self._task = self._loop.create_task(self._in_background())
+
+    async def _in_background(self) -> None:
+        """While the disk refuses, nothing is forgotten; the next tick tries again."""
+        try:
+            await self.run()
+        except WritesStopped:
+            self._refused = True
+        finally:
+            self._task = None
+        self.consider()
+
+    def _due(self, now: int) -> int:
+        window = round(self._settings.window.total_seconds() * 1000)
+        return max(
+            self._log.older_than(now - window), self._log.revision - self._settings.window_revisions
+        )

@@ -1,0 +1,89 @@
+"""What an error of SQLite means, and how to say it.
+
+A write that found no room was rolled back whole, and the next one may try again. After a failed
+fsync nobody knows what the disk holds: the kernel may drop the pages and report success the next
+time. So after such an error nothing is written on that connection any more.
+"""
+
+import errno
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import apsw
+
+from kubekit.plane.store.failures import Unreadable, WritesStopped
+
+_FULL = "the disk is full"
+_READ_ONLY = "the file or its file system is read-only"
+_BY_ERRNO = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: "the disk quota is used up",
+    errno.EROFS: _READ_ONLY,
+}
+
+
+@contextmanager
+def stopping(path: Path, connection: apsw.Connection) -> Iterator[None]:
+    """Turn what SQLite raises inside into `WritesStopped`."""
+    try:
+        yield
+    except apsw.Error as error:
+        passing = _passing(error, connection)
+        raise (_retriable(path, passing) if passing else _final(path, error)) from error
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Turn what SQLite raises inside into `Unreadable`."""
+    try:
+        yield
+    except apsw.Error as error:
+        raise Unreadable(
+            f"{path} is not a readable store ({error}): check the disk, or restore a copy"
+        ) from error
+
+
+def closed(path: Path) -> WritesStopped:
+    return WritesStopped(f"{path} is closed; nothing more is written", final=True)
+
+
+def out_of_step(path: Path) -> WritesStopped:
+    return WritesStopped(
+        f"{path} holds changes that nobody was told of. Reading goes on, writing stays stopped: "
+        "start again to see them",
+        final=True,
+    )
+
+
+def _passing(error: apsw.Error, connection: apsw.Connection) -> str:
+    """Why the next write may succeed, or nothing when it must not be tried."""
+    if isinstance(error, apsw.FullError):
+        return _FULL
+    if isinstance(error, apsw.ReadOnlyError):
+        return _READ_ONLY
+    if _extended(error) == apsw.SQLITE_IOERR_WRITE:
+        return _BY_ERRNO.get(connection.system_errno, "")
+    return ""
+
+
+def _retriable(path: Path, reason: str) -> WritesStopped:
+    return WritesStopped(
+        f"cannot write {path}: {reason}. Nothing of this change was kept. Reading goes on; "
+        "once the cause is gone the next write succeeds"
+    )
+
+
+def _final(path: Path, error: apsw.Error) -> WritesStopped:
+    code = apsw.mapping_extended_result_codes.get(_extended(error), type(error).__name__)
+    return WritesStopped(
+        f"writing {path} failed with {code}. Whether the last changes were kept is unknown. Reading "
+        "goes on, writing stays stopped: check the disk, then start again",
+        final=True,
+    )
+
+
+def _extended(error: apsw.Error) -> int:
+    """SQLite's exact code. The stubs of apsw do not know the attribute."""
+    code: int = getattr(error, "extendedresult", 0)
+    return code

@@ -1,0 +1,95 @@
+"""One process per file: an advisory lock that dies with its holder, and says who that is.
+
+Also the making of the file and its directory, so that nobody else can read them and they last.
+"""
+
+import fcntl
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from kubekit.plane.store.failures import Busy, Unreadable
+
+
+class FileLock:
+    """The right to use one store, held until `release`."""
+
+    def __init__(self, path: Path) -> None:
+        self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            process = _written_in(self._file)
+            os.close(self._file)
+            raise Busy(
+                f"process {process} already uses {path.with_suffix('')}: "
+                "stop it first, or choose another directory"
+            ) from None
+        # The lock holds without the number, so a full disk is no reason to give up.
+        with suppress(OSError):
+            os.ftruncate(self._file, os.pwrite(self._file, b"%d" % os.getpid(), 0))
+
+    def release(self) -> None:
+        """The file stays: removing it would let two processes lock two files of one name."""
+        os.close(self._file)
+
+
+def holder(path: Path) -> str:
+    """The process that uses a store; empty where nobody does."""
+    try:
+        file = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return _written_in(file)
+    else:
+        return ""
+    finally:
+        os.close(file)
+
+
+def claim(path: Path, *, virtual: bool) -> FileLock:
+    """The right to use a file that nobody else can read, in a directory that is made at need.
+
+    A virtual file is on a disk of its own, where SQLite alone makes files.
+    """
+    try:
+        _make_directory(path.parent)
+        lock = FileLock(path.with_name(path.name + ".lock"))
+    except OSError as error:
+        raise Unreadable(f"cannot use {path.parent} for {path.name}: {error.strerror}") from error
+    if not virtual:
+        try:
+            _make_file(path)
+        except OSError as error:
+            lock.release()
+            raise Unreadable(f"cannot open {path}: {error.strerror}") from error
+    return lock
+
+
+def sync_names(directory: Path) -> None:
+    """Make the names in a directory last: what is in a file does not help if it is not found."""
+    opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def _written_in(lock: int) -> str:
+    return os.read(lock, 20).decode(errors="replace").strip() or "unknown"
+
+
+def _make_directory(path: Path) -> None:
+    missing = [folder for folder in (path, *path.parents) if not folder.exists()]
+    path.mkdir(parents=True, exist_ok=True, mode=0o700)
+    for folder in missing:
+        sync_names(folder.parent)
+
+
+def _make_file(path: Path) -> None:
+    """A file of ours alone. Its name in the directory has to last as well."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
+    sync_names(path.parent)

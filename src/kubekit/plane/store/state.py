@@ -1,0 +1,87 @@
+"""What readers see: the present objects, the latest changes, and the graves of the window."""
+
+from collections.abc import Iterable
+from itertools import takewhile
+
+from kubekit.plane.store.collection import Collection
+from kubekit.plane.store.log import Newest
+from kubekit.plane.store.records import ChangeType, Draft, Event, Record
+from kubekit.plane.store.ring import Ring
+from kubekit.plane.store.settings import Settings
+
+
+class State:
+    """Changed by publication only, after the disk has taken the change."""
+
+    def __init__(self, settings: Settings, revision: int, compacted: int) -> None:
+        self.revision = revision
+        self.compacted = compacted
+        self._settings = settings
+        self._collections: dict[str, Collection] = {}
+        self._rings: dict[str, Ring] = {}
+        # In the order of the deletions, so that compaction takes them from the front.
+        self._graves: dict[tuple[str, str], int] = {}
+
+    def load(self, newest: Iterable[Newest]) -> None:
+        """Fill an empty state. Rows come in the order of their revisions."""
+        records: dict[str, list[Record]] = {}
+        floors: dict[str, int] = {}
+        for revision, resource, key, change, document in newest:
+            floors[resource] = revision
+            if change == ChangeType.DELETED:
+                self._graves[resource, key] = revision
+            else:
+                records.setdefault(resource, []).append(Record(key, revision, document))
+        self._collections = {name: Collection(found) for name, found in records.items()}
+        self._rings = {name: self._ring(floor) for name, floor in floors.items()}
+
+    def collection(self, resource: str) -> Collection:
+        found = self._collections.get(resource)
+        if found is None:
+            found = self._collections[resource] = Collection()
+        return found
+
+    def ring(self, resource: str) -> Ring:
+        found = self._rings.get(resource)
+        if found is None:
+            found = self._rings[resource] = self._ring(floor=0)
+        return found
+
+    def predecessor(self, draft: Draft) -> int | None:
+        """The row that the draft's row will follow, or nothing if the object has moved on.
+
+        The log alone could not tell: it forgets old rows, and with them what followed them.
+        """
+        record = self.collection(draft.resource).find(draft.key)
+        if record is not None:
+            return record.revision if record.revision == draft.previous else None
+        if draft.previous or draft.change is ChangeType.DELETED:
+            return None
+        return self._graves.get((draft.resource, draft.key), 0)
+
+    def publish(self, draft: Draft, record: Record) -> Event:
+        """Let everybody see a change."""
+        collection = self.collection(draft.resource)
+        previous = collection.find(draft.key)
+        event = Event(draft.change, record, previous, keeps_ties=draft.keeps_ties)
+        if draft.change is ChangeType.DELETED:
+            collection.remove(draft.key)
+            self._graves.pop((draft.resource, draft.key), None)
+            self._graves[draft.resource, draft.key] = record.revision
+        else:
+            collection.put(record)
+        self.ring(draft.resource).append(event)
+        self.revision = record.revision
+        return event
+
+    def forget(self, revision: int) -> None:
+        """Drop what only the past needs, up to and including that revision."""
+        self.compacted = max(self.compacted, revision)
+        for ring in self._rings.values():
+            ring.forget(revision)
+        old = takewhile(lambda grave: grave[1] <= revision, self._graves.items())
+        for grave, _ in list(old):
+            del self._graves[grave]
+
+    def _ring(self, floor: int) -> Ring:
+        return Ring(floor, self._settings.ring_events, self._settings.ring_bytes)

@@ -1,0 +1,272 @@
+"""The store of one plane: the log on disk, the present in memory.
+
+Reading the present is a plain call and touches memory only. Writing gives a future. The past is
+read from the ring of latest changes while they are there, else from the disk.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from functools import partial
+from operator import attrgetter
+from pathlib import Path
+from typing import TypeVar
+
+from kubekit.environment import Environment
+from kubekit.plane.store.batches import Batches, Figures, Heard
+from kubekit.plane.store.collection import Collection
+from kubekit.plane.store.compaction import Compaction
+from kubekit.plane.store.failures import (
+    Busy,
+    Forgotten,
+    FutureRevision,
+    KeysRefused,
+    Moved,
+    Unreadable,
+    WritesStopped,
+)
+from kubekit.plane.store.faults import closed
+from kubekit.plane.store.lock import FileLock, claim
+from kubekit.plane.store.log import REVISIONS_AT_ONCE, Log
+from kubekit.plane.store.records import Draft, Event, Record, Stretch
+from kubekit.plane.store.resealing import Resealing
+from kubekit.plane.store.ring import Subscription
+from kubekit.plane.store.settings import Settings
+from kubekit.plane.store.state import State
+from kubekit.plane.store.writer import LoopWriter, ThreadWriter, Writer, done
+
+__all__ = [
+    "Busy",
+    "Collection",
+    "Figures",
+    "Forgotten",
+    "FutureRevision",
+    "KeysRefused",
+    "Moved",
+    "Settings",
+    "Store",
+    "Stretch",
+    "Subscription",
+    "Unreadable",
+    "WritesStopped",
+]
+
+Result = TypeVar("Result")
+
+_DEFAULTS = Settings()
+
+
+class Store:
+    """Only `open` makes one. Every method is for the loop that opened it."""
+
+    def __init__(
+        self,
+        loaded: tuple[Log, State, bool],
+        lock: FileLock,
+        writer: Writer,
+        settings: Settings,
+        environment: Environment,
+    ) -> None:
+        log, state, outdated = loaded
+        self._log, self._state = log, state
+        self._lock = lock
+        self._writer = writer
+        self._compaction = Compaction(log, state, writer, settings, environment.now)
+        self._batches = Batches(log, state, writer, environment.now)
+        self._batches.published = self._compaction.consider
+        self._resealing = Resealing(log, writer)
+        self._reading = asyncio.Lock()
+        self._closing: asyncio.Future[None] | None = None
+        self._compaction.consider()
+        if outdated:
+            self._resealing.start()
+
+    @classmethod
+    async def open(
+        cls,
+        path: Path,
+        environment: Environment,
+        settings: Settings = _DEFAULTS,
+        *,
+        threaded: bool = True,
+        vfs: str | None = None,
+    ) -> "Store":
+        """The store in that file, made if there is none.
+
+        Raises `Busy`, `Unreadable`, or `KeysRefused` when secrets in it cannot be opened.
+        """
+        lock = claim(path, virtual=vfs is not None)
+        loop = asyncio.get_running_loop()
+        writer = ThreadWriter(loop) if threaded else LoopWriter(loop)
+        try:
+            loaded = await done(writer, partial(_load, path, settings, vfs))
+        except BaseException:
+            writer.stop()
+            lock.release()
+            raise
+        return cls(loaded, lock, writer, settings, environment)
+
+    @property
+    def revision(self) -> int:
+        """The newest one that is published."""
+        return self._state.revision
+
+    @property
+    def compacted(self) -> int:
+        """Changes up to and including this one are forgotten."""
+        return self._state.compacted
+
+    @property
+    def size(self) -> int:
+        """Bytes on disk."""
+        path = self._log.path
+        files = (path, path.with_name(f"{path.name}-wal"))
+        return sum(file.stat().st_size for file in files if file.exists())
+
+    @property
+    def figures(self) -> Figures:
+        return self._batches.figures
+
+    @property
+    def stopped(self) -> WritesStopped | None:
+        """Why nothing can be written until the store is opened again."""
+        return self._batches.stopped
+
+    def find(self, resource: str, key: str) -> Record | None:
+        return self._state.collection(resource).find(key)
+
+    def collection(self, resource: str) -> Collection:
+        return self._state.collection(resource)
+
+    def write(self, draft: Draft) -> asyncio.Future[Record]:
+        """The record, once it is on disk and published. Fails with `Moved` or `WritesStopped`."""
+        return self._batches.write(draft)
+
+    def subscribe(
+        self, resource: str, since: int, ready: Callable[[], None], place: str = ""
+    ) -> Subscription:
+        """A place in the stream of changes after ``since``.
+
+        Raises `Forgotten` when they are not in memory: `stretch` may still know them, and where
+        it ends is the place to subscribe from.
+        """
+        self._check(since)
+        return self._state.ring(resource).subscribe(since, ready, place)
+
+    async def stretch(self, resource: str, since: int) -> Stretch:
+        """Some of the changes after ``since``, from disk: few enough to hold one for every reader.
+
+        There may be none in a stretch, although some follow.
+        """
+        job = partial(self._log.changes, resource, since, self.revision)
+        return await self._read(since, job)
+
+    async def history(self, resource: str, since: int) -> list[Event]:
+        """The changes after ``since`` up to the present. That may be the whole window at once."""
+        self._check(since)
+        ring = self._state.ring(resource)
+        events: list[Event] = []
+        # What memory has is not asked of the disk: under steady writing that would never end.
+        while since < ring.floor:
+            stretch = await self.stretch(resource, since)
+            events += stretch.events
+            since = stretch.until
+        return events + ring.since(since)
+
+    async def collection_at(self, resource: str, revision: int) -> list[Record]:
+        """What was there at that revision, by key: what still is, and what was replaced since."""
+        self._check(revision)
+        ring = self._state.ring(resource)
+        present = self._state.collection(resource).range()
+        if revision < ring.floor:
+            replaced = await self._replaced(resource, revision)
+        else:
+            before = (event.previous for event in ring.since(revision))
+            replaced = [old for old in before if old is not None and old.revision <= revision]
+        then = [record for record in present if record.revision <= revision] + replaced
+        then.sort(key=attrgetter("key"))
+        return then
+
+    def listen(self, heard: Heard, resources: Iterable[str] = ()) -> Callable[[], None]:
+        """Hear every committed change of these resources, in order, until the answer is called.
+
+        None named means all of them.
+        """
+        return self._batches.listen(heard, frozenset(resources))
+
+    async def compact(self, revision: int | None = None) -> None:
+        """Forget what happened up to that revision, or what has left the window."""
+        self._check(self.revision if revision is None else max(revision, self.compacted))
+        await self._compaction.run(revision)
+
+    async def reseal(self) -> None:
+        """Seal everything with the key that is the first one now, if it is not. Writes go on."""
+        self._check(self.revision)
+        await self._resealing.run()
+
+    async def close(self) -> None:
+        """Finish the writes that were accepted, and let go of the file. Closing twice is fine."""
+        if self._closing is None:
+            self._compaction.stop()
+            self._resealing.stop()
+            self._batches.close()
+            self._closing = asyncio.ensure_future(self._close())
+        await asyncio.shield(self._closing)
+
+    async def _close(self) -> None:
+        try:
+            while self._batches.busy:
+                await done(self._writer, _nothing)
+            await done(self._writer, partial(_leave, self._log))
+        finally:
+            self._writer.stop()
+            self._lock.release()
+
+    async def _replaced(self, resource: str, revision: int) -> list[Record]:
+        """What was there at that revision and is no more, read from disk."""
+        found: list[Record] = []
+        newest = self.revision
+        for since in range(revision, newest, REVISIONS_AT_ONCE):
+            until = min(since + REVISIONS_AT_ONCE, newest)
+            job = partial(self._log.replaced, resource, revision, since, until)
+            found += await self._read(since, job)
+        return found
+
+    async def _read(self, since: int, job: Callable[[], Result]) -> Result:
+        """One reading at a time: a write waits for one at most, however many want to read."""
+        async with self._reading:
+            self._check(since)
+            return await done(self._writer, job)
+
+    def _check(self, revision: int) -> None:
+        if self._closing is not None:
+            raise closed(self._log.path)
+        if revision > self.revision:
+            raise FutureRevision(
+                f"revision {revision} is not there yet, the newest is {self.revision}"
+            )
+        if revision < self.compacted:
+            raise Forgotten(f"revision {revision} is compacted, the oldest is {self.compacted}")
+
+
+def _load(path: Path, settings: Settings, vfs: str | None) -> tuple[Log, State, bool]:
+    """The log, the state in it, and whether it has to be sealed anew."""
+    log = Log.open(path, settings, vfs)
+    state = State(settings, log.revision, log.compacted)
+    try:
+        state.load(log.newest())
+        outdated = log.outdated
+    except BaseException:
+        log.close()
+        raise
+    return log, state, outdated
+
+
+def _leave(log: Log) -> None:
+    with suppress(WritesStopped):
+        log.settle()
+    log.close()
+
+
+def _nothing() -> None:
+    """A job that is done when everything before it is."""

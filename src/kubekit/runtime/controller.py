@@ -1,0 +1,249 @@
+"""A controller: it hears of changes, and brings each object to where it should be, pass by pass.
+
+    sources --> entrance --> queue --> worker: one pass --> reconciler --> writes
+                   ^                      |
+                   '--- again, later -----'
+
+Listening and working are apart. Every process listens, so that its queue is up to date whenever it
+comes to lead; only `run` works. Whatever a pass does to itself stays with its key.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from kubekit.api.meta import Object
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Cluster, Clusters
+from kubekit.runtime.queueing.backoff import Backoff
+from kubekit.runtime.queueing.outcomes import CANCELLED, DISENGAGED, Ending, Endings
+from kubekit.runtime.queueing.pass_log import PassLog
+from kubekit.runtime.queueing.queue import QueueClosed, WorkQueue
+from kubekit.runtime.queueing.queue_admission import Entrance
+from kubekit.runtime.queueing.storms import Storms
+from kubekit.runtime.queueing.worker_pool import LATE, Crew
+from kubekit.runtime.reconciling.freshness import Freshness
+from kubekit.runtime.reconciling.passes import Ledger, Pass, Term, current
+from kubekit.runtime.reconciling.write_conflicts import Fights
+from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.metrics import Metrics
+from kubekit.runtime.reporting.tracing import Tracing
+from kubekit.runtime.requests import Reconciler, Request, Result
+from kubekit.runtime.settings import ControllerSettings
+from kubekit.runtime.source_handlers import Listening
+from kubekit.runtime.sources import Source
+
+__all__ = ["Controller", "ControllerSettings"]
+
+# Seconds after which a pass that wrote, or read live, what the caches do not show is followed by
+# another, unless a change asks for one before. What comes and goes in a gap of a watch leaves no
+# change behind.
+_UNSEEN: Final = 30.0
+_NOT_HELD: Final = 0.5  # seconds between two looks at a term that does not hold
+
+
+_PLAIN: Final = ControllerSettings()
+
+
+@dataclass(eq=False)
+class Controller:
+    """One reconciler over the clusters of a role.
+
+    ``name`` is also what it is called as the owner of the fields it writes. ``clusters`` is the
+    role that its requests name clusters of; its sources may be on others too.
+    """
+
+    name: str
+    reconciler: Reconciler
+    clusters: Clusters
+    sources: Sequence[Source[Any]]
+    environment: Environment
+    metrics: Metrics
+    settings: ControllerSettings = _PLAIN
+    recorder: Recorder | None = None
+    tracing: Tracing | None = None
+
+    def __post_init__(self) -> None:
+        settings, chance = self.settings, self.environment.chance
+        workers = settings.workers
+        self.queue = WorkQueue(settings.per_cluster or workers - workers // 4)
+        self.figures = self.metrics.controller(self.name)
+        self.figures.workers = workers
+        self.metrics.queue(self.name, self.queue)
+        backoff = Backoff(chance, settings.first_backoff, settings.longest_backoff)
+        fights = Fights(self.name, settings.fights)
+        self._ledger = Ledger(self.name, fights, Freshness(), self.figures, self.recorder)
+        self._endings = Endings(backoff, chance, self.figures)
+        self._entrance = Entrance(self.name, self.queue, self.figures)
+        self._own = self._listening(self.clusters)
+        self._others = {
+            clusters: self._listening(clusters)
+            for clusters in (source.clusters for source in self.sources)
+            if clusters is not self.clusters
+        }
+        busiest = self.figures.busiest
+        self._storms = Storms(self.name, settings.storm, self._generation, busiest)
+        self._log = PassLog(self.name, settings.level)
+        self._passes = 0
+        self._crew: Crew | None = None
+
+    def join(self) -> None:
+        """Hear of the clusters of every role that a source is on. To be called once."""
+        for clusters, listening in self._others.items():
+            clusters.join(listening)
+        self.clusters.join(self)
+
+    def engage(self, cluster: Cluster) -> None:
+        """Listen to a cluster of the controller's own role, and work there once it is synced."""
+        self._entrance.engage(cluster)
+        self._own.engage(cluster)
+        self._entrance.open_when_ready(cluster, self._own.of(cluster.name))
+
+    def disengage(self, cluster: Cluster) -> None:
+        """Let go of a cluster: what waits is forgotten, and what runs is stopped."""
+        name = cluster.name
+        self._own.disengage(cluster)
+        self._entrance.disengage(name)
+        self._endings.drop(name)
+        self._ledger.freshness.drop(name)
+        if self._crew is not None:
+            self._crew.disengaged(name)
+
+    @property
+    def synced(self) -> bool:
+        """Whether every source is complete in every cluster that is engaged."""
+        others = (listening.ready for listening in self._others.values())
+        return self._own.ready and self._entrance.open and all(others)
+
+    async def run(self, term: Term | None = None) -> None:
+        """Work, until `drain`. When this is cancelled every pass in hand is, at once."""
+        limit = self.settings.pass_limit
+        crew = Crew(self.name, lambda crew: self._work(crew, term), limit, self.queue.done)
+        self._crew = crew
+        await crew.run(self.settings.workers)
+
+    async def drain(self, limit: float) -> None:
+        """Begin nothing new, and finish the passes in hand, within this many seconds."""
+        self.queue.close()
+        if self._crew is not None:
+            await self._crew.end(limit)
+
+    def _listening(self, clusters: Clusters) -> Listening:
+        sources = [source for source in self.sources if source.clusters is clusters]
+        return Listening(sources, self._entrance.add, self._ledger)
+
+    async def _work(self, crew: Crew, term: Term | None) -> None:
+        """One worker."""
+        task = asyncio.current_task()
+        assert task is not None
+        while crew.has_place(task) and not task.cancelling():
+            try:
+                request = await self.queue.take()
+            except QueueClosed:
+                return
+            try:
+                await self._take_up(request, crew, term, task)
+            finally:
+                if crew.has_place(task):
+                    self.queue.done(request)
+
+    async def _take_up(
+        self, request: Request, crew: Crew, term: Term | None, task: "asyncio.Task[None]"
+    ) -> None:
+        """Look at a request, unless it is too early."""
+        now = asyncio.get_running_loop().time()
+        if crew.defers(request):
+            return
+        if term is not None and not term.holds():
+            self.queue.add(request)
+            await asyncio.sleep(_NOT_HELD)
+        elif wait := self._ledger.freshness.behind(request, now):
+            self.figures.own_write_waits += 1
+            self.queue.add_after(request, wait)
+        else:
+            self._passes += 1
+            made = Pass(self._ledger, request, self._passes, term)
+            made.began = now
+            await self._look(made, crew, task)
+
+    async def _look(self, made: Pass, crew: Crew, task: "asyncio.Task[None]") -> None:
+        """One pass, from its beginning to what follows from it."""
+        ending = CANCELLED
+        crew.begin(made, task)
+        self.figures.active += 1
+        try:
+            ending = await self._reconciled(made, task)
+        finally:
+            made.over = True
+            self.figures.active -= 1
+            asked_meanwhile = crew.finish(made)
+            self._finish(made, ending)
+            if asked_meanwhile:
+                self._entrance.add(made.request)
+        if made.stopped:
+            await _absorb(task)
+
+    async def _reconciled(self, made: Pass, task: "asyncio.Task[None]") -> Ending:
+        """How a pass ended. Nothing gets past here but what ends the worker itself."""
+        current.set(made)
+        request = made.request
+        try:
+            result = await self._traced(request)
+            ending = self._cut_short(made) or self._endings.well(request, result)
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except asyncio.CancelledError as error:
+            # Ours to stop one pass, somebody's to stop the worker, or let slip by the reconciler.
+            if task.cancelling() > bool(made.stopped):
+                raise
+            ending = self._cut_short(made) or self._endings.badly(request, error)
+        except BaseException as error:  # noqa: BLE001 - a poisonous object must not harm others
+            ending = self._cut_short(made) or self._endings.badly(request, error)
+        return ending
+
+    def _cut_short(self, made: Pass) -> Ending | None:
+        """The end of a pass that was told to end. What it did then says nothing of its object."""
+        if not made.stopped:
+            return None
+        late = made.stopped == LATE
+        return self._endings.late(made.request, self.settings.pass_limit) if late else DISENGAGED
+
+    def _finish(self, made: Pass, ending: Ending) -> None:
+        """Count a pass, tell of it, and have its object looked at again if that was asked for."""
+        now = asyncio.get_running_loop().time()
+        request, seconds = made.request, now - made.began
+        self.figures.ended(ending.result, seconds)
+        self._storms.passed(request, now)
+        again = ending.again
+        if ending.error is None and not made.stopped and made.lags():
+            again = _UNSEEN if again is None else min(again, _UNSEEN)
+        if again is not None:
+            self._entrance.add_after(request, again)
+        self._log.ended(made, ending, seconds)
+
+    async def _traced(self, request: Request) -> Result:
+        """What the reconciler answers, in a span of the trace that the object carries."""
+        if self.tracing is None:
+            return await self.reconciler.reconcile(request)
+        with self.tracing.continued(self.name, request, self._cached(request)):
+            return await self.reconciler.reconcile(request)
+
+    def _generation(self, request: Request) -> int | None:
+        obj = self._cached(request)
+        return obj.metadata.generation if obj else None
+
+    def _cached(self, request: Request) -> Object | None:
+        """The object that a request names, as far as the caches know it."""
+        informer = self._own.itself(request.cluster)
+        return None if informer is None else informer.cache.get(request.namespace, request.name)
+
+
+async def _absorb(task: "asyncio.Task[None]") -> None:
+    """Take back the cancelling of a pass, so that it does not reach the worker's next one."""
+    task.uncancel()
+    try:
+        await asyncio.sleep(0)
+    except asyncio.CancelledError:
+        if task.cancelling():
+            raise

@@ -1,0 +1,71 @@
+"""What the controllers of one process are made with."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from kubekit.environment import Environment
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.controller import Controller, ControllerSettings
+from kubekit.runtime.manager import Duty
+from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.metrics import Metrics
+from kubekit.runtime.reporting.tracing import Tracing
+from kubekit.runtime.requests import Reconciler
+from kubekit.runtime.sources import Source
+
+_PLAIN: Final = ControllerSettings()
+
+
+class Kit:
+    """Makes controllers that share a process: its clock, its figures, and its way to tell people.
+
+    ``identity`` names the process in the events it writes.
+    """
+
+    def __init__(
+        self,
+        environment: Environment,
+        metrics: Metrics,
+        identity: str,
+        tracing: Tracing | None = None,
+    ) -> None:
+        self.environment = environment
+        self.metrics = metrics
+        self._identity = identity
+        self._tracing = tracing
+        self._recorders: dict[str, Recorder] = {}
+
+    def recorder(self, controller: str) -> Recorder:
+        """The events of a controller; the same for everybody who names it."""
+        if controller not in self._recorders:
+            recorder = Recorder(controller, self._identity, self.environment)
+            self._recorders[controller] = recorder
+        return self._recorders[controller]
+
+    def controller(
+        self,
+        name: str,
+        reconciler: Reconciler,
+        clusters: Clusters,
+        sources: Sequence[Source[Any]],
+        settings: ControllerSettings = _PLAIN,
+    ) -> Controller:
+        """A controller, whose own events are those of the recorder of its name."""
+        return Controller(
+            name,
+            reconciler,
+            clusters,
+            sources,
+            self.environment,
+            self.metrics,
+            settings,
+            self.recorder(name),
+            self._tracing,
+        )
+
+    def duties(self) -> list[Duty]:
+        """What has to run beside the controllers: the writing of their events."""
+        return [
+            Duty(f"events of {name}", recorder.run, recorder.drain)
+            for name, recorder in self._recorders.items()
+        ]

@@ -1,0 +1,179 @@
+"""One process' side of a Lease: what it saw of it, and what it may write into it.
+
+The fields mean what client-go's leader election means by them, so that both can compete for one
+Lease. Whether another's claim has run out is judged by how long *we* have seen it unchanged; the
+times in the Lease are for people, since no two machines' clocks agree.
+
+Every write is bound to the version it was decided on. So a write that was on its way for long, of
+whichever process, cannot undo one that came in between.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from msgspec.structs import replace
+
+from kubekit.api import times
+from kubekit.api.errors import AlreadyExists, Conflict, NotFound
+from kubekit.api.kinds.coordination import Lease, LeaseSpec
+from kubekit.api.meta import ObjectMeta
+from kubekit.api.times import MicroTime
+from kubekit.client.client import Client
+from kubekit.environment import Environment
+
+_SHORTEST: Final = 1  # second; how long a Lease that nobody holds runs, as client-go writes it
+
+
+@dataclass(frozen=True, slots=True)
+class LeasePlace:
+    """Which Lease, and for how many seconds a holder asks for it."""
+
+    name: str
+    namespace: str
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The Lease was ours when the server answered, and so it was at loop time ``since``."""
+
+    number: int
+    since: float
+
+
+class Leasehold:
+    """A claim to one Lease, under a name that no other process has."""
+
+    def __init__(
+        self, client: Client, identity: str, environment: Environment, place: LeasePlace
+    ) -> None:
+        self._client = client
+        self._identity = identity
+        self._environment = environment
+        self._place = place
+        self._lease: Lease | None = None  # as it was last seen; None when there was none
+        self._spec: LeaseSpec | None = None  # the last one seen, of a Lease that has gone too
+        self._seen_at = 0.0  # when the spec was first seen as it is
+        self._in_doubt = False  # a write was sent and its answer did not come
+
+    async def acquire(self) -> Held | None:
+        """The Lease, or None while somebody else's claim stands.
+
+        One that names us is ours: the answer to an earlier write of ours was lost.
+        """
+        await self._look()
+        return await self._write() if self._is_free() else None
+
+    async def renew(self) -> Held | None:
+        """The Lease for another while, or None when it is not ours any more.
+
+        A Lease that somebody deleted is made again. Those who saw our claim wait until it runs out,
+        so nobody else makes it unless he never saw it.
+        """
+        try:
+            return await self._write()
+        except (AlreadyExists, Conflict, NotFound):
+            await self._look()
+            return await self._write() if self._lease is None or self._is_ours() else None
+
+    async def release(self) -> None:
+        """Let go of the Lease, if it is ours or may be, so that the next one need not wait."""
+        if not self._in_doubt and not self._is_ours():
+            return
+        try:
+            await self._let_go()
+        except Conflict:  # a renewal of our own was still on its way
+            await self._let_go()
+
+    async def _let_go(self) -> None:
+        await self._look()
+        if self._lease is not None and self._is_ours():
+            self._note(await self._client.patch(self._lease, _with(self._lease, self._freed())))
+
+    def _is_ours(self) -> bool:
+        return self._spec is not None and self._spec.holder_identity == self._identity
+
+    def _is_free(self) -> bool:
+        """Whether we may take it. The claim of one who still counts on it outlives its Lease."""
+        if self._spec is None or not self._spec.holder_identity or self._is_ours():
+            return True
+        runs = self._spec.lease_duration_seconds or self._place.seconds
+        return _loop_time() >= self._seen_at + runs
+
+    async def _look(self) -> None:
+        place = self._place
+        self._lease = await self._client.find(Lease, place.name, place.namespace)
+        self._in_doubt = False
+        if self._lease is not None:
+            self._note(self._lease)
+
+    async def _write(self) -> Held:
+        """The Lease with our name in it, held from the moment before this was sent."""
+        since = _loop_time()
+        self._in_doubt = True
+        written = await self._sent(self._claimed())
+        self._in_doubt = False
+        self._note(written)
+        return Held(written.spec.lease_transitions or 0, since)
+
+    async def _sent(self, spec: LeaseSpec) -> Lease:
+        if self._lease is not None:
+            return await self._client.patch(self._lease, _with(self._lease, spec))
+        metadata = ObjectMeta(name=self._place.name, namespace=self._place.namespace)
+        return await self._client.create(Lease(metadata=metadata, spec=spec))
+
+    def _note(self, lease: Lease) -> None:
+        self._lease = lease
+        if lease.spec != self._spec:
+            self._spec = lease.spec
+            self._seen_at = _loop_time()
+
+    def _claimed(self) -> LeaseSpec:
+        """The spec that says that we hold it. The number rises with each change of the holder.
+
+        It goes on from the last number that we saw even where the Lease is made anew.
+        """
+        before = self._spec or LeaseSpec(lease_transitions=-1)
+        now = self._now(before)
+        ours = self._is_ours()
+        return replace(
+            before,
+            holder_identity=self._identity,
+            lease_duration_seconds=self._place.seconds,
+            acquire_time=before.acquire_time if ours else now,
+            renew_time=now,
+            lease_transitions=(before.lease_transitions or 0) + (0 if ours else 1),
+        )
+
+    def _freed(self) -> LeaseSpec:
+        """The spec that says that nobody holds it, in the form that client-go leaves."""
+        before = self._spec or LeaseSpec()
+        now = self._now(before)
+        return replace(
+            before,
+            holder_identity="",
+            lease_duration_seconds=_SHORTEST,
+            acquire_time=now,
+            renew_time=now,
+        )
+
+    def _now(self, before: LeaseSpec) -> MicroTime:
+        """The time to write. It is never the one that is there, whatever the clock says.
+
+        A write that changes nothing would not be sent, and would look like a renewal.
+        """
+        now = self._environment.now()
+        written = times.format_micro(now)
+        if written != before.renew_time:
+            return written
+        return times.format_micro(now + timedelta(microseconds=1))
+
+
+def _with(lease: Lease, spec: LeaseSpec) -> Lease:
+    return replace(lease, spec=spec)
+
+
+def _loop_time() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,196 @@
+r"""One process of controllers: it finds clusters, runs what belongs on every replica, and leads.
+
+    providers --> Clusters --> informers, in every process
+                          \-> controllers' queues, in every process
+    election  --> controllers' workers, in the leading process
+
+Engaging clusters never waits for leadership: an admission review may reach any replica, and one that
+does not lead must know the projects too.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final, Protocol
+
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.election import Elector, Term
+from kubekit.runtime.reporting.counters import InformerFigures
+from kubekit.runtime.reporting.health import Health
+from kubekit.runtime.reporting.metrics import Metrics
+from kubekit.runtime.scope import Scope
+
+_log: Final = logging.getLogger(__name__)
+
+
+class Provider(Protocol):
+    """Where the clusters of one role come from. It runs in every process, until it is cancelled."""
+
+    async def run(self) -> None: ...
+
+    def problems(self) -> list[str]:
+        """What is known and not engaged yet."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Duty:
+    """Work of the process beside its controllers, such as sending events. ``drain`` ends it well."""
+
+    name: str
+    run: Callable[[], Coroutine[Any, Any, None]]
+    drain: Callable[[float], Coroutine[Any, Any, None]] | None = None
+
+
+@dataclass(slots=True)
+class Program:
+    """Everything that one process runs. ``always`` are the controllers of every replica."""
+
+    clusters: list[Clusters] = field(default_factory=list)
+    providers: list[Provider] = field(default_factory=list)
+    always: list[Controller] = field(default_factory=list)
+    leading: list[Controller] = field(default_factory=list)
+    duties: list[Duty] = field(default_factory=list)
+
+
+class Manager:
+    """Runs a program until it is told to stop, and then ends it well.
+
+    ``grace`` is how many seconds the passes in hand have to come to their end.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        elector: Elector | None = None,
+        metrics: Metrics | None = None,
+        grace: float = 30.0,
+    ) -> None:
+        _check(program)
+        self.health = Health()
+        self.metrics = metrics or Metrics()
+        self._program = program
+        self._elector = elector
+        self._grace = grace
+        self._stopping = asyncio.Event()
+        self._failure: BaseException | None = None
+        self._scope = Scope("manager", self._failed)
+        self._leading: asyncio.Task[None] | None = None
+        self.health.ready("clusters", self._unsynced)
+        self.health.ready("providers", self._unfound)
+        self.metrics.informers(self._informers)
+        if elector is not None:
+            self.health.live("election", elector.problems)
+            self.metrics.leading(elector.name, holds=False)
+
+    def stop(self) -> None:
+        """Finish the passes in hand, hand over the lease, and end."""
+        self._stopping.set()
+
+    async def run(self) -> None:
+        """Run until `stop`. A part that fails ends the whole: half a process helps nobody."""
+        try:
+            self._begin()
+            await self._stopping.wait()
+            await self._drain(self._program.always)
+            await self._hand_over()
+            await self._finish_duties()
+        finally:
+            await self._end()
+        if self._failure is not None:
+            raise self._failure
+
+    def _begin(self) -> None:
+        for controller in (*self._program.always, *self._program.leading):
+            controller.join()
+        for duty in self._program.duties:
+            self._scope.spawn(duty.run(), duty.name)
+        for number, provider in enumerate(self._program.providers):
+            self._scope.spawn(provider.run(), f"provider {number}")
+        for controller in self._program.always:
+            self._scope.spawn(controller.run(None), controller.name)
+        elector = self._elector
+        lead = self._work(None) if elector is None else self._compete(elector)
+        self._leading = self._scope.spawn(lead, "lead")
+
+    async def _compete(self, elector: Elector) -> None:
+        """Lead when it is our turn. Who loses the lease while he ends waits for no other turn."""
+        await elector.lead(partial(self._lead, elector), lambda: not self._stopping.is_set())
+
+    async def _lead(self, elector: Elector, term: Term) -> None:
+        """Work for as long as the lease holds; when it is lost this is cancelled."""
+        self.metrics.leading(elector.name, holds=True)
+        try:
+            await self._work(term)
+        finally:
+            self.metrics.leading(elector.name, holds=False)
+
+    async def _work(self, term: Term | None) -> None:
+        scope = Scope("leading", self._failed)
+        try:
+            for controller in self._program.leading:
+                scope.spawn(controller.run(term), controller.name)
+            await self._stopping.wait()
+            await self._drain(self._program.leading)
+        finally:
+            await scope.close()
+
+    async def _drain(self, controllers: Sequence[Controller]) -> None:
+        deadline = asyncio.get_running_loop().time() + self._grace
+        for controller in controllers:  # all first: while one is waited for none may begin anew
+            controller.queue.close()
+        for controller in controllers:
+            left = deadline - asyncio.get_running_loop().time()
+            await controller.drain(max(left, 0.0))
+
+    async def _hand_over(self) -> None:
+        """Wait until the leader has ended its work and released the lease. A candidate just goes."""
+        leads = self._elector is None or self._elector.term is not None
+        if leads and self._leading is not None:
+            await asyncio.wait([self._leading])
+
+    async def _finish_duties(self) -> None:
+        loop = asyncio.get_running_loop()
+        deadline = loop.time() + self._grace
+        for duty in self._program.duties:
+            if duty.drain is not None:
+                await duty.drain(max(deadline - loop.time(), 0.0))
+
+    async def _end(self) -> None:
+        await self._scope.close()
+        for clusters in reversed(self._program.clusters):
+            await clusters.close()
+
+    def _failed(self, task: str, why: BaseException) -> None:
+        _log.error("a part of the process failed", exc_info=why, extra={"task": task})
+        self._failure = self._failure or why
+        self._stopping.set()
+
+    def _informers(self) -> list[InformerFigures]:
+        return [
+            replace(informer.figures(), role=clusters.role)
+            for clusters in self._program.clusters
+            for cluster in clusters
+            for informer in cluster.informers
+        ]
+
+    def _unsynced(self) -> list[str]:
+        return [problem for clusters in self._program.clusters for problem in clusters.problems()]
+
+    def _unfound(self) -> list[str]:
+        return [problem for provider in self._program.providers for problem in provider.problems()]
+
+
+def _check(program: Program) -> None:
+    """Refuse a program in which a controller would wait for ever, and look as if all were well."""
+    for controller in (*program.always, *program.leading):
+        roles = (controller.clusters, *(source.clusters for source in controller.sources))
+        for clusters in roles:
+            if clusters not in program.clusters:
+                raise ValueError(
+                    f"the controller {controller.name} works on the role {clusters.role}, "
+                    "which is not in Program.clusters"
+                )

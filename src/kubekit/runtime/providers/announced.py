@@ -1,0 +1,50 @@
+"""Clusters that another part of the same process announces, such as the planes it serves."""
+
+import asyncio
+
+from kubekit.client.client import Client
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.requests import ClusterName
+
+
+class Announced:
+    """Engages what is announced and lets go what is withdrawn, in that order.
+
+    Announcing does not wait, so it can be done from wherever a plane is mounted or removed.
+    """
+
+    def __init__(self, clusters: Clusters) -> None:
+        self._clusters = clusters
+        self._waiting: dict[ClusterName, Client | None] = {}  # None: withdrawn
+        self._news = asyncio.Event()
+
+    def announce(self, name: ClusterName, client: Client) -> None:
+        self._tell(name, client)
+
+    def withdraw(self, name: ClusterName) -> None:
+        self._tell(name, None)
+
+    async def run(self) -> None:
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            while self._waiting:
+                name, client = next(iter(self._waiting.items()))
+                if client is None:
+                    await self._clusters.disengage(name)
+                else:
+                    await self._clusters.engage(name, client)
+                if self._waiting[name] is client:  # nothing else was said meanwhile
+                    del self._waiting[name]
+
+    def problems(self) -> list[str]:
+        return [
+            f"{self._clusters.role} {name} is not engaged yet"
+            for name, client in self._waiting.items()
+            if client is not None
+        ]
+
+    def _tell(self, name: ClusterName, client: Client | None) -> None:
+        self._waiting.pop(name, None)  # the last word counts, and goes to the end of the line
+        self._waiting[name] = client
+        self._news.set()

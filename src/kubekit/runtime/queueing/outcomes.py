@@ -1,0 +1,156 @@
+"""How a pass ended, and what follows from it.
+
+    Result                   done, or again after the time it names
+    Conflict, AlreadyExists  a race: again quickly, and no error until it happens many times in a row
+    NotEngaged               dropped: the cluster has gone, and with it the reason to look; another
+                             cluster than the request's own may come yet, and is waited for
+    Terminal                 an error that is not tried again
+    Fight                    again when the object may be written again
+    NotLeading               put back for whoever leads next
+    anything else            an error: again after a time that doubles
+
+Of an exception group, the part that asks most for another try decides.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+
+from kubekit.api.errors import AlreadyExists, ApiError, Conflict
+from kubekit.runtime.queueing.backoff import Backoff
+from kubekit.runtime.reconciling.passes import NotLeading
+from kubekit.runtime.reconciling.write_conflicts import Fight
+from kubekit.runtime.reporting.counters import ControllerFigures, PassResult
+from kubekit.runtime.requests import ClusterName, NotEngaged, Request, Result, Terminal
+
+_SOONEST: Final = 0.001  # seconds; to ask for a look "now", over and over, must not stop the clock
+_RACE: Final = 0.01  # seconds, doubled each time
+_RACES: Final = 5  # in a row; what is lost more often is not lost by chance
+# What the world does to a program; everything else is a fault of the program.
+_EXPECTED: Final = (ApiError, OSError)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a pass ended. ``again`` is in how many seconds to look again, if anybody asked for it."""
+
+    word: str
+    result: PassResult
+    again: float | None = None
+    error: BaseException | None = None
+
+    @property
+    def failed(self) -> bool:
+        return self.result is PassResult.ERROR
+
+
+DONE: Final = Ending("done", PassResult.SUCCESS)
+CANCELLED: Final = Ending("cancelled", PassResult.REQUEUE, again=0.0)
+DISENGAGED: Final = Ending("not engaged", PassResult.SUCCESS)
+
+
+class Endings:
+    """Judges how the passes of one controller ended, and remembers who failed how often."""
+
+    def __init__(self, backoff: Backoff, chance: Random, figures: ControllerFigures) -> None:
+        self._backoff = backoff
+        self._chance = chance
+        self._figures = figures
+        self._races: dict[Request, int] = {}  # in a row
+
+    def well(self, request: Request, result: Result) -> Ending:
+        """The end of a pass that came to it."""
+        if not isinstance(result, Result):  # what a type checker would have told
+            raise TypeError(f"reconcile answered {result!r}; return DONE or a Result")
+        after = result.look_again_after
+        self._forget(request)
+        if after is None:
+            return DONE
+        seconds = max(after.total_seconds(), _SOONEST)
+        return Ending("look again", PassResult.REQUEUE_AFTER, seconds)
+
+    def badly(self, request: Request, error: BaseException) -> Ending:
+        """The end of a pass by an exception, of whatever kind."""
+        match max(_leaves(error), key=_urgency):
+            case NotEngaged() as leaf:
+                ending = self._not_engaged(request, leaf)
+            case Terminal() as leaf:
+                self._forget(request)
+                self._figures.terminal += 1
+                ending = Ending("terminal error", PassResult.ERROR, None, leaf)
+            case Fight() as leaf:
+                left = max(leaf.seconds_left, _SOONEST)
+                ending = Ending("fight", PassResult.REQUEUE_AFTER, left, leaf)
+            case NotLeading() as leaf:
+                ending = Ending("not leading", PassResult.REQUEUE, 0.0, leaf)
+            case (Conflict() | AlreadyExists()) as leaf if self._raced(request):
+                ending = Ending("race", PassResult.REQUEUE, self._soon(request), leaf)
+            case leaf:
+                self._figures.panics += not isinstance(leaf, _EXPECTED)
+                ending = Ending("error", PassResult.ERROR, self._backoff.next(request), error)
+        return ending
+
+    def late(self, request: Request, limit: float) -> Ending:
+        """The end of a pass that took too long."""
+        self._figures.timeouts += 1
+        error = TimeoutError(f"the pass took longer than {limit:g} s")
+        return Ending("timeout", PassResult.ERROR, self._backoff.next(request), error)
+
+    def drop(self, cluster: ClusterName) -> None:
+        """Forget the requests of a cluster."""
+        self._backoff.drop(cluster)
+        for request in [raced for raced in self._races if raced.cluster == cluster]:
+            del self._races[request]
+
+    def _not_engaged(self, request: Request, error: NotEngaged) -> Ending:
+        """The end of a pass for want of a cluster: its own has gone, but another may come yet."""
+        if error.cluster != request.cluster:
+            again = self._backoff.next(request)
+            return Ending("not engaged yet", PassResult.REQUEUE, again, error)
+        self._forget(request)
+        return DISENGAGED
+
+    def _forget(self, request: Request) -> None:
+        self._backoff.forget(request)
+        if self._races:
+            self._races.pop(request, None)
+
+    def _raced(self, request: Request) -> bool:
+        """Count a race. Whether it may still be chance."""
+        races = self._races.get(request, 0) + 1
+        self._races[request] = races
+        return races <= _RACES
+
+    def _soon(self, request: Request) -> float:
+        longest = _RACE * 2.0 ** self._races[request]
+        return longest * (1 - self._chance.random() / 2)
+
+
+# From what asks least for another try to what asks most; an ordinary error comes after these.
+_URGENCY: Final[tuple[tuple[type[BaseException], ...], ...]] = (
+    (NotEngaged,),
+    (Terminal,),
+    (Fight,),
+    (Conflict, AlreadyExists),
+)
+
+
+def _urgency(error: BaseException) -> int:
+    """How much an exception asks for another try. Who lost the lead can try nothing: that is first."""
+    if isinstance(error, NotLeading):
+        return len(_URGENCY) + 1
+    for rank, kinds in enumerate(_URGENCY):
+        if isinstance(error, kinds):
+            return rank
+    return len(_URGENCY)
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    pending = [error]
+    while pending:
+        one = pending.pop()
+        if isinstance(one, BaseExceptionGroup):
+            pending.extend(reversed(one.exceptions))
+        else:
+            yield one

@@ -1,0 +1,64 @@
+"""Storms: an object that is looked at again and again although nobody changed what is wanted of it.
+
+Each of its passes succeeds, so nothing else tells of it.
+"""
+
+import logging
+from collections.abc import Callable
+from math import inf
+from typing import Final
+
+from kubekit.runtime.reporting.counters import Busiest
+from kubekit.runtime.requests import Request
+
+_log: Final = logging.getLogger(__name__)
+
+Generation = Callable[[Request], int | None]
+
+
+class Storms:
+    """Warns of an object with too many passes within a minute, as ``busiest`` counts them.
+
+    ``generation`` is asked for the generation of what a request names, and only when a storm is
+    near: it rises with each change of the spec.
+    """
+
+    def __init__(
+        self, controller: str, limit: int, generation: Generation, busiest: Busiest
+    ) -> None:
+        self._controller = controller
+        self._limit = limit
+        self._generation = generation
+        self._busiest = busiest
+        self._minute = 0.0
+        # Of the objects that are near a storm in this minute: past which count to judge, and the
+        # generation that there was before.
+        self._near: dict[Request, tuple[float, int | None]] = {}
+
+    def passed(self, request: Request, now: float) -> None:
+        """Count a pass at this loop time."""
+        count = self._busiest.add(request, now)
+        if self._busiest.began != self._minute:
+            self._minute = self._busiest.began
+            self._near.clear()
+        if count < self._limit // 2:
+            return
+        if request not in self._near:
+            self._near[request] = self._limit, self._generation(request)
+        elif count > self._near[request][0]:
+            self._judge(request, count)
+
+    def _judge(self, request: Request, count: int) -> None:
+        """Warn once in a minute; or wait for as many passes again if the spec has changed."""
+        _, before = self._near[request]
+        generation = self._generation(request)
+        if generation != before:
+            self._near[request] = count + self._limit, generation
+            return
+        self._near[request] = inf, generation
+        about = {"controller": self._controller, "request": str(request), "passes": count}
+        _log.warning(
+            "reconcile storm: the object is looked at again and again without a change of its "
+            "spec within a minute",
+            extra=about,
+        )

@@ -1,0 +1,157 @@
+"""The workers of a controller, and the passes they have in hand."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+from kubekit.runtime.reconciling.passes import Pass
+from kubekit.runtime.requests import ClusterName, Enqueue, Request
+from kubekit.runtime.scope import Scope
+
+_log: Final = logging.getLogger(__name__)
+
+LATE: Final = "late"
+LEFT: Final = "left"
+_GRACE: Final = 1.0  # seconds to end in after being cancelled
+_EARLY: Final = 0.001  # seconds by which a loop may be early
+
+Work = Callable[["Crew"], Coroutine[Any, Any, None]]
+
+
+class Crew:
+    """Workers that begin together and end together, each with at most one pass in hand.
+
+    A pass that is told to stop and does not is stuck: it keeps its worker, and another takes the
+    worker's place, so that such passes cannot bring the rest to a halt. ``give_back`` is told of
+    its request, which nobody may look at until the pass is over.
+
+    One timer serves all passes: one for each would cost more than many a pass does.
+    """
+
+    def __init__(self, name: str, work: Work, limit: float, give_back: Enqueue) -> None:
+        self._name = name
+        self._work = work
+        self._limit = limit
+        self._give_back = give_back
+        self._scope = Scope(name, self._failed)
+        self._workers: dict[asyncio.Task[None], None] = {}
+        self._in_hand: dict[Pass, asyncio.Task[None]] = {}  # in the order of their beginning
+        self._timer: asyncio.TimerHandle | None = None
+        self._stuck: dict[Request, bool] = {}  # whether it was asked for again meanwhile
+        self._replaced: dict[asyncio.Task[None], None] = {}
+        self._over = asyncio.Event()
+        self._stopping = False
+        self._failure: BaseException | None = None
+
+    async def run(self, workers: int) -> None:
+        """Work until every worker has ended by itself. When this is cancelled all are, at once."""
+        try:
+            for _ in range(workers):
+                self._begin()
+            await self._over.wait()
+        finally:
+            await self._stop()
+        if self._failure is not None:
+            raise self._failure
+
+    async def end(self, limit: float) -> None:
+        """Wait for workers that are about to end, and stop those that need longer than this."""
+        try:
+            async with asyncio.timeout(limit):
+                await self._over.wait()
+        except TimeoutError:
+            for made in self._in_hand:
+                self._warn("the pass in hand is cut off by the end of the process", made)
+            await self._stop()
+
+    def begin(self, made: Pass, task: asyncio.Task[None]) -> None:
+        """Take a pass in hand. It is stopped when its time is up."""
+        self._in_hand[made] = task
+        if self._timer is None:
+            self._set_timer(made)
+
+    def finish(self, made: Pass) -> bool:
+        """Put a pass down. Whether its request was asked for while it was stuck."""
+        task = self._in_hand.pop(made)
+        return task in self._replaced and self._stuck.pop(made.request)
+
+    def has_place(self, task: asyncio.Task[None]) -> bool:
+        """Whether a worker is still one. One whose pass was stuck is not."""
+        return task not in self._replaced
+
+    def defers(self, request: Request) -> bool:
+        """Whether a request must wait for the end of a pass that is stuck. It is remembered."""
+        if request not in self._stuck:
+            return False
+        self._stuck[request] = True
+        return True
+
+    def disengaged(self, cluster: ClusterName) -> None:
+        """Stop the passes of a cluster that has gone."""
+        for made in list(self._in_hand):
+            if made.request.cluster == cluster:
+                self._stop_pass(made, LEFT)
+
+    def _begin(self) -> None:
+        task = self._scope.spawn(self._work(self), "worker")
+        self._workers[task] = None
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        del self._workers[task]
+        self._replaced.pop(task, None)
+        if not self._workers:
+            self._over.set()
+
+    def _failed(self, task: str, why: BaseException) -> None:
+        """A worker itself is broken: that is no matter of one pass, and ends them all."""
+        self._failure = why
+        self._over.set()
+
+    def _set_timer(self, first: Pass) -> None:
+        when = first.began + self._limit
+        self._timer = asyncio.get_running_loop().call_at(when, self._expire)
+
+    def _expire(self) -> None:
+        """Stop the passes whose time is up, and come back for the next."""
+        self._timer = None
+        begun = asyncio.get_running_loop().time() - self._limit + _EARLY
+        for made in [made for made in self._in_hand if not made.stopped]:
+            if made.began > begun:
+                self._set_timer(made)
+                return
+            self._stop_pass(made, LATE)
+
+    def _stop_pass(self, made: Pass, why: str) -> None:
+        if not made.stopped:
+            made.stopped = why
+            self._in_hand[made].cancel()
+            asyncio.get_running_loop().call_later(_GRACE, self._replace, made)
+
+    def _replace(self, made: Pass) -> None:
+        if made in self._in_hand and not self._stopping:
+            self._warn("the pass does not end: another worker takes over from its own", made)
+            self._replaced[self._in_hand[made]] = None
+            self._stuck[made.request] = False
+            self._give_back(made.request)
+            self._begin()
+
+    async def _stop(self) -> None:
+        """Cancel all that is left, at once, and give it a moment."""
+        self._stopping = True
+        if self._timer is not None:
+            self._timer.cancel()
+        left = list(reversed(self._workers))
+        for task in left:
+            task.cancel()
+        if left:
+            await asyncio.wait(left, timeout=_GRACE)
+        for made in self._in_hand:
+            made.over = True
+            self._warn("the pass outlives its cancellation; it cannot write any more", made)
+
+    def _warn(self, message: str, made: Pass) -> None:
+        seconds = asyncio.get_running_loop().time() - made.began
+        about = {"controller": self._name, "request": str(made.request), "pass": made.number}
+        _log.warning(message, extra=about | {"seconds": round(seconds, 3)})

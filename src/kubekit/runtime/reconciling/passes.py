@@ -1,0 +1,114 @@
+"""One pass: a reconciler looks at one object. Its writes are made in its name, and only while it runs.
+
+The pass is found through a context variable, so that whatever a reconciler calls, or begins as a
+task of its own, writes in the name of the pass it was begun in.
+"""
+
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from typing import Final, Protocol
+
+from kubekit.client.options import PLAIN_WRITE, WriteOptions
+from kubekit.runtime.reconciling.freshness import Freshness
+from kubekit.runtime.reconciling.targets import Target
+from kubekit.runtime.reconciling.write_conflicts import Fights
+from kubekit.runtime.reporting.counters import ControllerFigures
+from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.requests import Request
+
+
+class Term(Protocol):
+    """The time for which this process leads."""
+
+    @property
+    def number(self) -> int: ...
+
+    def holds(self) -> bool:
+        """Whether this process may act. To be asked right before each write."""
+        ...
+
+
+class NotLeading(Exception):
+    """A write that does not happen, since another process may be leading by now."""
+
+
+class PassOver(Exception):
+    """A write that does not happen, since its pass has ended and another may be running."""
+
+
+@dataclass(slots=True)
+class Ledger:
+    """What all passes of one controller have in common when they write.
+
+    ``writer`` is what the controller is called as the owner of the fields it writes.
+    """
+
+    writer: str
+    fights: Fights
+    freshness: Freshness
+    figures: ControllerFigures
+    recorder: Recorder | None = None
+
+    def __post_init__(self) -> None:
+        self._signed = replace(PLAIN_WRITE, field_manager=self.writer)
+
+    _signed: WriteOptions = PLAIN_WRITE
+
+    def sign(self, options: WriteOptions) -> WriteOptions:
+        """The options, with the name of the one who writes unless they have one."""
+        if options is PLAIN_WRITE:
+            return self._signed
+        return options if options.field_manager else replace(options, field_manager=self.writer)
+
+
+class Pass:
+    """One look at one object.
+
+    ``stopped`` says why it was told to end before its end: its time was up, or its cluster left.
+    """
+
+    __slots__ = (
+        "began",
+        "ledger",
+        "number",
+        "over",
+        "reads",
+        "request",
+        "stopped",
+        "term",
+        "writes",
+    )
+
+    def __init__(self, ledger: Ledger, request: Request, number: int, term: Term | None) -> None:
+        self.ledger = ledger
+        self.request = request
+        self.number = number
+        self.term = term
+        self.writes = 0
+        self.reads: dict[Target, tuple[object, str]] = {}  # live: through which door, which version
+        self.over = False
+        self.stopped = ""
+        self.began = 0.0
+
+    def lags(self) -> bool:
+        """Whether a cache has yet to show what this pass read live, or what passes like it wrote."""
+        freshness = self.ledger.freshness
+        return freshness.expects(self.request) or any(
+            freshness.lacks(door, target, version) for target, (door, version) in self.reads.items()
+        )
+
+    def may_write(self) -> None:
+        """Raise unless a write may happen now. To be asked right before it is sent."""
+        if self.term is not None and not self.term.holds():
+            raise NotLeading(
+                f"{self.ledger.writer} does not write for {self.request}: "
+                f"term {self.term.number} is over"
+            )
+        if self.over:
+            raise PassOver(
+                f"the pass of {self.request} by {self.ledger.writer} is over: "
+                "a task that outlives its pass cannot write"
+            )
+
+
+current: Final[ContextVar[Pass | None]] = ContextVar("pass", default=None)

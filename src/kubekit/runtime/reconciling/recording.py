@@ -1,0 +1,312 @@
+"""The client of a reconciler: every write is made in the name of its pass, and noted.
+
+Before a write: may this pass still write, and is the object being fought over? After it: what must
+the caches show before the next pass of the same request? Outside of a pass nothing is checked and
+nothing noted.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import replace
+from typing import Any, Final, NamedTuple
+
+from kubekit.api.errors import ApiError
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.client.client import Client, K, Listing, Seen
+from kubekit.client.options import (
+    EVERYTHING,
+    PLAIN_WATCH,
+    PLAIN_WRITE,
+    DeleteOptions,
+    ListOptions,
+    PatchType,
+    WatchOptions,
+    WriteOptions,
+)
+from kubekit.client.transport import Document, Place, Transport, WatchEvent
+from kubekit.runtime.reconciling import field_paths
+from kubekit.runtime.reconciling.field_paths import Fields
+from kubekit.runtime.reconciling.passes import Ledger, Pass, current
+from kubekit.runtime.reconciling.targets import Target, target_of
+from kubekit.runtime.reconciling.write_conflicts import Fight
+from kubekit.runtime.requests import ClusterName
+
+_log: Final = logging.getLogger(__name__)
+
+Managed = list[dict[str, Any]]
+
+
+class Written(NamedTuple):
+    """What a write left behind, and a number for what it said.
+
+    ``held``: finalizers keep it, should it be to go. ``gone``: it was to go, and nothing kept it.
+    """
+
+    name: str
+    namespace: str
+    uid: str
+    version: str = ""
+    held: bool = False
+    gone: bool = False
+    content: int = 0
+
+
+class RecordingClient(Client):
+    """A cluster's client in our classes, for reconcilers.
+
+    ``client`` is the real one: it reads, and does what it has a shorter way for.
+    """
+
+    def __init__(self, cluster: ClusterName, client: Client) -> None:
+        self.raw: RecordingTransport
+        super().__init__(RecordingTransport(cluster, client))
+        self._client = client
+
+    async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
+        found = await self._client.get(kind, name, namespace)
+        self.raw.saw(Place(kind.RESOURCE, namespace, name), found.metadata.resource_version)
+        return found
+
+    async def list(
+        self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
+    ) -> Listing[K]:
+        return await self._client.list(kind, namespace, options)
+
+    @asynccontextmanager
+    async def watch(
+        self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
+    ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
+        async with self._client.watch(kind, namespace, options) as seen:
+            yield seen
+
+    async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
+        made = None if options.dry_run else current.get()
+        if made is None:
+            return await self._client.create(obj, options)
+        place = Place(obj.RESOURCE, obj.metadata.namespace, obj.metadata.name)
+        signed = made.ledger.sign(options)
+        await self.raw.before(made, place, field_paths.CREATION, signed)
+        written = await self._client.create(obj, signed)
+        self.raw.created(made, place, _of_object(written))
+        return written
+
+    async def merge(self, kind: type[K], place: Place, patch: Document, options: WriteOptions) -> K:
+        made = None if options.dry_run else current.get()
+        if made is None:
+            return await self._client.merge(kind, place, patch, options)
+        signed = made.ledger.sign(options)
+        fields = field_paths.of_patch(PatchType.MERGE, patch)
+        await self.raw.before(made, place, fields, signed)
+        written = await self._client.merge(kind, place, patch, signed)
+        self.raw.changed(made, place, fields, _of_object(written, patch))
+        return written
+
+
+class RecordingTransport:
+    """The same for documents."""
+
+    def __init__(self, cluster: ClusterName, client: Client) -> None:
+        self._cluster = cluster
+        self._client = client
+        self._door: Transport = client.raw
+
+    async def get(self, place: Place, resource_version: str = "") -> Document:
+        found = await self._door.get(place, resource_version)
+        self.saw(place, found["metadata"].get("resourceVersion", ""))
+        return found
+
+    async def list(self, place: Place, options: ListOptions) -> Document:
+        return await self._door.list(place, options)
+
+    def watch(
+        self, place: Place, options: WatchOptions
+    ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent]]:
+        return self._door.watch(place, options)
+
+    async def create(self, place: Place, document: Document, options: WriteOptions) -> Document:
+        made = None if options.dry_run else current.get()
+        if made is None:
+            return await self._door.create(place, document, options)
+        signed = made.ledger.sign(options)
+        named = place if place.name else replace(place, name=_metadata(document).name)
+        await self.before(made, named, field_paths.CREATION, signed)
+        written = await self._door.create(place, document, signed)
+        self.created(made, place, _metadata(written))
+        return written
+
+    async def update(self, place: Place, document: Document, options: WriteOptions) -> Document:
+        made = None if options.dry_run else current.get()
+        if made is None:
+            return await self._door.update(place, document, options)
+        signed = made.ledger.sign(options)
+        fields = field_paths.of_whole(document)
+        await self.before(made, place, fields, signed)
+        written = await self._door.update(place, document, signed)
+        self.changed(made, place, fields, _metadata(written, document))
+        return written
+
+    async def patch(
+        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
+    ) -> Document:
+        made = None if options.dry_run else current.get()
+        if made is None:
+            return await self._door.patch(place, kind, patch, options)
+        signed = made.ledger.sign(options)
+        fields = field_paths.of_patch(kind, patch)
+        await self.before(made, place, fields, signed)
+        written = await self._door.patch(place, kind, patch, signed)
+        self.changed(made, place, fields, _metadata(written, patch))
+        return written
+
+    async def delete(self, place: Place, options: DeleteOptions) -> Document:
+        made = None if options.dry_run else current.get()
+        if made is None:
+            return await self._door.delete(place, options)
+        await self.before(made, place, field_paths.DELETION, made.ledger.sign(PLAIN_WRITE))
+        answer = await self._door.delete(place, options)
+        deleted = _metadata(answer)
+        if answer.get("kind") == "Status":
+            uid = options.uid or answer.get("details", {}).get("uid", "")
+            deleted = Written(place.name, place.namespace, uid, gone=True)
+        elif "deletionTimestamp" not in answer["metadata"]:  # some kinds are shown when gone
+            deleted = deleted._replace(gone=True)
+        self.changed(made, place, field_paths.DELETION, deleted)
+        return answer
+
+    async def delete_collection(
+        self, place: Place, which: ListOptions, options: DeleteOptions
+    ) -> Document:
+        made = None if options.dry_run else current.get()
+        if made is None:
+            return await self._door.delete_collection(place, which, options)
+        made.may_write()
+        answer = await self._door.delete_collection(place, which, options)
+        for item in answer.get("items") or ():
+            self._deleted(made, place, _metadata(item))
+        return answer
+
+    # For `RecordingClient`, which reads and makes objects by a way of its own
+
+    def saw(self, place: Place, version: str) -> None:
+        """Note what a pass read live: a cache that is behind it will have to show it."""
+        made = current.get()
+        if made is not None and version:
+            made.reads[target_of(self._cluster, place)] = self, version
+
+    async def before(self, made: Pass, place: Place, fields: Fields, signed: WriteOptions) -> None:
+        """Raise if what is about to be written must not be."""
+        target = target_of(self._cluster, place, place.name)
+        fights = made.ledger.fights
+        try:
+            fights.check(target, _now(), fields)
+        except Fight:  # to take a finalizer off what is to go cannot go on for ever
+            if fields != field_paths.FINALIZERS or not await self._is_leaving(place):
+                raise
+        if fights.suspects(target):
+            fights.saw(target, await self._managed(place), signed.field_manager, fields)
+        made.may_write()
+
+    def created(self, made: Pass, place: Place, written: Written) -> None:
+        """Note a new object. An answer without a version was no object, but a question's."""
+        if written.version:
+            self.changed(made, place, field_paths.CREATION, written)
+
+    def changed(self, made: Pass, place: Place, fields: Fields, written: Written) -> None:
+        """Note a write, and what the caches have to show because of it."""
+        target = self._count(made, place, fields, written)
+        freshness = made.ledger.freshness
+        if written.gone:
+            freshness.removed(made.request, self, target, written.uid)
+        else:
+            freshness.wrote(made.request, self, target, written.version)
+
+    def _deleted(self, made: Pass, place: Place, deleted: Written) -> None:
+        """Note one of many: somebody holds it still, or it is gone."""
+        one = replace(place, namespace=deleted.namespace)
+        self.changed(made, one, field_paths.DELETION, deleted._replace(gone=not deleted.held))
+
+    def _count(self, made: Pass, place: Place, fields: Fields, written: Written) -> Target:
+        made.writes += 1
+        target = target_of(self._cluster, place, written.name)
+        message = made.ledger.fights.wrote(target, fields, _now(), written.content)
+        if message is not None:
+            self._tell(made.ledger, target, place, (message, written.uid))
+        return target
+
+    def _tell(self, ledger: Ledger, target: Target, place: Place, why: tuple[str, str]) -> None:
+        message, uid = why
+        ledger.figures.fights += 1
+        about = {"controller": ledger.writer, "cluster": target.cluster, "object": str(target)}
+        _log.warning("fight", extra=about | {"why": message})
+        if ledger.recorder is not None:
+            regarding = Object(
+                api_version=place.resource.api_version,
+                kind=place.resource.kind,
+                metadata=ObjectMeta(name=target.name, namespace=target.namespace, uid=uid),
+            )
+            ledger.recorder.event(
+                self._client, regarding, "Warning", "ReconcileFight", message, "Reconcile"
+            )
+
+    async def _managed(self, place: Place) -> Managed:
+        """Who owns which fields just before our write; nobody where that cannot be found out."""
+        managed: Managed = (await self._there(place)).get("managedFields", [])
+        return managed
+
+    async def _is_leaving(self, place: Place) -> bool:
+        return "deletionTimestamp" in await self._there(place)
+
+    async def _there(self, place: Place) -> Document:
+        """The metadata of what is there; nothing where that cannot be found out."""
+        try:
+            there = await self._door.get(replace(place, subresource=""))
+        except (ApiError, OSError):
+            return {}
+        metadata: Document = there["metadata"]
+        return metadata
+
+
+def _metadata(document: Document, said: object = None) -> Written:
+    """Which object a document is, in which version. A question's answer is no object at all."""
+    metadata = document.get("metadata") or {}
+    return Written(
+        metadata.get("name") or "",
+        metadata.get("namespace") or "",
+        metadata.get("uid") or "",
+        metadata.get("resourceVersion") or "",
+        held=bool(metadata.get("finalizers")),
+        gone=_is_gone(metadata),
+        content=_content(metadata.get("uid") or "", said),
+    )
+
+
+def _content(uid: str, said: object) -> int:
+    """A number for what was said. Of another object that has the name now it is no repetition."""
+    return 0 if said is None else field_paths.content((uid, said))
+
+
+def _is_gone(metadata: Document) -> bool:
+    """Whether an object was to go and nothing keeps it: no finalizer, and no time to end in."""
+    kept = metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds")
+    return "deletionTimestamp" in metadata and not kept
+
+
+def _of_object(obj: Object, said: object = None) -> Written:
+    metadata = obj.metadata
+    leaving = metadata.deletion_timestamp is not None
+    kept = metadata.finalizers or metadata.deletion_grace_period_seconds
+    return Written(
+        metadata.name,
+        metadata.namespace,
+        metadata.uid,
+        metadata.resource_version,
+        held=bool(metadata.finalizers),
+        gone=leaving and not kept,
+        content=_content(metadata.uid, said),
+    )
+
+
+def _now() -> float:
+    return asyncio.get_running_loop().time()

@@ -1,0 +1,1 @@
+"""Events, metrics, traces, and the health of a process."""

@@ -1,0 +1,123 @@
+"""What is counted while controllers run: plain numbers, which a scrape reads."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final, Protocol
+
+from kubekit.runtime.reporting.durations import Durations
+from kubekit.runtime.requests import ClusterName, Request
+
+# The bounds of controller-runtime.
+PASS_SECONDS: Final = (
+    *(0.005, 0.01, 0.025, 0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.6),
+    *(0.7, 0.8, 0.9, 1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0),
+    *(8.0, 9.0, 10.0, 15.0, 20.0, 25.0, 30.0, 40.0, 50.0, 60.0),
+)
+_WINDOW: Final = 60.0
+
+
+class PassResult(StrEnum):
+    """How a pass ended, in the words of controller-runtime."""
+
+    SUCCESS = "success"
+    ERROR = "error"
+    REQUEUE = "requeue"
+    REQUEUE_AFTER = "requeue_after"
+
+
+class Busiest:
+    """The object that was looked at most often in a minute: how a hot loop is seen from outside.
+
+    A label for each object would be too many. Counts are kept for the running minute only, and
+    the largest of the minute before is remembered, so that it is not missed between two scrapes.
+    """
+
+    __slots__ = ("_before", "_counts", "_most", "began")
+
+    def __init__(self) -> None:
+        self.began = 0.0  # the running minute
+        self._counts: dict[Request, int] = {}
+        self._most: tuple[int, Request | None] = (0, None)
+        self._before: tuple[int, Request | None] = (0, None)
+
+    def add(self, request: Request, now: float) -> int:
+        """Count one pass, at this loop time. How many that are in its minute."""
+        self._turn(now)
+        count = self._counts[request] = self._counts.get(request, 0) + 1
+        if count > self._most[0]:
+            self._most = (count, request)
+        return count
+
+    def most(self, now: float) -> tuple[int, Request | None]:
+        """How often, and which object, in the running minute or the one before it."""
+        self._turn(now)
+        return self._most if self._most[0] >= self._before[0] else self._before
+
+    def _turn(self, now: float) -> None:
+        if now - self.began < _WINDOW:
+            return
+        nothing: tuple[int, Request | None] = (0, None)
+        self._before = self._most if now - self.began < 2 * _WINDOW else nothing
+        self._most = nothing
+        self._counts = {}
+        self.began = now - now % _WINDOW
+
+
+@dataclass(slots=True)
+class ControllerFigures:
+    """What one controller did. Its parts count here themselves."""
+
+    workers: int = 0
+    active: int = 0
+    results: dict[PassResult, int] = field(
+        default_factory=lambda: dict.fromkeys(PassResult, 0)
+    )  # every result from the beginning: a rate needs a first value
+    errors: int = 0
+    terminal: int = 0
+    panics: int = 0
+    timeouts: int = 0
+    dropped: int = 0  # requests for a cluster that is not engaged
+    own_write_waits: int = 0
+    fights: int = 0
+    seconds: Durations = field(default_factory=lambda: Durations(PASS_SECONDS))
+    busiest: Busiest = field(default_factory=Busiest)
+
+    def ended(self, result: PassResult, seconds: float) -> None:
+        """Count the end of a pass."""
+        self.results[result] += 1
+        self.seconds.add(seconds)
+        if result is PassResult.ERROR:
+            self.errors += 1
+
+
+@dataclass(frozen=True, slots=True)
+class InformerFigures:
+    """How one informer does at this moment."""
+
+    cluster: ClusterName
+    kind: str
+    objects: int
+    relists: int
+    unreadable: int
+    synced: bool
+    served: bool
+    role: str = ""  # whose cluster it is: a name is of one cluster within its role only
+
+
+class QueueFigures(Protocol):
+    """What a work queue tells of itself."""
+
+    adds: int
+    retries: int
+    queued: Durations
+    worked: Durations
+
+    def __len__(self) -> int: ...
+    @property
+    def unfinished_seconds(self) -> float: ...
+    @property
+    def longest_running_seconds(self) -> float: ...
+    @property
+    def delayed(self) -> int: ...
+    @property
+    def oldest_age(self) -> float: ...

@@ -1,0 +1,162 @@
+"""What happens to an object, once or again and again, as one Event of v1.
+
+Only in v1 may an event carry both the old shape's times and count and the new shape's time and
+series: events.k8s.io/v1 refuses the former. So every reader finds what it looks for, among them
+`kubectl get events --sort-by=.lastTimestamp`.
+
+A server refuses an Event for anything that is too long or missing, so everything is brought into
+shape here: nobody should lose a message because it was a long one.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Final, Literal
+
+from msgspec.structs import replace
+
+from kubekit.api import times
+from kubekit.api.kinds.core import ObjectReference
+from kubekit.api.kinds.events import CoreEvent, EventSeries, EventSource
+from kubekit.api.meta import NAME_LIMIT, Object, ObjectMeta
+from kubekit.api.selectors import label_syntax
+from kubekit.environment import Environment
+
+EventType = Literal["Normal", "Warning"]
+
+WINDOW: Final = 360.0  # seconds; the same after a longer rest is something new
+REFRESH: Final = 300.0  # seconds; how often a series that goes on is written
+LONGEST_NOTE: Final = 1024  # bytes, as the others
+LONGEST_WORD: Final = 128
+
+_DIGITS: Final = 16
+# Some servers refuse them, and some terminals obey them.
+_BLANKS: Final = dict.fromkeys((*range(10), *range(11, 32), *range(127, 160)), " ")
+_NAMELESS: Final = "default"  # the namespace for the events of what has none
+
+
+@dataclass(frozen=True, slots=True)
+class Reporter:
+    """Who tells it: the controller, and which of its processes."""
+
+    controller: str
+    instance: str
+
+    def __post_init__(self) -> None:
+        if fault := label_syntax.key_fault(self.controller):
+            raise ValueError(f"the controller {self.controller!r} cannot report events: {fault}")
+        if not self.instance:
+            raise ValueError(f"the controller {self.controller} does not say which process it is")
+
+
+@dataclass(frozen=True, slots=True)
+class Saying:
+    """What is said of an object. The same said again belongs to one series."""
+
+    type: EventType
+    reason: str
+    note: str
+    action: str
+
+
+@dataclass(slots=True, eq=False)
+class Series:
+    """The times that the same happened to one object; times are of the loop.
+
+    ``told`` is how many of them the server knows of, or was asked to in vain.
+    """
+
+    first: CoreEvent
+    heard: float
+    count: int = 1
+    last: datetime | None = None
+    told: int = 0
+    told_at: float = 0.0
+    stored: CoreEvent | None = field(default=None, repr=False)
+
+    def again(self, when: datetime, now: float) -> None:
+        """Count one more."""
+        self.count += 1
+        self.last = when
+        self.heard = now
+
+    def is_due(self, now: float) -> bool:
+        """Whether to write it: at once when it begins and when it first repeats, then seldom."""
+        return self.told < min(self.count, 2) or (
+            self.told < self.count and now >= self.told_at + REFRESH
+        )
+
+    def is_over(self, now: float) -> bool:
+        return now > self.heard + WINDOW
+
+    def event(self) -> CoreEvent:
+        """The Event that reports all of it."""
+        if self.last is None:
+            return self.first
+        observed = times.format_micro(self.last)
+        return replace(
+            self.first,
+            count=self.count,
+            last_timestamp=times.seconds(self.last),
+            series=EventSeries(count=self.count, last_observed_time=observed),
+        )
+
+
+def first(
+    regarding: Object, said: Saying, reporter: Reporter, environment: Environment
+) -> CoreEvent:
+    """The Event that says something of an object for the first time."""
+    now = environment.now()
+    reason = _plain(said.reason, LONGEST_WORD) or "Unknown"
+    return CoreEvent(
+        metadata=ObjectMeta(
+            name=_name(regarding, environment.chance.getrandbits),
+            namespace=regarding.metadata.namespace or _NAMELESS,
+        ),
+        involved_object=_reference(regarding),
+        type=said.type,
+        reason=reason,
+        action=_plain(said.action, LONGEST_WORD) or reason,
+        message=_plain(said.note, LONGEST_NOTE),
+        source=EventSource(component=reporter.controller),
+        reporting_component=reporter.controller,
+        reporting_instance=_plain(reporter.instance, LONGEST_WORD),
+        first_timestamp=times.seconds(now),
+        last_timestamp=times.seconds(now),
+        event_time=times.format_micro(now),
+        count=1,
+    )
+
+
+def cut(text: str, limit: int) -> str:
+    """As much of the text as fits into so many bytes, in whole characters."""
+    return text.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore")
+
+
+def _plain(text: str, limit: int) -> str:
+    return cut(text.translate(_BLANKS), limit)
+
+
+def _name(regarding: Object, bits: Callable[[int], int]) -> str:
+    """A name that begins with the object's, wherever that is one for an Event too."""
+    number = f"{bits(4 * _DIGITS):0{_DIGITS}x}"
+    name = regarding.metadata.name[: NAME_LIMIT - 1 - _DIGITS].rstrip("-.")
+    plain = name if _is_subdomain(name) else regarding.RESOURCE.kind.lower()
+    return f"{plain}.{number}"
+
+
+def _is_subdomain(name: str) -> bool:
+    """Names of roles, for one, may have colons and capitals."""
+    return label_syntax.key_fault(f"{name}/x") is None
+
+
+def _reference(regarding: Object) -> ObjectReference:
+    metadata = regarding.metadata
+    return ObjectReference(
+        api_version=regarding.api_version,
+        kind=regarding.kind,
+        namespace=metadata.namespace,
+        name=metadata.name,
+        uid=metadata.uid,
+        resource_version=metadata.resource_version,
+    )

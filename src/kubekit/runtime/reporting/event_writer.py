@@ -1,0 +1,234 @@
+"""Where the events of one plane wait until they are written.
+
+Each plane has a desk of its own, so that one which does not answer keeps nobody else's waiting.
+Everything on a desk is bounded: what is too much is counted and left out, since events are for
+people and must never be what fills a process or a plane.
+"""
+
+import asyncio
+import logging
+from datetime import datetime
+from random import Random
+from typing import Any, Final, TypeVar
+
+from msgspec.structs import replace
+
+from kubekit.api.errors import (
+    AlreadyExists,
+    BadRequest,
+    Conflict,
+    Forbidden,
+    Invalid,
+    MethodNotAllowed,
+    NotFound,
+    TooLarge,
+)
+from kubekit.api.kinds.events import CoreEvent
+from kubekit.client.client import Client
+from kubekit.runtime.reporting.event_limits import Alike, Allowance
+from kubekit.runtime.reporting.event_series import Saying, Series
+
+_log: Final = logging.getLogger(__name__)
+
+MOST_WAITING: Final = 1000
+MOST_SERIES: Final = 4096
+MOST_OBJECTS: Final = 4096
+MOST_KINDS: Final = 4096
+WRITES: Final = 50  # to one plane at once
+WRITE_REFILL: Final = 0.1  # seconds for each further one
+
+_PATIENCE: Final = 10.0  # seconds for one write
+_PAUSES: Final = (1.0, 2.0, 4.0, 8.0)  # seconds between attempts, more or less
+# Trying again does not help: there is no such namespace any more, or we may not write into it.
+_REFUSALS: Final = (BadRequest, Forbidden, Invalid, MethodNotAllowed, NotFound, TooLarge)
+
+T = TypeVar("T")
+Key = tuple[str, Saying]
+AlikeKey = tuple[str, str, str, str]
+
+
+class Desk:
+    """The events of one plane: the series that go on, and what of them waits to be written."""
+
+    def __init__(self, client: Client, chance: Random) -> None:
+        self.dropped = 0
+        self._client = client
+        self._chance = chance
+        self._series: dict[Key, Series] = {}  # the one heard last is at the end
+        self._allowances: dict[str, Allowance] = {}
+        self._alike: dict[AlikeKey, Alike] = {}
+        self._pace = Allowance(0.0, WRITES, WRITE_REFILL)
+        self._waiting: dict[Series, None] = {}
+        self._writing = False
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything is still to be written."""
+        return self._writing or bool(self._waiting)
+
+    @property
+    def is_clear(self) -> bool:
+        """Whether nothing need be remembered."""
+        return not (self._series or self._allowances or self._alike or self.is_busy)
+
+    @property
+    def wants_writer(self) -> bool:
+        return bool(self._waiting)
+
+    def combined(self, subject: str, said: Saying, now: float) -> Saying:
+        """What to write for what is said: itself, or what too many like it are combined into."""
+        if (subject, said) in self._series:
+            return said
+        key = (subject, said.type, said.reason, said.action)
+        alike = self._alike.pop(key, None)
+        if alike is None or alike.is_over(now):
+            alike = Alike(now)
+        self._alike[key] = alike
+        _bound(self._alike, MOST_KINDS)
+        return alike.take(said, now)
+
+    def repeat(self, key: Key, when: datetime, now: float) -> bool:
+        """Count one more of a series. False when there is none that still goes on."""
+        series = self._series.pop(key, None)
+        if series is None:
+            return False
+        if series.is_over(now):
+            self._close(series)
+            return False
+        self._series[key] = series
+        series.again(when, now)
+        if series.is_due(now):
+            self._wait(series)
+        return True
+
+    def admits(self, uid: str, now: float) -> bool:
+        """Whether a new series about an object may begin now."""
+        allowance = self._allowances.pop(uid, None) or Allowance(now)
+        self._allowances[uid] = allowance
+        _bound(self._allowances, MOST_OBJECTS)
+        if len(self._waiting) < MOST_WAITING and allowance.take(now):
+            return True
+        self.dropped += 1
+        return False
+
+    def begin(self, key: Key, event: CoreEvent, now: float) -> None:
+        series = self._series[key] = Series(event, now)
+        _bound(self._series, MOST_SERIES)
+        self._wait(series)
+
+    def sweep(self, now: float) -> None:
+        """Forget what is over, and write what was counted and not told."""
+        for key, series in list(self._series.items()):
+            if series.is_over(now):
+                del self._series[key]
+                self._close(series)
+            elif series.is_due(now):
+                self._wait(series)
+        self._allowances = {
+            uid: allowance
+            for uid, allowance in self._allowances.items()
+            if not allowance.is_whole(now)
+        }
+        self._alike = {k: alike for k, alike in self._alike.items() if not alike.is_over(now)}
+
+    def finish(self) -> None:
+        """Have everything written that was counted and not told."""
+        for series in self._series.values():
+            self._close(series)
+
+    def clear(self) -> None:
+        """Leave everything unsaid: the plane is gone."""
+        self._waiting.clear()
+        self._series.clear()
+        self._alike.clear()
+
+    async def write(self) -> None:
+        """Write until nothing waits."""
+        self._writing = True
+        try:
+            while self._waiting:
+                if wait := self._pace.reserve(asyncio.get_running_loop().time()):
+                    await asyncio.sleep(wait)
+                series = next(iter(self._waiting), None)
+                if series is not None:  # the plane may have been forgotten during the wait
+                    del self._waiting[series]
+                    await self._tell(series)
+        finally:
+            self._writing = False
+
+    def _close(self, series: Series) -> None:
+        """Have the last count of a series written."""
+        if series.told < series.count:
+            self._wait(series)
+
+    def _wait(self, series: Series) -> None:
+        self._waiting[series] = None
+
+    async def _tell(self, series: Series) -> None:
+        """Write a series, or give it up: what follows is tried when it is due again."""
+        pauses = iter(_PAUSES)
+        told, trouble = series.count, await self._trouble(series)
+        while _may_pass(trouble) and (pause := next(pauses, None)) is not None:
+            await asyncio.sleep(pause * self._chance.uniform(0.5, 1.5))
+            told, trouble = series.count, await self._trouble(series)
+        series.told = told
+        series.told_at = asyncio.get_running_loop().time()
+        if trouble is not None:
+            self._give_up(series, trouble)
+
+    async def _trouble(self, series: Series) -> Exception | None:
+        """Why it could not be written, if it could not."""
+        try:
+            async with asyncio.timeout(_PATIENCE):
+                await self._write(series)
+        except Exception as error:  # noqa: BLE001 - of whatever kind: the others are to be written
+            return error
+        return None
+
+    async def _write(self, series: Series) -> None:
+        event = series.event()
+        if series.stored is None:
+            series.stored = await self._made(event)
+        try:
+            series.stored = await self._updated(series.stored, event)
+        except (Conflict, NotFound):  # somebody wrote to it, or it has expired
+            series.stored = await self._updated(await self._made(event), event)
+
+    async def _made(self, event: CoreEvent) -> CoreEvent:
+        """The Event on the server. One that is there already is ours, whose answer was lost."""
+        try:
+            return await self._client.create(event)
+        except AlreadyExists:
+            return await self._client.get(CoreEvent, event.metadata.name, event.metadata.namespace)
+
+    async def _updated(self, stored: CoreEvent, event: CoreEvent) -> CoreEvent:
+        counted = replace(
+            stored,
+            count=event.count,
+            last_timestamp=event.last_timestamp,
+            series=event.series,
+        )
+        return await self._client.patch(stored, counted)
+
+    def _give_up(self, series: Series, error: Exception) -> None:
+        self.dropped += 1
+        event = series.first
+        _log.log(
+            logging.DEBUG if isinstance(error, NotFound) else logging.WARNING,
+            "event not written",
+            extra={
+                "event": f"{event.metadata.namespace}/{event.metadata.name}",
+                "reason": event.reason,
+                "error": f"{type(error).__name__}: {error}",
+            },
+        )
+
+
+def _may_pass(trouble: Exception | None) -> bool:
+    return trouble is not None and not isinstance(trouble, _REFUSALS)
+
+
+def _bound(kept: dict[T, Any], most: int) -> None:
+    """Forget the one that was heard of longest ago, where there are too many."""
+    if len(kept) > most:
+        del kept[next(iter(kept))]

@@ -1,0 +1,136 @@
+"""Telling people what happens to their objects, beside the work and never in its way.
+
+A reconciler says something and goes on: `Recorder.event` neither waits nor fails. What is said again
+within a few minutes is counted in the series of one Event, and of one object only so much is said,
+so that no storm can fill a plane.
+"""
+
+import asyncio
+from contextlib import suppress
+from typing import Final
+
+from kubekit.api.meta import Object
+from kubekit.client.client import Client
+from kubekit.environment import Environment
+from kubekit.runtime.reporting import event_series
+from kubekit.runtime.reporting.event_series import EventType, Reporter, Saying
+from kubekit.runtime.reporting.event_writer import Desk
+from kubekit.runtime.scope import Scope
+
+_SWEEP: Final = 60.0  # seconds
+
+
+class Recorder:
+    """The events of one controller in one process, for every plane it works on."""
+
+    def __init__(self, controller: str, instance: str, environment: Environment) -> None:
+        self._reporter = Reporter(controller, instance)
+        self._environment = environment
+        self._desks: dict[Client, Desk] = {}
+        self._dropped = 0  # by desks that are gone
+        self._wake = asyncio.Event()
+        self._written = asyncio.Event()
+        self._swept_at = 0.0
+
+    @property
+    def dropped(self) -> int:
+        """How many events were left out: too many at once, or refused by their plane."""
+        return self._dropped + sum(desk.dropped for desk in self._desks.values())
+
+    def event(  # noqa: PLR0913, PLR0917 - an event has that many parts
+        self,
+        client: Client,
+        regarding: Object,
+        type: EventType,  # noqa: A002 - the word of the wire
+        reason: str,
+        note: str,
+        action: str,
+    ) -> None:
+        """Say that something happened to an object. It is written soon, by `run`."""
+        now = asyncio.get_running_loop().time()
+        desk = self._desk(client)
+        subject = _subject(regarding)
+        said = desk.combined(subject, Saying(type, reason, note, action), now)
+        when = self._environment.now()
+        if desk.repeat((subject, said), when, now) or not desk.admits(subject, now):
+            self._wake.set()
+            return
+        event = event_series.first(regarding, said, self._reporter, self._environment)
+        desk.begin((subject, said), event, now)
+        self._wake.set()
+
+    def forget(self, client: Client) -> None:
+        """Leave unsaid what waits for a plane that is looked after no longer."""
+        desk = self._desks.pop(client, None)
+        if desk is not None:
+            desk.clear()
+            self._dropped += desk.dropped
+
+    async def run(self) -> None:
+        """Write what is said, until cancelled."""
+        scope = Scope("events")
+        writers: dict[Desk, None] = {}
+        try:
+            while True:
+                self._wake.clear()
+                self._send(scope, writers)
+                await self._woken()
+                self._sweep()
+        finally:
+            await scope.close()
+
+    async def drain(self, limit: float) -> None:
+        """Wait for at most so many seconds until everything that was said is written.
+
+        `run` must go on meanwhile: it is what writes.
+        """
+        for desk in self._desks.values():
+            desk.finish()
+        self._wake.set()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(limit):
+                while any(desk.is_busy for desk in self._desks.values()):
+                    self._written.clear()
+                    await self._written.wait()
+
+    def _desk(self, client: Client) -> Desk:
+        if client not in self._desks:
+            self._desks[client] = Desk(client, self._environment.chance)
+        return self._desks[client]
+
+    def _send(self, scope: Scope, writers: dict[Desk, None]) -> None:
+        """Have one writer for each plane that something waits for."""
+        for number, desk in enumerate(self._desks.values()):
+            if desk.wants_writer and desk not in writers:
+                writers[desk] = None
+                scope.spawn(self._write(desk, writers), f"plane {number}")
+
+    async def _write(self, desk: Desk, writers: dict[Desk, None]) -> None:
+        try:
+            await desk.write()
+        finally:
+            del writers[desk]
+            self._written.set()
+            self._wake.set()
+
+    async def _woken(self) -> None:
+        """Wait until something is said, or what is remembered is to be looked at."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout_at(self._swept_at + _SWEEP if self._desks else None):
+                await self._wake.wait()
+
+    def _sweep(self) -> None:
+        now = asyncio.get_running_loop().time()
+        if now < self._swept_at + _SWEEP:
+            return
+        self._swept_at = now
+        for client, desk in list(self._desks.items()):
+            desk.sweep(now)
+            if desk.is_clear:
+                self.forget(client)
+
+
+def _subject(regarding: Object) -> str:
+    """What tells one object from every other on its plane; one of a dry run has no uid."""
+    metadata = regarding.metadata
+    return metadata.uid or f"{regarding.kind}/{metadata.namespace}/{metadata.name}"

@@ -1,0 +1,246 @@
+"""The figures of the runtime as Prometheus text.
+
+The names are those of controller-runtime, client-go's work queue and its leader election wherever
+they have the same figure, so dashboards and alerts made for those show ours. Counting is done in
+plain numbers where things happen; the text is made only when somebody asks for it.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable, Iterator
+from typing import Final
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+
+from kubekit.runtime.reporting.counters import ControllerFigures, InformerFigures, QueueFigures
+from kubekit.runtime.reporting.durations import Durations
+
+CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
+_CONTROLLER: Final = ("controller",)
+_QUEUE: Final = ("name", "controller")
+_INFORMER: Final = ("role", "cluster", "kind")
+_Informers = Callable[[], Iterable[InformerFigures]]
+
+
+class Metrics(Collector):
+    """Where every part of the runtime that counts is found."""
+
+    def __init__(self, registry: CollectorRegistry | None = None) -> None:
+        self.registry = registry or CollectorRegistry()
+        self._controllers: dict[str, ControllerFigures] = {}
+        self._queues: dict[str, QueueFigures] = {}
+        self._informers: list[_Informers] = []
+        self._leading: dict[str, bool] = {}
+        self._requests: dict[tuple[str, str, str], int] = {}
+        self.registry.register(self)
+
+    def controller(self, name: str) -> ControllerFigures:
+        """Where a controller counts. It keeps it, so that nothing is looked up in a pass."""
+        return self._controllers.setdefault(name, ControllerFigures())
+
+    def queue(self, controller: str, queue: QueueFigures) -> None:
+        """Tell of a controller's queue from now on."""
+        self._queues[controller] = queue
+
+    def informers(self, read: _Informers) -> None:
+        """Tell of the informers that ``read`` finds at each scrape: clusters come and go."""
+        self._informers.append(read)
+
+    def leading(self, name: str, *, holds: bool) -> None:
+        """Note whether this process holds a lease."""
+        self._leading[name] = holds
+
+    def requested(self, method: str, code: int, host: str) -> None:
+        """Count one request to a server; what `HttpSettings.told` is for. Code 0: no answer."""
+        key = (str(code or "<error>"), method, host)
+        self._requests[key] = self._requests.get(key, 0) + 1
+
+    def text(self) -> bytes:
+        """What a scrape of the whole registry reads. It must be asked for in the running loop."""
+        return generate_latest(self.registry)
+
+    def collect(self) -> Iterator[Metric]:
+        """Every figure, read at this moment."""
+        yield from self._of_controllers()
+        yield from self._of_queues()
+        yield from self._of_informers()
+        yield _gauge(
+            "leader_election_master_status",
+            "1 while this process holds the lease.",
+            ("name",),
+            (((name,), holds) for name, holds in self._leading.items()),
+        )
+        yield _counter(
+            "rest_client_requests",
+            "Requests to servers, by code, method and host.",
+            ("code", "method", "host"),
+            self._requests.items(),
+        )
+
+    def _of_controllers(self) -> Iterator[Metric]:
+        figures = [((name,), each) for name, each in self._controllers.items()]
+        yield _counter(
+            "controller_runtime_reconcile",
+            "Passes, by how they ended.",
+            ("controller", "result"),
+            (((*labels, result), n) for labels, f in figures for result, n in f.results.items()),
+        )
+        for name, text, count in _COUNTED:
+            yield _counter(name, text, _CONTROLLER, ((labels, count(f)) for labels, f in figures))
+        for name, text, value in _MEASURED:
+            yield _gauge(name, text, _CONTROLLER, ((labels, value(f)) for labels, f in figures))
+        yield _histogram(
+            "controller_runtime_reconcile_time_seconds",
+            "How long passes took.",
+            _CONTROLLER,
+            ((labels, f.seconds) for labels, f in figures),
+        )
+
+    def _of_queues(self) -> Iterator[Metric]:
+        queues = [((name, name), queue) for name, queue in self._queues.items()]
+        for name, text, count in _QUEUE_COUNTED:
+            yield _counter(name, text, _QUEUE, ((labels, count(queue)) for labels, queue in queues))
+        for name, text, value in _QUEUE_MEASURED:
+            yield _gauge(name, text, _QUEUE, ((labels, value(queue)) for labels, queue in queues))
+        for name, text, times in _QUEUE_TIMED:
+            yield _histogram(
+                name, text, _QUEUE, ((labels, times(queue)) for labels, queue in queues)
+            )
+
+    def _of_informers(self) -> Iterator[Metric]:
+        informers = [each for read in self._informers for each in read()]
+        for name, text, count in _INFORMER_COUNTED:
+            yield _counter(name, text, _INFORMER, ((_place(i), count(i)) for i in informers))
+        for name, text, value in _INFORMER_MEASURED:
+            yield _gauge(name, text, _INFORMER, ((_place(i), value(i)) for i in informers))
+
+
+_COUNTED: Final[tuple[tuple[str, str, Callable[[ControllerFigures], int]], ...]] = (
+    ("controller_runtime_reconcile_errors", "Passes that failed.", lambda f: f.errors),
+    (
+        "controller_runtime_terminal_reconcile_errors",
+        "Passes that failed for good: only a change of the object helps.",
+        lambda f: f.terminal,
+    ),
+    (
+        "controller_runtime_reconcile_panics",
+        "Passes that failed with an error nobody expected.",
+        lambda f: f.panics,
+    ),
+    (
+        "controller_runtime_reconcile_timeouts",
+        "Passes ended by the limit of their time.",
+        lambda f: f.timeouts,
+    ),
+    (
+        "compute_runtime_requests_dropped",
+        "Requests for a cluster that was not engaged.",
+        lambda f: f.dropped,
+    ),
+    (
+        "compute_runtime_own_write_waits",
+        "Passes put off until the cache had seen the controller's own last write.",
+        lambda f: f.own_write_waits,
+    ),
+    (
+        "compute_runtime_fights",
+        "Objects left alone for a while because they were written too often.",
+        lambda f: f.fights,
+    ),
+)
+_MEASURED: Final[tuple[tuple[str, str, Callable[[ControllerFigures], int]], ...]] = (
+    (
+        "controller_runtime_max_concurrent_reconciles",
+        "The most passes at a time.",
+        lambda f: f.workers,
+    ),
+    ("controller_runtime_active_workers", "Passes that run.", lambda f: f.active),
+    (
+        "compute_runtime_busiest_object_passes",
+        "Passes of the object that had the most within a minute. Above 400 it runs hot.",
+        lambda f: f.busiest.most(asyncio.get_running_loop().time())[0],
+    ),
+)
+_QUEUE_COUNTED: Final[tuple[tuple[str, str, Callable[[QueueFigures], int]], ...]] = (
+    ("workqueue_adds", "Keys added; one that waits already is not.", lambda q: q.adds),
+    ("workqueue_retries", "Keys added with a delay.", lambda q: q.retries),
+)
+_QUEUE_MEASURED: Final[tuple[tuple[str, str, Callable[[QueueFigures], float]], ...]] = (
+    ("workqueue_depth", "Keys that are ready.", len),
+    (
+        "workqueue_unfinished_work_seconds",
+        "How long the keys in hand have been in hand, together.",
+        lambda q: q.unfinished_seconds,
+    ),
+    (
+        "workqueue_longest_running_processor_seconds",
+        "How long the key in hand longest has been in hand.",
+        lambda q: q.longest_running_seconds,
+    ),
+    ("compute_runtime_queue_delayed", "Keys that wait for a timer.", lambda q: q.delayed),
+    (
+        "compute_runtime_queue_oldest_seconds",
+        "How long the key that is ready longest has been ready.",
+        lambda q: q.oldest_age,
+    ),
+)
+_QUEUE_TIMED: Final[tuple[tuple[str, str, Callable[[QueueFigures], Durations]], ...]] = (
+    ("workqueue_queue_duration_seconds", "How long keys were ready.", lambda q: q.queued),
+    ("workqueue_work_duration_seconds", "How long keys were in hand.", lambda q: q.worked),
+)
+_INFORMER_COUNTED: Final[tuple[tuple[str, str, Callable[[InformerFigures], int]], ...]] = (
+    ("compute_runtime_informer_relists", "Lists after the first.", lambda i: i.relists),
+)
+_INFORMER_MEASURED: Final[tuple[tuple[str, str, Callable[[InformerFigures], int]], ...]] = (
+    ("compute_runtime_informer_objects", "Objects in the cache.", lambda i: i.objects),
+    (
+        "compute_runtime_informer_unreadable",
+        "Objects left out because they do not decode.",
+        lambda i: i.unreadable,
+    ),
+    ("compute_runtime_informer_synced", "1 once the cache was filled.", lambda i: i.synced),
+    (
+        "compute_runtime_informer_unserved",
+        "1 while the server does not serve the kind.",
+        lambda i: not i.served,
+    ),
+)
+
+
+_Values = Iterable[tuple[tuple[str, ...], float]]
+
+
+def _place(informer: InformerFigures) -> tuple[str, str, str]:
+    return (informer.role, informer.cluster, informer.kind)
+
+
+def _counter(name: str, text: str, labels: tuple[str, ...], values: _Values) -> Metric:
+    family = CounterMetricFamily(name, text, labels=labels)
+    for of, value in values:
+        family.add_metric(of, value)
+    return family
+
+
+def _gauge(name: str, text: str, labels: tuple[str, ...], values: _Values) -> Metric:
+    family = GaugeMetricFamily(name, text, labels=labels)
+    for of, value in values:
+        family.add_metric(of, value)
+    return family
+
+
+def _histogram(
+    name: str,
+    text: str,
+    labels: tuple[str, ...],
+    values: Iterable[tuple[tuple[str, ...], Durations]],
+) -> Metric:
+    family = HistogramMetricFamily(name, text, labels=labels)
+    for of, durations in values:
+        family.add_metric(of, durations.buckets(), durations.total)
+    return family

@@ -1,0 +1,1 @@
+"""Informers: collections of a cluster, kept in memory and up to date."""

@@ -1,0 +1,251 @@
+"""What is known of one kind in one cluster.
+
+Objects are kept as JSON: a fraction of the memory that objects take, and nothing that a garbage
+collector has to walk through. Bytes that a plane of this process keeps are shared with it; otherwise
+they are those of what our class reads. An object as such takes twice the memory of its bytes. So those
+are kept that are read with many others, as a deployment's Instances are, time and again; and the few
+that anybody read lately, for all caches together. They are shared by all who read them, so their maps
+are to be left alone. None has managedFields.
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Final, Generic, TypeVar
+
+import msgspec
+
+from kubekit.api import scheme
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.api.wire import Wire
+from kubekit.runtime.interning import shared, thrifty
+from kubekit.runtime.watching.index import Index, Key
+from kubekit.runtime.watching.lru import Warmth
+
+K = TypeVar("K", bound=Object)
+Of = Callable[[K], Iterable[str]]
+_Objects = list[K]  # in the class below, ``list`` is a verb
+_Keys = list[Key]
+
+_LONGEST_WARM: Final = 16 * 1024  # bytes of an object that is kept as such
+# Objects of one cache: ten deployments of a thousand Instances are looked at in turn, time and again.
+_MOST_TOGETHER: Final = 10_240
+_LATELY: Final[Warmth[tuple[type[Object], bytes], Any]] = Warmth(256)  # of all caches
+_log: Final = logging.getLogger(__name__)
+
+
+class Identity(Wire, frozen=True, kw_only=True):
+    """Which version of which object something is."""
+
+    uid: str = ""
+    resource_version: str = ""
+
+
+class Cache(Generic[K]):
+    """The objects of one kind, by namespace and name, and by indexes.
+
+    ``revision`` is the newest version that everything here goes up to; 0 before the first list. A
+    list from a server that is behind sets it back.
+    """
+
+    def __init__(self, kind: type[K], warm: int = _MOST_TOGETHER) -> None:
+        self.kind = kind
+        self.revision = 0
+        self._kept: dict[str, dict[str, bytes]] = {}  # by namespace, then name; none is empty
+        self._together: Warmth[Key, K] = Warmth(warm)  # some as objects, never older ones
+        self._count = 0
+        self._indexes: dict[str, tuple[Of[K], Index]] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __contains__(self, key: Key) -> bool:
+        return self.data(*key) is not None
+
+    def get(self, namespace: str, name: str) -> K | None:
+        key = namespace, name
+        return self._read(key) if key in self else None
+
+    def list(self, namespace: str = "") -> _Objects[K]:
+        """The objects of a namespace, or all of them, in order of namespace and name."""
+        return self._read_together(self.keys(namespace))
+
+    def by(self, index: str, value: str) -> _Objects[K]:
+        """The objects of which the index says this value, in order of namespace and name."""
+        return self._read_together(self.keys_by(index, value))
+
+    def keys_by(self, index: str, value: str) -> _Keys:
+        """The keys of the objects of which the index says this value. None of them is read."""
+        return self._indexes[index][1][value]
+
+    def count(self, index: str, value: str) -> int:
+        """How many objects the index says this value of. None of them is read."""
+        return self._indexes[index][1].count(value)
+
+    def counts(self, index: str) -> dict[str, int]:
+        """How many objects the index says each value of. None of them is read."""
+        return self._indexes[index][1].counts()
+
+    def keys(self, namespace: str = "") -> _Keys:
+        return [key for key, _ in self.kept(namespace)]
+
+    def uid_of(self, namespace: str, name: str) -> str | None:
+        """The identity of what has this name now; a later object of the same name has another."""
+        known = self.identity(namespace, name)
+        return None if known is None else known.uid
+
+    def seen(self, version: str) -> bool:
+        """Whether a write that made this version is in here, or what came after it.
+
+        A version that is no number cannot be compared; it is taken as seen, for nobody may wait
+        for ever.
+        """
+        return not version.isdecimal() or int(version) <= self.revision
+
+    def add_index(self, name: str, of: Of[K]) -> None:
+        """Have objects found by what ``of`` says of them. An index that is there stays as it is."""
+        if name in self._indexes:
+            return
+        index = Index()
+        self._indexes[name] = of, index
+        for key, data in self.kept():
+            index.put(key, self._values(of, key, read(self.kind, data)))
+
+    # For the informer, which alone writes here
+
+    def data(self, namespace: str, name: str) -> bytes | None:
+        """The object as it is kept."""
+        return self._kept.get(namespace, {}).get(name)
+
+    def kept(self, namespace: str = "") -> Iterator[tuple[Key, bytes]]:
+        """The objects as they are kept, in order of namespace and name."""
+        for place in (namespace,) if namespace else sorted(self._kept):
+            there = self._kept.get(place, {})
+            for name in sorted(there):
+                yield (place, name), there[name]
+
+    def known(self, namespace: str, name: str) -> K | bytes | None:
+        """The object, or only its bytes if it was not read lately."""
+        return self._warm(namespace, name) or self.data(namespace, name)
+
+    def identity(self, namespace: str, name: str) -> "Identity | ObjectMeta | None":
+        """Which version of which object has this name."""
+        warm = self._warm(namespace, name)
+        if warm is not None:
+            return warm.metadata
+        data = self.data(namespace, name)
+        return None if data is None else _HEADS.decode(data).metadata
+
+    def put(self, obj: K, source: bytes | None = None) -> K:
+        """Keep an object. What is returned is what others will read.
+
+        ``source`` are its bytes, if somebody else keeps them for as long as it is there.
+        """
+        kept = _without_managed_fields(obj) if source is None else _shared(obj, source)
+        # Many caches and indexes know an object by its name: all of them keep the same words.
+        key = namespace, name = shared(kept.metadata.namespace), shared(kept.metadata.name)
+        there = self._kept.setdefault(namespace, {})
+        self._count += name not in there
+        # A copy: what an encoder returns holds the spare room of its buffer for as long as it lives.
+        data = source or memoryview(scheme.encode(kept)).tobytes()
+        there[name] = data
+        if self._together.get(key) is not None:
+            kept = self._keep_together(key, kept, data)
+        for of, index in self._indexes.values():
+            index.put(key, self._values(of, key, kept))
+        return kept
+
+    def drop(self, namespace: str, name: str) -> None:
+        """Forget an object."""
+        there = self._kept.get(namespace, {})
+        if there.pop(name, None) is None:
+            return
+        self._count -= 1
+        self._together.drop((namespace, name))
+        if not there:
+            del self._kept[namespace]
+        for _, index in self._indexes.values():
+            index.put((namespace, name), ())
+
+    def reach(self, version: str) -> None:
+        """Everything up to this version is here now."""
+        if version.isdecimal():
+            self.revision = int(version)
+
+    def fall_back(self, version: str) -> None:
+        """From here on there may be objects here that are only as new as this version."""
+        if version.isdecimal():
+            self.revision = min(self.revision, int(version))
+
+    def _read_together(self, keys: _Keys) -> _Objects[K]:
+        """The objects of these keys. Who reads several together will do so again."""
+        if len(keys) == 1:
+            return [self._read(keys[0])]
+        together, found = self._together.get, []
+        for key in keys:
+            obj = together(key)
+            if obj is None:
+                data = self._kept[key[0]][key[1]]
+                obj = self._keep_together(key, read(self.kind, data), data)
+            found.append(obj)
+        return found
+
+    def _read(self, key: Key) -> K:
+        return self._together.get(key) or read(self.kind, self._kept[key[0]][key[1]])
+
+    def _keep_together(self, key: Key, obj: K, data: bytes) -> K:
+        if len(data) > _LONGEST_WARM:
+            self._together.drop(key)
+            return obj
+        kept = thrifty(obj)
+        self._together.put(key, kept)
+        return kept
+
+    def _warm(self, namespace: str, name: str) -> K | None:
+        """The object, if it need not be made of its bytes."""
+        found: K | None = self._together.get((namespace, name))
+        if found is None and (data := self.data(namespace, name)) is not None:
+            found = _LATELY.get((self.kind, data))
+        return found
+
+    def _values(self, of: Of[K], key: Key, obj: K) -> Iterable[str]:
+        """What an index says of an object: nothing when it fails, for others must be found."""
+        try:
+            return tuple(of(obj))
+        except Exception:  # noqa: BLE001 -- whatever the function does, it is about one object
+            extra = {"kind": self.kind.RESOURCE.kind, "object": "/".join(filter(None, key))}
+            _log.exception("index failed", extra=extra)
+            return ()
+
+
+class _Head(Wire, frozen=True, kw_only=True):
+    metadata: Identity = msgspec.field(default_factory=Identity)
+
+
+_HEADS: Final = msgspec.json.Decoder(_Head)
+
+
+def read(kind: type[K], data: bytes) -> K:
+    """The object in bytes that are kept; the same one for all who read them within moments."""
+    found: K | None = _LATELY.get((kind, data))
+    return found or _kept_lately(scheme.decode_as(kind, data), data)
+
+
+def _shared(obj: K, source: bytes) -> K:
+    """What others made of these bytes, or this object for all who come after."""
+    found: K | None = _LATELY.get((type(obj), source))
+    return found or _kept_lately(obj, source)
+
+
+def _kept_lately(obj: K, data: bytes) -> K:
+    kept = _without_managed_fields(obj)
+    if len(data) <= _LONGEST_WARM:
+        _LATELY.put((type(obj), data), kept)
+    return kept
+
+
+def _without_managed_fields(obj: K) -> K:
+    """They are larger than the object, and nobody who reads a cache needs them."""
+    if not obj.metadata.managed_fields:
+        return obj
+    meta = msgspec.structs.replace(obj.metadata, managed_fields=())
+    return msgspec.structs.replace(obj, metadata=meta)

@@ -1,0 +1,77 @@
+"""All informers of one cluster: one for each kind that anybody asks for, shared by all who do."""
+
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
+from typing import Any, Final, TypeVar, cast
+
+from kubekit.api.meta import Object
+from kubekit.client.client import Client
+from kubekit.client.options import EVERYTHING, ListOptions
+from kubekit.environment import Environment
+from kubekit.runtime.requests import ClusterName
+from kubekit.runtime.scope import Scope
+from kubekit.runtime.watching.informer import Informer
+
+K = TypeVar("K", bound=Object)
+Parts = Mapping[type[Object], str]
+"""Label selectors of the kinds of which only a part concerns us; of all others, everything does."""
+
+WHOLE: Final[Parts] = MappingProxyType({})
+
+
+class Informers:
+    """The informers of a cluster. They run in the cluster's scope and end with it."""
+
+    def __init__(
+        self,
+        cluster: ClusterName,
+        client: Client,
+        environment: Environment,
+        scope: Scope,
+        parts: Parts = WHOLE,
+    ) -> None:
+        self._cluster = cluster
+        self._client = client
+        self._environment = environment
+        self._scope = scope
+        self._parts = parts
+        self._of: dict[type[Object], Informer[Any]] = {}
+
+    def __iter__(self) -> Iterator[Informer[Any]]:
+        return iter(tuple(self._of.values()))
+
+    def of(self, kind: type[K]) -> Informer[K]:
+        """The informer of a kind, begun when it is first asked for."""
+        informer = self._of.get(kind)
+        if informer is None:
+            part = self._part(kind)
+            informer = Informer(self._cluster, self._client, kind, self._environment, part)
+            self._scope.spawn(informer.run(), f"informer of {kind.RESOURCE.kind}")
+            self._of[kind] = informer
+        return cast("Informer[K]", informer)
+
+    def find(self, kind: type[K]) -> Informer[K] | None:
+        """The informer of a kind, if anything has asked for it yet."""
+        return cast("Informer[K] | None", self._of.get(kind))
+
+    @property
+    def synced(self) -> bool:
+        """Whether every kind is here, but for those that the server does not serve."""
+        return all(informer.ready for informer in self)
+
+    async def wait_synced(self) -> None:
+        """Wait until nothing has to be waited for, of the kinds asked for so far."""
+        for informer in self:
+            await informer.wait_ready()
+
+    def problems(self) -> list[str]:
+        """What keeps the caches from being complete."""
+        return [
+            f"{informer.kind.RESOURCE.kind}: {informer.trouble or 'not listed yet'}"
+            for informer in self
+            if not informer.ready
+        ]
+
+    def _part(self, kind: type[Object]) -> ListOptions:
+        selector = self._parts.get(kind)
+        return ListOptions(label_selector=selector) if selector else EVERYTHING

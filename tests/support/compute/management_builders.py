@@ -1,0 +1,297 @@
+"""A project, a hub and core with the management controllers on them, and neighbours by hand."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from compute.api import finalizers, karmada, labels, names
+from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.karmada_work import (
+    ResourceBinding,
+    ResourceBindingSpec,
+    TargetCluster,
+    TemplateRef,
+)
+from compute.app.links import Link, through
+from compute.controllers.management.federator import controller as federator
+from compute.controllers.management.planes import ManagementPlanes
+from compute.controllers.management.projector import controller as projector
+from compute.decide.federation import hub_instance
+from kubekit.api import times
+from kubekit.api.errors import NotFound
+from kubekit.api.kinds.coordination import Lease, LeaseSpec
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.kinds.events import Event
+from kubekit.api.meta import Condition, ConditionStatus, Object, ObjectMeta
+from kubekit.client.client import Client, Listing, Seen
+from kubekit.client.options import EVERYTHING, PLAIN_WATCH, ListOptions, WatchOptions
+from kubekit.plane.local import LocalTransport
+from kubekit.plane.plane import Plane
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.reporting.metrics import Metrics
+from kubekit.runtime.requests import cluster_name
+from tests.support.compute.builders import condition
+from tests.support.compute.federation_builders import (
+    IDENTITY,
+    PROJECT,
+    cell_instance,
+    original,
+    with_meta,
+)
+from tests.support.kubekit.stage import Stage, staged
+
+Make = Callable[[ManagementPlanes, Kit], list[Controller]]
+K = TypeVar("K", bound=Object)
+WEB = "web-home-dfw"
+CELL = "cell-dfw"
+
+
+@dataclass
+class Setting:
+    """The stage, with a project ``shop``, the hub and core; and the hub namespace of ``default``."""
+
+    stage: Stage
+    planes: ManagementPlanes
+    room: str
+    hub: Link  # between the controllers and the hub
+
+    def begin(self, *makes: Make, copies: int = 1) -> None:
+        """Start the controllers, several copies of each if need be."""
+        kits = [self.stage.kit]
+        kits += [Kit(self.stage.environment, Metrics(), f"copy-{n}") for n in range(1, copies)]
+        self.stage.start(*(one for kit in kits for make in makes for one in make(self.planes, kit)))
+        for duty in (duty for kit in kits[1:] for duty in kit.duties()):
+            self.stage.scope.spawn(duty.run(), duty.name)
+
+    async def deploy(self, name: str = WEB, city: str = "DFW", **meta: Any) -> WorkloadDeployment:
+        """A deployment, as the workload controller makes it in the project."""
+        made = with_meta(original(name, city), uid="", generation=0, **meta)
+        return await self.stage.client("shop").create(made)
+
+    async def copy(
+        self, true: Callable[[WorkloadDeployment], object] = lambda _: True, name: str = WEB
+    ) -> WorkloadDeployment:
+        """The hub's deployment, once it is there and so."""
+        return await self.stage.named("hub", WorkloadDeployment, name, self.room, true)
+
+    async def project(
+        self, true: Callable[[WorkloadDeployment], object] = lambda _: True, name: str = WEB
+    ) -> WorkloadDeployment:
+        """The project's deployment, once it is so."""
+        return await self.stage.named("shop", WorkloadDeployment, name, "default", true)
+
+    async def report(self, *conditions: Condition, name: str = WEB, **counts: int) -> None:
+        """Carry a cell's status to the hub, as the engine does."""
+        client = self.stage.client("hub", "karmada")
+        found = await self.copy(name=name)
+        status = msgspec.structs.replace(found.status, conditions=conditions, **counts)
+        await client.patch_status(found, msgspec.structs.replace(found, status=status))
+
+    async def write_back(self, ordinal: int = 0, *conditions: Condition) -> Instance:
+        """Make or renew the hub's copy of an Instance, as its cell does."""
+        client = self.stage.client("hub", "cell")
+        owner = await self.copy()
+        made = cell_instance(ordinal, namespace=self.room, uid="", generation=0)
+        status = msgspec.structs.replace(made.status, conditions=conditions)
+        made = msgspec.structs.replace(made, status=status)
+        wanted = hub_instance(made, owner, IDENTITY, CELL)
+        assert isinstance(wanted, Instance)
+        found = await client.find(Instance, wanted.metadata.name, self.room)
+        if found is None:
+            found = await client.create(wanted)
+        return await client.patch_status(
+            found, msgspec.structs.replace(found, status=wanted.status)
+        )
+
+    async def shown(self, *conditions: Condition, name: str = f"{WEB}-0") -> Instance:
+        """The projection of an Instance, once it says so."""
+        return await self.stage.named(
+            "shop", Instance, name, "default", lambda i: i.status.conditions == conditions
+        )
+
+    async def show_one(self, *conditions: Condition) -> Instance:
+        """The first projection of a deployment, made by the controllers themselves."""
+        self.begin(federator.controllers, projector.controllers)
+        await self.deploy()
+        await self.project(held)
+        await self.write_back(0, *conditions)
+        return await self.shown(*conditions)
+
+    async def engage(self, role: str, client: Client) -> None:
+        """Let a role have its plane by another client."""
+        clusters, name = getattr(self.planes, role), "hub" if role == "hub" else PROJECT
+        await clusters.engage(cluster_name(name), client)
+
+    async def leave(self, *roles: str) -> None:
+        """Let the planes of these roles go."""
+        for clusters in (getattr(self.planes, role) for role in roles):
+            await clusters.close()
+
+    async def change(self, plane: str, obj: K, **meta: Any) -> K:
+        """Change the metadata of an object, as it is now."""
+        client = self.stage.client(plane)
+        kept = obj.metadata
+        found = await client.get(type(obj), kept.name, kept.namespace)
+        return await client.patch(found, with_meta(found, **meta))
+
+    async def bind(self, *cells: str, refused: str = "", name: str = WEB) -> None:
+        """Say where a deployment goes, as the engine's scheduler does."""
+        client = self.stage.client("hub", "karmada")
+        copy = await self.copy(name=name)
+        bound = names.resource_binding(name, "WorkloadDeployment")
+        found = await client.find(ResourceBinding, bound, self.room)
+        resource = TemplateRef(
+            api_version=copy.api_version,
+            kind=copy.kind,
+            namespace=self.room,
+            name=name,
+            uid=copy.metadata.uid,
+        )
+        chosen = tuple(TargetCluster(name=cell) for cell in cells)
+        spec = ResourceBindingSpec(resource=resource, clusters=chosen)
+        if found is None:
+            meta = ObjectMeta(name=bound, namespace=self.room)
+            found = await client.create(ResourceBinding(metadata=meta, spec=spec))
+        found = await client.patch(found, msgspec.structs.replace(found, spec=spec))
+        told = (
+            condition("Scheduled", "False", "NoClusterFit", refused)
+            if refused
+            else condition("Scheduled", "True", "Success")
+        )
+        status = msgspec.structs.replace(found.status, conditions=(told,))
+        await client.patch_status(found, msgspec.structs.replace(found, status=status))
+
+    async def cell(self, ready: ConditionStatus, since: datetime, name: str = CELL) -> None:
+        """Say how a cell is doing, as the engine does."""
+        client = self.stage.client("hub", "karmada")
+        found = await client.find(karmada.Cluster, name)
+        if found is None:
+            spec = karmada.ClusterSpec(sync_mode="Push")
+            meta = ObjectMeta(name=name, labels={labels.TOPOLOGY_CITY_CODE: "DFW"})
+            found = await client.create(karmada.Cluster(metadata=meta, spec=spec))
+        told = condition("Ready", ready, "ClusterReady", since=since)
+        status = msgspec.structs.replace(found.status, conditions=(told,))
+        await client.patch_status(found, msgspec.structs.replace(found, status=status))
+
+    async def lease(self, renewed: datetime | None, name: str = CELL) -> None:
+        """Have a cell renew its lease at a time."""
+        client = self.stage.client("hub", "karmada")
+        if await client.find(Namespace, "karmada-cluster") is None:
+            await client.create(Namespace(metadata=ObjectMeta(name="karmada-cluster")))
+        when = times.format_micro(renewed) if renewed else None
+        spec = LeaseSpec(holder_identity=name, renew_time=when)
+        await client.create(
+            Lease(metadata=ObjectMeta(name=name, namespace="karmada-cluster"), spec=spec)
+        )
+
+    def passes(self, controller: str) -> int:
+        """How many passes a controller has made."""
+        return sum(self.stage.kit.metrics.controller(controller).results.values())
+
+    async def events(self, plane: str = "shop") -> list[tuple[str, str, str]]:
+        """What was told, in the order of the alphabet: of what, of which type, and why."""
+        found = (await self.stage.client(plane).every(Event)).items
+        return sorted((e.regarding.name, e.type, e.reason) for e in found if e.regarding)
+
+    async def told(self, *expected: tuple[str, str, str]) -> None:
+        """Wait until exactly this was told."""
+
+        async def look() -> bool:
+            return await self.events() == sorted(expected)
+
+        try:
+            await self.stage.until(look, told=f"events {expected}")
+        except AssertionError as failure:
+            failure.add_note(f"told: {await self.events()}")
+            raise
+
+
+def set_up(
+    directory: Path, story: Callable[[Setting], Awaitable[None]], *, core: bool = True
+) -> None:
+    """Tell a story of a project, the hub and core."""
+
+    async def tell(stage: Stage) -> None:
+        hub = Link("hub")
+        client = through(await stage.plane("hub"), "compute", hub)
+        await stage.role("hub").engage(cluster_name("hub"), client)
+        room = await room_of(stage, PROJECT)
+        planes = ManagementPlanes(
+            stage.role("projects"), stage.role("hub"), stage.role("core") if core else None
+        )
+        await story(Setting(stage, planes, room, hub))
+
+    staged(directory, tell, ("core", "core"), ("projects", PROJECT))
+
+
+class Still(Client):
+    """A plane that tells what there is once, and of no change: its cache falls behind.
+
+    If kinds are named, it is those alone.
+    """
+
+    def __init__(self, plane: Plane, *kinds: type[Object]) -> None:
+        super().__init__(LocalTransport(plane))
+        self._kinds = kinds
+
+    @asynccontextmanager
+    async def watch(
+        self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
+    ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
+        async def nothing() -> AsyncIterator[Seen[K]]:
+            await asyncio.Event().wait()
+            for seen in list[Seen[K]]():
+                yield seen
+
+        if self._kinds and kind not in self._kinds:
+            async with super().watch(kind, namespace, options) as changes:
+                yield changes
+        else:
+            yield nothing()
+
+
+class Unaware(Client):
+    """A plane that does not know the kind of deployments yet."""
+
+    def __init__(self, plane: Plane) -> None:
+        super().__init__(LocalTransport(plane))
+
+    async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
+        if kind is WorkloadDeployment:
+            raise NotFound("the server could not find the requested resource")
+        return await super().get(kind, name, namespace)
+
+    async def list(
+        self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
+    ) -> Listing[K]:
+        if kind is WorkloadDeployment:
+            raise NotFound("the server could not find the requested resource")
+        return await super().list(kind, namespace, options)
+
+
+async def room_of(stage: Stage, project: str, namespace: str = "default") -> str:
+    """The hub namespace of a namespace of a project, which is made if it is not there."""
+    client = stage.client(project)
+    found = await client.find(Namespace, namespace)
+    found = found or await client.create(Namespace(metadata=ObjectMeta(name=namespace)))
+    return names.hub_namespace(found.metadata.uid)
+
+
+def upstream(namespace: str = "default") -> dict[str, str]:
+    """The labels that say where an original is."""
+    return {
+        labels.UPSTREAM_CLUSTER: names.encode_cluster(PROJECT),
+        labels.UPSTREAM_NAMESPACE: namespace,
+    }
+
+
+def held(deployment: WorkloadDeployment) -> bool:
+    """Whether the federator holds a deployment."""
+    return finalizers.FEDERATOR in deployment.metadata.finalizers

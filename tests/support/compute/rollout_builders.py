@@ -1,0 +1,45 @@
+"""Instances as their deployment would have made them, in any state that a rollout may meet."""
+
+from typing import Any
+
+import msgspec
+
+from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.instance_spec import InstanceController
+from compute.decide.deployment.template import build_instance
+from kubekit.api.meta import Condition
+from tests.support.compute.builders import NOW, condition
+
+READY = (condition("Ready"),)
+UNREADY = (condition("Ready", "False", "InstanceCrashing"),)
+
+
+def member(
+    owner: WorkloadDeployment,
+    ordinal: int,
+    *,
+    ready: bool = True,
+    stale: bool = False,
+    deleting: bool = False,
+    gates: tuple[str, ...] = (),
+    conditions: tuple[Condition, ...] | None = None,
+    **meta: Any,
+) -> Instance:
+    """The Instance in a slot of the deployment: Ready and of its template, unless told otherwise."""
+    if conditions is None:
+        conditions = READY if ready else UNREADY
+    made = build_instance(owner, ordinal, gates)
+    known = {"uid": f"uid-{ordinal}", "deletion_timestamp": NOW if deleting else None}
+    spec = made.spec
+    if stale:
+        spec = msgspec.structs.replace(spec, controller=InstanceController(template_hash="stale"))
+    return msgspec.structs.replace(
+        made,
+        metadata=msgspec.structs.replace(made.metadata, **(known | meta)),
+        spec=spec,
+        status=msgspec.structs.replace(made.status, conditions=conditions),
+    )
+
+
+def members(owner: WorkloadDeployment, *ordinals: int, **state: Any) -> list[Instance]:
+    return [member(owner, ordinal, **state) for ordinal in ordinals]

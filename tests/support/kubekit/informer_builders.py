@@ -1,0 +1,90 @@
+"""An informer on a plane in virtual time, and a listener that notes what it hears."""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.meta import Object
+from kubekit.client.client import Client
+from kubekit.plane.local import LocalClient
+from kubekit.plane.plane import Plane
+from kubekit.plane.registry.kinds import Kinds
+from kubekit.runtime.requests import cluster_name
+from kubekit.runtime.scope import Scope
+from kubekit.runtime.watching.changes import Changed
+from kubekit.runtime.watching.informer import Informer
+from kubekit.runtime.watching.informers import Informers
+from tests.support.compute import served_kinds
+from tests.support.kubekit import virtual_time
+from tests.support.kubekit.following_builders import FaultyTransport, faulty
+from tests.support.kubekit.plane_worlds import environment
+
+HERE = cluster_name("here")
+
+
+@dataclass
+class InformerWorld:
+    """A plane, a door that fails when told to, and a client beside it that writes."""
+
+    plane: Plane
+    client: Client
+    door: FaultyTransport
+    writer: LocalClient
+
+    @asynccontextmanager
+    async def informer(self, kind: type[Object] = ConfigMap) -> AsyncIterator[Informer[Any]]:
+        """An informer that runs, and has had a moment to look around."""
+        async with self.informers() as informers:
+            informer = informers.of(kind)
+            await asyncio.sleep(0.1)
+            yield informer
+
+    @asynccontextmanager
+    async def informers(self) -> AsyncIterator[Informers]:
+        scope = Scope("here")
+        try:
+            yield Informers(HERE, self.client, environment(), scope)
+        finally:
+            await scope.close()
+
+    async def change(self, obj: ConfigMap, **data: str) -> ConfigMap:
+        return await self.writer.patch(obj, msgspec.structs.replace(obj, data=data))
+
+    async def forget(self) -> None:
+        await self.plane.store.compact(self.plane.store.revision)
+
+
+Story = Callable[[InformerWorld], Awaitable[None]]
+
+
+def tell(directory: Path, story: Story, kinds: Kinds | None = None) -> None:
+    """Run a story on a fresh plane, in virtual time."""
+
+    async def run() -> None:
+        kept = kinds or served_kinds.everything()
+        plane = await Plane.open(directory, kept, environment(), threaded=False)
+        try:
+            await story(InformerWorld(plane, *faulty(plane), LocalClient(plane)))
+        finally:
+            await plane.close()
+
+    virtual_time.run(run())
+
+
+class Ear:
+    """A listener. It notes ``+name``, ``~name`` and ``-name``."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+        self.changes: list[Changed[Any]] = []
+
+    def __call__(self, change: Changed[Any]) -> None:
+        sign = "+" if change.added else "-" if change.removed else "~"
+        self.heard.append(sign + change.name)
+        self.changes.append(change)

@@ -1,0 +1,206 @@
+"""A stage for controllers: planes by role on a virtual clock, and whatever runs over them.
+
+    def test_it(tmp_path):
+        staged(tmp_path, story)          # async def story(stage: Stage) -> None
+
+Planes are the real ones and serve every kind of ours. Time moves only when everybody waits, so a
+story of an hour takes no time; `until` waits for something to become true, and says what was seen
+when it never does.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterable
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+from kubekit.api.meta import Object
+from kubekit.client.client import Client, K
+from kubekit.environment import Environment
+from kubekit.plane.local import LocalClient
+from kubekit.plane.plane import Plane
+from kubekit.plane.registry.kinds import Kinds
+from kubekit.plane.store.records import Event
+from kubekit.plane.store.store import Settings, Store
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.reporting.metrics import Metrics
+from kubekit.runtime.requests import cluster_name
+from kubekit.runtime.scope import Scope
+from kubekit.runtime.watching.informers import WHOLE, Parts
+from tests.support.compute import served_kinds
+from tests.support.kubekit.plane_worlds import environment
+from tests.support.kubekit.virtual_time import run
+
+T = TypeVar("T")
+Write = tuple[str, str, str]  # plane, kind, object
+_SETTINGS = Settings(sealed=frozenset())  # no key: it would be drawn outside of the seed
+
+
+@cache
+def every_kind() -> Kinds:
+    """What a plane of a stage serves. Made once: a schema takes longer to read than a story."""
+    return served_kinds.everything()
+
+
+@dataclass
+class Observer:
+    """Somebody who looks at planes, and waits for what is to happen there."""
+
+    planes: dict[str, Plane] = field(default_factory=dict)
+    writes: list[Write] = field(default_factory=list)  # in order
+
+    def observe(self, name: str, plane: Plane) -> None:
+        """Look at a plane from now on, under this name."""
+        plane.store.listen(lambda kind, event: self._heard(name, kind, event))
+        self.planes[name] = plane
+
+    def client(self, name: str, manager: str = "kubectl") -> Client:
+        """A user's own client to a plane, which nobody records."""
+        return LocalClient(self.planes[name], manager=manager)
+
+    async def until(
+        self, true: Callable[[], Awaitable[T | None]], seconds: float = 60.0, told: str = ""
+    ) -> T:
+        """What ``true`` answers, once that is neither None nor False nor empty."""
+        ends = asyncio.get_running_loop().time() + seconds
+        while not (answer := await true()):
+            if asyncio.get_running_loop().time() > ends:
+                raise AssertionError(f"after {seconds:g} s still not: {told or true}")
+            await asyncio.sleep(0.01)
+        return answer
+
+    async def seen(
+        self,
+        plane: str,
+        obj: K,
+        true: Callable[[K], object] = lambda _: True,
+        seconds: float = 60.0,
+    ) -> K:
+        """The object, live, once it is there and ``true`` says so."""
+        meta = obj.metadata
+        return await self.named(plane, type(obj), meta.name, meta.namespace, true, seconds)
+
+    async def named(  # noqa: PLR0917 - where, what, and what of it
+        self,
+        plane: str,
+        kind: type[K],
+        name: str,
+        namespace: str = "default",
+        true: Callable[[K], object] = lambda _: True,
+        seconds: float = 60.0,
+    ) -> K:
+        """The object of this name, live, once it is there and ``true`` says so."""
+        last: list[Object | None] = [None]
+
+        async def look() -> K | None:
+            found = await self.client(plane).find(kind, name, namespace)
+            last[0] = found
+            return found if found is not None and true(found) else None
+
+        try:
+            return await self.until(look, seconds, f"{plane}: {kind.__name__} {namespace}/{name}")
+        except AssertionError as failure:
+            failure.add_note(f"last seen: {msgspec.json.encode(last[0]).decode()}")
+            raise
+
+    async def gone(
+        self, plane: str, kind: type[Object], name: str, namespace: str = "", seconds: float = 60.0
+    ) -> None:
+        """Wait until nothing has this name."""
+
+        async def look() -> bool:
+            return await self.client(plane).find(kind, name, namespace) is None
+
+        await self.until(look, seconds, f"{plane}: {kind.__name__} {namespace}/{name} to be gone")
+
+    async def rest(self, seconds: float = 30.0) -> None:
+        """Let everything come to its end: nobody writes for so long, leases aside."""
+        while await self.quiet(seconds):
+            continue
+
+    async def quiet(self, seconds: float = 900.0) -> list[Write]:
+        """What is written in the next so many seconds; leases aside."""
+        before = len(self.writes)
+        await asyncio.sleep(seconds)
+        return [each for each in self.writes[before:] if not each[1].endswith("/leases")]
+
+    def _heard(self, plane: str, kind: str, event: Event) -> None:
+        self.writes.append((plane, kind, event.record.key))
+
+
+@dataclass
+class Stage(Observer):
+    """Planes by name, roles by name, and a kit to make controllers with."""
+
+    environment: Environment = field(kw_only=True)
+    directory: Path = field(kw_only=True)
+    kit: Kit = field(kw_only=True)
+    scope: Scope = field(kw_only=True)
+    roles: dict[str, Clusters] = field(default_factory=dict)
+    _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+
+    def role(self, name: str, parts: Parts = WHOLE) -> Clusters:
+        """The clusters of a role, empty at first."""
+        if name not in self.roles:
+            self.roles[name] = Clusters(name, self.environment, parts)
+        return self.roles[name]
+
+    async def plane(self, name: str) -> Plane:
+        """A plane of this name, opened when it is first asked for."""
+        if name not in self.planes:
+            path = self.directory / f"{name}.db"
+            store = await Store.open(path, self.environment, _SETTINGS, threaded=False, vfs="memdb")
+            plane = await Plane.on(store, every_kind(), self.environment)
+            self._stack.push_async_callback(plane.close)
+            self.observe(name, plane)
+        return self.planes[name]
+
+    async def engage(self, role: str, name: str, manager: str = "compute") -> None:
+        """Let the clusters of a role have this plane, under its own name."""
+        client = LocalClient(await self.plane(name), manager=manager)
+        await self.role(role).engage(cluster_name(name), client)
+
+    def start(self, *controllers: Controller) -> None:
+        """Let controllers listen and work; and their events be written."""
+        for controller in controllers:
+            controller.join()
+            self.scope.spawn(controller.run(None), controller.name)
+        for duty in self.kit.duties():
+            self.scope.spawn(duty.run(), duty.name)
+
+
+@asynccontextmanager
+async def staging(directory: Path, planes: Iterable[tuple[str, str]] = ()) -> AsyncIterator[Stage]:
+    """A stage; ``planes`` are pairs of a role and the name of a plane that is engaged in it."""
+    around = environment()
+    kit = Kit(around, Metrics(), "test")
+    stage = Stage(environment=around, directory=directory, kit=kit, scope=Scope("test"))
+    try:
+        for role, name in planes:
+            await stage.engage(role, name)
+        yield stage
+    finally:
+        await stage.scope.close()
+        for clusters in reversed(stage.roles.values()):
+            await clusters.close()
+        await stage._stack.aclose()
+
+
+def staged(
+    directory: Path,
+    story: Callable[[Stage], Coroutine[Any, Any, None]],
+    *planes: tuple[str, str],
+) -> None:
+    """Tell a story on a stage."""
+
+    async def tell() -> None:
+        async with staging(directory, planes) as stage:
+            await story(stage)
+
+    run(tell())

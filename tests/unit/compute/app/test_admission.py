@@ -1,0 +1,230 @@
+"""What a project's plane asks before a Workload is stored, in process and through webhooks.
+
+Both are the same rules, so each test runs both ways.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from aiohttp import web
+
+from compute.api.compute import Workload
+from compute.app.admission import Doorkeeper
+from compute.app.planes import Home
+from compute.controllers.management.admission.webhooks import MUTATE, VALIDATE, Handler, handlers
+from compute.controllers.management.admission.workload_admission import WorkloadAdmission
+from compute.services.network.admission import NetworkAdmission
+from compute.services.quota.admission import ClaimAdmission
+from kubekit.api.errors import Forbidden, Invalid
+from kubekit.client.options import PLAIN_WRITE, PatchType, WriteOptions
+from kubekit.plane.plane import Plane
+from kubekit.plane.registry.verbs.results import Written
+from kubekit.plane.users import ITSELF, MASTERS, User
+from tests.support.compute.validation_builders import CITIES, changed, sandbox
+from tests.support.compute.workload_builders import PROJECT, binding
+from tests.support.kubekit.admission_builders import MUTATING, VALIDATING, serving
+from tests.support.kubekit.stage import Stage, staging
+
+Document = dict[str, Any]
+POLICY = "spec/placements/0/scaleSettings/instanceManagementPolicy"
+EMPTY = sandbox({POLICY: ""})
+APPLY = WriteOptions(field_manager="ann", force=True)
+ANN = User("ann", ("developers",))
+INSTANCE = {
+    "apiVersion": "compute.datumapis.com/v1alpha",
+    "kind": "Instance",
+    "metadata": {"name": "web-home-dfw-0"},
+    "spec": sandbox()["spec"]["template"]["spec"],
+}
+LATER = "registry.test/web:2"
+IMAGE = "spec/template/spec/runtime/sandbox/containers/0/image"
+
+
+@dataclass
+class Project:
+    """A project's plane, written to as its users do."""
+
+    plane: Plane
+
+    async def create(self, document: Document, user: User = ITSELF) -> Written:
+        kind = self.plane.kinds.require(document["apiVersion"], document["kind"])
+        return await self.plane.registry.create(kind, "default", document, PLAIN_WRITE, user)
+
+    async def patch(
+        self, how: PatchType, patch: object, options: WriteOptions = PLAIN_WRITE
+    ) -> Written:
+        registry = self.plane.registry
+        return await registry.patch(self._kind, "default", "web", how, patch, options)
+
+    async def apply(self, document: Document) -> Written:
+        return await self.patch(PatchType.APPLY, document, APPLY)
+
+    @property
+    def _kind(self) -> Any:
+        resource = Workload.RESOURCE
+        return self.plane.kinds.require(resource.api_version, resource.kind)
+
+
+Story = Callable[[Project], Coroutine[Any, Any, None]]
+
+
+def both_ways(story: Story) -> Callable[[Path, str], None]:
+    """The story as a test of the rules in process, and of the same rules behind HTTP."""
+
+    @pytest.mark.parametrize("way", ["in process", "webhooks"])
+    @wraps(story)
+    def test(tmp_path: Path, way: str) -> None:
+        async def tell() -> None:
+            async with _project(tmp_path, way) as project:
+                await story(project)
+
+        asyncio.run(tell())
+
+    del test.__wrapped__  # pytest takes the arguments of the test, not of the story
+    return test
+
+
+@asynccontextmanager
+async def _project(directory: Path, way: str) -> AsyncIterator[Project]:
+    async with AsyncExitStack() as stack:
+        stage = await stack.enter_async_context(staging(directory, [("projects", PROJECT)]))
+        for city in CITIES:
+            await stage.client(PROJECT).create(binding(city))
+        plane = stage.planes[PROJECT]
+        admission = WorkloadAdmission(stage.role("projects"))
+        if way == "webhooks":
+            server = await stack.enter_async_context(serving(directory))
+            for path, handler in handlers(admission).items():
+                server.at(path[1:], _mounted(handler))
+            await _configure(stage, MUTATING, server.client(MUTATE[1:]))
+            await _configure(stage, VALIDATING, server.client(VALIDATE[1:]))
+        else:
+            claims = ClaimAdmission(stage.role("core"))
+            networks = NetworkAdmission(stage.role("projects"))
+            Doorkeeper(admission, networks, claims).opened(Home("project", PROJECT), plane)
+        yield Project(plane)
+
+
+def _mounted(handler: Handler) -> Callable[[web.Request], Coroutine[Any, Any, web.Response]]:
+    async def handle(request: web.Request) -> web.Response:
+        return web.Response(body=await handler(await request.read()))
+
+    return handle
+
+
+async def _configure(stage: Stage, kind: str, client: Document) -> None:
+    """A webhook configuration as the original's, but for the address."""
+    plane = stage.planes[PROJECT]
+    found = plane.kinds.require("admissionregistration.k8s.io/v1", kind)
+    rule = {
+        "apiGroups": ["compute.datumapis.com"],
+        "apiVersions": ["v1alpha"],
+        "operations": ["CREATE", "UPDATE"],
+        "resources": ["workloads"],
+    }
+    hook = {
+        "name": "workload.kb.io",
+        "clientConfig": client,
+        "rules": [rule],
+        "failurePolicy": "Fail",
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }
+    document = {
+        "apiVersion": "admissionregistration.k8s.io/v1",
+        "kind": kind,
+        "metadata": {"name": "workloads"},
+        "webhooks": [hook],
+    }
+    await plane.registry.create(found, "", document, PLAIN_WRITE)
+
+
+def stored(written: Written) -> Document:
+    document: Document = msgspec.json.decode(written.record.data)
+    return document
+
+
+def policy(written: Written) -> str:
+    (placement,) = stored(written)["spec"]["placements"]
+    found: str = placement["scaleSettings"]["instanceManagementPolicy"]
+    return found
+
+
+@both_ways
+async def test_what_is_stored_is_what_was_judged(project: Project) -> None:
+    """An empty policy is stored as the default one, by every verb that writes it."""
+    assert policy(await project.create(EMPTY)) == "OrderedReady"
+    parallel = {"spec": {"placements": sandbox({POLICY: "Parallel"})["spec"]["placements"]}}
+    assert policy(await project.patch(PatchType.MERGE, parallel)) == "Parallel"
+    emptied = {"spec": {"placements": EMPTY["spec"]["placements"]}}
+    assert policy(await project.patch(PatchType.MERGE, emptied)) == "OrderedReady"
+
+
+@both_ways
+async def test_no_write_draws_a_warning(project: Project) -> None:
+    """Every stored Workload has managed fields, and more of them with each write."""
+    created = await project.create(sandbox())
+    annotated = {"metadata": {"annotations": {"team": "blue"}}}
+    patched = await project.patch(PatchType.MERGE, annotated)
+    applied = await project.apply(sandbox({IMAGE: LATER}))
+    assert [each.warnings for each in (created, patched, applied)] == [(), (), ()]
+    assert len(stored(applied)["metadata"]["managedFields"]) == 2
+
+
+@both_ways
+async def test_an_apply_is_completed_once(project: Project) -> None:
+    """Applied again it writes nothing, and its fields belong to the applier alone."""
+    first = await project.apply(EMPTY)
+    again = await project.apply(EMPTY)
+    assert policy(first) == "OrderedReady"
+    assert again.record == first.record
+    (entry,) = stored(first)["metadata"]["managedFields"]
+    assert (entry["manager"], entry["operation"]) == ("ann", "Apply")
+
+
+@both_ways
+async def test_an_old_workload_is_completed_with_its_next_change(project: Project) -> None:
+    """Until then it stays as it is: a write of its metadata makes no new generation."""
+    admission = project.plane.registry.admission
+    asked, admission.mutating = admission.mutating, []
+    await project.create(EMPTY)
+    admission.mutating = asked
+
+    held = await project.patch(PatchType.MERGE, {"metadata": {"finalizers": ["example.com/x"]}})
+    assert (policy(held), stored(held)["metadata"]["generation"]) == ("", 1)
+    spec = changed(EMPTY, {IMAGE: LATER})["spec"]
+    assert policy(await project.patch(PatchType.MERGE, {"spec": spec})) == "OrderedReady"
+
+
+@both_ways
+async def test_a_refusal_names_every_field(project: Project) -> None:
+    """With the causes that programs read."""
+    wrong = sandbox({"spec/placements/0/cityCodes": ["XXX"], IMAGE: ""})
+    with pytest.raises(Invalid) as refusal:
+        await project.create(wrong)
+    details = refusal.value.details
+    assert details is not None
+    assert [cause.field for cause in details.causes] == [
+        "spec.template.spec.runtime.sandbox.containers[0].image",
+        "spec.placements[0].cityCodes[0]",
+    ]
+
+
+@pytest.mark.parametrize("user", [ANN, User("admin", (MASTERS,))], ids=["ann", "administrator"])
+def test_a_user_cannot_create_an_instance(tmp_path: Path, user: User) -> None:
+    """No cell would run it. The platform creates the Instances of a project, for Workloads."""
+
+    async def tell() -> None:
+        async with _project(tmp_path, "in process") as project:
+            with pytest.raises(Forbidden, match="only the platform creates Instances"):
+                await project.create(INSTANCE, user)
+            assert (await project.create(INSTANCE, ITSELF)).created
+
+    asyncio.run(tell())

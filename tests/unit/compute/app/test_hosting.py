@@ -1,0 +1,75 @@
+"""A world out of a folder, served in this very process."""
+
+import asyncio
+import gc
+import logging
+import os
+import signal
+
+import pytest
+import yaml
+
+from compute.app.hosting import hosted
+from compute.app.planes import CORE, HUB, folder
+from compute.app.serving import resealing_when_told
+from compute.app.sites import sites
+from kubekit.plane.store.keys import KeyFile
+
+
+@pytest.fixture(autouse=True)
+def memory():
+    """The garbage collector of the tests stays as it is."""
+    before = gc.get_threshold()
+    yield
+    gc.unfreeze()
+    gc.set_threshold(*before)
+
+
+def test_a_world_that_ends_leaves_the_kubeconfig_as_it_is(tmp_path):
+    """Its planes close one by one, but they come back, and so does the choice of its user."""
+
+    async def story() -> bytes:
+        async with hosted(tmp_path, sites(["DFW"]), ("127.0.0.1", 0)) as world:
+            file = world.visitors.kubeconfig
+            chosen = yaml.safe_load(file.read_text()) | {"current-context": "cell-dfw"}
+            file.write_text(yaml.safe_dump(chosen))
+            return file.read_bytes()
+
+    assert asyncio.run(story()) == (tmp_path / "kubeconfig").read_bytes()
+
+
+class Told(logging.Handler):
+    """Hears that everything of a plane is sealed anew."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._loop, self._heard = asyncio.get_running_loop(), asyncio.Semaphore(0)
+
+    def emit(self, record: logging.LogRecord) -> None:
+        if record.getMessage() == "everything is sealed with the newest key":
+            self._loop.call_soon_threadsafe(self._heard.release)
+
+    async def times(self, number: int) -> None:
+        async with asyncio.timeout(30):
+            for _ in range(number):
+                await self._heard.acquire()
+
+
+def test_a_world_takes_up_the_new_keys_of_all_its_planes(tmp_path, caplog):
+    """What `compute plane-keys rotate` says to send it does so, and does not end it."""
+    caplog.set_level(logging.INFO)
+
+    async def story() -> None:
+        told = Told()
+        logging.getLogger().addHandler(told)
+        async with (
+            hosted(tmp_path, sites(["DFW"]), ("127.0.0.1", 0)) as world,
+            resealing_when_told(world.stores),
+        ):
+            for home in (CORE, HUB):
+                KeyFile(folder(tmp_path, home) / "secrets.key").rotate()
+            os.kill(os.getpid(), signal.SIGUSR1)
+            await told.times(2)
+        logging.getLogger().removeHandler(told)
+
+    asyncio.run(story())

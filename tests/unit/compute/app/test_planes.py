@@ -1,0 +1,274 @@
+"""The planes of a world, where they are served, and the kubeconfig that leads to them."""
+
+import asyncio
+from contextlib import asynccontextmanager
+
+import pytest
+import yaml
+
+from compute.app.kubeconfigs import Visitors
+from compute.app.planes import CORE, HUB, Folders, Home, Homes, database, folder
+from compute.app.server import Front
+from compute.app.system_environment import system
+from kubekit.plane.access.attributes import Attributes
+from kubekit.plane.identity.identities import authenticated
+from kubekit.plane.plane import Plane
+from kubekit.plane.store.lock import holder
+from kubekit.plane.users import User
+
+CELL, SHOP, BAR = Home("cell", "dfw"), Home("project", "shop"), Home("project", "bar")
+
+
+@pytest.mark.parametrize(
+    ("home", "prefix", "context"),
+    [
+        (CORE, "/", "core"),
+        (HUB, "/clusters/hub", "hub"),
+        (CELL, "/clusters/dfw", "cell-dfw"),
+        (
+            SHOP,
+            "/apis/resourcemanager.miloapis.com/v1alpha1/projects/shop/control-plane",
+            "project-shop",
+        ),
+    ],
+)
+def test_each_plane_has_its_path_and_context(home, prefix, context):
+    """A project is where the original has it; a cell is beside the hub."""
+    assert (home.prefix, home.context) == (prefix, context)
+
+
+@pytest.mark.parametrize(
+    ("home", "serves", "lacks"),
+    [
+        (CORE, "projects", "workloads"),
+        (HUB, "propagationpolicies", "networks"),
+        (CELL, "networkbindings", "resourceclaims"),
+        (SHOP, "resourceclaims", "propagationpolicies"),
+    ],
+)
+def test_each_plane_serves_the_kinds_of_its_role(home, serves, lacks):
+    """What no real plane of that role would know is not there either."""
+    plurals = {each["spec"]["names"]["plural"] for each in home.definitions}
+    assert serves in plurals
+    assert lacks not in plurals
+
+
+class Heard:
+    """Somebody who is told of planes."""
+
+    def __init__(self) -> None:
+        self.told: list[tuple[str, str]] = []
+
+    def opened(self, home: Home, plane: Plane) -> None:
+        self.told.append(("opened", home.name))
+
+    def closing(self, home: Home, plane: Plane) -> None:
+        self.told.append(("closing", home.name))
+
+
+def test_whoever_joins_hears_of_every_plane(tmp_path):
+    """Of those that are open at once, of others as they come; the youngest is closed first."""
+
+    async def story() -> list[tuple[str, str]]:
+        homes, heard = Homes(Folders(tmp_path, system())), Heard()
+        await homes.open(CORE)
+        homes.join(heard)
+        plane = await homes.open(SHOP)
+        assert await homes.open(SHOP) is plane
+        assert homes.find(SHOP) is homes[SHOP] is plane
+        assert list(homes) == [CORE, SHOP]
+        await homes.close()
+        assert homes.find(SHOP) is None
+        return heard.told
+
+    assert asyncio.run(story()) == [
+        ("opened", "core"),
+        ("opened", "shop"),
+        ("closing", "shop"),
+        ("closing", "core"),
+    ]
+
+
+def test_nothing_is_left_of_a_plane_that_is_removed(tmp_path):
+    """The folder goes with it; that of its neighbour stays, and its holder is known."""
+
+    async def story() -> None:
+        homes = Homes(Folders(tmp_path, system()))
+        await homes.open(CORE)
+        await homes.open(SHOP)
+        assert folder(tmp_path, SHOP).is_dir()
+        await homes.remove(SHOP)
+        assert not folder(tmp_path, SHOP).exists()
+        assert holder(database(tmp_path))
+        await homes.close()
+
+    asyncio.run(story())
+    assert holder(database(tmp_path)) == ""
+
+
+def test_the_kubeconfig_follows_the_planes_and_keeps_the_choice_of_its_user(tmp_path):
+    """A project comes first until its user says otherwise, or the chosen plane is gone."""
+
+    async def story() -> None:
+        environment = system()
+        homes = Homes(Folders(tmp_path, environment))
+        await homes.open(CORE)
+        front = Front(tmp_path, ("127.0.0.1", 0), environment)
+        visitors = Visitors(tmp_path, front, homes)
+        homes.join(visitors)
+        assert not visitors.kubeconfig.exists()
+        visitors.begin()
+        assert _read(tmp_path)["current-context"] == "core"
+        await homes.open(HUB)
+        assert visitors.contexts == ["core", "hub"]
+        chosen = _read(tmp_path) | {"current-context": "hub"}
+        visitors.kubeconfig.write_text(yaml.safe_dump(chosen))
+        await homes.open(SHOP)
+        assert _read(tmp_path)["current-context"] == "hub"
+        assert _servers(tmp_path)["project-shop"] == front.server.url + SHOP.prefix
+        visitors.kubeconfig.write_text(yaml.safe_dump(chosen | {"current-context": "gone"}))
+        await homes.open(CELL)
+        assert _read(tmp_path)["current-context"] == "project-shop"
+        await homes.remove(SHOP)
+        assert _read(tmp_path)["current-context"] == "core"
+        visitors.kubeconfig.write_text("{")
+        await homes.open(SHOP)
+        assert _read(tmp_path)["current-context"] == "project-shop"
+        await homes.close()
+        await front.close()
+
+    asyncio.run(story())
+
+
+def test_the_first_project_is_where_its_user_begins(tmp_path):
+    """The core stands in for a project until there is one; chosen by hand, it stays."""
+
+    async def story() -> None:
+        environment = system()
+        homes = Homes(Folders(tmp_path, environment))
+        await homes.open(CORE)
+        front = Front(tmp_path, ("127.0.0.1", 0), environment)
+        visitors = Visitors(tmp_path, front, homes)
+        homes.join(visitors)
+        visitors.begin()
+        await homes.open(SHOP)
+        assert _read(tmp_path)["current-context"] == "project-shop"
+        await homes.open(BAR)
+        assert _read(tmp_path)["current-context"] == "project-shop"
+        chosen = _read(tmp_path) | {"current-context": "core"}
+        visitors.kubeconfig.write_text(yaml.safe_dump(chosen))
+        await homes.open(CELL)
+        assert _read(tmp_path)["current-context"] == "core"
+        await homes.close()
+        await front.close()
+
+    asyncio.run(story())
+
+
+def test_each_project_has_a_user_of_its_own_beside_the_administrator(tmp_path):
+    """A token opens one project, but for the administrator's; and the file says whose that is."""
+
+    async def story() -> None:
+        async with _served(tmp_path) as (homes, front, visitors):
+            await homes.open(SHOP)
+            visitors.begin()
+            assert visitors.contexts == ["core", "project-shop", "admin-project-shop"]
+            users = {each["name"]: each["context"]["user"] for each in _read(tmp_path)["contexts"]}
+            assert users == {
+                "core": "administrator",
+                "project-shop": "project-shop",
+                "admin-project-shop": "administrator",
+            }
+            tokens = _tokens(tmp_path)
+            assert tokens["administrator"] == front.token
+            assert front.tokens.user_of(f"Bearer {tokens['project-shop']}") == SHOP.user
+            text = visitors.kubeconfig.read_text()
+            assert 'user "administrator" may do everything in every plane' in text
+            assert _servers(tmp_path)["project-shop"] == front.server.url + SHOP.prefix
+
+    asyncio.run(story())
+    secret = folder(tmp_path, SHOP) / "token"
+    assert {f.stat().st_mode & 0o077 for f in (secret, tmp_path / "kubeconfig")} == {0}
+
+
+def test_the_user_of_a_project_has_no_rights_elsewhere(tmp_path):
+    """It administers its own plane; others let it ask what every user may, and no more."""
+
+    async def story() -> None:
+        homes = Homes(Folders(tmp_path, system()))
+        own, *others = [await homes.open(home) for home in (SHOP, BAR, CORE, HUB, CELL)]
+        shop = authenticated(User("project:shop:admin"))
+        write = Attributes(verb="create", group="compute.datumapis.com", resource="workloads")
+        assert own.access.decide(shop, write).allowed
+        read = [Attributes(verb="list", resource=name) for name in ("secrets", "configmaps")]
+        for plane in others:
+            assert not any(plane.access.decide(shop, each).allowed for each in (write, *read))
+            assert plane.access.decide(shop, Attributes(verb="get", path="/apis")).allowed
+            assert not plane.access.decide(shop, Attributes(verb="get", path="/metrics")).allowed
+        await homes.close()
+
+    asyncio.run(story())
+
+
+def test_the_token_of_a_project_outlives_a_restart_and_ends_with_the_project(tmp_path):
+    """A project of the same name has another one, and the old one is refused in between, too."""
+
+    async def first() -> str:
+        async with _served(tmp_path) as (homes, _, visitors):
+            await homes.open(SHOP)
+            visitors.begin()
+            visitors.end()
+            return str(_tokens(tmp_path)["project-shop"])
+
+    async def second(token: str) -> None:
+        async with _served(tmp_path) as (homes, front, visitors):
+            await homes.open(SHOP)
+            visitors.begin()
+            assert _tokens(tmp_path)["project-shop"] == token
+            await homes.remove(SHOP)
+            assert front.tokens.user_of(f"Bearer {token}") is None
+            await homes.open(SHOP)
+            assert _tokens(tmp_path)["project-shop"] != token
+            assert front.tokens.user_of(f"Bearer {token}") is None
+
+    asyncio.run(second(asyncio.run(first())))
+
+
+def test_the_token_of_a_project_that_went_before_the_server_listened_is_refused(tmp_path):
+    """Its user is not let in, whether or not another project has the name."""
+
+    async def story() -> None:
+        async with _served(tmp_path) as (homes, front, visitors):
+            await homes.open(SHOP)
+            await homes.remove(SHOP)
+            assert front.tokens.names() == {"admin", "project:shop:admin"}
+            visitors.begin()
+            assert front.tokens.names() == {"admin"}
+
+    asyncio.run(story())
+
+
+@asynccontextmanager
+async def _served(data):
+    """The planes of a world, with the core open, and what lets people in."""
+    environment = system()
+    homes = Homes(Folders(data, environment))
+    await homes.open(CORE)
+    front = Front(data, ("127.0.0.1", 0), environment)
+    visitors = Visitors(data, front, homes)
+    homes.join(visitors)
+    yield homes, front, visitors
+    await homes.close()
+    await front.close()
+
+
+def _tokens(data):
+    return {each["name"]: each["user"]["token"] for each in _read(data)["users"]}
+
+
+def _servers(data):
+    return {each["name"]: each["cluster"]["server"] for each in _read(data)["clusters"]}
+
+
+def _read(data):
+    return yaml.safe_load((data / "kubeconfig").read_text())

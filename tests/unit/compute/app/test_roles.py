@@ -1,0 +1,118 @@
+"""The page of controllers tells of every one of them, and of what it looks at."""
+
+import re
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from compute.app import cuts, roles
+from compute.app.planes import Role
+from compute.app.project_clusters import Projects, projects_controller
+from compute.controllers.cell.planes import CellPlanes, CellSettings
+from compute.controllers.management.planes import ManagementPlanes
+from compute.federation import engine
+from compute.federation.planes import EnginePlanes
+from compute.providers import simulated
+from compute.services import catalog
+from compute.services.planes import ServicePlanes
+from kubekit.runtime.clusters import Cluster, Clusters
+from kubekit.runtime.controller import Controller
+from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.reporting.metrics import Metrics
+from tests.support.kubekit.store_builders import environment, in_loop
+
+PAGE = Path(__file__).parents[4] / "docs" / "controllers.md"
+PART = re.compile(r"^\*\*(\w+)\*\*: (?:.+\n)+\n((?:\|.*\n)+)", re.MULTILINE)
+Looks = dict[str, set[tuple[str, str]]]
+
+
+class Nowhere:
+    """A keeper of planes, for services that are made and never run."""
+
+    async def ensure(self, project: str) -> None: ...
+
+    async def remove(self, project: str) -> None: ...
+
+
+async def _unreached(project: str) -> Cluster:
+    raise LookupError(project)
+
+
+def _unconnected(_: object) -> Any:
+    raise LookupError
+
+
+def _clusters(role: Role) -> Clusters:
+    return Clusters(role, environment())
+
+
+def _kit() -> Kit:
+    return Kit(environment(), Metrics(), "test")
+
+
+def _management() -> list[Controller]:
+    core, hub, projects = _clusters("core"), _clusters("hub"), _clusters("project")
+    kit = _kit()
+    found = Projects(core, projects, _unconnected)
+    return [
+        projects_controller(found, core, kit.environment, kit.metrics),
+        *roles.management(ManagementPlanes(projects, hub, core), kit),
+    ]
+
+
+def _cell() -> list[Controller]:
+    cell, kit = _clusters("cell"), _kit()
+    planes = CellPlanes(cell, _clusters("hub"), _clusters("project"), _unreached)
+    settings = CellSettings(name="dfw")
+    return [*roles.cell(planes, settings, kit), *simulated.controllers(cell, kit)]
+
+
+def _engine() -> list[Controller]:
+    hub = _clusters("hub")
+    planes = EnginePlanes(hub, _clusters("cell"))
+    return [*engine.controllers(planes, _kit()), *cuts.controllers(hub, {}, _kit())]
+
+
+def _services() -> list[Controller]:
+    planes = ServicePlanes(
+        _clusters("core"), _clusters("hub"), _clusters("project"), _clusters("cell")
+    )
+    return catalog.controllers(planes, Nowhere(), _kit())
+
+
+PARTS = {"management": _management, "cell": _cell, "engine": _engine, "services": _services}
+
+
+@pytest.mark.parametrize("part", PARTS)
+@in_loop
+async def test_the_page_tells_what_each_controller_looks_at(part):
+    """No controller is missing, none is there that does not exist, and no watch is left out."""
+    written = dict(PART.findall(PAGE.read_text()))
+    assert written.keys() == PARTS.keys()
+    assert _shown(written[part]) == _made(PARTS[part]())
+
+
+def _made(controllers: Iterable[Controller]) -> Looks:
+    """Controllers of one reconciler for several kinds are one line of the page."""
+    looks: Looks = {}
+    for each in controllers:
+        name = "binder" if each.name.endswith("-binder") else each.name
+        seen = {(source.clusters.role, source.kind.__name__) for source in each.sources}
+        looks.setdefault(name, set()).update(seen)
+    return looks
+
+
+def _shown(table: str) -> Looks:
+    looks: Looks = {}
+    for row in table.splitlines()[2:]:
+        name, seen = (cell.strip() for cell in row.strip("|").split("|")[:2])
+        name = "binder" if "-binder" in name else name.strip("`")
+        looks[name] = {
+            (role, kind)
+            for planes in seen.split("; ")
+            for role, _, kinds in [planes.partition(": ")]
+            for kind in kinds.split(", ")
+        }
+    return looks

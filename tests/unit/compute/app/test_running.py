@@ -1,0 +1,52 @@
+"""The folder of a world, and how other commands name it."""
+
+import asyncio
+
+import pytest
+
+from compute.app.planes import CORE, Folders, Homes
+from compute.app.running import ENVIRONMENT, Place
+from compute.app.system_environment import system
+from compute.cli.root import run
+
+COMMANDS = {
+    "up": ("compute.cli.up", "Start."),
+    "cell": ("compute.cli.cell", "Cut."),
+}
+
+
+@pytest.mark.parametrize(
+    "line",
+    [["up", "status"], ["cell", "cut", "DFW"], ["cell", "heal", "DFW"]],
+    ids=" ".join,
+)
+def test_the_folder_may_be_named_at_the_end(tmp_path, capsys, line):
+    """What follows a subcommand counts, whatever was said before it."""
+    named = [line[0], "--data", str(tmp_path / "other"), *line[1:], "--data", str(tmp_path)]
+
+    assert run(named, COMMANDS) == 1
+    told = f"the world in {tmp_path} is not running; `compute up --data {tmp_path}` starts it"
+    assert told in capsys.readouterr().err
+
+
+def test_a_command_names_its_folder_unless_that_goes_without_saying(tmp_path, monkeypatch):
+    """What is printed can be typed as it stands, from any folder."""
+    place = Place(tmp_path / "my world")
+    assert place.command("down") == f"compute down --data '{tmp_path}/my world'"
+
+    monkeypatch.setenv(ENVIRONMENT, str(place.data))
+    assert place.command("down") == "compute down"
+
+
+def test_a_world_that_starts_is_waited_for(tmp_path, capsys):
+    """Somebody who asks too early is not told to start another."""
+
+    async def story() -> int:
+        homes = Homes(Folders(tmp_path, system()))
+        await homes.open(CORE)
+        code = await asyncio.to_thread(run, ["up", "status", f"--data={tmp_path}"], COMMANDS)
+        await homes.close()
+        return code
+
+    assert asyncio.run(story()) == 1
+    assert "is still starting; ask again in a moment" in capsys.readouterr().err

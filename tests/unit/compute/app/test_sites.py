@@ -1,0 +1,48 @@
+"""The cells of a world."""
+
+import pytest
+
+from compute.api.karmada import Cluster, ClusterSpec
+from compute.app.sites import MOST, BadCities, Site, joined, site_of, sites
+from kubekit.api.meta import ObjectMeta
+
+
+def test_each_city_has_a_cell_called_after_it():
+    """A city that is named twice has two."""
+    assert sites(["DFW", "LHR", "DFW"]) == [
+        Site("dfw", "DFW"),
+        Site("lhr", "LHR"),
+        Site("dfw-2", "DFW"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("cities", "told"),
+    [
+        ([], "no city is named"),
+        (["dfw"], "'dfw' is no city code"),
+        (["D W"], "is no city code"),
+        (["DFW!"], "is no city code"),
+        (["D" * 64], "is no city code"),
+        (["DFW"] * (MOST + 1), "at most 200"),
+    ],
+)
+def test_bad_cities_are_named(cities, told):
+    """The sentence says which, and how a city is written."""
+    with pytest.raises(BadCities, match=told):
+        sites(cities)
+
+
+def test_the_hub_knows_a_cell_by_its_city():
+    """What is written on the hub is read again; a cluster of no city is no cell."""
+    site = Site("dfw", "DFW")
+    assert site_of(site.cluster) == site
+    other = Cluster(metadata=ObjectMeta(name="x"), spec=ClusterSpec(sync_mode="Push"))
+    assert site_of(other) is None
+
+
+def test_cells_of_before_stay():
+    """Not naming a city again is no wish to lose what runs there."""
+    known = {"dfw": Site("dfw", "DFW")}
+    assert list(joined(known, sites(["LHR"]))) == ["dfw", "lhr"]
+    assert joined(known, sites(["DFW"])) == known

@@ -1,0 +1,31 @@
+"""When there is nothing left to be done for a deployment."""
+
+import pytest
+from msgspec.structs import replace
+
+from compute.controllers.cell.deployment.deployment_plan import agenda
+from compute.decide.deployment.template import build_instance
+from tests.support.compute.builders import NOW, deployment
+
+
+def there(*, going=False):
+    """The Instance in the first slot."""
+    made = build_instance(deployment(1), 0, ())
+    when = NOW if going else None
+    return replace(made, metadata=replace(made.metadata, uid="uid-0", deletion_timestamp=when))
+
+
+@pytest.mark.parametrize(
+    ("replicas", "instances", "expected"),
+    [
+        pytest.param(1, [there()], True, id="it is on its way up"),
+        pytest.param(0, [], True, id="none is wanted"),
+        pytest.param(1, [], False, id="one is missing"),
+        pytest.param(0, [there()], False, id="one is too many"),
+        pytest.param(1, [there(going=True)], False, id="one is about to go"),
+        pytest.param(2, [there()], False, id="the next waits for its turn"),
+    ],
+)
+def test_a_deployment_is_settled_when_nothing_waits_to_be_done(replicas, instances, expected):
+    """Then a change of an Instance matters to nothing but the numbers in the status."""
+    assert agenda(deployment(replicas), instances, None, NOW).settled is expected

@@ -1,0 +1,125 @@
+"""What many Instances in one deployment cost."""
+
+import asyncio
+from pathlib import Path
+
+from compute.api.compute import WorkloadDeployment
+from compute.controllers.cell.deployment.members import is_member
+from compute.decide.deployment.rollout import FIRST_WAVE, WAVE
+from compute.decide.deployment.template import build_instance
+from compute.decide.scheduling_gates import closed
+from tests.support.compute.builders import deployment
+from tests.support.compute.cell_neighbours import NAMESPACE, PLANE, Cell, cell, scaled
+from tests.support.compute.federation_builders import with_meta
+from tests.support.kubekit.stage import Stage, staged
+
+COUNT = 200
+
+
+def _writes(at: Cell, kind: str) -> int:
+    return sum(1 for _, name, _ in at.stage.writes if name.endswith(f"/{kind}"))
+
+
+def test_many_instances_cost_few_looks(tmp_path: Path) -> None:
+    """Changes of Instances are looked at together: the deployment is not written for each."""
+
+    async def story(stage: Stage) -> None:
+        at = await cell(stage)
+        at.machines.seconds = 0.25
+        began = asyncio.get_running_loop().time()
+        await at.deploy(deployment(COUNT, policy="Parallel"))
+        await at.ready(COUNT)
+        seconds = asyncio.get_running_loop().time() - began
+        assert seconds < 5
+        assert _writes(at, "workloaddeployments") < 5 * seconds + 10
+        # Made, let through the network's gate, started in two writes.
+        assert _writes(at, "instances") <= 4 * COUNT
+        await stage.rest()
+        assert await stage.quiet() == []
+
+    staged(tmp_path, story)
+
+
+def test_the_first_serve_while_the_last_are_made(tmp_path: Path) -> None:
+    """A wave follows as soon as half of the one before it is through, not a look later."""
+
+    async def story(stage: Stage) -> None:
+        at = await cell(stage)
+        at.machines.seconds = 0.02
+        await at.deploy(deployment(COUNT, policy="Parallel"))
+        loop = asyncio.get_running_loop()
+        began, most = loop.time(), 0
+        while (made := len(await at.instances())) < COUNT:
+            gated = [one for one in await at.instances() if closed(one)]
+            most = max(most, len(gated))
+            assert loop.time() - began < 3, f"{made} of {COUNT} were made"
+            await asyncio.sleep(0.005)
+        assert 0 < most <= WAVE
+        await at.ready(COUNT)
+
+    staged(tmp_path, story)
+
+
+def test_another_wish_does_not_wait_for_the_next_count(tmp_path: Path) -> None:
+    """A look that could but count waits a second for so many; one that has more to do does not."""
+
+    async def story(stage: Stage) -> None:
+        at = await cell(stage)
+        at.machines.seconds = 0.02
+        await at.deploy(deployment(COUNT, policy="Parallel"))
+        await at.ready(COUNT)
+        await at.change(lambda it: scaled(it, COUNT // 2))
+        await asyncio.sleep(0.2)
+
+        assert len([one for one in await at.instances() if not one.deleting]) == COUNT // 2
+
+    staged(tmp_path, story)
+
+
+def test_slots_whose_names_are_taken_hold_up_no_others(tmp_path: Path) -> None:
+    """A wave of Instances of an earlier deployment that cannot go leaves room for what can be made."""
+
+    async def story(stage: Stage) -> None:
+        at = await cell(stage)
+        wanted = deployment(WAVE + 8, policy="Parallel", uid="", generation=0)
+        earlier = with_meta(wanted, uid="uid-of-the-earlier")
+        for ordinal in range(WAVE):
+            left = with_meta(build_instance(earlier, ordinal, ()), owner_references=())
+            await at.client.create(left)
+        await at.deploy(wanted)
+        await stage.rest(10)
+
+        made = [one for one in await at.instances() if not is_member(one, earlier)]
+        assert len(made) == 8
+
+    staged(tmp_path, story)
+
+
+def test_many_instances_go_at_once(tmp_path: Path) -> None:
+    """All Instances of a deployment that is deleted go together, and then it goes."""
+
+    async def story(stage: Stage) -> None:
+        at = await cell(stage)
+        await at.deploy(deployment(COUNT, policy="Parallel"))
+        await at.client.delete(await at.ready(COUNT))
+        before = _writes(at, "workloaddeployments")
+        await stage.gone(PLANE, WorkloadDeployment, "web-home-dfw", NAMESPACE)
+        assert await at.names() == []
+        assert _writes(at, "workloaddeployments") - before < 10
+
+    staged(tmp_path, story)
+
+
+def test_a_wave_that_never_gets_through_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+    """Nothing tells that who waits at a gate without a word will go on doing so."""
+
+    async def story(stage: Stage) -> None:
+        at = await cell(stage)
+        at.machines.seconds = 3600.0
+        await at.deploy(deployment(20, policy="Parallel"))
+        await asyncio.sleep(15)
+        assert len(await at.instances()) == FIRST_WAVE
+        await asyncio.sleep(60)
+        assert len(await at.instances()) == 20
+
+    staged(tmp_path, story)

@@ -1,0 +1,234 @@
+"""Claims that outlived what they were made for."""
+
+from msgspec.structs import replace
+
+from compute.api import labels
+from compute.api.quota import ResourceClaim
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import ObjectMeta
+from kubekit.runtime.reporting.counters import PassResult
+from kubekit.runtime.requests import cluster_name
+from tests.support.compute.builders import instance
+from tests.support.compute.cell_rig import CELL, CLAIM, Rig, on_a_cell
+from tests.support.compute.quota_builders import wanted
+
+SHOP = cluster_name("shop")
+
+
+async def forgotten(rig: Rig, name: str = CLAIM, cell: str = CELL, **meta) -> ResourceClaim:
+    """A claim under this name that nobody asked for."""
+    made = wanted(instance(), cell)
+    metadata = replace(made.metadata, name=name, **meta)
+    return await rig.project.create(replace(made, metadata=metadata))
+
+
+def test_w51_a_claim_without_an_instance_is_given_back_and_told_of(tmp_path):
+    """No Instance has it and no slot awaits it: it goes, and an event in the project says so."""
+
+    async def story(rig: Rig) -> None:
+        await forgotten(rig)
+        rig.start()
+        await rig.claim_gone(seconds=5)
+        await rig.stage.rest()
+
+        assert await rig.reasons(CLAIM, "shop") == ["QuotaClaimReleased"]
+        text = rig.stage.kit.metrics.text().decode()
+        assert "compute_quota_claim_reclaimed_total 1.0" in text
+        assert await rig.stage.quiet() == []
+
+    on_a_cell(tmp_path, story)
+
+
+def test_w51_a_claim_whose_finalizer_was_taken_off_by_hand(tmp_path):
+    """An Instance that vanished without giving its claim back leaves none behind."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        running = await rig.running()
+        await rig.scale(0)
+        rig.home.conflicts = 1000
+        await rig.delete()
+        held = await rig.seen(lambda i: i.deleting)
+        await rig.cell.patch(held, replace(held, metadata=replace(held.metadata, finalizers=())))
+        await rig.gone()
+
+        await rig.claim_gone(seconds=20)
+        assert running.metadata.uid == held.metadata.uid
+
+    on_a_cell(tmp_path, story)
+
+
+def test_w51_a_slot_that_is_closed_while_it_is_empty(tmp_path):
+    """The claim that was left to the next Instance goes when there will be none."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy(2)
+        await rig.running()
+        await rig.running(1)
+        second = f"{CLAIM[:-1]}1"
+        await rig.remove("web-home-dfw-1")
+        await rig.gone("web-home-dfw-1")
+        await rig.stage.rest(120)
+        await rig.claim(name=second)
+
+        await rig.scale(1)
+
+        await rig.claim_gone(second, seconds=20)
+        await rig.claim()
+
+    on_a_cell(tmp_path, story)
+
+
+def test_w51_claims_of_empty_slots_go_with_their_deployment(tmp_path):
+    """The end of a deployment asks for what was left to its slots, at once."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        await rig.remove()
+        await rig.gone()
+        await rig.claim()
+        await rig.undeploy()
+
+        await rig.claim_gone(seconds=1)
+
+    on_a_cell(tmp_path, story)
+
+
+def test_claims_of_others_are_left_alone(tmp_path):
+    """Another cell's, what is no Instance's, and what somebody else removes already."""
+
+    async def story(rig: Rig) -> None:
+        await forgotten(rig, cell="cell-two")
+        await forgotten(rig, name="something")
+        mine = {labels.SOURCE_CLUSTER: CELL}
+        await forgotten(rig, name="instance-web-home-dfw-1", labels=mine)
+        dying = await forgotten(rig, name="instance-web-home-dfw-2", finalizers=("example.com/x",))
+        await rig.project.delete(dying)
+        rig.start()
+        await rig.deploy(replicas=0)
+        await rig.planes.reach(SHOP)
+        await rig.stage.rest()
+        await rig.undeploy()
+        await rig.stage.rest()
+        before = (await rig.project.list(ResourceClaim, "default")).items
+        assert await rig.stage.quiet() == []
+
+        assert (await rig.project.list(ResourceClaim, "default")).items == before
+
+    on_a_cell(tmp_path, story)
+
+
+def test_w51_two_that_find_the_same_claim_tell_of_it_once(tmp_path):
+    """Whoever comes second finds nothing left to do."""
+
+    async def story(rig: Rig) -> None:
+        await forgotten(rig)
+        rig.start(twice=True)
+        await rig.claim_gone()
+        await rig.stage.rest()
+
+        assert await rig.reasons(CLAIM, "shop") == ["QuotaClaimReleased"]
+        results = rig.stage.kit.metrics.controller("claim-controller").results
+        assert results[PassResult.ERROR] == 0
+
+    on_a_cell(tmp_path, story)
+
+
+def test_an_instance_that_the_cache_does_not_show_yet_keeps_its_claim(tmp_path):
+    """Before a claim goes its Instance is looked for live."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.stage.rest()
+        rig.home.deaf = True
+        await rig.deploy()
+        await rig.instance()
+        await forgotten(rig)
+        await rig.planes.reach(SHOP)
+        await rig.stage.rest(5)
+
+        await rig.claim(lambda c: not c.deleting)
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_claim_that_has_gone_already_is_not_told_of(tmp_path):
+    """Before a claim is given back it is looked for live."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        await rig.remove()
+        await rig.gone()
+        rig.shop.deaf = True
+        await rig.project.delete(await rig.claim())
+        await rig.undeploy()
+        await rig.stage.rest(5)
+
+        assert await rig.reasons(CLAIM, "shop") == []
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_strange_name_that_no_deployment_can_have_is_given_back(tmp_path):
+    """A claim of ours for an Instance that is no slot's belongs to nobody."""
+
+    async def story(rig: Rig) -> None:
+        await forgotten(rig, name="instance-oddity")
+        rig.start()
+
+        await rig.claim_gone("instance-oddity")
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_project_without_claims_is_let_go_again(tmp_path):
+    """Namespaces are in every cell; a watch is kept only where the cell has something."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.stage.rest()
+        assert rig.planes.projects.find(SHOP) is None
+        await rig.deploy()
+        await rig.running()
+        await rig.stage.rest()
+
+        assert rig.planes.projects.find(SHOP) is not None
+
+    on_a_cell(tmp_path, story)
+
+
+def test_namespaces_of_nobody_and_of_projects_that_are_gone(tmp_path):
+    """What stands for no project is not visited, and what is gone holds nothing up."""
+
+    async def story(rig: Rig) -> None:
+        told = {labels.UPSTREAM_CLUSTER: "cluster-gone", labels.UPSTREAM_NAMESPACE: "default"}
+        await rig.cell.create(Namespace(metadata=ObjectMeta(name="ns-2", labels=told)))
+        rig.start()
+        await rig.stage.rest()
+
+        figures = rig.stage.kit.metrics.controller("claim-controller-visits")
+        assert sum(figures.results.values()) > 1
+        assert rig.planes.projects.find(cluster_name("gone")) is None
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_project_that_is_away_is_visited_when_it_comes_back(tmp_path):
+    """What was forgotten there is found then."""
+
+    async def story(rig: Rig) -> None:
+        await forgotten(rig)
+        rig.shop.cut()
+        rig.start()
+        await rig.stage.rest(200)
+        rig.shop.heal()
+
+        await rig.claim_gone(seconds=60)
+
+    on_a_cell(tmp_path, story)

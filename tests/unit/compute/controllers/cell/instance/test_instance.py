@@ -1,0 +1,202 @@
+"""Instances of a cell: through the quota gate, Ready, and gone."""
+
+from compute.api import finalizers
+from compute.api.compute import Instance
+from tests.support.compute.builders import condition
+from tests.support.compute.cell_rig import (
+    CELL,
+    NAME,
+    NAMESPACE,
+    Rig,
+    is_ready,
+    on_a_cell,
+    said,
+    saying,
+    waiting,
+)
+
+
+def test_an_instance_asks_for_quota_is_let_through_and_becomes_ready(tmp_path):
+    """A claim in its project, the grant, the gate, the machine, Ready; and then nothing more."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.instance()
+        claim = await rig.claim()
+        pending = await rig.seen(saying("Ready", "False", "SchedulingGatesPresent"))
+        assert said(pending, "QuotaGranted") == ("Unknown", "PendingEvaluation")
+        assert claim.spec.resource_ref is not None
+        assert claim.spec.resource_ref.name == NAME
+
+        await rig.answer()
+        ready = await rig.run_machine()
+
+        assert not waiting(ready)
+        assert said(ready, "QuotaGranted") == ("True", "QuotaAvailable")
+        assert await rig.reasons() == []
+        assert await rig.stage.quiet() == []
+
+    on_a_cell(tmp_path, story)
+
+
+def test_the_gate_opens_in_the_pass_that_sees_the_grant(tmp_path):
+    """Grant, status and gate are one step: nothing waits for a timer."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.instance()
+        await rig.claim()
+        await rig.stage.rest(0.5)
+        await rig.answer()
+
+        await rig.seen(lambda i: not waiting(i), seconds=0.2)
+
+    on_a_cell(tmp_path, story)
+
+
+def test_that_it_waits_is_said_only_by_an_instance_that_does_so_for_more_than_a_moment(tmp_path):
+    """What is granted at once costs the cell no word of waiting; what is not granted says so."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy(2)
+        made = await rig.instance(0)
+        await rig.instance(1)
+        await rig.claim()
+        await rig.stage.rest(0.1)
+        assert await rig.seen() == made
+
+        await rig.answer()
+        await rig.seen(lambda i: not waiting(i), seconds=0.2)
+        other = saying("Ready", "False", "SchedulingGatesPresent")
+        await rig.seen(other, "web-home-dfw-1", seconds=11)
+        assert await rig.stage.quiet(30) == []
+
+    on_a_cell(tmp_path, story)
+
+
+def test_w14_ready_speaks_of_the_newest_generation(tmp_path):
+    """After a gate has opened, Ready and QuotaGranted speak of the Instance as it is then."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        ready = await rig.running()
+        await rig.stage.rest()
+        ready = await rig.seen()
+
+        spoken = {c.type: c.observed_generation for c in ready.status.conditions}
+        assert ready.metadata.generation > 1
+        assert spoken["Ready"] == spoken["QuotaGranted"] == ready.metadata.generation
+
+    on_a_cell(tmp_path, story)
+
+
+def test_w17_the_claim_goes_after_the_machine_has_stopped(tmp_path):
+    """Quota is not given to others while the machine of an Instance may run."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        await rig.scale(0)
+        await rig.delete()
+        await rig.stage.rest()
+        held = await rig.seen()
+        assert is_ready(held)
+        await rig.claim(lambda c: not c.deleting)
+
+        await rig.stop_machine()
+
+        await rig.gone(seconds=0.5)
+        await rig.claim_gone(seconds=0.5)
+        assert await rig.stage.quiet() == []
+
+    on_a_cell(tmp_path, story)
+
+
+def test_w65_a_restart_keeps_its_claim(tmp_path):
+    """The next Instance of a slot finds the grant of the one before, and is let through at once."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        before = await rig.claim()
+        await rig.remove()
+        await rig.gone()
+
+        await rig.instance()
+        await rig.run_machine()
+
+        assert (await rig.claim()).metadata.uid == before.metadata.uid
+
+    on_a_cell(tmp_path, story)
+
+
+def test_two_copies_of_the_controllers_come_to_the_same_end(tmp_path):
+    """Nothing rests on being alone: two that do the same leave one claim, and then none."""
+
+    async def story(rig: Rig) -> None:
+        rig.start(twice=True)
+        await rig.deploy()
+        await rig.running()
+        await rig.stage.rest()
+        assert await rig.stage.quiet() == []
+        await rig.scale(0)
+        await rig.remove()
+
+        await rig.gone()
+        await rig.claim_gone()
+        assert await rig.stage.quiet() == []
+
+    on_a_cell(tmp_path, story)
+
+
+def test_an_instance_that_another_made_is_held_before_anything_is_claimed(tmp_path):
+    """Without our finalizer an Instance would go and leave its claim behind."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.instance(finalizers=())
+        await rig.claim()
+
+        assert (await rig.seen()).metadata.finalizers == (finalizers.CLAIM,)
+
+    on_a_cell(tmp_path, story)
+
+
+def test_an_instance_of_the_original_is_let_go(tmp_path):
+    """The original's finalizer stands for a hub copy, which goes by itself here."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.instance(finalizers=(finalizers.INSTANCE,))
+        await rig.claim()
+        await rig.scale(0)
+        await rig.cell.delete(await rig.cell.get(Instance, NAME, NAMESPACE))
+
+        await rig.gone()
+        await rig.claim_gone()
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_machine_that_stops_takes_ready_along_while_the_instance_goes(tmp_path):
+    """An Instance on its way out is Ready for as long as it serves, and no longer."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        await rig.delete()
+        await rig.report(condition("Available", "False", "Stopping"))
+
+        await rig.seen(saying("Ready", "False", "Stopping"))
+        assert (await rig.stage.client(CELL).get(Instance, NAME, NAMESPACE)).deleting
+
+    on_a_cell(tmp_path, story)

@@ -1,0 +1,189 @@
+"""A cell that nobody reaches: it keeps what runs, heals, and finishes what it began."""
+
+from msgspec.structs import replace
+
+from compute.api.compute import Instance
+from compute.api.quota import ResourceClaim
+from tests.support.compute.builders import condition
+from tests.support.compute.cell_rig import (
+    CLAIM,
+    NAME,
+    NAMESPACE,
+    Rig,
+    is_ready,
+    on_a_cell,
+    said,
+    saying,
+    waiting,
+)
+
+
+async def cut_off(rig: Rig) -> None:
+    await rig.stage.rest()
+    rig.shop.cut()
+    rig.hub.cut()
+
+
+def heal(rig: Rig) -> None:
+    rig.shop.heal()
+    rig.hub.heal()
+
+
+def test_a_cell_that_is_cut_off_heals(tmp_path):
+    """An Instance that takes the place of another runs on its slot's grant, asked or not."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        before = await rig.claim()
+        await cut_off(rig)
+        await rig.remove()
+        await rig.gone(seconds=1)
+        await rig.instance()
+        healed = await rig.run_machine()
+        assert said(healed, "QuotaGranted") == ("True", "QuotaAvailable")
+
+        heal(rig)
+        await rig.stage.rest(120)
+
+        assert (await rig.claim()).metadata.uid == before.metadata.uid
+        assert is_ready(await rig.seen())
+        copy = await rig.stage.named("hub", Instance, NAME, NAMESPACE, is_ready)
+        assert copy.status == (await rig.seen()).status
+        assert await rig.stage.quiet() == []
+
+    on_a_cell(tmp_path, story)
+
+
+def test_w13_a_grant_that_was_not_told_yet_outlives_its_cell(tmp_path):
+    """The gate was open when the cell's process ended; the next cannot ask, and stops nothing."""
+
+    async def story(rig: Rig) -> None:
+        first = rig.begin()
+        await rig.deploy()
+        await rig.instance()
+        await rig.answer()
+        await rig.seen(lambda i: not waiting(i))
+        await first.close()
+        rig.shop.cut()
+        await rig.report(condition("Programmed", "True", "Programmed"), condition("Available"))
+        await rig.begin_again()
+
+        served = await rig.seen(is_ready)
+        assert said(served, "QuotaGranted") == ("True", "QuotaAvailable")
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_cell_that_is_cut_off_starts_nothing_that_was_never_granted(tmp_path):
+    """A new slot waits, and says why; it goes on when the project answers again."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy(2)
+        await rig.running()
+        await cut_off(rig)
+        await rig.instance(1)
+        name = f"{NAME[:-1]}1"
+        await rig.seen(saying("QuotaGranted", "False", "QuotaBackendUnavailable"), name)
+        await rig.stage.rest()
+        assert waiting(await rig.seen(name=name))
+
+        heal(rig)
+
+        await rig.answer(name=f"{CLAIM[:-1]}1")
+        await rig.run_machine(name)
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_grant_that_asked_for_less_does_not_heal(tmp_path):
+    """Only what the slot was granted counts: not a claim of another size, nor one that is going."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        claim = await rig.claim()
+        await rig.remove()
+        await rig.gone()
+        await rig.project.delete(claim)
+        spec = replace(claim.spec, requests=claim.spec.requests[:1])
+        metadata = replace(claim.metadata, uid="", resource_version="")
+        await rig.project.create(replace(claim, spec=spec, metadata=metadata))
+        await rig.answer()
+        await cut_off(rig)
+        await rig.instance()
+
+        await rig.seen(saying("QuotaGranted", "False", "QuotaBackendUnavailable"))
+        assert waiting(await rig.seen())
+
+    on_a_cell(tmp_path, story)
+
+
+def test_w16_a_cell_that_is_cut_off_finishes_deletions_of_its_own(tmp_path):
+    """The Instance goes with its machine, its claim and its copy when the others answer again."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        await rig.stage.named("hub", Instance, NAME, NAMESPACE, is_ready)
+        await rig.scale(0)
+        await cut_off(rig)
+        await rig.remove()
+        await rig.gone(seconds=40)
+        await rig.stage.rest(600)
+        assert await rig.project.find(ResourceClaim, CLAIM, "default")
+        assert await rig.upstairs.find(Instance, NAME, NAMESPACE)
+
+        heal(rig)
+
+        await rig.claim_gone(seconds=90)
+        await rig.stage.gone("hub", Instance, NAME, NAMESPACE, seconds=90)
+        assert "QuotaClaimOrphaned" in await rig.reasons()
+        assert await rig.stage.quiet() == []
+
+    on_a_cell(tmp_path, story)
+
+
+def test_an_instance_waits_a_little_for_a_quota_service_that_restarts(tmp_path):
+    """A short absence costs nothing but time, and nobody is warned."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        await rig.scale(0)
+        await rig.stage.rest()
+        rig.shop.cut()
+        await rig.remove()
+        await rig.stage.rest(10)
+        assert (await rig.seen()).deleting
+
+        rig.shop.heal()
+
+        await rig.gone(seconds=5)
+        await rig.claim_gone(seconds=1)
+        await rig.stage.rest()
+        assert await rig.reasons() == []
+
+    on_a_cell(tmp_path, story)
+
+
+def test_w16_a_hub_that_is_away_keeps_nobody(tmp_path):
+    """An Instance comes, runs and goes while the hub cannot be reached."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.stage.rest()
+        rig.hub.cut()
+        await rig.running()
+        await rig.scale(0)
+        await rig.remove()
+
+        await rig.gone(seconds=1)
+
+    on_a_cell(tmp_path, story)

@@ -1,0 +1,279 @@
+"""What an Instance's user is told when something is wrong, and how often."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+from msgspec.structs import replace
+
+from compute.api import labels
+from compute.api.compute import Instance
+from compute.api.instance_spec import LocationRef, NetworkRef
+from compute.api.networking import NetworkBinding, NetworkBindingSpec
+from compute.api.quota import ResourceClaim
+from compute.controllers.cell.planes import CellSettings
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import ConditionStatus, ObjectMeta
+from kubekit.runtime.reporting.counters import PassResult
+from tests.support.compute.builders import condition
+from tests.support.compute.cell_rig import (
+    CELL,
+    CLAIM,
+    NAME,
+    NAMESPACE,
+    Rig,
+    is_ready,
+    on_a_cell,
+    said,
+    saying,
+    waiting,
+)
+
+
+@pytest.mark.parametrize("reason", ["ImageUnavailable", "InstanceCrashing", "ConfigurationError"])
+def test_w18_a_machine_that_cannot_run_is_told_of_once(tmp_path, reason):
+    """A Warning comes when the reason does, however often the provider repeats itself."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.instance()
+        await rig.answer()
+        await rig.seen(lambda i: not waiting(i))
+        for text in ("first", "second"):
+            await rig.report(condition("Programmed", "False", reason, text))
+            await rig.seen(_says(reason, text))
+        await rig.stage.rest()
+
+        assert await rig.reasons() == [reason]
+
+    on_a_cell(tmp_path, story)
+
+
+def _says(reason: str, text: str) -> Callable[[Instance], bool]:
+    return lambda i: said(i, "Ready")[1] == reason and text in str(i)
+
+
+def binding(status: ConditionStatus, reason: str) -> NetworkBinding:
+    made = NetworkBinding(
+        metadata=ObjectMeta(name="web-home-dfw-net-0", namespace=NAMESPACE),
+        spec=NetworkBindingSpec(
+            location=LocationRef(name="dfw", namespace=""), network=NetworkRef(name="default")
+        ),
+    )
+    told = replace(made.status, conditions=(condition("Ready", status, reason, "no addresses"),))
+    return replace(made, status=told)
+
+
+async def bind(rig: Rig, status: ConditionStatus, reason: str) -> None:
+    """Answer a binding, as the network service does."""
+    wanted = binding(status, reason)
+    found = await rig.cell.find(NetworkBinding, wanted.metadata.name, NAMESPACE)
+    there = found or await rig.cell.create(wanted)
+    await rig.cell.patch_status(there, replace(there, status=wanted.status))
+
+
+def test_a_network_that_cannot_be_made_explains_who_waits_for_it(tmp_path):
+    """The binding's failure becomes Ready's reason, with a Warning, and goes with the failure."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy(2)
+        await rig.running(1)
+        await rig.instance(gates=("Network", "Quota"))
+        await rig.answer()
+        await rig.seen(lambda i: not waiting(i))
+        await bind(rig, "False", "NetworkFailedToCreate")
+        await rig.seen(saying("Ready", "False", "NetworkFailedToCreate"))
+        assert is_ready(await rig.seen(name="web-home-dfw-1"))
+        await rig.stage.rest()
+        assert await rig.reasons() == ["NetworkFailedToCreate"]
+
+        await bind(rig, "True", "NetworkContextReady")
+
+        await rig.seen(saying("Ready", "False", "SchedulingGatesPresent"))
+        assert await rig.stage.quiet() == []
+
+    on_a_cell(tmp_path, story)
+
+
+def test_networks_are_not_looked_at_where_nobody_manages_any(tmp_path):
+    """With networking off a binding says nothing, be it there or not."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await bind(rig, "False", "NetworkFailedToCreate")
+        await rig.instance(gates=("Network", "Quota"))
+        await rig.answer()
+        await rig.seen(lambda i: not waiting(i))
+        await rig.stage.rest()
+
+        assert said(await rig.seen(), "Ready") == ("False", "SchedulingGatesPresent")
+
+    on_a_cell(tmp_path, story, CellSettings(name=CELL, networking=False))
+
+
+def test_bindings_of_others_ask_for_nobody(tmp_path):
+    """A binding whose name is none of ours is none of our business."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.instance(gates=("Network", "Quota"))
+        await rig.answer()
+        await rig.seen(lambda i: not waiting(i))
+        strange = binding("False", "NetworkFailedToCreate")
+        metadata = replace(strange.metadata, name="somebody-else")
+        await rig.cell.create(replace(strange, metadata=metadata))
+        await rig.stage.rest()
+
+        assert said(await rig.seen(), "Ready") == ("False", "SchedulingGatesPresent")
+
+    on_a_cell(tmp_path, story)
+
+
+def test_without_quota_the_gate_just_opens(tmp_path):
+    """A cell that has nobody to ask lets its Instances through, says so, and holds nothing."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.instance(finalizers=())
+        open_ = await rig.seen(lambda i: said(i, "QuotaGranted") == ("True", "QuotaDisabled"))
+        assert not waiting(open_)
+        assert open_.metadata.finalizers == ()
+        assert rig.shop.calls == 0
+
+        await rig.delete()
+
+        await rig.gone()
+
+    on_a_cell(tmp_path, story, CellSettings(name=CELL, quota=False))
+
+
+def test_without_quota_a_machine_that_stops_is_no_longer_ready(tmp_path):
+    """An Instance that only its provider holds is judged until it has gone."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.instance(finalizers=())
+        await rig.run_machine()
+        await rig.delete()
+        await rig.report(condition("Available", "False", "Stopping"))
+
+        await rig.seen(saying("Ready", "False", "Stopping"))
+        await rig.stop_machine()
+        await rig.gone()
+
+    on_a_cell(tmp_path, story, CellSettings(name=CELL, quota=False))
+
+
+def test_quota_switched_off_lets_go_of_what_was_held_for_it(tmp_path):
+    """A finalizer from the time before holds nothing up."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy(replicas=0)
+        await rig.instance()
+        await rig.seen(lambda i: not waiting(i))
+        await rig.delete()
+
+        await rig.gone()
+
+    on_a_cell(tmp_path, story, CellSettings(name=CELL, quota=False))
+
+
+async def relabel(rig: Rig, **told: str) -> None:
+    found = await rig.cell.get(Namespace, NAMESPACE)
+    await rig.cell.patch(found, replace(found, metadata=replace(found.metadata, labels=told)))
+
+
+def test_a_namespace_that_does_not_say_whose_it_is(tmp_path):
+    """Nothing is guessed; once the labels are back everything goes on, without a timer."""
+
+    async def story(rig: Rig) -> None:
+        labelled = (await rig.cell.get(Namespace, NAMESPACE)).metadata.labels
+        await relabel(rig)
+        rig.start()
+        await rig.deploy()
+        await rig.instance()
+        await rig.seen(saying("QuotaGranted", "False", "QuotaProjectIDUnresolvable"))
+        await rig.stage.rest(400)
+        assert await rig.reasons() == ["QuotaProjectIDUnresolvable"]
+
+        await relabel(rig, **labelled)
+
+        await rig.stage.until(lambda: claimed(rig), seconds=1)
+        await rig.answer()
+        await rig.run_machine()
+
+    async def claimed(rig: Rig) -> bool:
+        return bool(await rig.claim())
+
+    on_a_cell(tmp_path, story)
+
+
+def test_an_instance_whose_project_nobody_knows_is_let_go_with_a_warning(tmp_path):
+    """Its claim cannot be found any more, which somebody should know."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        await rig.scale(0)
+        await relabel(rig, **{labels.UPSTREAM_NAMESPACE: "default"})
+        await rig.remove()
+
+        await rig.gone()
+        await rig.stage.rest()
+        assert "QuotaClaimOrphaned" in await rig.reasons()
+        text = rig.stage.kit.metrics.text().decode()
+        assert "compute_quota_claim_orphaned_total 1.0" in text
+
+    on_a_cell(tmp_path, story)
+
+
+async def vanish(rig: Rig) -> None:
+    """Let an Instance go live, while the cache goes on to show it."""
+    await rig.stage.rest(1)
+    rig.home.deaf = True
+    await rig.delete()
+    held = await rig.cell.get(Instance, NAME, NAMESPACE)
+    await rig.cell.patch(held, replace(held, metadata=replace(held.metadata, finalizers=())))
+
+
+def test_an_instance_that_vanishes_under_a_pass_is_no_error(tmp_path):
+    """What is gone needs nothing."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.instance()
+        await rig.claim()
+        await vanish(rig)
+        await rig.answer()
+        await rig.stage.rest(1)
+
+        results = rig.stage.kit.metrics.controller("instance-controller").results
+        assert results[PassResult.ERROR] == 0
+
+    on_a_cell(tmp_path, story)
+
+
+def test_nothing_is_claimed_for_an_instance_that_has_gone(tmp_path):
+    """A cache that still shows it is not believed."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.instance()
+        claim = await rig.claim()
+        await vanish(rig)
+        await rig.project.delete(claim)
+        await asyncio.sleep(20)
+
+        assert await rig.project.find(ResourceClaim, CLAIM, "default") is None
+
+    on_a_cell(tmp_path, story)

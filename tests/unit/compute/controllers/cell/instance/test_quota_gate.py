@@ -1,0 +1,284 @@
+"""The quota gate: what the answers of the quota service do to an Instance, and its silence."""
+
+import asyncio
+
+from msgspec.structs import replace
+
+from compute.api import labels
+from compute.api.compute import WorkloadDeployment
+from compute.api.quota import ResourceClaim
+from compute.decide.quota import INSTANCES, VCPUS
+from tests.support.compute.cell_rig import (
+    CLAIM,
+    NAME,
+    NAMESPACE,
+    Rig,
+    is_ready,
+    on_a_cell,
+    said,
+    saying,
+    waiting,
+)
+
+
+def test_w50_a_claim_says_whose_it_is_and_what_it_is_for(tmp_path):
+    """The claim counts the Instance and its size, and refers to the Instance itself."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.instance()
+        claim = await rig.claim()
+        asked = {r.resource_type: r.amount for r in claim.spec.requests}
+        of, by = claim.spec.resource_ref, claim.spec.consumer_ref
+
+        assert (asked[INSTANCES], asked[VCPUS]) == (1, 1000)
+        assert of
+        assert (of.kind, of.name, of.namespace) == ("Instance", NAME, NAMESPACE)
+        assert by
+        assert (by.kind, by.name) == ("Project", "shop")
+        assert claim.metadata.labels[labels.SOURCE_CLUSTER] == "cell-dfw"
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_denied_instance_is_let_through_when_budget_frees(tmp_path):
+    """A denial is told once, everywhere; the claim is asked again, and granted then."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.instance()
+        first = await rig.answer("False", "QuotaExceeded")
+        denied = await rig.seen(saying("QuotaGranted", "False", "QuotaExceeded"))
+        assert said(denied, "Programmed") == said(denied, "Available") == ("False", "PendingQuota")
+        await asyncio.sleep(58)
+        await rig.claim(lambda c: c.metadata.uid != first.metadata.uid)
+        assert said(await rig.seen(), "QuotaGranted") == ("False", "QuotaExceeded")
+
+        await rig.answer()
+        await rig.run_machine()
+
+        assert await rig.reasons() == ["QuotaExceeded"]
+
+    on_a_cell(tmp_path, story)
+
+
+def test_an_instance_that_was_denied_for_hours_is_still_asked_for(tmp_path):
+    """Asking again and again is no fight: budget that frees after hours is found in minutes."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.instance()
+        for _ in range(12):
+            await rig.answer("False", "QuotaExceeded")
+            await asyncio.sleep(310)
+        await rig.answer()
+
+        await rig.seen(lambda i: not waiting(i), seconds=1)
+
+    on_a_cell(tmp_path, story)
+
+
+def test_w15_a_lack_of_budget_is_told_once(tmp_path):
+    """A claim that is left open for long is a lack of budget: one Warning, one in the figures."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.instance()
+        await asyncio.sleep(58)
+        await rig.seen(saying("QuotaGranted", "Unknown", "QuotaNoBudget"))
+        await rig.stage.rest(600)
+
+        assert await rig.reasons() == ["QuotaNoBudget"]
+        text = rig.stage.kit.metrics.text().decode()
+        assert 'compute_quota_eval_failures_total{reason="QuotaNoBudget"} 1.0' in text
+        assert "compute_quota_enforcement_enabled 1.0" in text
+
+    on_a_cell(tmp_path, story)
+
+
+def test_w47_a_claim_that_somebody_made_meanwhile_is_read(tmp_path):
+    """That there is a claim already is no trouble of the quota service."""
+
+    async def story(rig: Rig) -> None:
+        rig.start(twice=True)
+        await rig.deploy(5)
+        for ordinal in range(5):
+            await rig.instance(ordinal)
+        for ordinal in range(5):
+            await rig.answer(name=f"{CLAIM[:-1]}{ordinal}")
+            await rig.run_machine(f"{NAME[:-1]}{ordinal}")
+
+        assert await rig.reasons() == []
+
+    on_a_cell(tmp_path, story)
+
+
+async def claim_of_another_size(rig: Rig, **meta) -> ResourceClaim:
+    """A claim under the slot's name, granted, that asks for less than its Instance needs."""
+    await rig.instance()
+    claim = await rig.claim()
+    await rig.answer()
+    await rig.run_machine()
+    await rig.remove()
+    await rig.gone()
+    await rig.project.delete(await rig.claim())
+    spec = replace(claim.spec, requests=claim.spec.requests[:1])
+    metadata = replace(claim.metadata, uid="", resource_version="", **meta)
+    await rig.project.create(replace(claim, spec=spec, metadata=metadata))
+    return await rig.answer()
+
+
+def test_w49_a_claim_of_another_size_is_no_grant(tmp_path):
+    """What was granted to an Instance of another size is asked for anew."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        small = await claim_of_another_size(rig)
+        await rig.instance()
+        fresh = await rig.claim(lambda c: c.metadata.uid != small.metadata.uid)
+        assert waiting(await rig.seen())
+        assert len(fresh.spec.requests) > len(small.spec.requests)
+
+        await rig.answer()
+
+        await rig.run_machine()
+
+    on_a_cell(tmp_path, story)
+
+
+def test_w64_a_claim_that_is_being_deleted_is_no_grant(tmp_path):
+    """An Instance that comes at once after another waits for a claim that stays."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        held = await rig.claim()
+        metadata = replace(held.metadata, finalizers=("example.com/slow",))
+        held = await rig.project.patch(held, replace(held, metadata=metadata))
+        await rig.remove()
+        await rig.gone()
+        await rig.project.delete(held)
+        await rig.instance()
+        await rig.stage.rest()
+        assert waiting(await rig.seen())
+
+        dying = await rig.claim(lambda c: c.deleting)
+        await rig.project.patch(
+            dying, replace(dying, metadata=replace(dying.metadata, finalizers=()))
+        )
+
+        await rig.claim(lambda c: c.metadata.uid != held.metadata.uid)
+        await rig.answer()
+        await rig.run_machine()
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_claim_that_vanishes_is_made_again_and_nothing_stops(tmp_path):
+    """Somebody deletes the claim of a running Instance: it runs on, and asks again."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        first = await rig.claim()
+        await rig.project.delete(first)
+
+        await rig.claim(lambda c: c.metadata.uid != first.metadata.uid)
+        await rig.stage.rest(1)
+        assert is_ready(await rig.seen())
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_stale_view_does_not_take_the_claim_of_the_next(tmp_path):
+    """A controller whose cache still shows an Instance that has gone leaves its successor's claim."""
+
+    async def story(rig: Rig) -> None:
+        rig.start(twice=True)
+        await rig.deploy()
+        await rig.running()
+        before = await rig.claim()
+        for _ in range(5):
+            await rig.remove()
+            await rig.gone()
+            await rig.instance()
+            await rig.run_machine()
+        await rig.stage.rest()
+
+        assert (await rig.claim()).metadata.uid == before.metadata.uid
+
+    on_a_cell(tmp_path, story)
+
+
+def test_class_5_the_claim_of_the_next_of_its_name_is_not_given_back(tmp_path):
+    """An Instance that only the cache still shows gives nothing back: its name is another's by now."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        before = await rig.claim()
+        await rig.scale(0)
+        await rig.stage.rest()
+        rig.shop.cut()
+        await rig.remove()
+        await rig.stage.rest(2)
+        rig.home.deaf = True
+        held = await rig.seen(lambda i: i.deleting)
+        await rig.cell.patch(held, replace(held, metadata=replace(held.metadata, finalizers=())))
+        await rig.instance()
+        rig.shop.heal()
+        await asyncio.sleep(20)
+
+        assert (await rig.claim(lambda c: not c.deleting)).metadata.uid == before.metadata.uid
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_deployment_of_another_size_gives_its_claims_back(tmp_path):
+    """When the next Instance of a slot needs another amount, the claim does not stay for it."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        found = await rig.cell.get(WorkloadDeployment, "web-home-dfw", NAMESPACE)
+        runtime = found.spec.template.spec.runtime
+        larger = replace(runtime.resources, requests={"cpu": "2", "memory": "4Gi"})
+        spec = replace(found.spec.template.spec, runtime=replace(runtime, resources=larger))
+        template = replace(found.spec.template, spec=spec)
+        await rig.cell.patch(found, replace(found, spec=replace(found.spec, template=template)))
+        await rig.remove()
+        await rig.gone()
+
+        await rig.claim_gone(seconds=0.1)
+
+    on_a_cell(tmp_path, story)
+
+
+def test_the_claim_of_another_cell_is_left_to_it(tmp_path):
+    """A deployment that was moved away took its claims along; an Instance that goes leaves them."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        claim = await rig.claim()
+        told = claim.metadata.labels | {labels.SOURCE_CLUSTER: "cell-two"}
+        await rig.project.patch(
+            claim, replace(claim, metadata=replace(claim.metadata, labels=told))
+        )
+        await rig.scale(0)
+        await rig.remove()
+
+        await rig.gone()
+        assert (await rig.claim()).metadata.uid == claim.metadata.uid
+
+    on_a_cell(tmp_path, story)

@@ -1,0 +1,154 @@
+"""A grant that was given back lets nobody through, however long a cache shows it."""
+
+from msgspec.structs import replace
+
+from compute.api import labels
+from compute.api.compute import WorkloadDeployment
+from compute.controllers.cell.instance import claims
+from compute.controllers.cell.instance.quota_gate import GivenBack
+from kubekit.client.transport import Place
+from kubekit.runtime.requests import cluster_name
+from tests.support.compute.builders import instance
+from tests.support.compute.cell_rig import CELL, CLAIM, NAMESPACE, Rig, on_a_cell, waiting
+from tests.support.compute.quota_builders import wanted
+
+
+def test_a_grant_that_this_cell_gave_back_lets_nobody_through(tmp_path):
+    """While the project is away the slot's grant counts as it was last seen, unless it was given back."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        await rig.stage.rest()
+        rig.shop.deaf = True  # its watch is half open
+        await rig.scale(0)
+        await rig.delete()
+        await rig.stop_machine()
+        await rig.claim_gone()
+        await rig.gone()
+        rig.shop.cut()
+        await rig.scale(1)
+        await rig.instance()
+        await rig.stage.rest()
+
+        assert waiting(await rig.seen())
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_grant_that_was_given_back_as_forgotten_lets_nobody_through(tmp_path):
+    """The Instance went while its project was away; its claim was found and given back later."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        await rig.stage.rest()
+        rig.shop.deaf = True
+        await rig.scale(0)
+        held = await rig.seen()
+        await rig.delete()
+        held = await rig.seen(lambda i: i.deleting)
+        await rig.cell.patch(held, replace(held, metadata=replace(held.metadata, finalizers=())))
+        await rig.gone()
+        await rig.claim_gone()
+        rig.shop.cut()
+        await rig.scale(1)
+        await rig.instance()
+        await rig.stage.rest()
+
+        assert waiting(await rig.seen())
+
+    on_a_cell(tmp_path, story)
+
+
+def test_what_was_given_back_is_forgotten_once_it_has_gone(tmp_path):
+    """A cell whose deployments come and go would otherwise remember every name there ever was."""
+
+    async def story(rig: Rig) -> None:
+        given_back: GivenBack = {}
+        made = claims.controllers(rig.planes, rig.settings, rig.stage.kit, given_back)
+        given_back["shop", "default", CLAIM] = "uid-1"
+        rig.stage.start(*made)
+        await rig.deploy()
+        await rig.planes.reach(cluster_name("shop"))
+        await rig.stage.rest()
+        await rig.project.delete(await rig.project.create(wanted(instance(), CELL)))
+        await rig.stage.rest()
+
+        assert given_back == {}
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_claim_that_an_earlier_deployment_left_is_adopted(tmp_path):
+    """Once it was seen to be there it is this one's, and counts as such while the project is away."""
+
+    async def story(rig: Rig) -> None:
+        earlier = wanted(instance(labels={labels.DEPLOYMENT_UID: "uid-of-the-earlier"}), CELL)
+        await rig.deploy()
+        await rig.project.create(earlier)
+        rig.start()
+        await rig.running()
+        owner = await rig.cell.get(WorkloadDeployment, "web-home-dfw", NAMESPACE)
+        kept = await rig.claim()
+        assert kept.metadata.labels[labels.DEPLOYMENT_UID] == owner.metadata.uid
+
+        await rig.stage.rest()
+        rig.shop.cut()
+        await rig.remove()
+        await rig.gone()
+        await rig.instance()
+        await rig.seen(lambda i: not waiting(i))
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_claim_that_goes_while_it_is_adopted_lets_nobody_through(tmp_path):
+    """It was read a moment before, and is given back by whoever found it forgotten."""
+
+    async def story(rig: Rig) -> None:
+        earlier = wanted(instance(labels={labels.DEPLOYMENT_UID: "uid-of-the-earlier"}), CELL)
+        await rig.deploy()
+        left = await rig.project.create(earlier)
+        await rig.answer()
+
+        async def given_back(verb: str, place: Place) -> None:
+            if (verb, place.resource.kind) == ("patch", "ResourceClaim"):
+                rig.shop.crossing = None
+                await rig.project.delete(await rig.claim())
+
+        rig.shop.crossing = given_back
+        rig.start()
+        await rig.instance()
+        await rig.claim(lambda claim: claim.metadata.uid != left.metadata.uid)
+        await rig.stage.rest()
+
+        assert waiting(await rig.seen())
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_grant_of_an_earlier_deployment_lets_nobody_through(tmp_path):
+    """Another process gave it back when the deployment went, which nobody here was told of."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        await rig.stage.rest()
+        rig.shop.deaf = True
+        await rig.project.delete(await rig.claim())
+        rig.shop.cut()
+        for plane in (CELL, "hub"):
+            await rig.undeploy(plane)
+        await rig.remove()
+        await rig.gone(seconds=3600)
+        await rig.deploy()
+        await rig.instance()
+        await rig.stage.rest()
+
+        assert waiting(await rig.seen())
+
+    on_a_cell(tmp_path, story)

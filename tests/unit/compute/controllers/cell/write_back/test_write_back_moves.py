@@ -1,0 +1,160 @@
+"""Copies that more than one cell, or more than one deployment, has a claim to."""
+
+from msgspec.structs import replace
+
+from compute.api import labels
+from compute.api.compute import Instance, WorkloadDeployment
+from compute.api.karmada_work import (
+    ResourceBinding,
+    ResourceBindingSpec,
+    TargetCluster,
+    TemplateRef,
+)
+from kubekit.api.meta import ObjectMeta
+from kubekit.client.options import DeleteOptions
+from tests.support.compute.cell_rig import CELL, NAME, NAMESPACE, Rig, is_ready, on_a_cell
+
+OTHER = "cell-two"
+
+
+async def copied(rig: Rig, true=lambda _: True, name: str = NAME, seconds: float = 60) -> Instance:
+    return await rig.stage.named("hub", Instance, name, NAMESPACE, true, seconds)
+
+
+async def no_copy(rig: Rig, name: str = NAME, seconds: float = 60) -> None:
+    await rig.stage.gone("hub", Instance, name, NAMESPACE, seconds)
+
+
+async def bind(rig: Rig, *cells: str) -> None:
+    """Choose cells for the deployment, as the engine does."""
+    reference = TemplateRef(
+        api_version="compute.datumapis.com/v1alpha",
+        kind="WorkloadDeployment",
+        name="web-home-dfw",
+        namespace=NAMESPACE,
+    )
+    spec = ResourceBindingSpec(
+        resource=reference, clusters=tuple(TargetCluster(name=cell) for cell in cells)
+    )
+    name = "web-home-dfw-workloaddeployment"
+    metadata = ObjectMeta(name=name, namespace=NAMESPACE)
+    found = await rig.upstairs.find(ResourceBinding, name, NAMESPACE)
+    if found:
+        await rig.upstairs.patch(found, replace(found, spec=spec))
+    else:
+        await rig.upstairs.create(ResourceBinding(metadata=metadata, spec=spec))
+
+
+async def copy_of_another(rig: Rig, ordinal: int = 0, cell: str | None = OTHER) -> Instance:
+    """A copy that another cell wrote, or the original, which did not say who it was."""
+    owner = await rig.upstairs.get(WorkloadDeployment, "web-home-dfw", NAMESPACE)
+    told = {labels.DEPLOYMENT_NAME: "web-home-dfw"}
+    if cell:
+        told |= {labels.SOURCE_CLUSTER: cell}
+    metadata = ObjectMeta(
+        name=f"web-home-dfw-{ordinal}",
+        namespace=NAMESPACE,
+        labels=told,
+        owner_references=(owner.reference(controller=True),),
+    )
+    return await rig.upstairs.create(Instance(metadata=metadata, spec=owner.spec.template.spec))
+
+
+def written_here(copy: Instance) -> bool:
+    return copy.metadata.labels.get(labels.SOURCE_CLUSTER) == CELL
+
+
+def test_w62_the_copy_of_another_cell_is_left_to_it(tmp_path):
+    """As long as the engine has not chosen this cell, it does not write over the other's."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await bind(rig, OTHER)
+        theirs = await copy_of_another(rig)
+        await rig.running()
+        await rig.stage.rest()
+        assert await rig.upstairs.get(Instance, NAME, NAMESPACE) == theirs
+
+        await rig.upstairs.delete(theirs)
+
+        await copied(rig, written_here, seconds=61)
+
+    on_a_cell(tmp_path, story)
+
+
+def test_w62_a_cell_takes_over_what_the_engine_has_moved_to_it(tmp_path):
+    """The copies of the cell before are written over, and those of closed slots removed."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await bind(rig, CELL)
+        await copy_of_another(rig)
+        await copy_of_another(rig, 1)
+        going = await copy_of_another(rig, 2)
+        held = replace(going.metadata, finalizers=("example.com/slow",))
+        await rig.upstairs.patch(going, replace(going, metadata=held))
+        await rig.upstairs.delete(going)
+        await rig.running()
+
+        await copied(rig, lambda c: written_here(c) and is_ready(c))
+        await no_copy(rig, "web-home-dfw-1")
+        assert await rig.stage.quiet() == []
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_copy_of_the_original_is_adopted(tmp_path):
+    """A copy that does not say who wrote it becomes this cell's."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await copy_of_another(rig, cell=None)
+        await rig.running()
+
+        await copied(rig, lambda c: written_here(c) and is_ready(c))
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_copy_that_moved_away_is_not_deleted(tmp_path):
+    """When another cell has taken a copy over, the end of the Instance here does not end it."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        copy = await copied(rig, is_ready)
+        await bind(rig, OTHER)
+        told = copy.metadata.labels | {labels.SOURCE_CLUSTER: OTHER}
+        await rig.upstairs.patch(copy, replace(copy, metadata=replace(copy.metadata, labels=told)))
+        await rig.remove()
+        await rig.gone()
+        await rig.stage.rest()
+
+        assert (await rig.upstairs.get(Instance, NAME, NAMESPACE)).metadata.uid == copy.metadata.uid
+
+    on_a_cell(tmp_path, story)
+
+
+def test_a_copy_of_an_earlier_deployment_goes_with_it_and_is_made_anew(tmp_path):
+    """What another controls is left to it, even under the same name."""
+
+    async def story(rig: Rig) -> None:
+        rig.start()
+        await rig.deploy()
+        await rig.running()
+        first = await copied(rig, is_ready)
+        here = await rig.cell.get(WorkloadDeployment, "web-home-dfw", NAMESPACE)
+        old = await rig.upstairs.get(WorkloadDeployment, "web-home-dfw", NAMESPACE)
+        await rig.upstairs.delete(old, DeleteOptions(propagation="Background"))
+        await rig.stage.gone("hub", WorkloadDeployment, "web-home-dfw", NAMESPACE)
+        metadata = ObjectMeta(name="web-home-dfw", namespace=NAMESPACE)
+        new = await rig.upstairs.create(replace(here, metadata=metadata))
+
+        fresh = await copied(rig, lambda c: c.metadata.uid != first.metadata.uid)
+        assert fresh.metadata.owner_references[0].uid == new.metadata.uid
+
+    on_a_cell(tmp_path, story)

@@ -1,0 +1,160 @@
+"""The admission webhooks of Workloads: AdmissionReviews as a kube-apiserver writes them, and the answers."""
+
+import base64
+from typing import Any
+
+import msgspec
+import pytest
+
+from compute.controllers.management.admission.webhooks import MUTATE, VALIDATE, handlers
+from compute.controllers.management.admission.workload_admission import WorkloadAdmission
+from tests.support.compute.validation_builders import sandbox
+from tests.support.compute.workload_builders import PROJECT, Story, binding
+from tests.support.kubekit.stage import Stage, staged
+
+Document = dict[str, Any]
+CODES = "spec/placements/0/cityCodes"
+POLICY = "spec/placements/0/scaleSettings/instanceManagementPolicy"
+UID = "705ab4f5-6393-11e8-b7cc-42010a800002"
+
+
+def review(new: Document | None, old: Document | None = None, **changes: Any) -> Document:
+    """A review in all its parts, the nulls of Go among them."""
+    kind = {"group": "compute.datumapis.com", "version": "v1alpha", "kind": "Workload"}
+    resource = {"group": kind["group"], "version": kind["version"], "resource": "workloads"}
+    request = {
+        "uid": UID,
+        "kind": kind,
+        "resource": resource,
+        "requestKind": kind,
+        "requestResource": resource,
+        "name": "web",
+        "namespace": "default",
+        "operation": "CREATE" if old is None else "UPDATE",
+        "userInfo": {
+            "username": "system:admin",
+            "groups": ["system:masters", "system:authenticated"],
+            "extra": {"iam.miloapis.com/parent-name": [PROJECT]},
+        },
+        "object": new,
+        "oldObject": old,
+        "dryRun": False,
+        "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},
+    }
+    return {
+        "kind": "AdmissionReview",
+        "apiVersion": "admission.k8s.io/v1",
+        "request": request | changes,
+    }
+
+
+def answered(directory: Any, path: str, *bodies: Document | bytes) -> list[Document]:
+    """What the webhook at the path answers to each body, in a project that offers DFW."""
+    answers: list[Document] = []
+
+    async def story(stage: Stage) -> None:
+        await stage.client(PROJECT).create(binding("DFW"))
+        handle = handlers(WorkloadAdmission(stage.role("projects")))[path]
+        for body in bodies:
+            raw = body if isinstance(body, bytes) else msgspec.json.encode(body)
+            answers.append(msgspec.json.decode(await handle(raw)))
+
+    told: Story = story
+    staged(directory, told, ("projects", PROJECT))
+    return answers
+
+
+def test_the_mutating_webhook_answers_with_a_patch(tmp_path):
+    """A JSON patch in base64 that adds the default, and nothing where nothing is missing."""
+    filled, whole = answered(
+        tmp_path, MUTATE, review(sandbox({POLICY: ""})), review(sandbox({POLICY: "Parallel"}))
+    )
+
+    assert {name: filled[name] for name in ("apiVersion", "kind")} == {
+        "apiVersion": "admission.k8s.io/v1",
+        "kind": "AdmissionReview",
+    }
+    patch = filled["response"].pop("patch")
+    assert filled["response"] == {"uid": UID, "allowed": True, "patchType": "JSONPatch"}
+    assert msgspec.json.decode(base64.b64decode(patch)) == [
+        {"op": "add", "path": f"/{POLICY}", "value": "OrderedReady"}
+    ]
+    assert whole["response"] == {"uid": UID, "allowed": True}
+
+
+def test_the_validating_webhook_refuses_with_a_status(tmp_path):
+    """Code, reason, and a cause for each field; what is right is allowed."""
+    wrong, right = answered(
+        tmp_path, VALIDATE, review(sandbox({CODES: ["XXX"]})), review(sandbox())
+    )
+
+    status = wrong["response"]["status"]
+    assert (wrong["response"]["uid"], wrong["response"]["allowed"]) == (UID, False)
+    assert (status["code"], status["reason"]) == (422, "Invalid")
+    assert 'supported values: "DFW"' in status["message"]
+    (cause,) = status["details"]["causes"]
+    assert cause["field"] == "spec.placements[0].cityCodes[0]"
+    assert right["response"] == {"uid": UID, "allowed": True}
+
+
+def test_a_warning_reaches_the_client(tmp_path):
+    """A city that was withdrawn is kept, and the user is told."""
+    old = sandbox({CODES: ["DFW", "SIN"]})
+    new = sandbox({CODES: ["DFW", "SIN"], "spec/template/metadata": {"labels": {"a": "b"}}})
+    (kept,) = answered(tmp_path, VALIDATE, review(new, old))
+
+    assert kept["response"]["allowed"]
+    (warning,) = kept["response"]["warnings"]
+    assert 'city "SIN" is no longer offered' in warning
+
+
+@pytest.mark.parametrize("path", [MUTATE, VALIDATE])
+@pytest.mark.parametrize(
+    "asked",
+    [
+        review(None, sandbox(), operation="DELETE"),
+        review(sandbox({CODES: ["XXX"]}), sandbox(), subResource="status"),
+        review(
+            {"kind": "Scale", "apiVersion": "autoscaling/v1", "spec": {"replicas": 1}},
+            subResource="scale",
+        ),
+    ],
+    ids=["delete", "status", "scale"],
+)
+def test_what_leaves_the_spec_alone_is_allowed(tmp_path, path, asked):
+    """Deletions and subresources, should a configuration send them."""
+    (answer,) = answered(tmp_path, path, asked)
+
+    assert answer["response"] == {"uid": UID, "allowed": True}
+
+
+@pytest.mark.parametrize("path", [MUTATE, VALIDATE])
+@pytest.mark.parametrize(
+    ("body", "why"),
+    [
+        (b"", "it is not JSON"),
+        (b"[]", "expected object, got array"),
+        ({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1beta1"}, "no AdmissionRev"),
+        ({"kind": "AdmissionReview", "apiVersion": "admission.k8s.io/v1"}, "request: it is requi"),
+        (review(sandbox()) | {"request": {"uid": UID}}, "request.kind: it is required"),
+    ],
+    ids=["empty", "list", "another version", "no request", "half a request"],
+)
+def test_a_body_that_is_no_review_is_refused(tmp_path, path, body, why):
+    """With a status that says why, as the answer to a review."""
+    (answer,) = answered(tmp_path, path, body)
+
+    assert answer["kind"] == "AdmissionReview"
+    assert answer["response"]["allowed"] is False
+    assert answer["response"]["status"]["code"] == 400
+    assert why in answer["response"]["status"]["message"]
+
+
+def test_the_project_is_the_one_that_the_request_names(tmp_path):
+    """A project that is not known is a passing trouble, and never another's project."""
+    user = {"username": "ann", "extra": {"iam.miloapis.com/parent-name": ["attic"]}}
+    (answer,) = answered(tmp_path, VALIDATE, review(sandbox(), userInfo=user))
+
+    assert answer["response"]["allowed"] is False
+    assert answer["response"]["status"]["code"] == 503
+    assert "the project attic is not known here yet" in answer["response"]["status"]["message"]

@@ -1,0 +1,358 @@
+"""A project's deployment goes to the hub, and is kept there as the project wants it."""
+
+import msgspec
+
+from compute.api import annotations, labels, names
+from compute.api.compute import WorkloadDeployment
+from compute.api.karmada import PropagationPolicy
+from compute.controllers.management.federator import controller as federator
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import ObjectMeta
+from kubekit.runtime.requests import cluster_name
+from tests.support.compute.builders import condition
+from tests.support.compute.federation_builders import PROJECT, original, with_meta
+from tests.support.compute.management_builders import WEB, Setting, held, room_of, set_up, upstream
+
+ROOM = annotations.FEDERATION_NAMESPACE
+AVAILABLE = condition("Available", "True", "StableInstanceFound")
+
+
+def test_a_deployment_reaches_the_hub(tmp_path):
+    """Its namespace, its copy with the labels that choose a cell, and its city's policy are made."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        sent = await on.deploy()
+        copy = await on.copy()
+        room = await on.stage.client("hub").get(Namespace, on.room)
+        told = upstream() | {labels.TOPOLOGY_CITY_CODE: "DFW", labels.WORKLOAD_UID: "uid-web"}
+
+        assert (copy.metadata.labels, copy.spec) == (told, sent.spec)
+        assert room.metadata.labels.items() >= upstream().items()
+        await on.stage.named("hub", PropagationPolicy, "city-dfw", on.room)
+        await on.told((WEB, "Normal", "Federated"))
+        await on.stage.rest()
+        assert await on.stage.quiet() == []
+
+    set_up(tmp_path, story)
+
+
+def test_it_is_noted_and_held_before_the_hub_hears_of_it(tmp_path):
+    """Where it goes and the finalizer are written at once, before anything is made on the hub."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.copy()
+        noted = await on.project(held)
+
+        assert noted.metadata.annotations == {ROOM: on.room}
+        shop = [n for n, write in enumerate(on.stage.writes) if write[0] == "shop"]
+        hub = [n for n, write in enumerate(on.stage.writes) if write[0] == "hub"]
+        key = f"default/{WEB}"
+        written = [n for n in shop if on.stage.writes[n][2].endswith(key)]
+        made = [n for n in hub if on.room in on.stage.writes[n][2]]
+        assert len(written) == 2
+        assert written[1] < made[0]
+
+    set_up(tmp_path, story)
+
+
+def test_a_change_reaches_the_hub(tmp_path):
+    """The spec is carried as it is."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.copy()
+        sent = await on.project(held)
+        scale = msgspec.structs.replace(sent.spec.scale_settings, min_replicas=7)
+        spec = msgspec.structs.replace(sent.spec, scale_settings=scale)
+        await on.stage.client("shop").patch(sent, msgspec.structs.replace(sent, spec=spec))
+
+        await on.copy(lambda copy: copy.spec == spec)
+
+    set_up(tmp_path, story)
+
+
+def test_w19_what_the_cell_must_obey_travels_and_so_does_its_absence(tmp_path):
+    """An error in referenced data reaches the hub; once it is lifted it is gone there too."""
+    told = {annotations.REFERENCED_DATA_ERROR: "{}", annotations.SUSPENDED: "true"}
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        sent = await on.deploy(annotations=told | {"team": "blue"})
+        copy = await on.copy()
+        assert copy.metadata.annotations == told
+        await on.change("hub", copy, annotations=told | {"karmada": "x"})
+        await on.project(held)
+        await on.change("shop", sent, annotations={ROOM: on.room})
+
+        await on.copy(lambda c: c.metadata.annotations == {"karmada": "x"})
+
+    set_up(tmp_path, story)
+
+
+def test_w22_two_spellings_of_a_city_have_a_policy_each(tmp_path):
+    """Cells are chosen by the exact word, so LAX and lax are two cities and never share a policy."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy("a-home-lax", "LAX")
+        await on.deploy("b-home-lax", "lax")
+
+        for city in ("LAX", "lax"):
+            policy = await on.stage.named("hub", PropagationPolicy, names.policy(city), on.room)
+            (selector,) = policy.spec.resource_selectors
+            assert selector.label_selector is not None
+            assert selector.label_selector.match_labels == {labels.TOPOLOGY_CITY_CODE: city}
+        await on.stage.rest()
+        assert await on.stage.quiet() == []
+
+    set_up(tmp_path, story)
+
+
+def test_another_city_gets_its_policy_too(tmp_path):
+    """A deployment that moves to another city is sent by that city's policy."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.copy()
+        sent = await on.project(held)
+        spec = msgspec.structs.replace(sent.spec, city_code="LHR")
+        await on.stage.client("shop").patch(sent, msgspec.structs.replace(sent, spec=spec))
+
+        await on.stage.named("hub", PropagationPolicy, "city-lhr", on.room)
+        assert (await on.copy()).metadata.labels[labels.TOPOLOGY_CITY_CODE] == "LHR"
+
+    set_up(tmp_path, story)
+
+
+def test_what_somebody_changes_on_the_hub_is_put_back(tmp_path):
+    """Labels of ours on the copy and on the namespace are repaired; those of others stay."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        copy = await on.copy()
+        room = await on.stage.client("hub").get(Namespace, on.room)
+        wrong = {labels.TOPOLOGY_CITY_CODE: "XXX", "team": "blue"}
+        await on.change("hub", copy, labels=copy.metadata.labels | wrong)
+        await on.change("hub", room, labels={"team": "blue"})
+
+        right = copy.metadata.labels | {"team": "blue"}
+        await on.copy(lambda c: c.metadata.labels == right)
+        mended = {"team": "blue"} | upstream()
+        await on.stage.named(
+            "hub", Namespace, on.room, "", lambda n: n.metadata.labels.items() >= mended.items()
+        )
+
+    set_up(tmp_path, story)
+
+
+def test_what_somebody_deletes_on_the_hub_is_made_anew(tmp_path):
+    """The copy alone, or the whole namespace with it."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        first = await on.copy()
+        await on.stage.client("hub").delete(first)
+        second = await on.copy(lambda c: c.metadata.uid != first.metadata.uid)
+        await on.stage.client("hub").delete(await on.stage.client("hub").get(Namespace, on.room))
+
+        await on.copy(lambda c: c.metadata.uid not in (first.metadata.uid, second.metadata.uid))
+
+    set_up(tmp_path, story)
+
+
+def test_what_a_user_edits_in_the_note_is_put_back(tmp_path):
+    """The annotation and the finalizer are the federator's."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        sent = await on.deploy()
+        await on.copy()
+        await on.project(held)
+        await on.change("shop", sent, annotations={ROOM: "elsewhere"}, finalizers=())
+
+        mended = await on.project(held)
+        assert mended.metadata.annotations == {ROOM: on.room}
+
+    set_up(tmp_path, story)
+
+
+def test_a_city_that_cannot_be_a_label_is_refused(tmp_path):
+    """The user is told which field is wrong, and nothing goes to the hub."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy(city="San José")
+
+        seen = await on.project(lambda d: d.status.conditions)
+        (available,) = seen.status.conditions
+        assert (available.status, available.reason) == ("False", "NoCellForCity")
+        assert "spec.cityCode 'San José'" in available.message
+        await on.told((WEB, "Warning", "NoCellForCity"), ("web", "Warning", "CityStuck"))
+        assert await on.stage.client("hub").find(Namespace, on.room) is None
+        assert await on.stage.quiet() == []
+
+    set_up(tmp_path, story)
+
+
+def test_a_project_that_cannot_be_a_label_is_refused(tmp_path):
+    """A name too long for a label could be found again by nobody."""
+    name = "p" * 60
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.stage.engage("projects", name)
+        await room_of(on.stage, name)
+        made = with_meta(original(), uid="", generation=0)
+        await on.stage.client(name).create(made)
+
+        seen = await on.stage.named(
+            name, WorkloadDeployment, WEB, true=lambda d: d.status.conditions
+        )
+        assert "longer than" in seen.status.conditions[0].message
+
+    set_up(tmp_path, story)
+
+
+def test_two_projects_do_not_mix(tmp_path):
+    """Deployments of one name in two projects have a copy and a report of their own."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.stage.engage("projects", "blog")
+        room = await room_of(on.stage, "blog")
+        await on.deploy()
+        made = with_meta(original(), uid="", generation=0)
+        await on.stage.client("blog").create(made)
+        await on.stage.named("hub", WorkloadDeployment, WEB, room)
+        await on.report(AVAILABLE, ready_replicas=5)
+
+        await on.project(lambda d: d.status.ready_replicas == 5)
+        await on.stage.rest()
+        other = await on.stage.client("blog").get(WorkloadDeployment, WEB, "default")
+        assert other.status.ready_replicas == 0
+
+    set_up(tmp_path, story)
+
+
+def test_a_report_for_a_project_that_is_not_engaged_is_not_lost(tmp_path):
+    """The hub tells of it once; the project, when it comes, is looked at all the same."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.copy()
+        await on.stage.rest()
+        await on.planes.projects.disengage(cluster_name(PROJECT))
+        await on.report(AVAILABLE, ready_replicas=5)
+        await on.stage.rest()
+        assert (await on.project()).status.ready_replicas == 0
+        await on.stage.engage("projects", PROJECT)
+
+        await on.project(lambda d: d.status.ready_replicas == 5)
+
+    set_up(tmp_path, story)
+
+
+def test_a_hub_that_is_away_is_caught_up_with(tmp_path):
+    """Nothing is lost while the hub does not answer, neither a deployment nor a report."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.copy()
+        await on.stage.rest()
+        on.hub.cut()
+        await on.deploy("api-home-dfw")
+        await on.report(AVAILABLE, ready_replicas=5)
+        await on.stage.rest(120)
+        assert (await on.project()).status.ready_replicas == 0
+        on.hub.heal()
+
+        await on.copy(name="api-home-dfw")
+        await on.project(lambda d: d.status.ready_replicas == 5)
+
+    set_up(tmp_path, story)
+
+
+def test_two_federators_at_once_come_to_the_same(tmp_path):
+    """Neither spoils what the other does, and users are told once."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers, copies=2)
+        for city in ("DFW", "LHR", "SIN"):
+            await on.deploy(f"web-home-{city.lower()}", city)
+        for city in ("DFW", "LHR", "SIN"):
+            await on.copy(name=f"web-home-{city.lower()}")
+        await on.report(AVAILABLE, ready_replicas=5)
+
+        await on.project(lambda d: d.status.ready_replicas == 5)
+        await on.stage.rest()
+        assert await on.stage.quiet() == []
+        cities = ("dfw", "lhr", "sin")
+        federated = ((f"web-home-{city}", "Normal", "Federated") for city in cities)
+        available = ((name, "Normal", "CityAvailable") for name in (WEB, "web"))
+        await on.told(*federated, *available)
+
+    set_up(tmp_path, story)
+
+
+def test_a_restart_writes_nothing(tmp_path):
+    """A federator that begins with everything done only looks."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.report(AVAILABLE, ready_replicas=5)
+        await on.project(lambda d: d.status.ready_replicas == 5)
+        await on.stage.rest()
+        before = len(on.stage.writes)
+        await on.leave("projects", "hub")
+        await on.stage.engage("projects", PROJECT)  # before the hub is there
+        await on.stage.rest()
+        await on.stage.engage("hub", "hub")
+        await on.stage.rest()
+
+        assert on.stage.writes[before:] == []
+
+    set_up(tmp_path, story)
+
+
+def test_a_copy_in_a_terminating_namespace_is_waited_for(tmp_path):
+    """A hub namespace that is on its way out is made anew once it is gone."""
+
+    async def story(on: Setting) -> None:
+        hub = on.stage.client("hub")
+        held_up = ObjectMeta(name=on.room, labels=upstream(), finalizers=("example.com/slow",))
+        room = await hub.create(Namespace(metadata=held_up))
+        await hub.delete(room)
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.stage.rest()
+        assert await hub.find(WorkloadDeployment, WEB, on.room) is None
+        await on.change("hub", room, finalizers=())
+
+        await on.copy()
+
+    set_up(tmp_path, story)
+
+
+def test_w25_people_and_dashboards_are_told(tmp_path):
+    """Each step leaves an event on the deployment, and each pass counts."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.told((WEB, "Normal", "Federated"))
+
+        text = on.stage.kit.metrics.text().decode()
+        counted = 'controller_runtime_reconcile_total{controller="federator",result="success"}'
+        assert float(text.partition(counted)[2].split()[0]) >= 1
+
+    set_up(tmp_path, story)

@@ -1,0 +1,269 @@
+"""A deployment that is off the hub is held until nothing of it is left where anybody answers."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from compute.api import finalizers, karmada, labels, names
+from compute.api.compute import WorkloadDeployment
+from compute.api.karmada_work import ResourceBinding, Work, WorkloadTemplate, WorkSpec
+from compute.api.quota import ObjectRef, ResourceClaim, ResourceClaimSpec, ResourceRequest
+from compute.controllers.management.federator import controller as federator
+from compute.controllers.management.projector import controller as projector
+from compute.decide.quota import INSTANCES
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.kinds.events import Event
+from kubekit.api.meta import Object, ObjectMeta
+from kubekit.runtime.controller_factory import Kit
+from tests.support.compute.builders import NOW
+from tests.support.compute.federation_builders import PROJECT, on_hub, with_meta
+from tests.support.compute.management_builders import CELL, WEB, Setting, Still, held, set_up
+
+REQUESTS = (ResourceRequest(resource_type=INSTANCES, amount=1),)
+EXECUTION = "karmada.io/execution-controller"
+BOUND = names.resource_binding(WEB, "WorkloadDeployment")
+
+
+async def work(on: Setting, *, cell: str = CELL) -> Work:
+    """What the engine tells a cell to have; it is on its way out, and stays."""
+    client, space = on.stage.client("hub", "karmada"), names.execution_namespace(cell)
+    if await client.find(Namespace, space) is None:
+        await client.create(Namespace(metadata=ObjectMeta(name=space)))
+    copy = await on.copy()
+    told = {"name": WEB, "namespace": on.room, "labels": copy.metadata.labels}
+    manifest = {"apiVersion": copy.api_version, "kind": copy.kind, "metadata": told}
+    bound = {
+        "resourcebinding.karmada.io/name": BOUND,
+        "resourcebinding.karmada.io/namespace": on.room,
+    }
+    meta = ObjectMeta(
+        name=f"{WEB}-by-karmada", namespace=space, annotations=bound, finalizers=(EXECUTION,)
+    )
+    spec = WorkSpec(workload=WorkloadTemplate(manifests=(manifest,)))
+    made = await client.create(Work(metadata=meta, spec=spec))
+    await client.delete(made)
+    return made
+
+
+async def claim(on: Setting, *, cell: str = CELL, room: str = "") -> ResourceClaim:
+    """The claim of the first slot."""
+    told = {labels.SOURCE_CLUSTER: cell, labels.INSTANCE_NAMESPACE: room or on.room}
+    meta = ObjectMeta(name=names.claim(f"{WEB}-0"), namespace="default", labels=told)
+    project = ObjectRef(kind="Project", name=PROJECT)
+    made = ResourceClaim(
+        metadata=meta, spec=ResourceClaimSpec(consumer_ref=project, requests=REQUESTS)
+    )
+    return await on.stage.client("shop", "cell").create(made)
+
+
+async def begun(on: Setting) -> WorkloadDeployment:
+    """A deployment that is on the hub, and bound to a cell that answers."""
+    on.begin(federator.controllers, projector.controllers)
+    await on.deploy()
+    await on.cell("True", NOW)
+    hub = on.stage.client("hub")
+    cluster = await hub.get(karmada.Cluster, CELL)
+    await hub.patch(cluster, with_meta(cluster, labels={labels.TOPOLOGY_CITY_CODE: "DFW"}))
+    await on.copy()
+    return await on.project(held)
+
+
+async def end(on: Setting, plane: str, obj: Object) -> None:
+    """Have something go, whatever holds it."""
+    client, meta = on.stage.client(plane), obj.metadata
+    found = await client.find(type(obj), meta.name, meta.namespace)
+    if found is not None and meta.finalizers:
+        found = await client.patch(found, with_meta(found, finalizers=()))
+    if await client.find(type(obj), meta.name, meta.namespace) is not None:
+        assert found is not None
+        await client.delete(found)
+
+
+async def is_held(on: Setting, seconds: float = 60.0) -> bool:
+    await on.stage.quiet(seconds)
+    found = await on.stage.client("shop").find(WorkloadDeployment, WEB, "default")
+    return found is not None and held(found)
+
+
+async def is_gone(on: Setting, seconds: float = 2.0) -> None:
+    await on.stage.gone("shop", WorkloadDeployment, WEB, "default", seconds)
+
+
+async def notes(on: Setting) -> list[str]:
+    await on.stage.quiet(1.0)
+    told = (await on.stage.client("shop").every(Event)).items
+    return [event.note for event in told if event.reason == "Withdrawn"]
+
+
+def test_it_is_held_while_its_cell_has_work_left(tmp_path):
+    """The machine may still be stopping; the end of the Work tells that it has stopped."""
+
+    async def story(on: Setting) -> None:
+        sent = await begun(on)
+        left = await work(on)
+        await on.stage.client("shop").delete(sent)
+        assert await is_held(on)
+        await end(on, "hub", left)
+        await is_gone(on)
+        assert await notes(on) == [f"{WEB} is gone from DFW"]
+
+    set_up(tmp_path, story)
+
+
+def test_it_is_held_while_the_engine_has_its_binding(tmp_path):
+    """As long as that is there the engine may still tell a cell to run it."""
+
+    async def story(on: Setting) -> None:
+        sent = await begun(on)
+        await on.bind(CELL)
+        hub = on.stage.client("hub")
+        binding = await hub.get(ResourceBinding, BOUND, on.room)
+        await on.stage.client("shop").delete(sent)
+        assert await is_held(on)
+        await hub.delete(binding)
+        await is_gone(on)
+
+    set_up(tmp_path, story)
+
+
+@pytest.mark.parametrize("ready", ["Unknown", "False"])
+def test_a_cell_that_falls_silent_is_not_waited_for(tmp_path, ready):
+    """Nobody knows when it will answer; the user is told what is left, and where."""
+
+    async def story(on: Setting) -> None:
+        sent = await begun(on)
+        await work(on)
+        await on.stage.client("shop").delete(sent)
+        assert await is_held(on)
+        await on.cell(ready, NOW + timedelta(minutes=2))
+        await is_gone(on)
+        (note,) = await notes(on)
+        assert note == f"{WEB} is off the hub, and goes from {CELL} once that can be reached"
+
+    set_up(tmp_path, story)
+
+
+def test_a_cell_that_nobody_knows_is_not_waited_for(tmp_path):
+    """Its Cluster was deleted on the hub."""
+
+    async def story(on: Setting) -> None:
+        sent = await begun(on)
+        await work(on, cell="forgotten")
+        await on.stage.client("shop").delete(sent)
+        await is_gone(on)
+
+    set_up(tmp_path, story)
+
+
+@pytest.mark.parametrize("ahead", [-600, 0, 600])
+def test_a_cell_that_does_nothing_is_waited_for_five_minutes(tmp_path, ahead):
+    """It answers, and yet nobody may be at work there; whatever the clock of who waits says."""
+
+    async def story(on: Setting) -> None:
+        now = on.stage.environment.now
+        wrong = replace(on.stage.environment, now=lambda: now() + timedelta(seconds=ahead))
+        on.stage.kit = Kit(wrong, on.stage.kit.metrics, "test")
+        sent = await begun(on)
+        await work(on)
+        await on.stage.client("shop").delete(sent)
+        assert await is_held(on, 290.0)
+        await is_gone(on, 20.0)
+
+    set_up(tmp_path, story)
+
+
+def test_a_work_that_the_cache_does_not_tell_of_is_found(tmp_path):
+    """It is looked for by name in the cells of the city."""
+
+    async def story(on: Setting) -> None:
+        sent = await begun(on)
+        hub = on.stage.client("hub")
+        space = names.execution_namespace(CELL)
+        await hub.create(Namespace(metadata=ObjectMeta(name=space)))
+        name = names.work(on.room, WEB, "WorkloadDeployment")
+        meta = ObjectMeta(name=name, namespace=space)  # says nothing of what it is about
+        young = await hub.create(Work(metadata=meta, spec=WorkSpec()))
+        await on.stage.client("shop").delete(sent)
+        assert await is_held(on)
+        await hub.delete(young)
+        await is_gone(on, 300.0)
+
+    set_up(tmp_path, story)
+
+
+def test_it_is_held_while_an_instance_is_shown(tmp_path):
+    """A copy that outlives its deployment is seen as long as its cell answers."""
+
+    async def story(on: Setting) -> None:
+        sent = await begun(on)
+        copy = await on.write_back()
+        copy = await on.change("hub", copy, finalizers=("example.com/slow",))
+        await on.stage.client("shop").delete(sent)
+        assert await is_held(on)
+        await end(on, "hub", copy)
+        await is_gone(on)
+
+    set_up(tmp_path, story)
+
+
+def test_it_is_held_while_its_quota_is_not_given_back(tmp_path):
+    """The claim of a slot is deleted by the cell that made it."""
+
+    async def story(on: Setting) -> None:
+        sent = await begun(on)
+        left = await claim(on)
+        await on.stage.client("shop").delete(sent)
+        assert await is_held(on)
+        await end(on, "shop", left)
+        await is_gone(on)
+
+    set_up(tmp_path, story)
+
+
+def test_a_cell_that_is_back_is_waited_for_though_no_cache_shows_it_yet(tmp_path):
+    """That nobody answers there is asked of the hub before a machine is given up for it."""
+
+    async def story(on: Setting) -> None:
+        await on.cell("Unknown", NOW)
+        await on.engage("hub", Still(on.stage.planes["hub"], karmada.Cluster))
+        sent = await begun(on)
+        left = await claim(on)
+        await on.stage.client("shop").delete(sent)
+        assert await is_held(on)
+        await end(on, "shop", left)
+        await is_gone(on)
+
+    set_up(tmp_path, story)
+
+
+@pytest.mark.parametrize(
+    "of", [{"cell": "away"}, {"room": "ns-other"}], ids=["of a cell that is away", "of others"]
+)
+def test_claims_that_nobody_here_gives_back_hold_nothing(tmp_path, of):
+    """They are of a cell that does not answer, or of another namespace's Instance."""
+
+    async def story(on: Setting) -> None:
+        sent = await begun(on)
+        await claim(on, **of)
+        await on.stage.client("shop").delete(sent)
+        await is_gone(on)
+
+    set_up(tmp_path, story)
+
+
+def test_what_hangs_on_somebody_elses_deployment_is_not_waited_for(tmp_path):
+    """On the hub the name was taken by a stranger: his binding is his."""
+
+    async def story(on: Setting) -> None:
+        hub = on.stage.client("hub")
+        await hub.create(Namespace(metadata=ObjectMeta(name=on.room)))
+        await hub.create(with_meta(on_hub(), namespace=on.room, uid="", labels={}))
+        await on.bind(CELL)
+        sent = await on.deploy(finalizers=(finalizers.FEDERATOR,))
+        await on.stage.client("shop").delete(sent)
+        on.begin(federator.controllers)
+        await on.stage.gone("shop", WorkloadDeployment, WEB, "default")
+        assert await hub.find(ResourceBinding, BOUND, on.room) is not None
+
+    set_up(tmp_path, story)

@@ -1,0 +1,297 @@
+"""What the hub knows of a deployment is what its project shows."""
+
+from datetime import timedelta
+
+import msgspec
+
+from compute.api import karmada
+from compute.api.compute import WorkloadDeployment, WorkloadDeploymentStatus
+from compute.api.karmada_work import ResourceBinding, ResourceBindingSpec, TemplateRef
+from compute.controllers.management.federator import controller as federator
+from kubekit.api.meta import Condition, ObjectMeta
+from tests.support.compute.builders import condition
+from tests.support.compute.management_builders import CELL, WEB, Setting, set_up
+from tests.support.kubekit.plane_worlds import START
+
+AVAILABLE = condition("Available", "True", "StableInstanceFound")
+DATA = condition("ReferencedDataReady", "False", "SourceNotFound")
+FEDERATED = (WEB, "Normal", "Federated")
+AVAILABLE_ONCE = ((WEB, "Normal", "CityAvailable"), ("web", "Normal", "CityAvailable"))
+STUCK = ("web", "Warning", "CityStuck")
+
+
+def _available(deployment: WorkloadDeployment) -> Condition | None:
+    return next((c for c in deployment.status.conditions if c.type == "Available"), None)
+
+
+def _because(reason: str):
+    return lambda d: (told := _available(d)) is not None and told.reason == reason
+
+
+def test_the_cells_report_reaches_the_project(tmp_path):
+    """The hub's status is the project's, at once; and then nobody writes any more."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.report(AVAILABLE, replicas=2, ready_replicas=1, desired_replicas=2)
+
+        seen = await on.project(lambda d: d.status.ready_replicas == 1)
+        assert seen.status == (await on.copy()).status
+        await on.stage.rest()
+        assert await on.stage.quiet() == []
+
+    set_up(tmp_path, story)
+
+
+def test_what_the_project_says_itself_is_kept(tmp_path):
+    """Referenced data are resolved in the project, and the hub cannot know."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.copy()
+        await on.stage.rest()
+        shown = await on.project()
+        status = msgspec.structs.replace(shown.status, conditions=(DATA,))
+        told = msgspec.structs.replace(shown, status=status)
+        await on.stage.client("shop").patch_status(shown, told)
+        await on.report(AVAILABLE, ready_replicas=1)
+
+        seen = await on.project(_because("StableInstanceFound"))
+        assert DATA in seen.status.conditions
+
+    set_up(tmp_path, story)
+
+
+def test_a_users_edit_of_the_status_is_put_back(tmp_path):
+    """The project's status says what the hub's says."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.report(AVAILABLE, ready_replicas=1)
+        seen = await on.project(lambda d: d.status.ready_replicas == 1)
+        status = WorkloadDeploymentStatus(ready_replicas=9)
+        wrong = msgspec.structs.replace(seen, status=status)
+        await on.stage.client("shop").patch_status(seen, wrong)
+
+        await on.project(lambda d: d.status == seen.status)
+
+    set_up(tmp_path, story)
+
+
+def test_a_city_without_a_cell_says_so(tmp_path):
+    """The user is told that nothing runs, whatever an earlier cell reported; until there is one."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.report(AVAILABLE, replicas=2, ready_replicas=2)
+        await on.bind(refused="0/3 clusters are available")
+
+        seen = await on.project(_because("NoCellForCity"))
+        told = _available(seen)
+        assert told is not None
+        assert told.message == "No cell serves DFW: 0/3 clusters are available"
+        assert seen.status.ready_replicas == 0
+        await on.told(FEDERATED, *AVAILABLE_ONCE, (WEB, "Warning", "NoCellForCity"), STUCK)
+        await on.bind(CELL)
+        await on.project(_because("StableInstanceFound"))
+
+    set_up(tmp_path, story)
+
+
+def test_a_city_whose_only_cell_is_silent_says_since_when(tmp_path):
+    """There is a cell, so the city is not without one; it is told as soon as that is known."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.cell("True", START)
+        await on.deploy()
+        await on.bind(refused="0/1 clusters are available")
+        await on.project(_because("NoCellForCity"))
+        await on.cell("Unknown", START + timedelta(seconds=45))
+        seen = await on.project(_because("CellUnreachable"))
+        told = _available(seen)
+        assert told is not None
+        assert told.status == "False"
+        assert told.message.startswith("Cell cell-dfw has not reported since 2026-01-01T00:00:45Z;")
+        await on.cell("True", START + timedelta(seconds=90))
+        await on.project(_because("NoCellForCity"))
+
+    set_up(tmp_path, story)
+
+
+def test_a_cell_that_is_silent_is_not_taken_for_well(tmp_path):
+    """Unknown since the last renewal of the lease; the counts stay, and so does the rest at rest."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.report(AVAILABLE, replicas=2, ready_replicas=2)
+        await on.cell("True", START)
+        await on.bind(CELL)
+        await on.project(_because("StableInstanceFound"))
+        await on.lease(START + timedelta(seconds=5))
+        await on.cell("Unknown", START + timedelta(seconds=45))
+
+        seen = await on.project(_because("CellUnreachable"))
+        told = _available(seen)
+        assert told is not None
+        assert told.status == "Unknown"
+        assert "cell-dfw has not reported since 2026-01-01T00:00:05Z" in told.message
+        assert seen.status.ready_replicas == 2
+        await on.told(FEDERATED, *AVAILABLE_ONCE, (WEB, "Warning", "CellUnreachable"), STUCK)
+        await on.stage.rest()
+        assert await on.stage.quiet() == []
+
+    set_up(tmp_path, story)
+
+
+def test_a_cell_that_is_heard_of_again_is_believed_again(tmp_path):
+    """What it reported last is shown, and one word of Ready is enough for that."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.report(AVAILABLE, ready_replicas=2)
+        await on.cell("False", START)
+        await on.bind(CELL)
+        await on.project(_because("CellUnreachable"))
+        await on.cell("True", START + timedelta(seconds=60))
+
+        await on.project(_because("StableInstanceFound"))
+
+    set_up(tmp_path, story)
+
+
+def test_without_a_lease_the_clusters_own_word_tells_since_when(tmp_path):
+    """It is when Ready was last something else."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.cell("Unknown", START + timedelta(seconds=45))
+        await on.bind(CELL)
+
+        seen = await on.project(_because("CellUnreachable"))
+        told = _available(seen)
+        assert told is not None
+        assert "2026-01-01T00:00:45Z" in told.message
+
+    set_up(tmp_path, story)
+
+
+def test_a_lease_that_is_renewed_all_the_same_changes_nothing(tmp_path):
+    """The message stays as it is from pass to pass."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.lease(START + timedelta(hours=1))
+        await on.cell("Unknown", START + timedelta(seconds=45))
+        await on.bind(CELL)
+
+        seen = await on.project(_because("CellUnreachable"))
+        told = _available(seen)
+        assert told is not None
+        assert "2026-01-01T00:00:45Z" in told.message
+
+    set_up(tmp_path, story)
+
+
+def test_a_lease_that_was_never_renewed_says_nothing(tmp_path):
+    """The cluster's own word is left."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.lease(None)
+        await on.cell("Unknown", START + timedelta(seconds=45))
+        await on.bind(CELL)
+
+        seen = await on.project(_because("CellUnreachable"))
+        told = _available(seen)
+        assert told is not None
+        assert "2026-01-01T00:00:45Z" in told.message
+
+    set_up(tmp_path, story)
+
+
+def test_a_binding_of_something_else_is_passed_over(tmp_path):
+    """The hub carries other kinds too."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.bind(CELL)
+        await on.stage.rest()
+        before = on.passes("federator")
+        resource = TemplateRef(api_version="v1", kind="ConfigMap", namespace=on.room, name=WEB)
+        meta = ObjectMeta(name=f"{WEB}-configmap", namespace=on.room)
+        spec = ResourceBindingSpec(resource=resource)
+        await on.stage.client("hub").create(ResourceBinding(metadata=meta, spec=spec))
+        await on.stage.rest()
+
+        assert on.passes("federator") == before
+
+    set_up(tmp_path, story)
+
+
+def test_a_clusters_heartbeat_asks_for_nothing(tmp_path):
+    """Only what Ready says matters: a status that is renewed all the time costs no passes."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.cell("True", START)
+        await on.bind(CELL)
+        await on.stage.rest()
+        before = on.passes("federator")
+        client = on.stage.client("hub")
+        for nodes in range(5):
+            found = await client.get(karmada.Cluster, CELL)
+            summary = karmada.NodeSummary(total_num=nodes)
+            status = msgspec.structs.replace(found.status, node_summary=summary)
+            await client.patch_status(found, msgspec.structs.replace(found, status=status))
+        await on.stage.rest()
+
+        assert on.passes("federator") == before
+
+    set_up(tmp_path, story)
+
+
+def test_a_binding_of_an_earlier_deployment_says_nothing(tmp_path):
+    """It is of another object of the same name, and about to go."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.report(AVAILABLE, ready_replicas=2)
+        await on.cell("Unknown", START)
+        await on.bind(CELL)
+        await on.project(_because("CellUnreachable"))
+        await on.stage.client("hub").delete(await on.copy())
+        await on.copy(lambda c: c.status.ready_replicas == 0)
+
+        await on.project(lambda d: _available(d) is None)
+
+    set_up(tmp_path, story)
+
+
+def test_a_cell_that_never_reported_is_not_called_silent(tmp_path):
+    """Neither is one that the hub does not know, nor a binding that was not decided yet."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        await on.deploy()
+        await on.bind("cell-unknown")
+        await on.report(AVAILABLE, ready_replicas=2)
+        await on.project(_because("StableInstanceFound"))
+        await on.bind()
+        await on.stage.rest()
+
+        assert _because("StableInstanceFound")(await on.project())
+
+    set_up(tmp_path, story)

@@ -1,0 +1,181 @@
+"""Caches may cause work, never harm: what they show too late makes and removes nothing."""
+
+from typing import Any
+
+import msgspec
+
+from compute.api import annotations, finalizers
+from compute.api.compute import Instance, WorkloadDeployment
+from compute.controllers.management.federator import controller as federator
+from compute.controllers.management.projector import controller as projector
+from compute.decide.federation import projection
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import ObjectMeta
+from tests.support.compute.builders import instance
+from tests.support.compute.federation_builders import PROJECT, on_hub, original, with_meta
+from tests.support.compute.management_builders import (
+    WEB,
+    Setting,
+    Still,
+    Unaware,
+    held,
+    room_of,
+    set_up,
+    upstream,
+)
+
+
+async def _behind(on: Setting, namespace: str = "default") -> WorkloadDeployment:
+    """A deployment that the cache has seen, and will see no change of; the hub is not there yet."""
+    await room_of(on.stage, PROJECT, namespace)
+    made = with_meta(original(), namespace=namespace, uid="", generation=0)
+    sent = await on.stage.client("shop").create(made)
+    await on.leave("projects", "hub")
+    await on.engage("projects", Still(on.stage.planes["shop"]))
+    on.begin(federator.controllers)
+    await on.stage.rest()
+    return sent
+
+
+async def _hub_comes(on: Setting) -> None:
+    await on.stage.engage("hub", "hub")
+    await on.stage.rest(120)
+
+
+def test_what_is_gone_is_not_sent(tmp_path):
+    """A deployment that the cache still shows is not made on the hub."""
+
+    async def story(on: Setting) -> None:
+        await on.stage.client("shop").delete(await _behind(on))
+        await _hub_comes(on)
+
+        assert await on.stage.client("hub").find(Namespace, on.room) is None
+
+    set_up(tmp_path, story)
+
+
+def test_what_is_gone_with_its_namespace_is_not_sent(tmp_path):
+    """Nor is it looked for where it was."""
+
+    async def story(on: Setting) -> None:
+        shop = on.stage.client("shop")
+        room = await room_of(on.stage, PROJECT, "team")
+        await _behind(on, "team")
+        await shop.delete(await shop.get(Namespace, "team"))
+        await on.stage.gone("shop", Namespace, "team")
+        await _hub_comes(on)
+
+        assert await on.stage.client("hub").find(Namespace, room) is None
+
+    set_up(tmp_path, story)
+
+
+def test_what_has_become_wrong_is_not_sent(tmp_path):
+    """What goes to the hub is what the project says now."""
+
+    async def story(on: Setting) -> None:
+        sent = await _behind(on)
+        spec = msgspec.structs.replace(sent.spec, city_code="San José")
+        await on.stage.client("shop").patch(sent, msgspec.structs.replace(sent, spec=spec))
+        await _hub_comes(on)
+
+        assert await on.stage.client("hub").find(Namespace, on.room) is None
+
+    set_up(tmp_path, story)
+
+
+def test_the_room_of_an_earlier_namespace_removes_nothing_from_the_next(tmp_path):
+    """A cache that shows a namespace of yesterday does not decide which copies are strays."""
+
+    async def story(on: Setting) -> None:
+        shop, hub = on.stage.client("shop"), on.stage.client("hub")
+        room = await room_of(on.stage, PROJECT, "team")
+        noted = {annotations.FEDERATION_NAMESPACE: room}
+        made = with_meta(original(), namespace="team", uid="", generation=0, annotations=noted)
+        sent = await shop.create(with_meta(made, finalizers=(finalizers.FEDERATOR,)))
+        await on.leave("projects")
+        await on.engage("projects", Still(on.stage.planes["shop"]))
+        on.begin(federator.controllers)
+        copy = await on.stage.named("hub", WorkloadDeployment, WEB, room)
+        await on.stage.rest()
+        await on.change("shop", sent, finalizers=())
+        await shop.delete(await shop.get(Namespace, "team"))
+        await on.stage.gone("shop", Namespace, "team")
+        next_room = await room_of(on.stage, PROJECT, "team")
+        told = ObjectMeta(name=next_room, labels=upstream("team"))
+        await hub.create(Namespace(metadata=told))
+        await hub.create(with_meta(copy, namespace=next_room, uid="", resource_version=""))
+        await on.stage.rest(120)
+
+        assert await hub.find(WorkloadDeployment, WEB, next_room) is not None
+
+    set_up(tmp_path, story)
+
+
+def test_an_orphan_that_is_gone_is_not_looked_for(tmp_path):
+    """Somebody else has cleared it up."""
+
+    async def story(on: Setting) -> None:
+        hub = on.stage.client("hub")
+        await hub.create(Namespace(metadata=ObjectMeta(name=on.room, labels=upstream())))
+        orphan = await hub.create(with_meta(on_hub(), namespace=on.room, uid=""))
+        await on.leave("projects", "hub")
+        await on.engage("hub", Still(on.stage.planes["hub"]))
+        on.begin(federator.controllers)
+        await on.stage.rest()
+        await hub.delete(orphan)
+        await on.stage.engage("projects", PROJECT)
+        await on.stage.rest()
+
+        assert on.stage.kit.metrics.controller("federator").errors == 0
+        assert await on.stage.quiet() == []
+
+    set_up(tmp_path, story)
+
+
+def test_a_hub_that_does_not_know_deployments_is_not_taken_for_empty(tmp_path):
+    """Its "not found" is about the kind, so nothing is let go because of it."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers)
+        sent = await on.deploy()
+        await on.copy()
+        await on.stage.rest()
+        await on.leave("hub")
+        await on.engage("hub", Unaware(on.stage.planes["hub"]))
+        await on.stage.client("shop").delete(sent)
+        await on.stage.rest(120)
+        assert held(await on.project())
+        await on.leave("hub")
+        await on.stage.engage("hub", "hub")
+
+        await on.stage.gone("shop", WorkloadDeployment, WEB, "default")
+        assert await on.stage.client("hub").find(WorkloadDeployment, WEB, on.room) is None
+
+    set_up(tmp_path, story)
+
+
+def test_a_projection_that_is_gone_with_its_namespace_is_let_be(tmp_path):
+    """The cache still shows it when its copy goes."""
+
+    async def story(on: Setting) -> None:
+        shop, hub = on.stage.client("shop"), on.stage.client("hub")
+        room = await room_of(on.stage, PROJECT, "team")
+        told: dict[str, Any] = {"labels": upstream("team"), "uid": "", "generation": 0}
+        await hub.create(Namespace(metadata=ObjectMeta(name=room, labels=upstream("team"))))
+        copy = await hub.create(instance(0, namespace=room, **told))
+        owner = with_meta(original(), namespace="team", uid="", generation=0)
+        await shop.create(projection(copy, await shop.create(owner)))
+        await on.leave("projects")
+        await on.engage("projects", Still(on.stage.planes["shop"]))
+        on.begin(projector.controllers)
+        await on.stage.rest()
+        await shop.delete(await shop.get(Namespace, "team"))
+        await on.stage.gone("shop", Namespace, "team")
+        await hub.delete(copy)
+        await on.stage.rest()
+
+        assert await shop.find(Instance, f"{WEB}-0", "team") is None
+        assert await on.stage.quiet() == []
+
+    set_up(tmp_path, story)

@@ -1,0 +1,56 @@
+"""A deployment that is gone, and followed by another of its name, takes nothing of that one along."""
+
+from compute.api import annotations, finalizers
+from compute.api.compute import WorkloadDeployment
+from compute.controllers.management.federator import controller as federator
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import ObjectMeta
+from tests.support.compute.federation_builders import on_hub, original, with_meta
+from tests.support.compute.management_builders import WEB, Setting, Still, set_up, upstream
+
+
+async def _leaving(on: Setting) -> WorkloadDeployment:
+    """A deployment that is to go, as the cache will show it for ever; the hub is not there yet."""
+    noted = {annotations.FEDERATION_NAMESPACE: on.room}
+    held = with_meta(original(), uid="", generation=0, annotations=noted)
+    shop = on.stage.client("shop")
+    made = await shop.create(with_meta(held, finalizers=(finalizers.FEDERATOR,)))
+    await shop.delete(made)
+    await on.leave("projects", "hub")
+    await on.engage("projects", Still(on.stage.planes["shop"]))
+    on.begin(federator.controllers)
+    await on.stage.rest()
+    return await shop.get(WorkloadDeployment, WEB, "default")
+
+
+def test_a_copy_of_the_next_deployment_stays(tmp_path):
+    """Who still sees the one that is gone does not remove what another has sent for the next."""
+
+    async def story(on: Setting) -> None:
+        shop, hub = on.stage.client("shop"), on.stage.client("hub")
+        await on.change("shop", await _leaving(on), finalizers=())
+        await on.stage.gone("shop", WorkloadDeployment, WEB, "default")
+        await on.deploy()
+        await hub.create(Namespace(metadata=ObjectMeta(name=on.room, labels=upstream())))
+        await hub.create(with_meta(on_hub(), namespace=on.room, uid=""))
+        await on.stage.engage("hub", "hub")
+        await on.stage.rest(120)
+
+        assert await shop.find(WorkloadDeployment, WEB, "default") is not None
+        assert await hub.find(WorkloadDeployment, WEB, on.room) is not None
+
+    set_up(tmp_path, story)
+
+
+def test_a_copy_of_what_is_to_go_goes(tmp_path):
+    """As long as it is there itself, its copy is removed, however old the sight of it."""
+
+    async def story(on: Setting) -> None:
+        hub = on.stage.client("hub")
+        await _leaving(on)
+        await hub.create(Namespace(metadata=ObjectMeta(name=on.room, labels=upstream())))
+        await hub.create(with_meta(on_hub(), namespace=on.room, uid=""))
+        await on.stage.engage("hub", "hub")
+        await on.stage.gone("hub", WorkloadDeployment, WEB, on.room)
+
+    set_up(tmp_path, story)

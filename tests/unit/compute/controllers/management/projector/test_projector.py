@@ -1,0 +1,267 @@
+"""Every Instance that the hub knows of is shown in its project, exactly."""
+
+import msgspec
+
+from compute.api import labels
+from compute.api.compute import Instance
+from compute.controllers.management.federator import controller as federator
+from compute.controllers.management.projector import controller as projector
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import ObjectMeta
+from tests.support.compute.builders import condition, instance
+from tests.support.compute.management_builders import WEB, Setting, held, set_up, upstream
+
+FIRST = f"{WEB}-0"
+READY = condition("Ready", "True", "Available")
+WAITING = condition("Ready", "False", "Provisioning", "it is being set up")
+
+
+def test_an_instance_is_shown(tmp_path):
+    """With the copy's labels, spec and status; owned by the project's deployment, by its uid."""
+
+    async def story(on: Setting) -> None:
+        shown = await on.show_one(WAITING)
+        owner = await on.project()
+        copy = await on.stage.client("hub").get(Instance, FIRST, on.room)
+
+        uid = {labels.DEPLOYMENT_UID: owner.metadata.uid}
+        assert shown.metadata.labels == copy.metadata.labels | uid
+        assert shown.metadata.owner_references == (owner.reference(),)
+        assert (shown.spec, shown.status) == (copy.spec, copy.status)
+        await on.stage.rest()
+        assert await on.stage.quiet() == []
+
+    set_up(tmp_path, story)
+
+
+def test_w63_the_owner_is_not_held_up(tmp_path):
+    """To block the owner's deletion takes rights that nobody gives us."""
+
+    async def story(on: Setting) -> None:
+        (owner,) = (await on.show_one(READY)).metadata.owner_references
+
+        assert (owner.controller, owner.block_owner_deletion) == (None, None)
+
+    set_up(tmp_path, story)
+
+
+def test_a_change_is_shown(tmp_path):
+    """What the cell reports next takes the place of what it reported before."""
+
+    async def story(on: Setting) -> None:
+        await on.show_one(WAITING)
+        await on.write_back(0, READY)
+
+        await on.shown(READY)
+
+    set_up(tmp_path, story)
+
+
+def test_w33_what_the_hub_has_no_more_is_shown_no_more(tmp_path):
+    """After scaling down no ghosts are left."""
+
+    async def story(on: Setting) -> None:
+        await on.show_one(READY)
+        second = await on.write_back(1, READY)
+        await on.shown(READY, name=f"{WEB}-1")
+        await on.stage.client("hub").delete(second)
+
+        await on.stage.gone("shop", Instance, f"{WEB}-1", "default")
+        await on.stage.rest()
+        await on.shown(READY)
+
+    set_up(tmp_path, story)
+
+
+def test_a_copy_that_is_leaving_is_shown_no_more(tmp_path):
+    """Its cell has none, whoever holds the copy still."""
+
+    async def story(on: Setting) -> None:
+        await on.show_one(READY)
+        copy = await on.stage.client("hub").get(Instance, FIRST, on.room)
+        copy = await on.change("hub", copy, finalizers=("example.com/slow",))
+        await on.stage.client("hub").delete(copy)
+
+        await on.stage.gone("shop", Instance, FIRST, "default")
+
+    set_up(tmp_path, story)
+
+
+def test_w34_what_says_nothing_new_is_not_written(tmp_path):
+    """A change of the copy that is none of the project's business costs no write there."""
+
+    async def story(on: Setting) -> None:
+        await on.show_one(READY)
+        await on.stage.rest()
+        before = len(on.stage.writes)
+        copy = await on.stage.client("hub").get(Instance, FIRST, on.room)
+        await on.change("hub", copy, annotations={"karmada": "x"})
+        await on.stage.rest()
+
+        assert [w for w in on.stage.writes[before:] if w[0] == "shop"] == []
+
+    set_up(tmp_path, story)
+
+
+def test_w35_what_a_user_edits_is_put_back(tmp_path):
+    """Labels and owner are as the copy says; a label of the user's own stays."""
+
+    async def story(on: Setting) -> None:
+        shown = await on.show_one(READY)
+        told = {labels.WORKLOAD_NAME: "other", "team": "blue"}
+        await on.change("shop", shown, labels=told, owner_references=())
+
+        mended = shown.metadata.labels | {"team": "blue"}
+        seen = await on.stage.named(
+            "shop", Instance, FIRST, "default", lambda i: i.metadata.labels == mended
+        )
+        assert seen.metadata.owner_references == shown.metadata.owner_references
+
+    set_up(tmp_path, story)
+
+
+def test_w35_what_a_user_says_in_its_place_is_put_back(tmp_path):
+    """The status and the spec are the cell's to say."""
+
+    async def story(on: Setting) -> None:
+        shown = await on.show_one(READY)
+        shop = on.stage.client("shop")
+        status = msgspec.structs.replace(shown.status, conditions=(WAITING,))
+        shown = await shop.patch_status(shown, msgspec.structs.replace(shown, status=status))
+        await on.shown(READY)
+        shown = await shop.get(Instance, FIRST, "default")
+        assert shown.spec.controller is not None
+        hashed = msgspec.structs.replace(shown.spec.controller, template_hash="wrong")
+        spec = msgspec.structs.replace(shown.spec, controller=hashed)
+        await shop.patch(shown, msgspec.structs.replace(shown, spec=spec))
+
+        await on.stage.named("shop", Instance, FIRST, "default", lambda i: i.spec == shown.spec)
+
+    set_up(tmp_path, story)
+
+
+def test_w35_what_a_user_deletes_is_shown_again(tmp_path):
+    """The instance runs, whatever is done to its image."""
+
+    async def story(on: Setting) -> None:
+        shown = await on.show_one(READY)
+        await on.stage.client("shop").delete(shown)
+
+        again = await on.stage.named(
+            "shop",
+            Instance,
+            FIRST,
+            "default",
+            lambda i: i.metadata.uid != shown.metadata.uid and i.status.conditions == (READY,),
+        )
+        assert again.spec == shown.spec
+
+    set_up(tmp_path, story)
+
+
+def test_w36_a_label_that_is_gone_is_gone_here_too(tmp_path):
+    """Labels are not only ever added."""
+
+    async def story(on: Setting) -> None:
+        await on.show_one(READY)
+        copy = await on.stage.client("hub").get(Instance, FIRST, on.room)
+        fewer = {k: v for k, v in copy.metadata.labels.items() if k != labels.CITY_CODE}
+        await on.change("hub", copy, labels=fewer)
+
+        await on.stage.named(
+            "shop",
+            Instance,
+            FIRST,
+            "default",
+            lambda i: labels.CITY_CODE not in i.metadata.labels,
+        )
+
+    set_up(tmp_path, story)
+
+
+def test_w37_a_copy_waits_for_its_deployment_and_for_nothing_else(tmp_path):
+    """It is shown as soon as the deployment is there, without any time to wait."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers, projector.controllers)
+        sent = await on.deploy()
+        await on.project(held)
+        await on.write_back(0, READY)
+        await on.shown(READY)
+        await on.stage.client("shop").delete(sent)
+        await on.stage.gone("shop", Instance, FIRST, "default")
+        await on.stage.rest()
+        hub = on.stage.client("hub")
+        made = instance(0, namespace=on.room, uid="", generation=0, labels=upstream())
+        await hub.create(made)
+        await on.stage.rest()
+        assert await on.stage.client("shop").find(Instance, FIRST, "default") is None
+        await on.deploy()
+
+        await on.stage.named("shop", Instance, FIRST, "default", seconds=0.5)
+
+    set_up(tmp_path, story)
+
+
+def test_a_users_own_instance_is_left_alone(tmp_path):
+    """What was not projected is not ours to remove."""
+
+    async def story(on: Setting) -> None:
+        on.begin(projector.controllers)
+        own = instance(0, namespace="default", uid="", generation=0, labels={})
+        await on.stage.client("shop").create(own)
+        await on.stage.rest()
+
+        assert await on.stage.client("shop").find(Instance, FIRST, "default") is not None
+
+    set_up(tmp_path, story)
+
+
+def test_a_copy_in_the_room_of_another_namespace_is_not_shown(tmp_path):
+    """It is of an earlier namespace of the same name, whose deployments are no more."""
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers, projector.controllers)
+        await on.deploy()
+        await on.project(held)
+        hub = on.stage.client("hub")
+        await hub.create(Namespace(metadata=ObjectMeta(name="ns-earlier", labels=upstream())))
+        told = upstream() | {labels.DEPLOYMENT_NAME: WEB}
+        stray = instance(0, namespace="ns-earlier", uid="", generation=0, labels=told)
+        await hub.create(stray)
+        await on.stage.rest()
+
+        assert await on.stage.client("shop").find(Instance, FIRST, "default") is None
+
+    set_up(tmp_path, story)
+
+
+def test_a_copy_that_names_another_original_changes_nothing_here(tmp_path):
+    """Neither is what is shown removed, nor does it follow a copy of somebody else."""
+
+    async def story(on: Setting) -> None:
+        await on.show_one(READY)
+        copy = await on.stage.client("hub").get(Instance, FIRST, on.room)
+        other = copy.metadata.labels | {labels.UPSTREAM_NAMESPACE: "other"}
+        await on.change("hub", copy, labels=other)
+        await on.stage.rest()
+
+        await on.shown(READY)
+
+    set_up(tmp_path, story)
+
+
+def test_a_copy_that_says_nothing_of_its_original_is_logged(tmp_path, caplog):
+    """Nobody will look at it again, so somebody must hear of it."""
+
+    async def story(on: Setting) -> None:
+        hub = on.stage.client("hub")
+        await hub.create(Namespace(metadata=ObjectMeta(name=on.room)))
+        on.begin(projector.controllers)
+        stray = instance(0, namespace=on.room, uid="", generation=0, labels={})
+        await hub.create(stray)
+        await on.stage.rest()
+
+        assert "a hub object does not say which project it is of" in caplog.text
+
+    set_up(tmp_path, story)

@@ -1,0 +1,55 @@
+"""Users are told when their Instances come into trouble."""
+
+import pytest
+
+from tests.support.compute.builders import condition
+from tests.support.compute.management_builders import WEB, Setting, set_up
+
+FIRST = f"{WEB}-0"
+READY = condition("Ready", "True", "Available")
+WAITING = condition("Ready", "False", "Provisioning", "it is being set up")
+
+
+@pytest.mark.parametrize(
+    ("kind", "reason"),
+    [
+        ("Ready", "ImageUnavailable"),
+        ("Ready", "InstanceCrashing"),
+        ("Ready", "ConfigurationError"),
+        ("Ready", "NetworkFailedToCreate"),
+        ("QuotaGranted", "QuotaNoBudget"),
+        ("QuotaGranted", "QuotaExceeded"),
+    ],
+)
+def test_trouble_is_told_when_it_begins(tmp_path, kind, reason):
+    """Once for each time that an Instance comes into it, however often it is reported."""
+    trouble = condition(kind, "False", reason, "why")
+    later = condition(kind, "False", reason, "why, in other words")
+    federated = (WEB, "Normal", "Federated")
+
+    async def story(on: Setting) -> None:
+        await on.show_one(WAITING)
+        await on.told(federated)
+        await on.write_back(0, trouble)
+        await on.shown(trouble)
+        await on.told(federated, (FIRST, "Warning", reason))
+        await on.write_back(0, later)
+        await on.shown(later)
+        await on.stage.rest()
+
+        await on.told(federated, (FIRST, "Warning", reason))
+
+    set_up(tmp_path, story)
+
+
+def test_one_cause_in_two_conditions_is_told_once(tmp_path):
+    """Ready repeats what QuotaGranted says; the user needs to read it once, as Ready puts it."""
+    quota = condition("QuotaGranted", "False", "QuotaExceeded", "as quota puts it")
+    ready = condition("Ready", "False", "QuotaExceeded", "as Ready puts it")
+
+    async def story(on: Setting) -> None:
+        await on.show_one(ready, quota)
+
+        await on.told((WEB, "Normal", "Federated"), (FIRST, "Warning", "QuotaExceeded"))
+
+    set_up(tmp_path, story)

@@ -1,0 +1,193 @@
+"""What is shown of Instances while planes, projects and deployments come and go."""
+
+from collections.abc import Callable
+
+from compute.api.compute import Instance, WorkloadDeployment
+from compute.controllers.management.federator import controller as federator
+from compute.controllers.management.projector import controller as projector
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import ObjectMeta
+from kubekit.runtime.requests import cluster_name
+from tests.support.compute.builders import condition, instance
+from tests.support.compute.federation_builders import PROJECT, original, with_meta
+from tests.support.compute.management_builders import WEB, Setting, held, room_of, set_up, upstream
+
+FIRST = f"{WEB}-0"
+READY = condition("Ready", "True", "Available")
+WAITING = condition("Ready", "False", "Provisioning", "it is being set up")
+
+
+def test_a_deployment_that_goes_takes_its_projections_along(tmp_path):
+    """And none is made while it is leaving."""
+
+    async def story(on: Setting) -> None:
+        await on.show_one(READY)
+        await on.stage.client("shop").delete(await on.project())
+
+        await on.stage.gone("shop", WorkloadDeployment, WEB, "default")
+        await on.stage.gone("shop", Instance, FIRST, "default")
+        await on.stage.gone("hub", Instance, FIRST, on.room)
+        await on.stage.rest()
+        assert await on.stage.quiet() == []
+
+    set_up(tmp_path, story)
+
+
+def test_no_projection_is_made_for_a_deployment_that_is_leaving(tmp_path):
+    """It would have to go again at once."""
+
+    async def story(on: Setting) -> None:
+        await on.show_one(READY)
+        slow = await on.change("hub", await on.copy(), finalizers=("example.com/slow",))
+        await on.stage.client("shop").delete(await on.project())
+        await on.project(lambda d: d.deleting)
+        await on.stage.client("shop").delete(await on.shown(READY))
+        await on.stage.rest()
+
+        assert await on.stage.client("shop").find(Instance, FIRST, "default") is None
+        await on.change("hub", slow, finalizers=())
+
+    set_up(tmp_path, story)
+
+
+def test_a_namespace_that_goes_is_not_stood_in_the_way_of(tmp_path):
+    """With the namespace everything in it goes, and nothing is made there any more."""
+
+    async def story(on: Setting) -> None:
+        shop = on.stage.client("shop")
+        room = await room_of(on.stage, PROJECT, "team")
+        on.begin(federator.controllers, projector.controllers)
+        await shop.create(with_meta(original(), namespace="team", uid="", generation=0))
+        await on.stage.named("hub", WorkloadDeployment, WEB, room)
+        copy = instance(0, namespace=room, uid="", generation=0, labels=upstream("team"))
+        await on.stage.client("hub").create(copy)
+        await on.stage.named("shop", Instance, FIRST, "team")
+        await shop.delete(await shop.get(Namespace, "team"))
+
+        await on.stage.gone("shop", Namespace, "team")
+        await on.stage.rest()
+        assert await on.stage.quiet() == []
+
+    set_up(tmp_path, story)
+
+
+def test_a_hub_that_is_away_is_not_taken_for_empty(tmp_path):
+    """What was shown stays; on return only what differs is written."""
+
+    async def story(on: Setting) -> None:
+        await on.show_one(READY)
+        await on.write_back(1, READY)
+        await on.shown(READY, name=f"{WEB}-1")
+        on.hub.cut()
+        hub = on.stage.client("hub")
+        await hub.delete(await hub.get(Instance, f"{WEB}-1", on.room))
+        await on.stage.rest(120)
+        await on.shown(READY, name=f"{WEB}-1")
+        on.hub.heal()
+
+        await on.stage.gone("shop", Instance, f"{WEB}-1", "default")
+        await on.shown(READY)
+
+    set_up(tmp_path, story)
+
+
+def test_a_restart_before_the_hub_answers_removes_nothing(tmp_path):
+    """A cache that is not filled proves nothing."""
+
+    async def story(on: Setting) -> None:
+        shown = await on.show_one(READY)
+        await on.stage.rest()
+        before = len(on.stage.writes)
+        await on.leave("projects", "hub")
+        await on.stage.engage("projects", PROJECT)
+        await on.stage.rest()
+        await on.stage.engage("hub", "hub")
+        await on.stage.rest()
+
+        assert on.stage.writes[before:] == []
+        assert (await on.shown(READY)).metadata.uid == shown.metadata.uid
+
+    set_up(tmp_path, story)
+
+
+def test_two_projectors_at_once_come_to_the_same(tmp_path):
+    """Neither spoils what the other does, and users are told once."""
+    broken = condition("Ready", "False", "ImageUnavailable", "no such image")
+
+    async def story(on: Setting) -> None:
+        on.begin(federator.controllers, projector.controllers, copies=2)
+        await on.deploy()
+        await on.project(held)
+        for ordinal in range(4):
+            await on.write_back(ordinal, broken)
+        for ordinal in range(4):
+            await on.shown(broken, name=f"{WEB}-{ordinal}")
+        await on.stage.rest()
+
+        assert await on.stage.quiet() == []
+        told = [(f"{WEB}-{n}", "Warning", "ImageUnavailable") for n in range(4)]
+        await on.told((WEB, "Normal", "Federated"), *told)
+
+    set_up(tmp_path, story)
+
+
+def test_what_a_deployment_counts_asks_for_no_instance(tmp_path):
+    """A thousand instances must not each be looked at whenever one of them changes."""
+
+    async def story(on: Setting) -> None:
+        await on.show_one(READY)
+        await on.stage.rest()
+        before = on.passes("projector")
+        for ready in range(1, 6):
+            await on.report(ready_replicas=ready)
+            await on.project(_counts(ready))
+        await on.stage.rest()
+
+        assert on.passes("projector") == before
+
+    set_up(tmp_path, story)
+
+
+def test_a_project_that_is_engaged_later_is_caught_up_with(tmp_path):
+    """The hub tells of an Instance once; the project may come after that."""
+
+    async def story(on: Setting) -> None:
+        await on.show_one(READY)
+        await on.stage.rest()
+        await on.planes.projects.disengage(cluster_name(PROJECT))
+        await on.write_back(0, WAITING)
+        await on.stage.rest()
+        await on.stage.engage("projects", PROJECT)
+
+        await on.shown(WAITING)
+
+    set_up(tmp_path, story)
+
+
+def test_a_deployment_made_anew_owns_the_projection_anew(tmp_path):
+    """The owner is the deployment that is there, by its uid, and not one of the same name."""
+
+    async def story(on: Setting) -> None:
+        on.begin(projector.controllers)
+        await on.stage.client("hub").create(
+            Namespace(metadata=ObjectMeta(name=on.room, labels=upstream()))
+        )
+        first = await on.deploy()
+        copy = instance(0, namespace=on.room, uid="", generation=0, labels=upstream())
+        await on.stage.client("hub").create(with_meta(copy, name=FIRST))
+        await on.stage.named("shop", Instance, FIRST)
+        await on.stage.client("shop").delete(first)
+        second = await on.deploy()
+
+        await on.stage.named(
+            "shop",
+            Instance,
+            FIRST,
+            true=lambda i: i.metadata.owner_references == (second.reference(),),
+        )
+
+    set_up(tmp_path, story)
+
+
+def _counts(ready: int) -> Callable[[WorkloadDeployment], bool]:
+    return lambda deployment: deployment.status.ready_replicas == ready

@@ -1,0 +1,58 @@
+"""The metrics of the fleet where nothing runs, and where something is odd."""
+
+from pathlib import Path
+
+import pytest
+from prometheus_client import CollectorRegistry
+
+from compute.controllers.management.fleet_metrics import PROJECT_TO_HUB, fleet_metrics
+from kubekit.runtime.watching.index import Index
+from tests.support.compute.builders import NOW
+
+DOCS = Path(__file__).parents[5] / "docs" / "operating.md"
+
+
+def value(registry: CollectorRegistry, name: str, **labels: str) -> float | None:
+    return registry.get_sample_value(name, labels)
+
+
+def test_every_metric_of_the_fleet_is_explained_to_operators():
+    """A metric that nobody explains is one that nobody alerts on."""
+    text = DOCS.read_text()
+    source = Path(fleet_metrics.__code__.co_filename).read_text()
+    named = {part for part in source.split('"') if part.startswith("compute_")}
+
+    assert len(named) == 8
+    assert sorted(name for name in named if f"| `{name}` |" not in text) == []
+
+
+@pytest.mark.parametrize("recorded", ["", "yesterday"])
+def test_a_revision_whose_time_cannot_be_read_is_not_measured(recorded):
+    """A history may have been edited by hand."""
+    registry = CollectorRegistry()
+    metrics = fleet_metrics(registry)
+    metrics.rolled_out(recorded, NOW)
+    metrics.rolled_out("2020-01-01T00:00:00Z", NOW)
+
+    assert value(registry, "compute_rollout_duration_seconds_count") == 1
+
+
+def test_a_clock_that_is_ahead_makes_no_negative_latency():
+    """What arrives before it was sent took no time; what has no time is left out."""
+    registry = CollectorRegistry()
+    metrics = fleet_metrics(registry)
+    assert fleet_metrics(registry) is metrics
+    metrics.passed(PROJECT_TO_HUB, NOW.replace(year=NOW.year + 1), NOW)
+    metrics.passed(PROJECT_TO_HUB, None, NOW)
+
+    assert value(registry, "compute_hop_latency_seconds_count", hop=PROJECT_TO_HUB) == 1
+    assert value(registry, "compute_hop_latency_seconds_sum", hop=PROJECT_TO_HUB) == 0
+
+
+def test_an_index_counts_the_values_that_there_are():
+    """One that no object has any more is not counted."""
+    index = Index()
+    for name, color in (("a", "red"), ("b", "red"), ("c", "blue"), ("c", "red")):
+        index.put(("default", name), (color,))
+
+    assert index.counts() == {"red": 3}

@@ -1,0 +1,413 @@
+"""Workloads become deployments, and their health comes back."""
+
+import asyncio
+
+import pytest
+
+from compute.api import annotations, finalizers, labels, names
+from compute.api.compute import Workload, WorkloadDeployment
+from compute.app.links import Link, through
+from kubekit.api.errors import Forbidden
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.plane.registry.admission import Attempt
+from kubekit.runtime.requests import cluster_name
+from tests.support.compute.builders import placement, template
+from tests.support.compute.federation_builders import with_meta
+from tests.support.compute.workload_builders import (
+    BOTH,
+    PROJECT,
+    available,
+    changed,
+    controllers,
+    deployment_names,
+    fresh,
+    reports,
+    said,
+    stray,
+    told,
+)
+from tests.support.kubekit.stage import Stage
+
+NEWER = template("registry.test/web:2")
+
+
+def test_a_deployment_is_made_for_each_placement_and_city(tmp_path):
+    """With the Workload's template and scale, owned by it."""
+
+    async def story(stage: Stage) -> None:
+        made = await stage.client(PROJECT).create(fresh(BOTH))
+        deployment = await stage.named(PROJECT, WorkloadDeployment, "web-home-lhr")
+        assert await deployment_names(stage) == ["web-home-dfw", "web-home-lhr"]
+        assert deployment.spec.template == made.spec.template
+        assert deployment.spec.city_code == "LHR"
+        assert deployment.spec.scale_settings.min_replicas == 2
+        assert deployment.metadata.labels == {labels.WORKLOAD_UID: made.metadata.uid}
+        assert [o.uid for o in deployment.metadata.owner_references] == [made.metadata.uid]
+        held = await stage.seen(PROJECT, made)
+        assert held.metadata.finalizers == (finalizers.WORKLOAD,)
+
+    told(tmp_path, story)
+
+
+def test_the_health_of_the_deployments_is_summed_up(tmp_path):
+    """As each cell reports, the Workload says so, at once."""
+
+    async def story(stage: Stage) -> None:
+        made = await stage.client(PROJECT).create(fresh(BOTH))
+        await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2)
+        await reports(stage, "web-home-dfw", ready=2)
+        await reports(stage, "web-home-lhr", ready=1)
+        seen = await stage.seen(PROJECT, made, lambda w: w.status.ready_replicas == 3, seconds=0.1)
+        assert available(seen)
+        assert seen.status.desired_replicas == 4
+        assert seen.status.observed_generation == seen.metadata.generation
+        assert [p.ready_replicas for p in seen.status.placements] == [3]
+
+    told(tmp_path, story)
+
+
+def test_many_cities_that_report_at_once_are_summed_up_together(tmp_path):
+    """A sum for each of them would cost the square of their number."""
+    cities = [f"C{number:02}" for number in range(20)]
+
+    async def story(stage: Stage) -> None:
+        made = await stage.client(PROJECT).create(fresh(placement("home", *cities, replicas=2)))
+        await stage.seen(PROJECT, made, lambda w: w.status.deployments == 20)
+        await stage.rest()
+        before = len(stage.writes)
+        for city in cities:
+            await reports(stage, f"web-home-{city.lower()}", ready=2)
+        await stage.seen(PROJECT, made, lambda w: w.status.ready_replicas == 40, seconds=0.2)
+        sums = [kind for _, kind, _ in stage.writes[before:] if kind.endswith("/workloads")]
+        assert len(sums) <= 3
+
+    told(tmp_path, story, *cities)
+
+
+def test_w1_at_rest_nothing_is_written(tmp_path):
+    """Not even when somebody else keeps changing what does not matter here."""
+
+    async def story(stage: Stage) -> None:
+        await stage.client(PROJECT).create(fresh(BOTH))
+        await stage.named(PROJECT, WorkloadDeployment, "web-home-lhr")
+        await reports(stage, "web-home-dfw", ready=2)
+        await stage.rest()
+        assert await stage.quiet() == []
+        noted = {"metadata": {"annotations": {"team": "blue"}}}
+        await changed(stage, WorkloadDeployment, "web-home-dfw", noted)
+        before = len(stage.writes)
+        await stage.rest()
+        assert len(stage.writes) == before
+
+    told(tmp_path, story)
+
+
+@pytest.mark.parametrize("reason", ["ImageUnavailable", "InstanceCrashing", "ConfigurationError"])
+def test_w5_what_blocks_an_instance_is_told_by_the_workload(tmp_path, reason):
+    """In the words of the cell, and not as something that is on its way."""
+
+    async def story(stage: Stage) -> None:
+        made = await stage.client(PROJECT).create(fresh(placement("home", "DFW")))
+        await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw")
+        await reports(stage, "web-home-dfw", ready=0, reason=reason, message="app: no such tag")
+        seen = await stage.seen(PROJECT, made, lambda w: said(w)[1] == reason)
+        assert said(seen)[0] == "False"
+        assert "app: no such tag" in said(seen)[2]
+
+    told(tmp_path, story)
+
+
+def test_w45_names_fit_into_labels(tmp_path):
+    """However long the names are that they are made of."""
+
+    async def story(stage: Stage) -> None:
+        place = placement("p" * 60, "DFW", "LHR")
+        await stage.client(PROJECT).create(fresh(place, name="w" * 60))
+        got = await stage.until(lambda: deployment_names(stage))
+        assert len(set(got)) == 2
+        assert all(len(names.instance(name, 9_999)) <= 63 for name in got)
+
+    told(tmp_path, story)
+
+
+def test_a_change_goes_to_every_city(tmp_path):
+    """Template and scale, in one write each."""
+
+    async def story(stage: Stage) -> None:
+        await stage.client(PROJECT).create(fresh(BOTH))
+        await stage.named(PROJECT, WorkloadDeployment, "web-home-lhr")
+        await stage.rest()
+        more = placement("home", "DFW", "LHR", replicas=5)
+        before = len(stage.writes)
+        await changed(stage, Workload, "web", {"spec": {"template": NEWER, "placements": [more]}})
+        await stage.rest()
+        for name in ("web-home-dfw", "web-home-lhr"):
+            got = await stage.named(PROJECT, WorkloadDeployment, name)
+            assert got.spec.template == NEWER
+            assert got.spec.scale_settings.min_replicas == 5
+        written = [key for _, _, key in stage.writes[before:] if "web-home" in key]
+        assert len(written) == 2
+
+    told(tmp_path, story)
+
+
+def test_trap_what_others_noted_on_a_deployment_stays(tmp_path):
+    """Replacing their keys once made two controllers write against each other for ever."""
+
+    async def story(stage: Stage) -> None:
+        await stage.client(PROJECT).create(fresh(BOTH))
+        await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw")
+        theirs = {"annotations": {"x": "1"}, "labels": {"y": "2"}, "finalizers": ["z.test/held"]}
+        await changed(stage, WorkloadDeployment, "web-home-dfw", {"metadata": theirs})
+        await changed(stage, Workload, "web", {"spec": {"template": NEWER}})
+        got = await stage.named(
+            PROJECT, WorkloadDeployment, "web-home-dfw", true=lambda d: d.spec.template == NEWER
+        )
+        assert got.metadata.annotations["x"] == "1"
+        assert got.metadata.labels["y"] == "2"
+        assert got.metadata.finalizers == ("z.test/held",)
+
+    told(tmp_path, story)
+
+
+def test_a_place_that_is_asked_for_no_more_is_cleared(tmp_path):
+    """Its deployment is removed, and counted for as long as it is there."""
+
+    async def story(stage: Stage) -> None:
+        made = await stage.client(PROJECT).create(fresh(BOTH))
+        await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2)
+        held = {"metadata": {"finalizers": ["z.test/held"]}}
+        await changed(stage, WorkloadDeployment, "web-home-lhr", held)
+        less = {"spec": {"placements": [placement("home", "DFW", replicas=2)]}}
+        await changed(stage, Workload, "web", less)
+        await stage.named(PROJECT, WorkloadDeployment, "web-home-lhr", true=lambda d: d.deleting)
+        await stage.rest()
+        assert (await stage.seen(PROJECT, made)).status.deployments == 2
+        await changed(stage, WorkloadDeployment, "web-home-lhr", {"metadata": {"finalizers": None}})
+        await stage.seen(PROJECT, made, lambda w: w.status.deployments == 1)
+        assert await deployment_names(stage) == ["web-home-dfw"]
+
+    told(tmp_path, story)
+
+
+def test_a_pause_holds_templates_back_and_numbers_not(tmp_path):
+    """And the status says so, until the Workload is resumed."""
+
+    async def story(stage: Stage) -> None:
+        made = await stage.client(PROJECT).create(fresh(BOTH))
+        await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw")
+        paused = {"annotations": {annotations.PAUSED: "true"}}
+        more = placement("home", "DFW", "LHR", replicas=5)
+        spec = {"template": NEWER, "placements": [more]}
+        await changed(stage, Workload, "web", {"metadata": paused, "spec": spec})
+        got = await stage.named(
+            PROJECT,
+            WorkloadDeployment,
+            "web-home-dfw",
+            true=lambda d: d.spec.scale_settings.min_replicas == 5,
+        )
+        assert got.spec.template != NEWER
+        assert got.metadata.annotations[annotations.PAUSED] == "true"
+        seen = await stage.seen(PROJECT, made, lambda w: "held back" in said(w)[2])
+        assert [c.type for c in seen.status.conditions if c.reason == "Paused"] == ["Paused"]
+
+        resumed = {"annotations": {annotations.PAUSED: None}}
+        await changed(stage, Workload, "web", {"metadata": resumed})
+        got = await stage.named(
+            PROJECT, WorkloadDeployment, "web-home-dfw", true=lambda d: d.spec.template == NEWER
+        )
+        assert annotations.PAUSED not in got.metadata.annotations
+        await stage.seen(PROJECT, made, lambda w: "held back" not in said(w)[2])
+
+    told(tmp_path, story)
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        {"spec": {"template": NEWER}},
+        {"metadata": {"ownerReferences": None}},
+        {"metadata": {"labels": None}},
+    ],
+    ids=["spec", "owner", "labels"],
+)
+def test_an_edit_of_a_deployment_is_undone(tmp_path, edit):
+    """It is the Workload that says what it is."""
+
+    async def story(stage: Stage) -> None:
+        await stage.client(PROJECT).create(fresh(BOTH))
+        await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw")
+        await stage.rest()
+        before = await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw")
+        await changed(stage, WorkloadDeployment, "web-home-dfw", edit)
+        await stage.rest()
+        after = await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw")
+        assert after.spec == before.spec
+        assert after.metadata.labels == before.metadata.labels
+        assert after.metadata.owner_references == before.metadata.owner_references
+
+    told(tmp_path, story)
+
+
+def test_a_deployment_that_was_deleted_is_made_again(tmp_path):
+    """Once it has really gone."""
+
+    async def story(stage: Stage) -> None:
+        await stage.client(PROJECT).create(fresh(BOTH))
+        first = await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw")
+        await stage.client(PROJECT).delete(first)
+        uid = first.metadata.uid
+        await stage.named(
+            PROJECT, WorkloadDeployment, "web-home-dfw", true=lambda d: d.metadata.uid != uid
+        )
+
+    told(tmp_path, story)
+
+
+def test_a_name_that_another_holds_is_told_and_waited_for(tmp_path):
+    """Nothing of another's is touched, and the others are made meanwhile."""
+
+    async def story(stage: Stage) -> None:
+        client = stage.client(PROJECT)
+        theirs = await client.create(stray("web-home-dfw"))
+        made = await client.create(fresh(BOTH))
+        seen = await stage.seen(PROJECT, made, lambda w: w.status.deployments == 1)
+        assert said(seen)[1] == "DeploymentNameTaken"
+        assert "web-home-dfw" in said(seen)[2]
+        assert await stage.seen(PROJECT, theirs) == theirs
+        await client.delete(theirs)
+        await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2)
+
+    told(tmp_path, story)
+
+
+def test_a_workload_that_only_the_cache_knows_makes_nothing(tmp_path):
+    """Before anything is made, its owner is read live."""
+
+    async def story(stage: Stage) -> None:
+        await stage.rest()
+        ghost = with_meta(fresh(BOTH, name="ghost"), uid="g", finalizers=(finalizers.WORKLOAD,))
+        stage.role("projects").sole().informers.of(Workload).cache.put(ghost)
+        await stage.client(PROJECT).create(stray("ghost-home-nrt"))
+        await stage.rest()
+        assert await deployment_names(stage) == ["ghost-home-nrt"]
+        assert (await stage.client(PROJECT).list(ConfigMap, "default")).items == ()
+
+    told(tmp_path, story)
+
+
+def test_a_deployment_that_names_no_workload_is_nobodys(tmp_path):
+    """An empty uid must not be taken for anybody's."""
+
+    async def story(stage: Stage) -> None:
+        strange = await stage.client(PROJECT).create(stray("web-home-nrt", uid=""))
+        made = await stage.client(PROJECT).create(fresh(BOTH))
+        await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2)
+        await stage.client(PROJECT).delete(await stage.seen(PROJECT, made))
+        await stage.gone(PROJECT, Workload, "web", "default")
+        assert await stage.seen(PROJECT, strange) == strange
+
+    told(tmp_path, story)
+
+
+def test_a_deployment_that_is_refused_holds_up_no_other(tmp_path):
+    """The rest is made and told of, and the one is tried again."""
+
+    async def story(stage: Stage) -> None:
+        def refuse(attempt: Attempt) -> None:
+            if attempt.name == "web-home-dfw" and attempt.verb == "create":
+                raise Forbidden("not here")
+
+        judges = stage.planes[PROJECT].registry.admission.validating
+        judges.append(refuse)
+        made = await stage.client(PROJECT).create(fresh(BOTH))
+        await stage.seen(PROJECT, made, lambda w: w.status.deployments == 1)
+        assert await deployment_names(stage) == ["web-home-lhr"]
+        judges.remove(refuse)
+        await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2, seconds=600)
+
+    told(tmp_path, story)
+
+
+def test_what_is_refused_of_many_is_tried_later_and_later(tmp_path):
+    """That there are many to count does not make each try look like the first."""
+
+    async def story(stage: Stage) -> None:
+        tries = []
+
+        def refuse(attempt: Attempt) -> None:
+            if attempt.name == "web-p0-dfw" and attempt.verb == "create":
+                tries.append(attempt)
+                raise Forbidden("not here")
+
+        stage.planes[PROJECT].registry.admission.validating.append(refuse)
+        places = [placement(f"p{number}", "DFW", "LHR") for number in range(10)]
+        made = await stage.client(PROJECT).create(fresh(*places))
+        await stage.seen(PROJECT, made, lambda w: w.status.deployments == 19)
+        await asyncio.sleep(60)
+
+        assert 2 < len(tries) < 40
+
+    told(tmp_path, story)
+
+
+def test_two_at_work_come_to_the_same_end(tmp_path):
+    """Nothing rests on there being only one of them."""
+
+    async def story(stage: Stage) -> None:
+        stage.start(*controllers(stage))
+        made = await stage.client(PROJECT).create(fresh(BOTH))
+        await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2)
+        await changed(stage, Workload, "web", {"spec": {"template": NEWER}})
+        await stage.rest()
+        for name in await deployment_names(stage):
+            got = await stage.named(PROJECT, WorkloadDeployment, name)
+            assert got.spec.template == NEWER
+        assert await stage.quiet() == []
+        await stage.client(PROJECT).delete(await stage.seen(PROJECT, made))
+        await stage.gone(PROJECT, Workload, "web", "default")
+        assert await deployment_names(stage) == []
+
+    told(tmp_path, story)
+
+
+def test_a_project_that_is_away_for_a_while_is_taken_up_again(tmp_path):
+    """What happened meanwhile is seen once it is back."""
+
+    async def story(stage: Stage) -> None:
+        link = Link("shop")
+        away = through(stage.planes[PROJECT], "compute", link)
+        await stage.role("projects").engage(cluster_name(PROJECT), away)
+        await stage.client(PROJECT).create(fresh(BOTH))
+        await stage.named(PROJECT, WorkloadDeployment, "web-home-lhr")
+        link.cut()
+        await changed(stage, Workload, "web", {"spec": {"template": NEWER}})
+        await stage.rest(120.0)
+        assert (await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw")).spec.template != (
+            NEWER
+        )
+        link.heal()
+        await stage.named(
+            PROJECT,
+            WorkloadDeployment,
+            "web-home-dfw",
+            true=lambda d: d.spec.template == NEWER,
+            seconds=600,
+        )
+
+    told(tmp_path, story)
+
+
+def test_workloads_of_two_projects_are_kept_apart(tmp_path):
+    """Even where they have the same name."""
+
+    async def story(stage: Stage) -> None:
+        await stage.engage("projects", "other")
+        await stage.client("other").create(fresh(BOTH))
+        seen = await stage.named("other", Workload, "web", true=lambda w: w.status.placements)
+        assert "cities not offered to this project: DFW, LHR" in said(seen)[2]
+        await stage.client(PROJECT).create(fresh(BOTH))
+        await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw")
+        assert (await stage.client("other").list(WorkloadDeployment)).items == ()
+
+    told(tmp_path, story)

@@ -1,0 +1,186 @@
+"""What holds under every policy: rest, pause, teardown, strays, labels and gates."""
+
+import msgspec
+import pytest
+
+from compute.api import annotations, gates, labels
+from compute.decide.deployment import rollout
+from compute.decide.deployment.rollout import (
+    Create,
+    Delete,
+    Label,
+    Plan,
+    Settings,
+    Wait,
+    plan,
+    settings_of,
+)
+from tests.support.compute.builders import NOW, deployment, instance
+from tests.support.compute.rollout_builders import member, members
+
+W0, W1, W2 = "web-home-dfw-0", "web-home-dfw-1", "web-home-dfw-2"
+OTHER = "it is of another template"
+BROKEN = "it is of another template and not Ready"
+PAUSED = "the rollout is paused"
+
+
+@pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
+def test_at_rest_there_is_nothing_to_do(policy):
+    """All slots filled, Ready and of the template: an empty plan."""
+    wd = deployment(2, policy=policy)
+
+    assert plan(wd, members(wd, 0, 1), NOW) == Plan()
+
+
+def test_instance_that_names_no_template_is_stale():
+    """An Instance without a recorded hash is replaced like any other of another template."""
+    wd = deployment(1)
+    made = member(wd, 0)
+    bare = msgspec.structs.replace(made, spec=msgspec.structs.replace(made.spec, controller=None))
+
+    assert plan(wd, [bare], NOW).now == (Delete(W0, "uid-0", OTHER),)
+
+
+def test_unknown_policy_is_followed_as_ordered_ready():
+    """A policy that nobody knows must not mean that nothing happens."""
+    assert plan(deployment(2, policy="Sideways"), [], NOW) == plan(deployment(2), [], NOW)
+
+
+@pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
+@pytest.mark.parametrize(
+    ("ready", "why"), [(True, OTHER), (False, BROKEN)], ids=["ready", "broken"]
+)
+def test_pause_holds_every_replacement(policy, ready, why):
+    """Neither a Ready Instance nor a broken one changes its template during a pause."""
+    wd = deployment(1, policy=policy, annotations={annotations.PAUSED: "true"})
+    got = plan(wd, members(wd, 0, ready=ready, stale=True), NOW)
+
+    assert got == Plan(later=(Delete(W0, "uid-0", why, hold=PAUSED),))
+
+
+@pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
+def test_pause_lets_scaling_and_healing_go_on(policy):
+    """Empty slots are filled and surplus goes, as without a pause."""
+    wd = deployment(2, policy=policy, annotations={annotations.PAUSED: "true"})
+    world = [member(wd, 0), member(wd, 2)]
+
+    assert plan(wd, world, NOW) == Plan(
+        now=(Create(1), Delete(W2, "uid-2", "no more than 2 are wanted"))
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ({}, Settings()),
+        ({annotations.PAUSED: "true"}, Settings(paused=True)),
+        ({annotations.PAUSED: "yes"}, Settings()),
+        ({annotations.MAX_UNAVAILABLE: "25%"}, Settings(max_unavailable="25%")),
+        ({annotations.MAX_UNAVAILABLE: "2"}, Settings(max_unavailable=2)),
+    ],
+    ids=["silent", "paused", "not paused", "share", "count"],
+)
+def test_settings_come_from_annotations(said, expected):
+    """Only the exact word pauses; a limit is a count or a share."""
+    assert settings_of(deployment(annotations=said)) == expected
+
+
+@pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
+def test_deleted_deployment_removes_all_at_once(policy):
+    """Teardown keeps no order: highest first, all in one pass, paused or not."""
+    wd = deployment(
+        2, policy=policy, deletion_timestamp=NOW, annotations={annotations.PAUSED: "true"}
+    )
+    world = [*members(wd, 0, 1, stale=True), member(wd, 2, deleting=True)]
+
+    why = "the deployment is being deleted"
+    assert plan(wd, world, NOW) == Plan(
+        now=(Wait(W2, "is terminating"), Delete(W1, "uid-1", why), Delete(W0, "uid-0", why))
+    )
+
+
+@pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
+@pytest.mark.parametrize(
+    "name",
+    ["web-home-dfw", "web-home-dfw-x", "web-home-dfw-01", "web-home-dfw--1", "other-home-dfw-0"],
+)
+def test_strays_go_first_and_hold_nothing_back(name, policy):
+    """An Instance of no ordinal of this deployment goes; the slots are filled meanwhile."""
+    wd = deployment(1, policy=policy)
+    stray = member(wd, 0, name=name, uid="uid-stray")
+
+    why = "its name is not one that web-home-dfw gives"
+    assert plan(wd, [stray], NOW) == Plan(now=(Delete(name, "uid-stray", why), Create(0)))
+
+
+def test_a_terminating_stray_is_awaited_by_nobody():
+    """A stray that cannot finish terminating must not stop the rollout."""
+    wd = deployment(1)
+    stray = member(wd, 0, name="old", uid="uid-stray", deleting=True)
+
+    assert plan(wd, [stray, *members(wd, 0, stale=True)], NOW) == Plan(
+        now=(Wait("old", "is terminating"), Delete(W0, "uid-0", OTHER))
+    )
+
+
+def test_the_name_decides_who_holds_a_slot():
+    """Where a label claims another slot the name is right, and the label is mended."""
+    wd = deployment(2)
+    claimant = member(wd, 1)
+    claimant.metadata.labels[labels.INSTANCE_INDEX] = "0"
+
+    assert plan(wd, [member(wd, 0), claimant], NOW) == Plan(
+        now=(Label(W1, "uid-1", {labels.INSTANCE_INDEX: "1"}),)
+    )
+
+
+@pytest.mark.parametrize("ready", [True, False])
+def test_missing_labels_are_filled_in_whatever_the_readiness(ready):
+    """Only the keys that are missing or wrong are set, and nothing waits for it."""
+    wd = deployment(2)
+    bare = member(wd, 0, ready=ready, labels={"mine": "kept", labels.CITY_CODE: "DFW"})
+
+    label, *rest = plan(wd, [bare], NOW).now
+
+    assert label == Label(
+        W0,
+        "uid-0",
+        {
+            labels.INSTANCE_INDEX: "0",
+            labels.WORKLOAD_UID: "uid-web",
+            labels.WORKLOAD_NAME: "web",
+            labels.DEPLOYMENT_UID: "uid-wd",
+            labels.DEPLOYMENT_NAME: "web-home-dfw",
+            labels.PLACEMENT_NAME: "home",
+        },
+    )
+    assert rest == [Create(1) if ready else Wait(W0, "is not Ready")]
+
+
+@pytest.mark.parametrize(
+    ("replicas", "deleting"), [(1, True), (0, False)], ids=["terminating", "surplus"]
+)
+def test_what_goes_is_not_labelled(replicas, deleting):
+    """Labels are for Instances that stay in their slots."""
+    wd = deployment(replicas)
+    got = plan(wd, [member(wd, 0, deleting=deleting, labels={})], NOW)
+
+    assert not [action for action in got.now if isinstance(action, Label)]
+
+
+def test_instance_without_conditions_is_not_ready():
+    """What nobody has spoken of is not so."""
+    wd = deployment(2)
+    silent = msgspec.structs.replace(member(wd, 0), status=instance(0).status)
+
+    assert plan(wd, [silent], NOW).now == (Wait(W0, "is not Ready"),)
+
+
+@pytest.mark.parametrize(
+    ("networking", "expected"),
+    [(True, (gates.NETWORK, gates.QUOTA)), (False, (gates.QUOTA,))],
+    ids=["networking", "no networking"],
+)
+def test_gates_follow_the_configuration(networking, expected):
+    """Quota is always waited for, the network only where networks are managed."""
+    assert rollout.gates(networking=networking) == expected

@@ -1,0 +1,235 @@
+"""From a cell to the hub."""
+
+import msgspec
+import pytest
+from hypothesis import given, strategies as st
+
+from compute.api import labels
+from compute.api.compute import Instance
+from compute.api.conditions import ConditionType
+from compute.decide.federation import Hub, Unlinked, WriteBack, hub_instance, write_back
+from compute.decide.writes import Create, Delete, Update
+from kubekit.api.meta import ObjectMeta, OwnerReference
+from tests.support.compute.builders import NOW, condition, instance_spec
+from tests.support.compute.federation_builders import (
+    CELL,
+    IDENTITY,
+    applied,
+    cell_instance,
+    labelled,
+    on_hub,
+    original,
+    with_meta,
+)
+
+OWNER = on_hub()
+READY = condition(ConditionType.READY)
+AVAILABLE = condition(ConditionType.AVAILABLE)
+
+
+def copy_of(of: Instance | None = None, cell: str = CELL, **meta) -> Instance:
+    """A copy as the hub keeps it."""
+    made = hub_instance(of or cell_instance(), OWNER, IDENTITY, cell)
+    assert isinstance(made, Instance)
+    return with_meta(made, **({"uid": f"copy-{made.metadata.name}"} | meta))
+
+
+def back(instances, *copies: Instance, deployments=(OWNER,), bound=None) -> WriteBack:
+    return write_back(instances, Hub(deployments, copies, bound or {}), IDENTITY, CELL)
+
+
+def test_a_copy_carries_what_may_leave_the_cell():
+    """The listed labels, the cell's name, spec and status; never the template's own labels."""
+    of = cell_instance(conditions=(READY,))
+    got = hub_instance(of, OWNER, IDENTITY, CELL)
+
+    assert isinstance(got, Instance)
+    assert got.metadata == ObjectMeta(
+        name="web-home-dfw-0",
+        namespace="ns-1",
+        labels={
+            labels.UPSTREAM_CLUSTER: "cluster-shop",
+            labels.UPSTREAM_NAMESPACE: "default",
+            labels.WORKLOAD_UID: "uid-web",
+            labels.WORKLOAD_NAME: "web",
+            labels.DEPLOYMENT_UID: "cell-uid",
+            labels.DEPLOYMENT_NAME: "web-home-dfw",
+            labels.PLACEMENT_NAME: "home",
+            labels.CITY_CODE: "DFW",
+            labels.INSTANCE_INDEX: "0",
+            labels.SOURCE_CLUSTER: CELL,
+        },
+        owner_references=(
+            OwnerReference(
+                api_version="compute.datumapis.com/v1alpha",
+                kind="WorkloadDeployment",
+                name="web-home-dfw",
+                uid="hub-web-home-dfw",
+                controller=True,
+            ),
+        ),
+    )
+    assert (got.spec, got.status) == (of.spec, of.status)
+
+
+def test_w63_a_copy_does_not_block_its_owners_deletion():
+    """Blocking needs rights on the owner that cells do not have."""
+    (owner,) = copy_of().metadata.owner_references
+
+    assert owner.block_owner_deletion is None
+
+
+@pytest.mark.parametrize("missing", ["WORKLOAD_UID", "DEPLOYMENT_NAME", "CITY_CODE"])
+def test_a_missing_label_is_an_error_and_not_an_empty_string(missing):
+    """An Instance that cannot be linked is named, and the others are copied all the same."""
+    bare = labelled(cell_instance(), **{missing: None})
+    got = back([bare, cell_instance(1)])
+
+    assert got.unlinked == (Unlinked("web-home-dfw-0", (getattr(labels, missing),)),)
+    assert [w.desired.metadata.name for w in got.writes if isinstance(w, Create)] == [
+        "web-home-dfw-1"
+    ]
+
+
+def test_an_instance_of_no_deployment_is_not_copied():
+    """Without a label and without an ordinal, nothing says whose it is."""
+    stray = labelled(cell_instance(), DEPLOYMENT_NAME=None)
+
+    assert back([with_meta(stray, name="stray")]) == WriteBack()
+
+
+@pytest.mark.parametrize(
+    "deployments",
+    [(), (on_hub(deletion_timestamp=NOW),), (on_hub(original("other")),)],
+    ids=["gone", "going", "another"],
+)
+def test_nothing_is_copied_without_an_owner(deployments):
+    """What the hub gave up does not come back: not made, and not updated either."""
+    ready = cell_instance(conditions=(READY,))
+
+    assert back([ready], deployments=deployments) == WriteBack()
+    assert back([ready], copy_of(), deployments=deployments) == WriteBack()
+
+
+def test_a_copy_is_made_and_follows_its_instance():
+    """A missing copy is made; a new spec or status is written; labels of others stay."""
+    of = cell_instance()
+    stored = with_meta(copy_of(), labels=copy_of().metadata.labels | {"engine": "x"})
+    ready = cell_instance(conditions=(READY,))
+    spec = msgspec.structs.replace(of.spec, runtime=instance_spec("registry.test/web:2").runtime)
+    newer = msgspec.structs.replace(of, spec=spec)
+
+    (made,) = back([of]).writes
+    assert isinstance(made, Create)
+    assert made.desired == with_meta(copy_of(), uid="")
+    assert back([ready], stored).writes == (
+        Update(stored, msgspec.structs.replace(stored, status=ready.status)),
+    )
+    assert back([newer], stored).writes == (
+        Update(stored, msgspec.structs.replace(stored, spec=spec)),
+    )
+
+
+def test_the_order_of_conditions_is_no_difference():
+    """A status that says the same in another order is not written."""
+    stored = copy_of(cell_instance(conditions=(READY, AVAILABLE)))
+
+    assert back([cell_instance(conditions=(AVAILABLE, READY))], stored) == WriteBack()
+
+
+def test_w16_a_copy_goes_after_its_instance():
+    """No finalizer is needed: the copy of an Instance that is gone is found and deleted."""
+    stored = copy_of()
+
+    assert back([], stored).writes == (Delete(stored),)
+    assert back([], with_meta(stored, deletion_timestamp=NOW)) == WriteBack()
+
+
+def test_w17_a_terminating_instance_is_still_shown():
+    """A user sees the Instance for as long as it exists in the cell."""
+    assert back([cell_instance(deletion_timestamp=NOW)], copy_of()) == WriteBack()
+
+
+def test_w16_copies_of_other_cells_are_left_alone():
+    """A cell takes away only what it wrote itself."""
+    theirs = copy_of(cell="cell-two")
+    originals = labelled(copy_of(), SOURCE_CLUSTER=None)
+
+    assert back([], theirs) == WriteBack()
+    assert back([], originals) == WriteBack()
+
+
+def test_w62_two_cells_do_not_fight_over_a_copy():
+    """A copy that another cell wrote is left to it while nobody knows that it moved."""
+    ready = cell_instance(conditions=(READY,))
+    theirs = copy_of(cell="cell-two")
+
+    assert back([ready], theirs) == WriteBack()
+    assert back([ready], theirs, bound={"web-home-dfw": "cell-two"}) == WriteBack()
+    assert back([ready], bound={"web-home-dfw": "cell-two"}) == WriteBack()
+
+
+def test_a_deployment_that_moved_here_takes_its_copies_along():
+    """Once the engine has chosen this cell, it writes the copies and removes what is too much."""
+    here = {"web-home-dfw": CELL}
+    theirs = copy_of(cell="cell-two")
+    surplus = copy_of(cell_instance(1), cell="cell-two")
+    got = back([cell_instance()], theirs, surplus, bound=here)
+
+    assert got.writes == (
+        Update(theirs, labelled(theirs, SOURCE_CLUSTER=CELL)),
+        Delete(surplus),
+    )
+
+
+def test_a_cell_that_lost_a_deployment_writes_its_own_copies_to_the_end():
+    """What still runs here is shown until the other cell takes the copy over."""
+    ready = cell_instance(conditions=(READY,))
+    got = back([ready], copy_of(), bound={"web-home-dfw": "cell-two"})
+
+    assert [type(write) for write in got.writes] == [Update]
+
+
+def test_a_copy_of_the_original_is_adopted():
+    """A copy without owner or cell gets both, and keeps the owners it had."""
+    other = OwnerReference(api_version="v1", kind="ConfigMap", name="x", uid="other")
+    old = with_meta(labelled(copy_of(), SOURCE_CLUSTER=None), owner_references=(other,))
+    (got,) = back([cell_instance()], old).writes
+
+    assert isinstance(got, Update)
+    assert got.desired.metadata.labels == copy_of().metadata.labels
+    assert got.desired.metadata.owner_references == (other, *copy_of().metadata.owner_references)
+    assert back([cell_instance()], got.desired) == WriteBack()
+
+
+def test_a_copy_controlled_by_someone_else_is_left_alone():
+    """The copies of an earlier deployment of the same name go with it, and are then made anew."""
+    (owner,) = copy_of().metadata.owner_references
+    before = msgspec.structs.replace(owner, uid="earlier")
+    stored = copy_of(owner_references=(before,))
+
+    assert back([cell_instance(conditions=(READY,))], stored) == WriteBack()
+
+
+def test_a_copy_on_its_way_out_is_waited_for():
+    """It is made anew once it is gone."""
+    going = copy_of(deletion_timestamp=NOW)
+
+    assert back([cell_instance(conditions=(READY,))], going) == WriteBack()
+
+
+ORDINALS = st.sets(st.integers(0, 4))
+
+
+@given(ORDINALS, ORDINALS, st.sampled_from([CELL, None]))
+def test_writing_back_settles(present, copied, writer):
+    """After the writes the hub holds exactly the cell's Instances, and nothing more is written."""
+    instances = [cell_instance(o, conditions=(READY,)) for o in present]
+    copies = [labelled(copy_of(cell_instance(o)), SOURCE_CLUSTER=writer) for o in copied]
+    bound = {"web-home-dfw": CELL}
+    held = applied(copies, back(instances, *copies, bound=bound).writes)
+
+    assert back(instances, *held, bound=bound) == WriteBack()
+    assert {c.metadata.name: c.status for c in held} == {
+        i.metadata.name: i.status for i in instances
+    }

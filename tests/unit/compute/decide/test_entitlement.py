@@ -1,0 +1,135 @@
+"""Whether a project may use a service."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from compute.api import annotations
+from compute.api.services import ServiceEntitlement, ServiceEntitlementSpec, ServiceRef
+from compute.decide.conditions import find
+from compute.decide.entitlement import Settings, answer, read_settings
+from kubekit.api.meta import ObjectMeta
+from tests.support.compute.builders import NOW
+
+COMPUTE = "compute.datumapis.com"
+AUTOMATIC, MANUAL = Settings(), Settings(automatic=False)
+SLOW = Settings(delay=timedelta(seconds=30))
+
+
+def asked(service: str = COMPUTE, word: str = "", why: str = "") -> ServiceEntitlement:
+    marks = {annotations.APPROVAL: word, annotations.APPROVAL_MESSAGE: why}
+    meta = ObjectMeta(
+        name="compute",
+        creation_timestamp=NOW,
+        generation=1,
+        annotations={key: value for key, value in marks.items() if value},
+    )
+    spec = ServiceEntitlementSpec(service_ref=ServiceRef(name=service))
+    return ServiceEntitlement(metadata=meta, spec=spec)
+
+
+@pytest.mark.parametrize(
+    ("entitlement", "settings", "phase", "reason", "again"),
+    [
+        pytest.param(asked(), AUTOMATIC, "Active", "EntitlementActive", None, id="by itself"),
+        pytest.param(
+            asked(), SLOW, "PendingApproval", "EntitlementPendingApproval", 30, id="later"
+        ),
+        pytest.param(
+            asked(), MANUAL, "PendingApproval", "EntitlementPendingApproval", None, id="by hand"
+        ),
+        pytest.param(
+            asked(word="Approved"), MANUAL, "Active", "EntitlementActive", None, id="approved"
+        ),
+        pytest.param(
+            asked(word="Denied"), AUTOMATIC, "Rejected", "EntitlementRejected", None, id="denied"
+        ),
+        pytest.param(
+            asked(word="perhaps"), AUTOMATIC, "Active", "EntitlementActive", None, id="no word"
+        ),
+        pytest.param(
+            asked("dns.example.com", "Approved"),
+            AUTOMATIC,
+            "PendingApproval",
+            "ServiceNotPublished",
+            None,
+            id="no such service",
+        ),
+    ],
+)
+def test_what_becomes_of_an_entitlement(entitlement, settings, phase, reason, again):
+    """A word spoken goes before the settings; a service must be there to be given."""
+    found = answer(entitlement, settings, NOW, suspended=False)
+    ready = find(found.status.conditions, "Ready")
+    assert ready is not None
+    assert (found.status.phase, ready.reason) == (phase, reason)
+    wait = found.look_again_after
+    assert (wait.total_seconds() if wait else None) == again
+    assert (found.status.entitled_at == NOW) is (phase == "Active")
+    assert (found.status.origin, found.status.observed_generation) == ("Direct", 1)
+
+
+def test_an_approval_that_takes_a_while_comes():
+    """After the delay the entitlement is active, and stays so from then on, whatever is decided."""
+    later = answer(asked(), SLOW, NOW + timedelta(seconds=30), suspended=False)
+    assert later.status.phase == "Active"
+    had = msgspec.structs.replace(asked(), status=later.status)
+    kept = answer(had, MANUAL, NOW + timedelta(days=1), suspended=False)
+    assert kept.status == later.status
+
+
+def test_a_rejection_says_why():
+    """The words of whoever denied it reach whoever asked."""
+    found = answer(asked(word="Denied", why="not for toys"), AUTOMATIC, NOW, suspended=False)
+    ready = find(found.status.conditions, "Ready")
+    assert ready is not None
+    assert ready.message == "not for toys"
+
+
+@pytest.mark.parametrize(
+    ("suspended", "status", "reason"),
+    [(True, "True", "ProjectSuspended"), (False, "False", "ProjectActive")],
+)
+def test_a_suspended_project_shows_it(suspended, status, reason):
+    """It does not lose the service by that."""
+    found = answer(asked(), AUTOMATIC, NOW, suspended=suspended)
+    said = find(found.status.conditions, "Suspended")
+    assert said is not None
+    assert (said.status, said.reason, found.status.phase) == (status, reason, "Active")
+
+
+def test_settings_are_read_key_by_key():
+    """What is not said is as without a ConfigMap."""
+    said = {"approval": "Manual", "delaySeconds": "2.5", "services": f"{COMPUTE}, dns.example.com,"}
+    wanted = Settings(
+        automatic=False,
+        delay=timedelta(seconds=2.5),
+        services=(COMPUTE, "dns.example.com"),
+    )
+    assert read_settings(said, AUTOMATIC) == (wanted, [])
+    assert read_settings({"approval": "Automatic"}, wanted) == (AUTOMATIC, [])
+
+
+@pytest.mark.parametrize("delay", ["soon", "-1", "nan", "inf", "99999999999"])
+def test_a_setting_that_cannot_be_read_stays_as_it_was(delay):
+    """The key is named, and the last good value goes on."""
+    known = Settings(automatic=False, delay=timedelta(seconds=7))
+    kept, faults = read_settings({"approval": "maybe", "delaySeconds": delay}, known)
+    assert kept == known
+    assert [fault.partition(":")[0] for fault in faults] == ["approval", "delaySeconds"]
+
+
+def test_a_key_that_nobody_reads_is_named():
+    """It was meant to change something."""
+    kept, faults = read_settings({"delay": "5"}, AUTOMATIC)
+    assert kept == AUTOMATIC
+    assert faults == ["delay: no such key; there are approval, delaySeconds, services"]
+
+
+def test_what_cannot_be_read_at_first_approves_nobody():
+    """After a restart nobody knows what held before; waiting does less harm than giving."""
+    kept, faults = read_settings({"approval": "maybe", "delaySeconds": "soon"}, None)
+    assert kept == MANUAL
+    assert len(faults) == 2
+    assert read_settings({}, None) == (AUTOMATIC, [])

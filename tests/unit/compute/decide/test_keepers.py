@@ -1,0 +1,32 @@
+"""Which clusters keep an object if they have it."""
+
+import msgspec
+
+from compute.api.karmada import SpreadConstraint
+from compute.decide.federation.scheduling import keepers
+from tests.unit.compute.decide.federation.test_scheduling import (
+    CORDON,
+    DRAIN,
+    PLACEMENT,
+    RESOURCE,
+    cluster,
+)
+
+
+def test_whoever_fits_keeps_what_it_has_though_it_would_take_nothing_new():
+    """Silence and a cordon are no reasons to move; to be elsewhere, drained or leaving is."""
+    every = [
+        cluster("well"),
+        cluster("silent", ready="Unknown"),
+        cluster("cordoned", taints=(CORDON,)),
+        cluster("drained", taints=(DRAIN,)),
+        cluster("elsewhere", "LHR"),
+    ]
+    assert keepers(RESOURCE, PLACEMENT, every) == ("well", "silent", "cordoned")
+
+
+def test_nobody_keeps_what_cannot_be_placed():
+    """A placement that cannot be read chooses nobody."""
+    strange = (SpreadConstraint(spread_by_field="zone"),)
+    placement = msgspec.structs.replace(PLACEMENT, spread_constraints=strange)
+    assert keepers(RESOURCE, placement, [cluster()]) == ()

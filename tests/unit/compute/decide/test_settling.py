@@ -1,0 +1,158 @@
+"""What of an Instance is worth carrying on, and what will not last."""
+
+from datetime import timedelta
+
+import pytest
+from msgspec.structs import replace
+
+from compute.decide.settling import LONGEST, SHORTEST, Usual, is_settled, may_go_unsaid
+from tests.support.compute.builders import NOW, condition, instance
+
+WAITS = condition("Ready", "False", "SchedulingGatesPresent", generation=1)
+STARTS = condition("Ready", "False", "PendingProgramming", generation=1)
+ASKED = condition("QuotaGranted", "Unknown", "PendingEvaluation", generation=1)
+GRANTED = condition("QuotaGranted", "True", "QuotaAvailable", generation=1)
+DENIED = condition("QuotaGranted", "False", "QuotaExceeded", generation=1)
+SERVES = (condition("Programmed"), condition("Available"))
+READY = condition("Ready", generation=1)
+NEW = (
+    condition("Ready", "Unknown", "Pending"),
+    condition("QuotaGranted", "Unknown", "PendingEvaluation"),
+)
+
+
+@pytest.mark.parametrize(
+    ("gates", "before", "told"),
+    [
+        pytest.param(("Network", "Quota"), NEW, (WAITS, ASKED), id="asked for quota"),
+        pytest.param(("Quota",), (), (WAITS, ASKED), id="says nothing yet"),
+        pytest.param(("Network",), (WAITS, GRANTED), (WAITS, GRANTED), id="granted before"),
+        pytest.param(("Network",), (WAITS,), (WAITS,), id="nobody speaks of quota"),
+        pytest.param((), (WAITS, GRANTED), (STARTS, GRANTED), id="let through"),
+        pytest.param((), NEW, (STARTS, GRANTED), id="granted and let through"),
+    ],
+)
+def test_that_a_new_instance_waits_may_go_unsaid(gates, before, told):
+    """For the rest of its first moment, and no longer."""
+    new = instance(gates=gates, conditions=before)
+    age = timedelta(seconds=0.5)
+    assert may_go_unsaid(new, told, NOW) == SHORTEST
+    assert may_go_unsaid(new, told, NOW + age) == SHORTEST - age
+    assert may_go_unsaid(new, told, NOW + SHORTEST) is None
+
+
+@pytest.mark.parametrize(
+    ("gates", "before", "told"),
+    [
+        pytest.param(
+            ("Quota",),
+            NEW,
+            (condition("Ready", "False", "PendingQuota"), DENIED),
+            id="quota was denied",
+        ),
+        pytest.param(
+            ("Quota",),
+            NEW,
+            (WAITS, condition("QuotaGranted", "Unknown", "QuotaBackendUnavailable")),
+            id="nobody answers",
+        ),
+        pytest.param(
+            ("Network",),
+            NEW,
+            (condition("Ready", "False", "NetworkFailedToCreate"), ASKED),
+            id="no network",
+        ),
+        pytest.param(("Quota",), (READY, ASKED), (WAITS, ASKED), id="served before"),
+        pytest.param((), NEW, (ASKED,), id="nobody speaks of readiness"),
+    ],
+)
+def test_what_is_news_is_said_at_once(gates, before, told):
+    """A bad answer, and a cause."""
+    assert may_go_unsaid(instance(gates=gates, conditions=before), told, NOW) is None
+
+
+def test_what_takes_no_longer_than_it_took_the_others_may_go_unsaid():
+    """Where many come up at once it takes each of them longer, and that is no news."""
+    usual, slow = Usual(), timedelta(seconds=7)
+    usual.took(slow)
+    new = instance(gates=("Quota",), conditions=NEW)
+
+    assert usual.moment == 2 * slow
+    assert may_go_unsaid(new, (WAITS, ASKED), NOW + slow, usual.moment) == slow
+    assert may_go_unsaid(new, (WAITS, ASKED), NOW + 2 * slow, usual.moment) is None
+
+
+def test_what_is_usual_comes_back_to_a_moment():
+    """Once they come up at once again, one that does not is told of as soon as before."""
+    usual = Usual()
+    usual.took(timedelta(seconds=30))
+    for _ in range(60):
+        usual.took(timedelta(seconds=0.1))
+
+    assert usual.moment == SHORTEST
+
+
+@pytest.mark.parametrize(
+    "age", [timedelta(seconds=-1), LONGEST + SHORTEST], ids=["to come", "ages"]
+)
+def test_what_no_clock_agrees_on_is_not_usual(age):
+    """An age that cannot be true, or is that of a trouble, changes nothing."""
+    usual = Usual()
+    usual.took(age)
+
+    assert usual.moment == SHORTEST
+
+
+def test_nothing_is_kept_back_for_longer_than_a_minute():
+    """However slow the others were."""
+    usual = Usual()
+    usual.took(LONGEST)
+
+    assert usual.moment == LONGEST
+
+
+@pytest.mark.parametrize("born", [None, NOW + timedelta(seconds=1)], ids=["unknown", "to come"])
+def test_an_age_that_cannot_be_told_keeps_nothing_back(born):
+    """A clock that is ahead must not silence an Instance for as long as it is."""
+    new = instance(gates=("Quota",), conditions=NEW, creation_timestamp=born)
+    assert may_go_unsaid(new, (WAITS, ASKED), NOW) is None
+
+
+@pytest.mark.parametrize(
+    ("gates", "conditions"),
+    [
+        pytest.param((), (*SERVES, READY, GRANTED), id="serves"),
+        pytest.param((), (*SERVES, READY), id="serves where there is no quota"),
+        pytest.param(("Network", "Quota"), (WAITS, ASKED), id="waits for both"),
+        pytest.param(("Network",), (WAITS, GRANTED), id="waits for its network"),
+        pytest.param(("Quota",), (WAITS, DENIED), id="is denied"),
+        pytest.param((), (condition("Ready", "False", "Pending", generation=1),), id="starts"),
+        pytest.param(("Network",), (*SERVES, WAITS), id="is held back"),
+    ],
+)
+def test_an_instance_whose_words_agree_is_settled(gates, conditions):
+    """Nobody in its cell has anything to add."""
+    assert is_settled(instance(gates=gates, conditions=conditions))
+
+
+@pytest.mark.parametrize(
+    ("gates", "conditions"),
+    [
+        pytest.param((), (), id="not judged"),
+        pytest.param((), (*SERVES, replace(READY, observed_generation=0)), id="judged before"),
+        pytest.param(("Quota",), (WAITS, GRANTED), id="its gate opens"),
+        pytest.param((), (*SERVES, WAITS, GRANTED), id="serves, and does not say so"),
+        pytest.param((), (condition("Programmed"), READY), id="says so, and does not serve"),
+        pytest.param((), (*SERVES, READY, DENIED), id="serves, and has lost its quota"),
+        pytest.param(("Network",), (*SERVES, READY), id="serves, and is held back"),
+    ],
+)
+def test_an_instance_that_is_about_to_be_written_is_not_settled(gates, conditions):
+    """What follows from its other words is not said yet."""
+    assert not is_settled(instance(gates=gates, conditions=conditions))
+
+
+def test_an_instance_without_a_controller_has_no_gates():
+    """It is judged by its conditions alone."""
+    bare = instance(conditions=(*SERVES, READY))
+    assert is_settled(replace(bare, spec=replace(bare.spec, controller=None)))

@@ -1,0 +1,84 @@
+"""What becomes of deployments that somebody changed, or that cannot have what is asked for."""
+
+import msgspec
+
+from compute.api.compute import WorkloadDeployment
+from compute.decide.networking.network_use import Lack
+from compute.decide.workload import placement as subject
+from compute.decide.workload.placement import Split
+from kubekit.api.meta import OwnerReference
+from tests.support.compute.builders import NOW, placement, template, workload
+from tests.support.compute.federation_builders import with_meta
+
+WEB = workload("web", placement("a", "DFW", "LHR"))
+OFFERED = {"DFW", "LHR", "NRT"}
+NEWER = template("registry.test/web:2")
+STRANGER = OwnerReference(api_version="v1", kind="ConfigMap", name="x", uid="x")
+
+
+def made() -> tuple[WorkloadDeployment, ...]:
+    return subject.split(WEB, (), OFFERED, NOW).create
+
+
+def resplit(*there: WorkloadDeployment, **spec: object) -> Split:
+    """The split of the Workload, its spec changed, with these deployments there."""
+    changed = msgspec.structs.replace(WEB, spec=msgspec.structs.replace(WEB.spec, **spec))
+    return subject.split(changed, there, OFFERED, NOW)
+
+
+def test_an_owner_that_was_taken_off_comes_back():
+    """Without it the deployment would outlive its Workload. Other owners stay."""
+    first, second = made()
+    ours = first.metadata.owner_references
+    (update,) = resplit(with_meta(first, owner_references=(STRANGER,)), second).update
+    assert update.desired.metadata.owner_references == (STRANGER, *ours)
+
+
+def test_only_the_workload_is_in_control():
+    """An object has one controller at most, so another's claim makes way."""
+    first, second = made()
+    usurper = msgspec.structs.replace(STRANGER, controller=True)
+    weak = msgspec.structs.replace(first.metadata.owner_references[0], controller=None)
+    (update,) = resplit(with_meta(first, owner_references=(usurper, weak)), second).update
+    assert update.desired.metadata.owner_references == first.metadata.owner_references
+
+
+DEFAULT = frozenset({("default", "default")})
+MISSING = Lack(missing=DEFAULT)
+TERMINATING = Lack(terminating=DEFAULT)
+
+
+def test_while_a_network_is_being_deleted_only_what_is_attached_rolls():
+    """Deployments whose template names it take a new one; no other deployment is made."""
+    more = (placement("a", "DFW", "LHR", "NRT"),)
+    got = subject.withheld(resplit(*made(), template=NEWER, placements=more), TERMINATING)
+    assert got.create == ()
+    assert [d.metadata.name for d in got.withheld] == ["web-a-nrt"]
+    assert [u.desired.spec.template for u in got.update] == [NEWER, NEWER]
+
+
+def test_a_template_that_comes_to_a_network_that_is_being_deleted_is_held_back():
+    """A deployment that does not name it is not attached to it."""
+    other = Lack(terminating=frozenset({("default", "other")}))
+    got = subject.withheld(resplit(*made(), template=NEWER), other)
+    assert got.update == ()
+    assert got.keep == made()
+
+
+def test_while_a_network_is_missing_nothing_is_begun():
+    """No deployment is made, and those that are there keep their template."""
+    more = (placement("a", "DFW", "LHR", "NRT"),)
+    got = subject.withheld(resplit(*made(), template=NEWER, placements=more), MISSING)
+    assert got.create == ()
+    assert got.update == ()
+    assert got.keep == made()
+
+
+def test_while_a_network_is_missing_numbers_change_and_places_are_cleared():
+    """Neither needs the network."""
+    more = (placement("a", "DFW", replicas=7),)
+    got = subject.withheld(resplit(*made(), template=NEWER, placements=more), MISSING)
+    (update,) = got.update
+    assert update.desired.spec.scale_settings.min_replicas == 7
+    assert update.desired.spec.template == WEB.spec.template
+    assert [d.metadata.name for d in got.delete] == ["web-a-lhr"]

@@ -1,0 +1,187 @@
+"""The story of a Workload: which events follow from what was written."""
+
+import pytest
+from msgspec.structs import replace
+
+from compute.api.compute import WorkloadDeployment
+from compute.api.reasons import Reason
+from compute.decide.workload import story
+from compute.decide.workload.history import Revision
+from tests.support.compute import builders
+from tests.support.compute.builders import NOW, condition
+
+FIRST = Revision(rev=1, changes="initial deploy", actor="kubectl", template_hash="a")
+
+
+def deployment(*conditions, city="DFW", **meta) -> WorkloadDeployment:
+    made = builders.deployment(**meta)
+    spec = replace(made.spec, city_code=city)
+    return replace(made, spec=spec, status=replace(made.status, conditions=conditions))
+
+
+def available(message="1 of 1 instances ready"):
+    return condition("Available", "True", Reason.STABLE_INSTANCE_FOUND, message)
+
+
+def lacking(reason, status="False", message="0 of 1 instances ready; no image"):
+    return condition("Available", status, reason, message)
+
+
+NEW = deployment()
+SERVES = deployment(available())
+STUCK = deployment(lacking(Reason.IMAGE_UNAVAILABLE))
+STARTING = deployment(lacking(Reason.INSTANCES_PROVISIONING))
+SHORT = deployment(
+    available("1 of 2 instances ready"),
+    condition("ReplicasReady", "False", Reason.QUOTA_EXCEEDED, "Not enough quota"),
+)
+HELD = deployment(
+    available(), condition("Paused", "True", Reason.PROPAGATION_SUSPENDED, "Changes are held back")
+)
+WITHOUT_QUOTA = deployment(lacking(Reason.QUOTA_NOT_GRANTED))
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "reason"),
+    [
+        pytest.param(NEW, SERVES, "CityAvailable", id="serves"),
+        pytest.param(STARTING, SERVES, "CityAvailable", id="serves after a start"),
+        pytest.param(STUCK, SERVES, "CityAvailable", id="recovered"),
+        pytest.param(SHORT, SERVES, "CityAvailable", id="whole again"),
+        pytest.param(SERVES, STUCK, "ImageUnavailable", id="stuck"),
+        pytest.param(SERVES, SHORT, "QuotaExceeded", id="stuck in part"),
+        pytest.param(SERVES, HELD, "PropagationSuspended", id="held back"),
+        pytest.param(HELD, SERVES, "CityAvailable", id="held back no longer"),
+        pytest.param(STUCK, WITHOUT_QUOTA, "QuotaExceeded", id="stuck otherwise"),
+    ],
+)
+def test_a_transition_of_a_city_is_an_event(before, after, reason):
+    """Trouble that does not pass by itself is a warning by its own reason; its end is no warning."""
+    news = story.city(before, after)
+
+    assert news is not None
+    assert (news.type == "Normal", news.reason) == (reason == "CityAvailable", reason)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        pytest.param(NEW, NEW, id="nothing said"),
+        pytest.param(NEW, STARTING, id="starting"),
+        pytest.param(SERVES, STARTING, id="starting again"),
+        pytest.param(STUCK, STARTING, id="repaired and not there yet"),
+        pytest.param(SERVES, SERVES, id="the same"),
+        pytest.param(STUCK, STUCK, id="stuck as before"),
+        pytest.param(WITHOUT_QUOTA, SHORT, id="one fact by two names"),
+        pytest.param(SERVES, deployment(lacking(Reason.STOPPED)), id="scaled to zero"),
+        pytest.param(SERVES, deployment(lacking("Odd")), id="a reason that is not known"),
+        pytest.param(
+            SERVES,
+            deployment(lacking(Reason.IMAGE_UNAVAILABLE), deletion_timestamp=NOW),
+            id="being removed",
+        ),
+    ],
+)
+def test_ordinary_progress_is_no_event(before, after):
+    """What passes by itself, was reported before, or was chosen by the user is not news."""
+    assert story.city(before, after) is None
+
+
+def test_a_city_that_recovers_says_from_what():
+    """The end of a trouble names it, on the deployment and on the Workload alike."""
+    news = story.city(STUCK, SERVES)
+
+    assert news is not None
+    assert news.note == "DFW is available after ImageUnavailable: 1 of 1 instances ready"
+    assert story.city_of_workload(SERVES, news) == news
+
+
+@pytest.mark.parametrize(
+    ("deployment", "reason", "told"),
+    [
+        pytest.param(SERVES, Reason.IMAGE_UNAVAILABLE, True, id="serves in part"),
+        pytest.param(SERVES, Reason.PROVISIONING, False, id="passes by itself"),
+        pytest.param(STUCK, Reason.IMAGE_UNAVAILABLE, False, id="its status says so"),
+        pytest.param(SHORT, Reason.QUOTA_EXCEEDED, False, id="reported already"),
+        pytest.param(SHORT, Reason.IMAGE_UNAVAILABLE, True, id="another trouble"),
+        pytest.param(
+            deployment(available(), deletion_timestamp=NOW),
+            Reason.IMAGE_UNAVAILABLE,
+            False,
+            id="being removed",
+        ),
+    ],
+)
+def test_an_instance_in_trouble_is_news_of_a_city_that_serves_all_the_same(
+    deployment, reason, told
+):
+    """A rollout that is stuck at its first Instance leaves the city available."""
+    news = story.part_of_city(deployment, condition("Ready", "False", reason, "no image"))
+
+    assert (news is not None) is told
+    assert news is None or (news.reason, news.note) == (reason, "no image")
+
+
+def test_a_workload_says_which_city_is_stuck():
+    """It has several, and one reason for all of them, by which they are counted together."""
+    news = story.city(SERVES, STUCK)
+
+    assert news is not None
+    told = story.city_of_workload(STUCK, news)
+    assert (told.type, told.reason) == ("Warning", "CityStuck")
+    assert told.note == "DFW is stuck (ImageUnavailable): 0 of 1 instances ready; no image"
+
+
+@pytest.mark.parametrize(
+    ("recorded", "before", "reason"),
+    [
+        pytest.param(FIRST, None, "Created", id="first"),
+        pytest.param(
+            Revision(rev=2, changes="image a -> b", template_hash="b"),
+            FIRST,
+            "RolloutStarted",
+            id="another template",
+        ),
+        pytest.param(
+            Revision(rev=2, changes="minReplicas 1 -> 2", template_hash="a"),
+            FIRST,
+            "SpecChanged",
+            id="another scale",
+        ),
+        pytest.param(
+            Revision(rev=3, changes="rollback to rev #1", template_hash="a"),
+            Revision(rev=2, template_hash="b"),
+            "Undone",
+            id="back",
+        ),
+    ],
+)
+def test_a_revision_is_an_event(recorded, before, reason):
+    """What it says is what the history says; who made the change is named where it is known."""
+    news = story.revision(before, recorded)
+
+    by = " (by kubectl)" if recorded.actor else ""
+    assert (news.type, news.reason) == ("Normal", reason)
+    assert news.note == f"Revision {recorded.rev}: {recorded.changes}{by}"
+
+
+def test_a_revision_that_is_served_everywhere_ends_its_rollout():
+    """The history marks it once."""
+    news = story.proven(FIRST)
+
+    assert (news.reason, news.note) == ("RolloutFinished", "Revision 1 is served in every city")
+
+
+def test_a_split_names_its_cities_as_far_as_there_is_room():
+    """One event for all of them, however many."""
+    many = [deployment(city=f"C{number:02}") for number in range(12)]
+
+    made, removed = story.split(many), story.withdrawn(many[:1])
+    assert made is not None
+    assert removed is not None
+    assert made.note == (
+        "Split into 12 deployments: C00, C01, C02, C03, C04, C05, C06, C07, C08, C09 and 2 more"
+    )
+    assert (removed.reason, removed.note) == ("DeploymentsRemoved", "Removing 1 deployment: C00")
+    assert story.split([]) is None
+    assert story.withdrawn([]) is None

@@ -1,0 +1,194 @@
+"""What a machine does at a given moment."""
+
+from datetime import timedelta
+
+import msgspec
+import pytest
+
+from compute.api.instance_spec import (
+    DiskPopulator,
+    DiskSpec,
+    DiskTemplate,
+    DiskVolume,
+    FilesystemPopulator,
+    ImagePopulator,
+    Runtime,
+    VirtualMachine,
+    Volume,
+    VolumeAttachment,
+)
+from compute.providers.delays import Delay
+from compute.providers.machines import (
+    NODE,
+    STARTED,
+    Machine,
+    judged,
+    machine,
+    noted,
+    placed,
+    takes_back,
+)
+from compute.providers.settings import Settings
+from tests.support.compute.builders import NOW, condition, instance
+
+MADE = Machine("node-1", NOW)
+
+
+def after(seconds):
+    return NOW + timedelta(seconds=seconds)
+
+
+def vm(image):
+    """An Instance that boots a machine from a disk with this image, beside an empty disk."""
+    disks = (
+        DiskPopulator(image=ImagePopulator(name=image)),
+        DiskPopulator(filesystem=FilesystemPopulator(type="ext4")),
+        None,
+    )
+    volumes = tuple(
+        Volume(
+            name=f"disk-{number}",
+            disk=DiskVolume(template=DiskTemplate(spec=DiskSpec(populator=populator))),
+        )
+        for number, populator in enumerate(disks)
+    )
+    boots = VirtualMachine(volume_attachments=(VolumeAttachment(name="disk-0"),))
+    made = instance()
+    resources = made.spec.runtime.resources
+    spec = msgspec.structs.replace(
+        made.spec,
+        volumes=(*volumes, Volume(name="other")),
+        runtime=Runtime(resources=resources, virtual_machine=boots),
+    )
+    return msgspec.structs.replace(made, spec=spec)
+
+
+def test_a_machine_is_what_the_instance_says():
+    """What was noted is read again, to the microsecond."""
+    made = Machine("node-2", NOW + timedelta(microseconds=7))
+    held = instance(annotations=noted(made))
+
+    assert machine(held) == made
+
+
+@pytest.mark.parametrize(
+    "annotations",
+    [{}, {NODE: "node-1"}, {NODE: "node-1", STARTED: "yesterday"}],
+    ids=["nothing", "half", "nonsense"],
+)
+def test_without_its_notes_there_is_no_machine(annotations):
+    """It has to be started anew."""
+    assert machine(instance(annotations=annotations)) is None
+
+
+def test_machines_are_spread_over_nodes():
+    """Which node it is depends on the Instance; all nodes are used."""
+    nodes = [placed(instance(number), Settings(nodes=3), NOW) for number in range(50)]
+
+    assert {each.node for each in nodes if each} == {"node-0", "node-1", "node-2"}
+
+
+def test_no_machine_is_placed_on_a_lost_node():
+    """The next one takes it; when all are lost, none does."""
+    for number in range(20):
+        assert placed(instance(number), Settings(nodes=2, lost=("node-0",)), NOW) == MADE
+    assert placed(instance(), Settings(lost=("*",)), NOW) is None
+
+
+def test_a_machine_boots_in_its_time():
+    """Until then it tells how long it still takes."""
+    slow = Settings(start=Delay(10, 10))
+
+    early = judged(instance(), MADE, slow, after(4))
+
+    assert (early.programmed.status, early.available.status, early.again) == ("False", "False", 6)
+    assert judged(instance(), MADE, slow, after(10)).available.status == "True"
+
+
+def test_failing_to_boot_takes_longer_each_time():
+    """The pauses double up to a limit, and after very many attempts nobody waits any more."""
+    never = Settings(boot_failures=1.0, retry=4.0)
+    waits = [judged(instance(), MADE, never, after(passed)).again for passed in (0, 4, 12, 28)]
+
+    assert waits == [4, 8, 16, 32]
+    assert judged(instance(), MADE, never, after(10_000_000)).again is None
+    assert judged(instance(), MADE, never, after(10_000_000)).available.status == "False"
+
+
+def test_some_machines_boot_at_the_second_attempt():
+    """At a rate of a half, about half of them do at once, and all do in the end."""
+    risky = Settings(boot_failures=0.5, retry=1.0)
+    at_once = [
+        judged(instance(number), MADE, risky, NOW).available.status == "True"
+        for number in range(200)
+    ]
+
+    assert 60 < sum(at_once) < 140
+    assert all(
+        judged(instance(number), MADE, risky, after(100_000)).available.status == "True"
+        for number in range(200)
+    )
+
+
+def test_the_images_of_disks_count_too():
+    """A machine whose disk has no image to be filled from cannot start."""
+    told = judged(vm("datumcloud/does-not-exist"), MADE, Settings(), NOW)
+
+    assert told.available.reason == "ImageUnavailable"
+    assert judged(vm("datumcloud/ubuntu"), MADE, Settings(), NOW).available.status == "True"
+
+
+@pytest.mark.parametrize(
+    ("programmed", "node", "up"),
+    [("True", "node-1", True), ("False", "node-1", False), ("True", "node-0", False)],
+    ids=["up", "not up", "an earlier machine"],
+)
+@pytest.mark.parametrize("since", [-600, 0, 5, 600])
+def test_a_machine_that_was_up_does_not_boot_again(programmed, node, up, since):
+    """Other latencies concern what starts from then on, whoever's clock says since when it is up.
+
+    A machine on a new node has to boot.
+    """
+    said = (
+        condition("Programmed", programmed, "Programmed", f"The machine is set up on {node}"),
+        condition("Available", since=after(since)),
+    )
+    slow = Settings(start=Delay(600, 600))
+    made = Machine("node-1", NOW + timedelta(microseconds=7))
+
+    verdict = judged(instance(conditions=said), made, slow, after(60))
+
+    assert (verdict.available.status == "True") is up
+
+
+@pytest.mark.parametrize(
+    ("settings", "before", "after_that"),
+    [
+        (Settings(), Settings(start=Delay(10, 10)), False),
+        (Settings(), Settings(), False),
+        (Settings(crashes=1.0), Settings(), True),
+        (Settings(), Settings(crashes=1.0), True),
+        (Settings(lost=("*",)), Settings(), True),
+        (Settings(boot_failures=1.0), Settings(start=Delay(10, 10)), True),
+    ],
+    ids=["comes up", "the same", "crashes", "recovers", "is lost", "does not boot"],
+)
+def test_what_takes_back_what_was_said(settings, before, after_that):
+    """Anything else than before does, but for a machine that comes up when it is time."""
+    then = judged(instance(), MADE, before, NOW)
+    said = instance(
+        conditions=tuple(
+            condition(kind, each.status, each.reason, each.message)
+            for kind, each in (("Programmed", then.programmed), ("Available", then.available))
+        )
+    )
+
+    assert takes_back(said, judged(said, MADE, settings, NOW)) is after_that
+    assert not takes_back(instance(), judged(instance(), MADE, settings, NOW))
+
+
+def test_to_move_a_machine_takes_it_from_where_it_is():
+    """Also when that is all it says."""
+    lost = Settings(lost=("node-1",), recovery=0.0)
+
+    assert takes_back(instance(), judged(instance(), MADE, lost, NOW))

@@ -1,0 +1,491 @@
+"""Projects: their planes come with them, and go after everything that is in them."""
+
+import asyncio
+from dataclasses import dataclass, field
+
+import msgspec
+import pytest
+
+from compute.api import annotations, finalizers, labels
+from compute.api.compute import Instance, Workload, WorkloadDeployment
+from compute.api.instance_spec import LocationRef
+from compute.api.karmada import Cluster as Member
+from compute.api.networking import Network, NetworkIPAM, NetworkSpec, Subnet, SubnetSpec
+from compute.api.quota import ResourceClaim
+from compute.api.resource_manager import Project
+from compute.decide.conditions import find, is_true
+from compute.services import default_network, projects
+from kubekit.api.errors import Unavailable
+from kubekit.api.kinds.core import Namespace
+from kubekit.api.kinds.events import Event
+from kubekit.api.meta import Condition, ConditionStatus, LocalRef, Object, ObjectMeta
+from kubekit.runtime.requests import cluster_name
+from tests.support.compute.builders import deployment, instance, workload
+from tests.support.compute.service_builders import PLANES, claim, member, planes, project
+from tests.support.kubekit.deaf import listener
+from tests.support.kubekit.stage import Stage, staged
+
+
+@dataclass
+class Planes:
+    """A keeper that notes what it is asked for, and fails as often as it is told to."""
+
+    there: dict[str, None] = field(default_factory=dict)
+    failures: int = 0
+
+    async def ensure(self, project: str) -> None:
+        if self.failures:
+            self.failures -= 1
+            raise Unavailable("no room for a plane")
+        self.there[project] = None
+
+    async def remove(self, project: str) -> None:
+        self.there.pop(project, None)
+
+
+@dataclass
+class Forgetful(Planes):
+    """A keeper that once removes a plane, and is not heard of."""
+
+    stage: Stage = field(kw_only=True)
+    lost: bool = False
+
+    async def ensure(self, project: str) -> None:
+        await super().ensure(project)
+        await self.stage.engage("projects", project)
+
+    async def remove(self, project: str) -> None:
+        await super().remove(project)
+        await self.stage.role("projects").disengage(cluster_name(project))
+        if not self.lost:
+            self.lost = True
+            raise Unavailable("nobody heard of it")
+
+
+def said(of: Project, kind: str = "Ready") -> str:
+    found = find(of.status.conditions, kind)
+    return found.reason if found else ""
+
+
+def ready(of: Project) -> bool:
+    return said(of) == "Ready"
+
+
+async def begun(stage: Stage, keeper: Planes) -> Project:
+    stage.start(*projects.controllers(planes(stage), keeper, stage.kit))
+    await stage.client("hub").create(member())
+    await answers(stage)
+    await stage.client("core").create(project())
+    return await stage.named("core", Project, "shop", "", ready)
+
+
+async def answers(stage: Stage, status: ConditionStatus = "True", why: str = "it answers") -> None:
+    """The hub says whether the cell answers."""
+    hub = stage.client("hub")
+    present = await hub.get(Member, "cell-dfw")
+    ready = Condition(
+        type="Ready",
+        status=status,
+        reason="Test",
+        message=why,
+        last_transition_time=stage.environment.now(),
+    )
+    wanted = msgspec.structs.replace(present.status, conditions=(ready,))
+    await hub.patch_status(present, msgspec.structs.replace(present, status=wanted))
+
+
+async def deleted(stage: Stage) -> None:
+    core = stage.client("core")
+    await core.delete(await core.get(Project, "shop"))
+
+
+async def put(stage: Stage, obj: Object, *held: str) -> Object:
+    """Something in the project, held by these."""
+    meta = msgspec.structs.replace(
+        obj.metadata, namespace="default", uid="", generation=0, finalizers=held
+    )
+    return await stage.client("shop").create(msgspec.structs.replace(obj, metadata=meta))
+
+
+async def let_go(stage: Stage, obj: Object) -> None:
+    client = stage.client("shop")
+    now = await client.get(type(obj), obj.metadata.name, "default")
+    meta = msgspec.structs.replace(now.metadata, finalizers=())
+    await client.patch(now, msgspec.structs.replace(now, metadata=meta))
+
+
+def test_a_project_gets_a_plane_and_says_so(tmp_path):
+    """It is ready once its plane is, and is held until that has gone."""
+
+    async def story(stage: Stage) -> None:
+        keeper = Planes()
+        made = await begun(stage, keeper)
+        assert keeper.there == {"shop": None}
+        assert made.metadata.finalizers == (finalizers.PROJECT,)
+        assert await stage.quiet() == []
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_plane_that_cannot_be_made_is_tried_again(tmp_path):
+    """The project says that it is on its way, and becomes ready when it can."""
+
+    async def story(stage: Stage) -> None:
+        keeper = Planes(failures=3)
+        stage.start(*projects.controllers(planes(stage), keeper, stage.kit))
+        await stage.client("core").create(project())
+        await stage.named("core", Project, "shop", "", lambda p: said(p) == "Provisioning")
+        await stage.named("core", Project, "shop", "", ready)
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_project_whose_name_no_plane_can_have_says_so(tmp_path):
+    """The name of a plane is a label's value on the hub, and those have a limit."""
+
+    async def story(stage: Stage) -> None:
+        keeper = Planes()
+        stage.start(*projects.controllers(planes(stage), keeper, stage.kit))
+        name = "p" * 60
+        await stage.client("core").create(project(name))
+        await stage.named("core", Project, name, "", lambda p: said(p) == "ProjectNameConflict")
+        core = stage.client("core")
+        await core.delete(await core.get(Project, name))
+        await stage.gone("core", Project, name)
+        assert keeper.there == {}
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_project_that_is_not_held_by_us_is_not_ours_to_remove(tmp_path):
+    """What never had a plane is left to whoever holds it."""
+
+    async def story(stage: Stage) -> None:
+        keeper = Planes({"p" * 60: None})
+        stage.start(*projects.controllers(planes(stage), keeper, stage.kit))
+        made = project("p" * 60)
+        meta = msgspec.structs.replace(made.metadata, finalizers=("example.com/held",))
+        core = stage.client("core")
+        await core.delete(await core.create(msgspec.structs.replace(made, metadata=meta)))
+        await stage.rest()
+        assert keeper.there == {"p" * 60: None}
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_an_empty_project_goes_at_once_with_its_plane(tmp_path):
+    """Nothing is waited for that is not there."""
+
+    async def story(stage: Stage) -> None:
+        keeper = Planes()
+        await begun(stage, keeper)
+        await deleted(stage)
+        await stage.gone("core", Project, "shop", seconds=2)
+        assert keeper.there == {}
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_project_goes_though_its_plane_went_before(tmp_path):
+    """Whoever removed the plane may have died before he could let the project go."""
+
+    async def story(stage: Stage) -> None:
+        keeper = Forgetful(stage=stage)
+        await begun(stage, keeper)
+        await deleted(stage)
+        await stage.gone("core", Project, "shop", seconds=10)
+        assert keeper.there == {}
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_project_that_never_became_ready_goes_too(tmp_path):
+    """There is nothing in a plane that nobody was told of."""
+
+    async def story(stage: Stage) -> None:
+        keeper = Planes(failures=1000)
+        stage.start(*projects.controllers(planes(stage), keeper, stage.kit))
+        await stage.client("core").create(project("later"))
+        await stage.named("core", Project, "later", "", lambda p: said(p) == "Provisioning")
+        core = stage.client("core")
+        await core.delete(await core.get(Project, "later"))
+        await stage.gone("core", Project, "later", seconds=2)
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_project_is_emptied_before_its_plane_goes(tmp_path):
+    """Workloads first, then what they made, claims and networks; the plane is there throughout."""
+
+    async def story(stage: Stage) -> None:
+        keeper = Planes()
+        await begun(stage, keeper)
+        things = [
+            await put(stage, workload(), finalizers.WORKLOAD),
+            await put(stage, deployment(), finalizers.FEDERATOR),
+            await put(stage, claim(), "example.com/held"),
+            await put(stage, network(), finalizers.NETWORK),
+        ]
+        await deleted(stage)
+        waiting = (
+            "Waiting since 2026-01-01T00:00:00Z until these are gone: "
+            "workloads, workloaddeployments, resourceclaims; "
+            "cell cell-dfw has not released its part; it is waited for until 2026-01-01T00:05:00Z"
+        )
+        going = await stage.named("core", Project, "shop", "", lambda p: told(p) == waiting)
+        assert said(going) == said(going, "ResourceCleanup") == "CleanupAwaitingCompletion"
+        assert not is_true(going.status.conditions, "Ready")
+        kept = await stage.client("shop").get(Network, "default", "default")
+        assert not kept.deleting
+        for thing in things:
+            assert keeper.there == {"shop": None}
+            await asyncio.sleep(1)
+            if thing.metadata.name == claim().metadata.name:
+                client = stage.client("shop")
+                await client.delete(await client.get(ResourceClaim, thing.metadata.name, "default"))
+            await let_go(stage, thing)
+        await stage.gone("core", Project, "shop", seconds=2)
+        assert keeper.there == {}
+
+    staged(tmp_path, story, *PLANES)
+
+
+def told(of: Project) -> str:
+    found = find(of.status.conditions, "ResourceCleanup")
+    return found.message if found else ""
+
+
+def network() -> Network:
+    spec = NetworkSpec(ipam=NetworkIPAM(mode="Auto"))
+    return Network(metadata=ObjectMeta(name="default"), spec=spec)
+
+
+def subnet(of: Object) -> Subnet:
+    """Addresses of a network that a cell has."""
+    meta = ObjectMeta(
+        name="default--dfw-0.cell-dfw",
+        labels={labels.SOURCE_CLUSTER: "cell-dfw"},
+        owner_references=(of.reference(controller=True),),
+    )
+    spec = SubnetSpec(
+        ip_family="IPv4",
+        location=LocationRef(name="dfw"),
+        network_context=LocalRef(name="default--dfw"),
+        prefix_length=16,
+        start_address="10.0.0.0",
+        subnet_class="private",
+    )
+    return Subnet(metadata=meta, spec=spec)
+
+
+def test_instances_that_are_left_are_looked_for(tmp_path):
+    """They are too many to be watched; the project goes soon after the last of them."""
+
+    async def story(stage: Stage) -> None:
+        await begun(stage, Planes())
+        last = await put(stage, instance())
+        await deleted(stage)
+        await stage.named("core", Project, "shop", "", lambda p: "instances" in told(p))
+        await stage.client("shop").delete(last)
+        await stage.gone("core", Project, "shop", seconds=3)
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_what_is_made_in_a_project_that_goes_goes_too(tmp_path):
+    """A Workload that comes late does not keep its project, and is not left behind."""
+
+    async def story(stage: Stage) -> None:
+        keeper = Planes()
+        await begun(stage, keeper)
+        held = await put(stage, workload(), finalizers.WORKLOAD)
+        await deleted(stage)
+        await stage.named("core", Project, "shop", "", lambda p: "workloads" in told(p))
+        await put(stage, workload("late"))
+        await put(stage, deployment())
+        await stage.gone("shop", Workload, "late", "default")
+        await let_go(stage, held)
+        await stage.gone("core", Project, "shop", seconds=2)
+        assert (await stage.client("shop").every(WorkloadDeployment)).items == ()
+
+    staged(tmp_path, story, *PLANES)
+
+
+@pytest.mark.parametrize(
+    ("cell", "cell_stays"), [("cell-dfw", False), ("", True)], ids=["cell is gone", "by hand"]
+)
+def test_claims_that_nobody_gives_back_do_not_keep_a_project(tmp_path, cell, cell_stays):
+    """What a cell that is gone left, and what was made by hand, is deleted with the project."""
+
+    async def story(stage: Stage) -> None:
+        await begun(stage, Planes())
+        hub = stage.client("hub")
+        if not cell_stays:
+            await hub.delete(await hub.get(Member, "cell-dfw"))
+        await put(stage, claim(cell=cell))
+        await deleted(stage)
+        await stage.gone("core", Project, "shop", seconds=2)
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_cell_that_falls_silent_is_not_waited_for(tmp_path):
+    """Its claims are deleted, its addresses are freed, and an event says where the project still is."""
+
+    async def story(stage: Stage) -> None:
+        await begun(stage, Planes())
+        held = await put(stage, network(), finalizers.NETWORK)
+        await put(stage, claim())
+        await put(stage, subnet(of=held), "example.com/held")
+        await deleted(stage)
+        await asyncio.sleep(30)
+        assert "cell cell-dfw has not" in told(await stage.client("core").get(Project, "shop"))
+        await answers(stage, "Unknown", "the cell has not answered since noon")
+        await stage.gone("core", Project, "shop", seconds=2)
+        await asyncio.sleep(5)
+        notes = [event.note for event in (await stage.client("core").every(Event)).items]
+        assert notes == [
+            "The project is gone; what is left in cell-dfw is removed when that can be reached"
+        ]
+
+    staged(tmp_path, story, *PLANES)
+
+
+@pytest.mark.parametrize("kind", ["claim", "instance", "address"])
+def test_what_a_cell_does_not_release_is_waited_for_five_minutes(tmp_path, kind):
+    """The cell answers and does nothing; what it has ends when it works again."""
+
+    async def story(stage: Stage) -> None:
+        await begun(stage, Planes())
+        held = await put(stage, network(), finalizers.NETWORK)
+        left = {"claim": claim(), "instance": instance(), "address": subnet(of=held)}[kind]
+        await put(stage, left, "example.com/held")
+        await deleted(stage)
+        await asyncio.sleep(299)
+        assert (await stage.client("core").get(Project, "shop")).deleting
+        await stage.gone("core", Project, "shop", seconds=2)
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_workload_is_waited_for_however_long_it_takes(tmp_path):
+    """Its own deletion has the limit: until then its deployments are on the hub."""
+
+    async def story(stage: Stage) -> None:
+        await begun(stage, Planes())
+        held = await put(stage, workload(), finalizers.WORKLOAD)
+        await put(stage, claim())
+        await deleted(stage)
+        await asyncio.sleep(1000)
+        late = "it was waited for until 2026-01-01T00:05:00Z"
+        assert late in told(await stage.client("core").get(Project, "shop"))
+        assert await stage.quiet() == []
+        await let_go(stage, held)
+        await stage.gone("core", Project, "shop", seconds=2)
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_cell_that_is_given_up_frees_the_projects_that_wait_for_it(tmp_path):
+    """Its Cluster is deleted after the project is: nothing in the project tells of that."""
+
+    async def story(stage: Stage) -> None:
+        await begun(stage, Planes())
+        await put(stage, claim())
+        await deleted(stage)
+        await stage.rest()
+        assert "resourceclaims" in told(await stage.client("core").get(Project, "shop"))
+        hub = stage.client("hub")
+        await hub.delete(await hub.get(Member, "cell-dfw"))
+        await stage.gone("core", Project, "shop", seconds=2)
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_two_copies_at_once_come_to_the_same(tmp_path):
+    """Both may make and remove; the project is made once and goes once."""
+
+    async def story(stage: Stage) -> None:
+        keeper = Planes()
+        stage.start(*projects.controllers(planes(stage), keeper, stage.kit))
+        await begun(stage, keeper)
+        await put(stage, workload())
+        await stage.rest()
+        assert await stage.quiet() == []
+        await deleted(stage)
+        await stage.gone("core", Project, "shop")
+        assert keeper.there == {}
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_new_project_has_a_network_called_default_once(tmp_path):
+    """It is made with the plane; who deletes it is not given another."""
+
+    async def story(stage: Stage) -> None:
+        stage.start(*default_network.controllers(planes(stage), stage.kit))
+        stage.start(*default_network.controllers(planes(stage), stage.kit))
+        await stage.client("core").create(project())
+        await stage.client("shop").create(Namespace(metadata=ObjectMeta(name="other")))
+        made = await stage.named("shop", Network, "default", seconds=120)
+        assert made.spec.ipam.mode == "Auto"
+        await stage.rest()
+        await stage.client("shop").delete(made)
+        await stage.rest()
+        assert (await stage.client("shop").every(Network)).items == ()
+        assert await stage.quiet() == []
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_a_network_that_is_there_is_taken_for_the_default(tmp_path):
+    """Somebody was faster: his network stays as it is."""
+
+    async def story(stage: Stage) -> None:
+        await stage.client("core").create(project())
+        own = network()
+        spec = msgspec.structs.replace(own.spec, mtu=1500)
+        await put(stage, msgspec.structs.replace(own, spec=spec))
+        stage.start(*default_network.controllers(planes(stage), stage.kit))
+        await stage.rest()
+        kept = await stage.client("shop").get(Network, "default", "default")
+        assert kept.spec.mtu == 1500
+        assert await stage.quiet() == []
+
+    staged(tmp_path, story, *PLANES)
+
+
+def test_who_had_a_network_and_was_not_heard_of_is_given_no_other(tmp_path):
+    """What is known may be old; the namespace itself is asked before anything is made."""
+
+    async def story(stage: Stage) -> None:
+        ear, client = listener(await stage.plane("shop"))
+        await stage.role("projects").engage(cluster_name("shop"), client)
+        stage.start(*default_network.controllers(planes(stage), stage.kit))
+        await stage.rest()
+        ear.stop()
+        first = await stage.client("shop").get(Namespace, "default")
+        marks = {annotations.DEFAULT_NETWORK: "made"}
+        meta = msgspec.structs.replace(first.metadata, annotations=marks)
+        await stage.client("shop").patch(first, msgspec.structs.replace(first, metadata=meta))
+        await stage.client("core").create(project())
+        await stage.rest()
+        assert (await stage.client("shop").every(Network)).items == ()
+
+    staged(tmp_path, story, ("core", "core"))
+
+
+def test_a_project_that_goes_is_not_furnished(tmp_path):
+    """A network would only be in its way."""
+
+    async def story(stage: Stage) -> None:
+        keeper = Planes()
+        await begun(stage, keeper)
+        await put(stage, workload(), finalizers.WORKLOAD)
+        await deleted(stage)
+        stage.start(*default_network.controllers(planes(stage), stage.kit))
+        await stage.rest()
+        assert (await stage.client("shop").every(Network)).items == ()
+        assert (await stage.client("shop").every(Instance)).items == ()
+
+    staged(tmp_path, story, *PLANES)

@@ -1,0 +1,284 @@
+"""Following a collection of a real plane: the picture, the changes, and where to go on."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from compute.api.compute import Instance
+from kubekit.api.errors import Expired, Unavailable
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.resource import Resource
+from kubekit.client.list_watch import NotServed, follow
+from kubekit.client.options import EVERYTHING, PLAIN_WRITE, ListOptions
+from kubekit.client.transport import Document, Place
+from tests.support.kubekit.following_builders import Answer, Plan, Story, World, config, gaps, tell
+from tests.support.kubekit.plane_worlds import environment
+
+GONE = Expired("too old resource version")
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Callable[[Story], None]:
+    """Run a story on a fresh plane."""
+    return lambda story: tell(tmp_path, story)
+
+
+def test_the_picture_comes_first_then_the_changes(told):
+    """What is there is told as a list, what happens as it happens."""
+
+    async def story(world: World) -> None:
+        one = await world.writer.create(config("one"))
+        async with world.following() as picture:
+            await world.writer.create(config("two"))
+            await world.change(one, a="1")
+            await world.writer.delete(one)
+            await asyncio.sleep(0.1)
+        assert picture.words == ["list one", "ADDED two", "MODIFIED one", "DELETED one"]
+        assert world.troubles == []
+
+    told(story)
+
+
+def test_a_list_comes_in_pages(told):
+    """Each page says whether it begins or ends the picture; the changes follow the last."""
+
+    async def story(world: World) -> None:
+        for name in "abcde":
+            await world.writer.create(config(name))
+        async with world.following(ListOptions(limit=2)) as picture:
+            await world.writer.create(config("f"))
+            await asyncio.sleep(0.1)
+        pages = picture.steps[:3]
+        assert picture.words == ["list a b", "list c d", "list e", "ADDED f"]
+        assert [(page.begins, page.ends) for page in pages] == [
+            (True, False),
+            (False, False),
+            (False, True),
+        ]
+
+    told(story)
+
+
+def test_the_selectors_hold_for_the_list_and_the_watch(told):
+    """Only what is meant is told, in both."""
+
+    async def story(world: World) -> None:
+        for name in ("a", "b"):
+            await world.writer.create(config(name))
+        async with world.following(ListOptions(field_selector="metadata.name!=a")) as picture:
+            await world.writer.create(config("c"))
+            await asyncio.sleep(0.1)
+        assert picture.words == ["list b", "ADDED c"]
+        assert world.door.listed[0][1].limit == 500
+
+    told(story)
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [Plan(cut_after=1), Plan(cut_after=1, error=Unavailable("gone away")), Plan(doubled=True)],
+    ids=["ended", "broken", "doubled"],
+)
+def test_a_spoilt_watch_is_resumed_without_a_gap_or_a_repetition(told, plan: Plan):
+    """It goes on from the last change that was told; there is no second list."""
+
+    async def story(world: World) -> None:
+        world.door.watches.append(plan)
+        async with world.following() as picture:
+            for name in "abc":
+                await world.writer.create(config(name))
+            await asyncio.sleep(5)
+            await world.writer.create(config("d"))
+            await asyncio.sleep(5)
+        assert picture.words == ["list", "ADDED a", "ADDED b", "ADDED c", "ADDED d"]
+        assert len(world.door.listed) == 1
+
+    told(story)
+
+
+def test_a_bookmark_is_as_good_as_a_change(told):
+    """A quiet watch is resumed from its bookmark, though the version of its list is forgotten."""
+
+    async def story(world: World) -> None:
+        await world.writer.create(config())
+        async with world.following() as picture:
+            await world.writer.raw.create(
+                Place(ConfigMap.RESOURCE, "kube-system"), {"metadata": {"name": "x"}}, PLAIN_WRITE
+            )
+            await asyncio.sleep(120)
+            await world.forget()
+            await asyncio.sleep(700)
+            await world.writer.create(config("two"))
+            await asyncio.sleep(1)
+        assert picture.words == ["list one", "ADDED two"]
+        assert len(world.door.watched) > 1
+
+    told(story)
+
+
+def test_a_watch_is_asked_to_last_five_to_ten_minutes(told):
+    """Each another time, so that many do not come back together; one that was good is resumed at once."""
+
+    async def story(world: World) -> None:
+        async with world.following():
+            await asyncio.sleep(3600)
+        seconds = [options.timeout_seconds or 0 for _, options in world.door.watched]
+        assert all(300 <= one < 600 for one in seconds)
+        assert len(set(seconds)) > 1
+        assert gaps(world.door.watched) == seconds[:-1]
+        assert world.troubles == []
+
+    told(story)
+
+
+def test_a_forgotten_version_makes_a_new_list(told):
+    """A watch that is refused with 410 is followed by the whole picture."""
+
+    async def story(world: World) -> None:
+        one = await world.writer.create(config("one"))
+        world.door.watches.append(Plan(cut_after=1))
+        async with world.following() as picture:
+            await world.writer.create(config("two"))
+            await world.writer.delete(one)
+            await world.writer.create(config("three"))
+            await world.forget()
+            await asyncio.sleep(10)
+        assert picture.words == ["list one", "ADDED two", "list three two"]
+        assert world.troubles[-1] is None
+
+    told(story)
+
+
+def test_a_stream_that_says_gone_makes_a_new_list(told):
+    """The other form of 410 comes in the stream; having forgotten is no trouble."""
+
+    async def story(world: World) -> None:
+        world.door.watches.append(Plan(cut_after=1, error=GONE))
+        async with world.following() as picture:
+            await world.writer.create(config("one"))
+            await asyncio.sleep(10)
+        assert picture.words == ["list", "ADDED one", "list one"]
+        assert world.troubles == []
+
+    told(story)
+
+
+def test_versions_that_are_no_numbers_are_followed_too(told):
+    """They cannot be compared, so everything is told."""
+
+    async def story(world: World) -> None:
+        world.door.lists.append(Answer(instead={"metadata": {"resourceVersion": "x"}}))
+        world.door.watches.append(Plan(refusal=Unavailable("down")))
+        async with world.following() as picture:
+            await asyncio.sleep(5)
+        assert world.door.watched[0][1].resource_version == "x"
+        assert picture.words == ["list", "list"]
+
+    told(story)
+
+
+class Kite(ConfigMap, frozen=True, kw_only=True):
+    """A kind that no plane here serves."""
+
+    RESOURCE = Resource(group="kites.test", version="v1", kind="Kite", plural="kites")
+
+
+def test_trap_171_a_kind_that_is_not_served_is_waited_for(told):
+    """It is asked for every few seconds, at most ten, and reported as what it is."""
+
+    async def story(world: World) -> None:
+        async with world.following(kind=Kite):
+            await asyncio.sleep(120)
+        pauses = gaps(world.door.listed)
+        assert all(0.5 <= pause <= 10 for pause in pauses)
+        assert len(pauses) > 12
+        assert [type(trouble) for trouble in world.troubles] == [NotServed]
+        assert str(world.troubles[0]) == "the server does not serve Kite of kites.test/v1"
+
+    told(story)
+
+
+def bad_instance(name: str) -> Document:
+    """An Instance that the schema takes and the class does not."""
+    resource = Instance.RESOURCE
+    return {
+        "apiVersion": resource.api_version,
+        "kind": resource.kind,
+        "metadata": {"name": name},
+    }
+
+
+def test_an_object_that_cannot_be_read_is_named_and_stops_nobody(told):
+    """In the list and in the watch; the objects beside it are told."""
+
+    async def story(world: World) -> None:
+        place = Place(Instance.RESOURCE, "default")
+        await world.writer.raw.create(place, bad_instance("bad"), PLAIN_WRITE)
+        async with world.following(kind=Instance) as picture:
+            await world.writer.raw.create(place, bad_instance("worse"), PLAIN_WRITE)
+            await asyncio.sleep(0.1)
+        listed, seen = picture.steps
+        assert [(bad.namespace, bad.name) for bad in listed.unreadable] == [("default", "bad")]
+        assert (seen.object, seen.namespace, seen.name) == (None, "default", "worse")
+        assert "spec" in seen.unreadable
+        assert world.troubles == []
+
+    told(story)
+
+
+def test_a_thing_in_the_stream_that_is_no_object_stops_nobody(told):
+    """It has no version to go on from, so the last one stays."""
+
+    async def story(world: World) -> None:
+        world.door.watches.append(Plan(garbled=True, cut_after=1))
+        async with world.following() as picture:
+            await world.writer.create(config("one"))
+            await world.writer.create(config("two"))
+            await asyncio.sleep(5)
+        assert picture.words == ["list", "ADDED one", "ADDED ", "ADDED two"]
+        assert picture.steps[2].unreadable
+
+    told(story)
+
+
+def test_a_burst_of_changes_lets_others_run(told):
+    """Changes that are all there at once are told in turns with everybody else."""
+
+    async def story(world: World) -> None:
+        one = await world.writer.create(config())
+        steps = follow(world.client, ConfigMap, "default", EVERYTHING, environment(), print)
+        turns: list[int] = []
+        async with aclosing(steps):
+            await anext(steps)
+            for number in range(450):
+                one = await world.change(one, a=str(number))
+            told_one = await anext(steps)
+            counting = asyncio.ensure_future(count(turns))
+            while told_one.resource_version != one.metadata.resource_version:
+                told_one = await anext(steps)
+            counting.cancel()
+        assert len(turns) >= 4
+
+    told(story)
+
+
+async def count(turns: list[int]) -> None:
+    """Note each turn that one gets."""
+    for turn in range(1000):
+        turns.append(turn)
+        await asyncio.sleep(0)
+
+
+def test_who_stops_listening_leaves_no_watch_behind(told):
+    """Closing the steps closes the stream."""
+
+    async def story(world: World) -> None:
+        before = world.plane.registry.watching
+        async with world.following():
+            assert world.plane.registry.watching == before + 1
+        assert world.plane.registry.watching == before
+
+    told(story)

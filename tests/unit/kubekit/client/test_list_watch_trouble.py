@@ -1,0 +1,202 @@
+"""What a follower does when a server fails: it waits, says so, and tries again."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from kubekit.api.errors import (
+    Expired,
+    Forbidden,
+    InternalError,
+    Timeout,
+    TooManyRequests,
+    Unavailable,
+)
+from kubekit.api.status import StatusDetails
+from kubekit.client.options import ListOptions
+from tests.support.kubekit.following_builders import Answer, Plan, Story, World, config, gaps, tell
+
+GONE = Expired("too old resource version")
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Callable[[Story], None]:
+    """Run a story on a fresh plane."""
+    return lambda story: tell(tmp_path, story)
+
+
+def test_a_server_that_forgets_at_once_is_asked_ever_less(told):
+    """Going on and on with 410 is trouble, and no reason for a loop of lists."""
+
+    async def story(world: World) -> None:
+        world.door.always = Plan(refusal=GONE)
+        async with world.following():
+            await asyncio.sleep(300)
+        assert len(world.door.listed) < 30
+        assert [type(trouble) for trouble in world.troubles] == [Expired]
+
+    told(story)
+
+
+def test_pages_that_outlive_their_version_give_way_to_one_piece(told):
+    """The list starts over; what follows begins a picture anew."""
+
+    async def story(world: World) -> None:
+        for name in "abc":
+            await world.writer.create(config(name))
+        world.door.lists.extend([Answer(), Answer(refusal=GONE)])
+        async with world.following(ListOptions(limit=2)) as picture:
+            await asyncio.sleep(5)
+            world.door.watches.append(Plan(refusal=GONE))
+            await asyncio.sleep(700)
+        assert picture.words == ["list a b", "list a b c", "list a b", "list c"]
+        assert [options.limit for _, options in world.door.listed] == [2, 2, 0, 2, 2]
+
+    told(story)
+
+
+def test_a_silent_watch_is_given_up(told):
+    """One that says nothing beyond its time is half open; what was missed comes with the next."""
+
+    async def story(world: World) -> None:
+        world.door.watches.append(Plan(silent=True))
+        async with world.following() as picture:
+            await world.writer.create(config("one"))
+            await asyncio.sleep(640)
+        seconds = world.door.watched[0][1].timeout_seconds or 0
+        assert seconds + 30 <= gaps(world.door.watched)[0] <= seconds + 31
+        assert picture.words == ["list", "ADDED one"]
+        assert [type(trouble) for trouble in world.troubles] == [TimeoutError, type(None)]
+        assert "half open" in str(world.troubles[0])
+
+    told(story)
+
+
+def test_a_list_that_is_never_answered_is_asked_again(told):
+    """Nobody waits for ever."""
+
+    async def story(world: World) -> None:
+        world.door.lists.append(Answer(hangs=True))
+        async with world.following() as picture:
+            await asyncio.sleep(100)
+        assert picture.words == ["list"]
+        assert [str(trouble) for trouble in world.troubles] == [
+            "the server did not answer in time",
+            "None",
+        ]
+
+    told(story)
+
+
+def test_trouble_is_waited_out_ever_longer(told):
+    """From 0.8 seconds on doubled up to 30, shortened by chance; and reported once."""
+
+    async def story(world: World) -> None:
+        world.door.lists.extend([Answer(refusal=Unavailable("down"))] * 8)
+        async with world.following() as picture:
+            await asyncio.sleep(300)
+        pauses = gaps(world.door.listed)
+        most = [0.8, 1.6, 3.2, 6.4, 12.8, 25.6, 30, 30]
+        assert all(one / 2 <= pause <= one for pause, one in zip(pauses, most, strict=True))
+        assert [str(trouble) for trouble in world.troubles] == ["down", "None"]
+        assert picture.words == ["list"]
+
+    told(story)
+
+
+def test_after_a_good_watch_the_waits_begin_anew(told):
+    """What was long ago does not make the next recovery slow; nor does a change of trouble go untold."""
+
+    async def story(world: World) -> None:
+        world.door.lists.extend([Answer(refusal=Unavailable("down"))] * 5)
+        async with world.following():
+            await asyncio.sleep(60)
+            world.door.watches.extend([Plan(refusal=Forbidden("no")), Plan(refusal=OSError("cut"))])
+            await asyncio.sleep(640)
+        assert [str(trouble) for trouble in world.troubles] == ["down", "None", "no", "cut", "None"]
+        assert gaps(world.door.watched)[1] < 1
+
+    told(story)
+
+
+def test_a_server_that_ends_every_watch_at_once_is_asked_ever_less(told):
+    """A watch that ends as soon as it began is trouble, not a reason to ask at once."""
+
+    async def story(world: World) -> None:
+        world.door.always = Plan(cut_after=0)
+        async with world.following():
+            await asyncio.sleep(600)
+        assert 20 < len(world.door.watched) < 60
+        assert ["as soon as it began" in str(trouble) for trouble in world.troubles] == [True]
+        assert len(world.door.listed) == 1
+
+    told(story)
+
+
+def test_a_server_that_ends_every_watch_after_one_change_is_asked_at_a_bounded_rate(told):
+    """Each change is progress, but two watches never follow each other in less than 0.4 seconds."""
+
+    async def story(world: World) -> None:
+        world.door.always = Plan(cut_after=1)
+        async with world.following() as picture:
+            for number in range(20):
+                await world.writer.create(config(f"n{number}"))
+            await asyncio.sleep(60)
+        assert len(picture.objects) == 20
+        assert min(gaps(world.door.watched)) >= 0.4
+
+    told(story)
+
+
+def test_a_server_that_wants_to_be_left_alone_is(told):
+    """The pause is as long as it says."""
+
+    async def story(world: World) -> None:
+        busy = TooManyRequests("busy", StatusDetails(retry_after_seconds=45))
+        world.door.lists.append(Answer(refusal=busy))
+        async with world.following():
+            await asyncio.sleep(60)
+        assert gaps(world.door.listed) == [45]
+
+    told(story)
+
+
+def test_a_server_that_wants_to_be_left_alone_for_good_is_not(told):
+    """Five minutes are the most; else one odd answer would end a follower."""
+
+    async def story(world: World) -> None:
+        busy = TooManyRequests("busy", StatusDetails(retry_after_seconds=10**9))
+        world.door.lists.append(Answer(refusal=busy))
+        async with world.following() as picture:
+            await asyncio.sleep(400)
+        assert gaps(world.door.listed) == [300]
+        assert picture.words == ["list"]
+
+    told(story)
+
+
+def test_a_server_that_lost_its_past_is_listed_anew(told):
+    """A version that it has not reached means another history, after a restore for example."""
+
+    async def story(world: World) -> None:
+        world.door.watches.append(Plan(refusal=Timeout("Too large resource version: 900")))
+        async with world.following() as picture:
+            await asyncio.sleep(10)
+        assert picture.words == ["list", "list"]
+
+    told(story)
+
+
+def test_a_list_without_a_version_is_trouble(told):
+    """There is nothing to watch from."""
+
+    async def story(world: World) -> None:
+        world.door.lists.append(Answer(instead={"metadata": {}}))
+        async with world.following() as picture:
+            await asyncio.sleep(10)
+        assert isinstance(world.troubles[0], InternalError)
+        assert picture.words == ["list"]
+
+    told(story)

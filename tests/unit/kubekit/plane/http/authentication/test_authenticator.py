@@ -1,0 +1,115 @@
+"""Who asks, without a socket: what is kept, for how long, and that it is not too much."""
+
+from datetime import UTC, datetime, timedelta
+from random import Random
+
+import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import serialization
+
+from kubekit.environment import Environment
+from kubekit.plane.http.authentication import authenticator as subject
+from kubekit.plane.http.authentication.authenticator import Authenticator
+from kubekit.plane.http.authentication.bearer_tokens import Tokens
+from kubekit.plane.http.certificates.authority import Certificates
+from kubekit.plane.http.messages import Caller, Request
+from kubekit.plane.identity.identities import Identity, authenticated
+from kubekit.plane.users import ANONYMOUS, User
+from tests.support.kubekit.identity_builders import Clock
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+ZOE = User("zoe", ("a",))
+
+
+def surroundings() -> tuple[Clock, Environment]:
+    clock = Clock(NOW)
+    return clock, Environment(now=clock, chance=Random(1))
+
+
+def asking(token: str = "", certificate: bytes = b"", path: str = "/api") -> Request:
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    return Request("GET", path, headers=headers, caller=Caller("192.0.2.1", certificate))
+
+
+def test_who_is_known_is_one_of_all_who_are():
+    """Every identity has the group of those who are known."""
+    _, environment = surroundings()
+    tokens = Tokens(None, environment)
+    request = asking(tokens.issue(ZOE))
+    known = Authenticator(tokens, environment).user_of(request)
+    assert known == Identity(User("zoe", ("a", "system:authenticated")), "token")
+
+
+@pytest.mark.parametrize(
+    ("user", "groups"),
+    [
+        (User("zoe"), ("system:authenticated",)),
+        (User("zoe", ("system:authenticated", "a")), ("system:authenticated", "a")),
+        (User("zoe", ("system:unauthenticated",)), ("system:unauthenticated",)),
+        (ANONYMOUS, ANONYMOUS.groups),
+        (User("system:anonymous"), ()),
+    ],
+)
+def test_the_group_of_all_who_are_known(user, groups):
+    """It is added once, and never to the anonymous user."""
+    assert authenticated(user).groups == groups
+
+
+def test_what_is_kept_is_as_good_as_what_is_found_out():
+    """The same answer twice, until the token is revoked, expires, or is given to another."""
+    clock, environment = surroundings()
+    tokens = Tokens(None, environment)
+    known = Authenticator(tokens, environment)
+    tokens.accept("one", ZOE, timedelta(hours=1))
+    tokens.accept("two", User("bob"))
+    names = [_name(known, "one"), _name(known, "one"), _name(known, "two")]
+    tokens.accept("two", User("eve"))
+    names.append(_name(known, "two"))
+    clock.pass_(hours=1)
+    names.append(_name(known, "one"))
+    tokens.revoke("eve")
+    names.append(_name(known, "two"))
+    assert names == ["zoe", "zoe", "bob", "eve", None, None]
+
+
+def _name(known: Authenticator, token: str) -> str | None:
+    identity = known.user_of(asking(token))
+    return None if identity is None else identity.user.name
+
+
+def test_no_more_is_kept_than_there_is_room_for(monkeypatch):
+    """Whoever was forgotten is found out anew, and who is refused is not kept at all."""
+    monkeypatch.setattr(subject, "MOST_KEPT", 2)
+    _, environment = surroundings()
+    tokens = Tokens(None, environment)
+    known = Authenticator(tokens, environment)
+    for name in ("a", "b", "c"):
+        tokens.accept(name, User(name))
+    assert [_name(known, name) for name in "abcabcx"] == [*"abcabc", None]
+
+
+def test_a_certificate_counts_where_there_is_an_authority(tmp_path):
+    """Without TLS nobody has verified it, so it is not looked at."""
+    clock, environment = surroundings()
+    certificates = Certificates(tmp_path, clock.now)
+    pair = certificates.issue_client("zoe", ["a"], timedelta(hours=1), clock.now)
+    shown = x509.load_pem_x509_certificate(pair.certificate).public_bytes(
+        serialization.Encoding.DER
+    )
+    tokens = Tokens(None, environment)
+    found = Authenticator(tokens, environment, certificates).user_of(asking("", shown))
+    assert found is not None
+    assert (found.user.name, found.how) == ("zoe", "certificate")
+    assert Authenticator(tokens, environment).user_of(asking("", shown)) is None
+
+
+def test_the_head_of_a_request_is_judged_like_the_whole():
+    """By token and time; nobody anonymous sends large bodies."""
+    clock, environment = surroundings()
+    tokens = Tokens(None, environment)
+    known = Authenticator(tokens, environment, anonymous_health=True)
+    tokens.accept("one", ZOE, timedelta(hours=1))
+    head = {"authorization": "Bearer one"}
+    answers = [known.knows(head, Caller()), known.knows({}, Caller())]
+    clock.pass_(hours=1)
+    assert [*answers, known.knows(head, Caller())] == [True, False, False]

@@ -1,0 +1,354 @@
+"""Turns are counted, not timed: who is worked on, and after how many others."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from hypothesis import given, settings, strategies as st
+
+from kubekit.api.errors import TooManyRequests
+from kubekit.plane.http import eager
+from kubekit.plane.http.fairness import Fairness, Lane, Shares
+from tests.support.generated import depth
+
+
+class Clock:
+    """Time that moves when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+class Bench:
+    """Work that ends when the test says so, and the order in which it began."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self._under_way: list[tuple[str, asyncio.Future[None]]] = []
+
+    async def work(self, name: str) -> str:
+        self.begun.append(name)
+        ended = asyncio.get_running_loop().create_future()
+        self._under_way.append((name, ended))
+        await ended
+        return name
+
+    @property
+    def under_way(self) -> list[str]:
+        return [name for name, _ in self._under_way]
+
+    async def finish(self, turns: int = 1) -> None:
+        """End what began first, so many times, and let others begin."""
+        for _ in range(turns):
+            self._under_way.pop(0)[1].set_result(None)
+            await settle()
+
+
+async def settle() -> None:
+    for _ in range(5):
+        await asyncio.sleep(0)
+
+
+def told(test: Callable[[], Awaitable[None]]) -> Callable[[], None]:
+    def run() -> None:
+        asyncio.run(test())  # type: ignore[arg-type]  # a coroutine function
+
+    run.__doc__, run.__name__ = test.__doc__, test.__name__
+    return run
+
+
+def begin(lane: Lane, bench: Bench, *names: str) -> list["asyncio.Task[str]"]:
+    return [asyncio.ensure_future(lane.run(bench.work(name))) for name in names]
+
+
+async def drain(bench: Bench, tasks: list["asyncio.Task[Any]"]) -> None:
+    while bench.under_way:
+        await bench.finish()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@told
+async def test_work_begins_at_once_while_there_are_seats():
+    """A coroutine that need not wait for a turn is not put off to the next one of the loop."""
+
+    async def quick() -> int:
+        return 7
+
+    fairness = Fairness(Shares(in_work=1))
+    assert eager.run(fairness.lane().run(quick()), asyncio.get_running_loop()) == 7
+    assert fairness.free == 1
+
+
+@told
+async def test_t6_a_crowd_delays_another_plane_by_one_turn():
+    """With a thousand changes of one plane waiting, the other's is the next but one to begin."""
+    fairness, bench = Fairness(Shares(in_work=4, per_plane=4, waiting=2000)), Bench()
+    crowd = begin(fairness.lane(), bench, *(f"a{n}" for n in range(1000)))
+    await settle()
+    other = begin(fairness.lane(), bench, "b")
+    await settle()
+
+    await bench.finish(turns=2)
+
+    assert "b" in bench.begun
+    assert len(bench.begun) <= 6
+    await drain(bench, [*crowd, *other])
+
+
+@told
+async def test_t6_a_plane_never_takes_all_seats():
+    """Another plane finds one without any turn when one plane is at its own bound."""
+    fairness, bench = Fairness(Shares(in_work=3, per_plane=2)), Bench()
+    crowd = begin(fairness.lane(), bench, "a1", "a2", "a3")
+    await settle()
+    other = begin(fairness.lane(), bench, "b1")
+    await settle()
+    assert bench.under_way == ["a1", "a2", "b1"]
+    await drain(bench, [*crowd, *other])
+
+
+@told
+async def test_t6_planes_take_turns():
+    """Each of several crowds gets a seat before any gets a second one."""
+    fairness, bench = Fairness(Shares(in_work=1, per_plane=1)), Bench()
+    tasks = []
+    for name in "abc":
+        tasks += begin(fairness.lane(), bench, f"{name}1", f"{name}2", f"{name}3")
+        await settle()
+    await bench.finish(turns=8)
+    assert [name[0] for name in bench.begun] == list("abcabcabc")
+    await drain(bench, tasks)
+
+
+@told
+async def test_a_plane_is_served_in_the_order_of_asking():
+    """Within one lane the first comes first."""
+    fairness, bench = Fairness(Shares(in_work=2, per_plane=1)), Bench()
+    tasks = begin(fairness.lane(), bench, *"12345")
+    await settle()
+    await drain(bench, tasks)
+    assert bench.begun == list("12345")
+    assert fairness.free == 2
+
+
+@told
+async def test_too_many_waiting_is_refused():
+    """The refusal says when to come again, and the work is never begun."""
+    fairness, bench = Fairness(Shares(in_work=1, waiting=1)), Bench()
+    lane = fairness.lane()
+    tasks = begin(lane, bench, "1", "2")
+    await settle()
+    with pytest.raises(TooManyRequests) as refusal:
+        await lane.run(bench.work("3"))
+    assert refusal.value.details is not None
+    assert refusal.value.details.retry_after_seconds == 1
+    assert "1 requests of this plane wait already" in refusal.value.message
+    assert (lane.waiting, lane.refused) == (1, 1)
+    await drain(bench, tasks)
+    assert bench.begun == ["1", "2"]
+
+
+@told
+async def test_nobody_waits_for_ever():
+    """Who waited too long is refused when his turn comes, and the next one gets it."""
+    clock, bench = Clock(), Bench()
+    lane = Fairness(Shares(in_work=1, patience=5), clock).lane()
+    tasks = begin(lane, bench, "1", "late")
+    await settle()
+    clock.now = 4.0
+    tasks += begin(lane, bench, "3")
+    await settle()
+    clock.now = 6.0
+    await bench.finish()
+    assert bench.under_way == ["3"]
+    with pytest.raises(TooManyRequests):
+        await tasks[1]
+    await drain(bench, tasks)
+
+
+@told
+async def test_who_goes_away_takes_no_turn():
+    """A waiter that is cancelled leaves its place to the next, and its work is closed."""
+    fairness, bench = Fairness(Shares(in_work=1)), Bench()
+    lane = fairness.lane()
+    tasks = begin(lane, bench, "1", "gone", "3")
+    await settle()
+    tasks[1].cancel()
+    await settle()
+    await bench.finish()
+    assert bench.begun == ["1", "3"]
+    await drain(bench, tasks)
+    assert fairness.free == 1
+
+
+@told
+async def test_a_seat_that_nobody_sits_on_is_free_again():
+    """One who goes away in the very moment he is given a seat does not keep it."""
+    fairness, bench = Fairness(Shares(in_work=1)), Bench()
+    lane = fairness.lane()
+    tasks = begin(lane, bench, "1", "gone", "3")
+    await settle()
+    tasks[0].cancel()
+    tasks[1].get_loop().call_soon(tasks[1].cancel)
+    await settle()
+    assert bench.begun == ["1", "3"]
+    bench._under_way.pop(0)
+    await drain(bench, tasks)
+    assert (fairness.free, lane.in_work) == (1, 0)
+
+
+@told
+async def test_work_that_fails_gives_its_seat_back():
+    """Whatever ends the work ends its turn."""
+
+    async def fail() -> None:
+        raise ValueError("no")
+
+    fairness = Fairness(Shares(in_work=1))
+    with pytest.raises(ValueError, match="no"):
+        await fairness.lane().run(fail())
+    assert fairness.free == 1
+
+
+@told
+async def test_w1_who_waits_for_a_webhook_keeps_nobody_waiting():
+    """A change that waits for a task has no seat meanwhile: what the task asks for needs one."""
+    fairness, bench = Fairness(Shares(in_work=1, per_plane=1)), Bench()
+    lane = fairness.lane()
+
+    async def asking() -> str:
+        inner = lane.run(bench.work("inner"))
+        return await asyncio.ensure_future(inner)
+
+    outer = asyncio.ensure_future(lane.run(asking()))
+    await settle()
+    assert (bench.under_way, lane.in_work, lane.away) == (["inner"], 1, 1)
+    await bench.finish()
+    assert await outer == "inner"
+    assert (fairness.free, lane.in_work, lane.away) == (1, 0, 0)
+
+
+@told
+async def test_w1_those_who_wait_for_webhooks_are_counted_among_those_who_wait():
+    """There are not more of them than may wait at all."""
+    lane = Fairness(Shares(in_work=1, waiting=2)).lane()
+    answer = asyncio.get_running_loop().create_future()
+
+    async def asking() -> None:
+        await asyncio.ensure_future(_until(answer))
+
+    tasks = [asyncio.ensure_future(lane.run(asking())) for _ in range(2)]
+    await settle()
+    with pytest.raises(TooManyRequests):
+        await lane.run(asking())
+    answer.set_result(None)
+    await asyncio.gather(*tasks)
+
+
+async def _until(answer: "asyncio.Future[None]") -> None:
+    await asyncio.shield(answer)
+
+
+@told
+async def test_who_goes_away_while_he_waits_for_a_webhook_leaves_nothing():
+    """Cancelled there, or refused there, his seat is free and everything is told to the work."""
+    fairness = Fairness(Shares(in_work=1))
+    lane = fairness.lane()
+    ends: list[str] = []
+
+    async def asking(answer: "asyncio.Future[None]") -> None:
+        try:
+            await asyncio.ensure_future(_until(answer))
+        except BaseException as end:
+            ends.append(type(end).__name__)
+            raise
+
+    answers = [asyncio.get_running_loop().create_future() for _ in range(2)]
+    tasks = [asyncio.ensure_future(lane.run(asking(answer))) for answer in answers]
+    await settle()
+    tasks[0].cancel()
+    answers[1].set_exception(ValueError("no"))
+    await asyncio.gather(*tasks, return_exceptions=True)
+    assert ends == ["CancelledError", "ValueError"]
+    assert (fairness.free, lane.in_work, lane.away) == (1, 0, 0)
+
+
+@told
+async def test_who_went_away_is_not_counted_among_those_who_wait():
+    """His place is free at once, and not only when his turn would have come."""
+    fairness, bench = Fairness(Shares(in_work=1, waiting=1)), Bench()
+    lane = fairness.lane()
+    tasks = begin(lane, bench, "1", "gone")
+    await settle()
+    tasks[1].cancel()
+    await settle()
+    assert lane.waiting == 0
+    tasks += begin(lane, bench, "3")
+    await settle()
+    await drain(bench, tasks)
+    assert bench.begun == ["1", "3"]
+
+
+def test_a_rate_lets_bursts_through_and_then_so_many_a_second():
+    """Tokens come back with time, and never more than a burst of them."""
+    clock = Clock()
+    lane = Fairness(Shares(rate=2, burst=3), clock).lane()
+    for _ in range(3):
+        lane.check_rate()
+    with pytest.raises(TooManyRequests) as refusal:
+        lane.check_rate()
+    assert refusal.value.details is not None
+    assert refusal.value.details.retry_after_seconds == 1
+    clock.now = 100.0
+    for _ in range(3):
+        lane.check_rate()
+    with pytest.raises(TooManyRequests):
+        lane.check_rate()
+
+
+def test_without_a_rate_nothing_is_counted():
+    """There is no limit unless somebody sets one."""
+    lane = Fairness().lane()
+    for _ in range(10_000):
+        lane.check_rate()
+    assert lane.refused == 0
+
+
+def test_t6_a_plane_has_so_many_watches():
+    """One watch more than allowed is refused, with a time to come again."""
+    lane = Fairness(Shares(watches=2)).lane()
+    lane.check_watches(1)
+    with pytest.raises(TooManyRequests) as refusal:
+        lane.check_watches(2)
+    assert "2 watches" in refusal.value.message
+
+
+@settings(max_examples=depth.examples(60), deadline=None)
+@given(
+    st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), max_size=40),
+    st.integers(1, 4),
+    st.integers(1, 3),
+)
+def test_seats_are_never_lost_nor_shared(steps, in_work, per_plane):
+    """Whatever comes and ends in whatever order: bounds hold, all is served, all seats are free."""
+
+    async def story() -> None:
+        fairness = Fairness(Shares(in_work=in_work, per_plane=per_plane))
+        lanes, bench, tasks = [fairness.lane() for _ in range(4)], Bench(), []
+        for lane, ends in steps:
+            tasks += begin(lanes[lane], bench, str(lane))
+            await settle()
+            await bench.finish(min(ends, len(bench.under_way)))
+            assert len(bench.under_way) <= in_work
+            assert all(each.in_work <= per_plane for each in lanes)
+            waiting = [each for each in lanes if each.waiting and each.in_work < per_plane]
+            assert not (fairness.free and waiting)
+        await drain(bench, tasks)
+        assert len(bench.begun) == len(steps)
+        assert fairness.free == in_work
+
+    asyncio.run(story())

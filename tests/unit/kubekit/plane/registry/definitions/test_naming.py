@@ -1,0 +1,61 @@
+"""Which names a definition gets."""
+
+from hypothesis import given, strategies as st
+
+from kubekit.api.kinds.apiextensions import CrdNames
+from kubekit.plane.registry.definitions.naming import NOTHING, Judged, Taken, judged
+
+WORDS = st.sampled_from(["a", "b", "c", "d"])
+NAMES = st.builds(
+    CrdNames,
+    plural=WORDS,
+    singular=WORDS,
+    kind=WORDS,
+    list_kind=WORDS,
+    short_names=st.lists(WORDS, max_size=2).map(tuple),
+    categories=st.just(("all",)),
+)
+
+
+def used(names):
+    resources = {names.plural, names.singular, *names.short_names}
+    return resources - {""}, {names.kind, names.list_kind} - {""}
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), NAMES), max_size=12))
+def test_no_name_is_ever_given_twice(asks):
+    """Whoever asks for what, and how often: names of resources and of kinds have one owner."""
+    had: dict[int, CrdNames] = {}
+    for who, names in asks:
+        taken = Taken()
+        for other, theirs in had.items():
+            if other != who:
+                taken.add(theirs)
+        had[who] = judged(names, had.get(who, NOTHING), taken).accepted
+        for other, theirs in had.items():
+            if other != who:
+                mine, others = used(had[who]), used(theirs)
+                assert not mine[0] & others[0]
+                assert not mine[1] & others[1]
+
+
+@given(NAMES)
+def test_whoever_is_alone_gets_what_he_asks_for(names):
+    """And needs not be told about anything."""
+    assert judged(names, NOTHING, Taken()) == Judged(names)
+
+
+def test_what_was_accepted_stays_where_the_new_name_is_in_use():
+    """Only that name: the others are given."""
+    taken = Taken()
+    taken.add(CrdNames(plural="others", singular="other", kind="Other", list_kind="OtherList"))
+    before = CrdNames(plural="ones", singular="one", kind="One", list_kind="OneList")
+    asked = CrdNames(
+        plural="ones", singular="other", kind="One", list_kind="Ones", short_names=("o",)
+    )
+
+    assert judged(asked, before, taken) == Judged(
+        CrdNames(plural="ones", singular="one", kind="One", list_kind="Ones", short_names=("o",)),
+        "SingularConflict",
+        "other",
+    )

@@ -1,0 +1,131 @@
+"""The end of a store, whoever is still at it."""
+
+import asyncio
+import threading
+
+import pytest
+
+from kubekit.plane.store.store import Settings, Store, WritesStopped
+from kubekit.plane.store.writer import ThreadWriter
+from tests.support.kubekit.store_builders import WIDGETS, created, environment, in_loop, opened
+
+both = pytest.mark.parametrize("threaded", [True, False], ids=["thread", "loop"])
+
+
+@both
+@in_loop
+async def test_closing_finishes_what_was_accepted(tmp_path, threaded):
+    """Writes handed over before are made; later ones are refused; closing twice is nothing."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        futures = [store.write(created(str(n))) for n in range(3)]
+        await store.close()
+        assert [future.result().revision for future in futures] == [1, 2, 3]
+        with pytest.raises(WritesStopped, match="is closed"):
+            await store.write(created("late"))
+    async with opened(tmp_path, threaded=threaded) as store:
+        assert store.revision == 3
+
+
+async def write_on(store: Store) -> None:
+    """Write until somebody says no."""
+    while store.revision < 1000:
+        await store.write(created(str(store.revision)))
+
+
+@both
+@in_loop
+async def test_closing_does_not_wait_for_those_who_write_on(tmp_path, threaded):
+    """From the moment of closing no write is taken, so there is an end to them."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        writer = asyncio.ensure_future(write_on(store))
+        await asyncio.sleep(0)
+        await store.close()
+        assert store.revision == 1
+        with pytest.raises(WritesStopped, match="is closed"):
+            await writer
+
+
+@both
+@in_loop
+async def test_a_closed_store_answers(tmp_path, threaded):
+    """Reading the past of a closed store is refused, never left hanging."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        await store.write(created("a"))
+    for call in (store.history(WIDGETS, 0), store.collection_at(WIDGETS, 1), store.compact()):
+        with pytest.raises(WritesStopped, match="is closed"):
+            await call
+
+
+@both
+@in_loop
+async def test_readers_of_the_past_hear_of_closing(tmp_path, threaded):
+    """Whoever waits for the disk when the store is closed is answered, one way or the other."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        await store.write(created("a"))
+    async with opened(tmp_path, threaded=threaded) as store:
+        readers = [asyncio.ensure_future(store.history(WIDGETS, 0)) for _ in range(3)]
+        await asyncio.sleep(0)
+        await store.close()
+        answers = await asyncio.gather(*readers, return_exceptions=True)
+        assert [type(answer) for answer in answers] == [list, WritesStopped, WritesStopped]
+
+
+@both
+@in_loop
+async def test_closing_does_not_wait_until_everything_is_forgotten(tmp_path, threaded):
+    """What is being forgotten may be left half done: the next life goes on with it."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        await asyncio.gather(*(store.write(created(f"{n:04}")) for n in range(3000)))
+    async with opened(tmp_path, Settings(window_revisions=10), threaded=threaded) as store:
+        await asyncio.sleep(0)
+    async with opened(tmp_path, threaded=threaded) as store:
+        assert store.compacted < 2990
+        assert len(store.collection(WIDGETS)) == 3000
+        assert len(await store.history(WIDGETS, store.compacted)) == 3000 - store.compacted
+
+
+@both
+@in_loop
+async def test_an_opening_that_was_given_up_leaves_nothing_behind(tmp_path, threaded):
+    """The file is free for the next one."""
+    opening = asyncio.ensure_future(
+        Store.open(tmp_path / "plane.db", environment(), threaded=threaded)
+    )
+    await asyncio.sleep(0)
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    async with opened(tmp_path, threaded=threaded) as store:
+        assert store.revision == 0
+
+
+@both
+@in_loop
+async def test_closing_goes_on_when_the_one_who_asked_for_it_leaves(tmp_path, threaded):
+    """A second call waits for the same end: after it, the file is free."""
+    async with opened(tmp_path, threaded=threaded) as store:
+        impatient = asyncio.ensure_future(store.close())
+        await asyncio.sleep(0)
+        impatient.cancel()
+        await store.close()
+        async with opened(tmp_path, threaded=threaded) as after:
+            assert after.revision == 0
+
+
+def test_a_thread_whose_loop_is_gone_ends_in_peace(monkeypatch):
+    """An answer that nobody can hear any more is no error, and the next job is done."""
+    gate = threading.Event()
+    done: list[object] = []
+    failures: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", failures.append)
+
+    async def leave_early() -> ThreadWriter:
+        writer = ThreadWriter(asyncio.get_running_loop())
+        writer.submit(gate.wait, done.append)
+        return writer
+
+    writer = asyncio.run(leave_early())
+    writer.submit(lambda: done.append("done"), done.append)
+    gate.set()
+    writer.stop()
+    assert (done, failures) == (["done"], [])

@@ -1,0 +1,71 @@
+"""What a desk remembers is bounded, whatever is said."""
+
+from datetime import UTC, datetime
+from random import Random
+
+import pytest
+
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.kinds.events import CoreEvent
+from kubekit.api.meta import ObjectMeta
+from kubekit.client.client import Client
+from kubekit.plane.local import LocalClient
+from kubekit.runtime.reporting import event_series
+from kubekit.runtime.reporting.event_limits import Allowance
+from kubekit.runtime.reporting.event_series import Reporter, Saying
+from kubekit.runtime.reporting.event_writer import Desk
+from tests.support.kubekit import plane_worlds, virtual_time
+
+SAID = Saying("Normal", "Created", "it was made", "Create")
+WHEN = datetime(2026, 1, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def desk(tmp_path) -> Desk:
+    async def made() -> Client:
+        async with plane_worlds.opened(tmp_path) as world:
+            return LocalClient(world.plane)
+
+    return Desk(virtual_time.run(made()), Random(1))
+
+
+def event(name: str) -> CoreEvent:
+    regarding = ConfigMap(metadata=ObjectMeta(name=name, namespace="default", uid=name))
+
+    async def made() -> CoreEvent:
+        reporter = Reporter("workload", "host")
+        return event_series.first(regarding, SAID, reporter, plane_worlds.environment())
+
+    return virtual_time.run(made())
+
+
+def test_the_series_heard_of_longest_ago_is_forgotten_first(desk):
+    """It begins anew when it is said again; the others are counted on."""
+    one = event("one")
+    for number in range(4097):
+        desk.begin((str(number), SAID), one, 0.0)
+    assert not desk.repeat(("0", SAID), WHEN, 1.0)
+    assert desk.repeat(("1", SAID), WHEN, 1.0)
+    desk.begin(("new", SAID), one, 1.0)
+    assert desk.repeat(("1", SAID), WHEN, 2.0)
+    assert not desk.repeat(("2", SAID), WHEN, 2.0)
+
+
+def test_the_allowances_of_objects_are_bounded(desk):
+    """An object that was heard of long ago has its whole allowance again."""
+    for _ in range(26):
+        desk.admits("first", 0.0)
+    assert not desk.admits("first", 0.0)
+    for number in range(4096):
+        desk.admits(str(number), 0.0)
+    assert desk.admits("first", 0.0)
+
+
+def test_an_allowance_fills_up_again():
+    """One more each five minutes, and never more than at the beginning."""
+    allowance = Allowance(0.0)
+    assert [allowance.take(0.0) for _ in range(26)] == [True] * 25 + [False]
+    assert [allowance.take(300.0), allowance.take(300.0)] == [True, False]
+    assert not allowance.is_whole(300.0 + 24 * 300.0)
+    assert allowance.is_whole(300.0 + 25 * 300.0)
+    assert [allowance.take(1e6) for _ in range(26)] == [True] * 25 + [False]

@@ -1,0 +1,185 @@
+"""Events on their way: to planes that are away, that lose answers, or that are let go."""
+
+import asyncio
+from contextlib import suppress
+from tempfile import TemporaryDirectory
+
+import pytest
+from msgspec.structs import replace
+
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.kinds.events import Event
+from kubekit.api.meta import ObjectMeta
+from kubekit.client.options import DeleteOptions
+from kubekit.plane.local import LocalClient
+from kubekit.runtime.reporting.events import Recorder
+from tests.sim.weather import FAIR, Weather
+from tests.support.kubekit import plane_worlds, virtual_time
+from tests.support.kubekit.event_builders import CONTROLLER, Scene, config, told
+
+
+def test_a_namespace_that_is_gone_takes_its_events_along():
+    """Nothing is tried for long, and the others are written."""
+
+    async def story(scene: Scene) -> None:
+        gone = ConfigMap(metadata=ObjectMeta(name="one", namespace="gone", uid="u1"))
+        scene.say(gone)
+        scene.say(await scene.config())
+        assert (await scene.only()).metadata.namespace == "default"
+        assert scene.recorder.dropped == 1
+
+    told(story)
+
+
+def test_events_outlive_a_while_without_the_plane():
+    """They are tried again, and those of other planes do not wait."""
+
+    async def story(scene: Scene) -> None:
+        scene.link.part()
+        scene.say(await scene.config("far"), client=scene.far)
+        scene.say(await scene.config("near"))
+        assert [event.metadata.name[:4] for event in await scene.told()] == ["near"]
+        await asyncio.sleep(5)
+        scene.link.heal()
+        await asyncio.sleep(30)
+        assert len(await scene.told()) == 2
+        assert scene.recorder.dropped == 0
+
+    told(story)
+
+
+def test_an_event_that_nobody_takes_is_given_up():
+    """A few attempts, not for ever."""
+
+    async def story(scene: Scene) -> None:
+        scene.link.part()
+        scene.say(await scene.config(), client=scene.far)
+        await asyncio.sleep(120)
+        assert scene.recorder.dropped == 1
+        scene.link.heal()
+        assert await scene.told() == ()
+
+    told(story)
+
+
+def test_an_event_whose_answer_was_lost_is_not_told_twice():
+    """It has the same name at each attempt."""
+
+    async def story(scene: Scene) -> None:
+        one = await scene.config()
+        scene.link.weather = Weather(lost_response=1.0)
+        scene.say(one, client=scene.far)
+        await asyncio.sleep(4)
+        scene.link.weather = FAIR
+        scene.say(one, client=scene.far)
+        await asyncio.sleep(30)
+        event = await scene.only()
+        assert event.series is not None
+        assert event.series.count == 2
+
+    told(story)
+
+
+def test_an_event_that_expired_is_made_again_with_its_count():
+    """Servers keep events for an hour or so, and a series may last longer."""
+
+    async def story(scene: Scene) -> None:
+        one = await scene.config()
+        scene.say(one)
+        await scene.client.delete(await scene.only(), DeleteOptions())
+        scene.say(one)
+        event = await scene.only()
+        assert event.series is not None
+        assert event.series.count == 2
+
+    told(story)
+
+
+def test_an_event_that_somebody_wrote_to_is_counted_on():
+    """A label that was put on it is no reason to stop."""
+
+    async def story(scene: Scene) -> None:
+        one = await scene.config()
+        scene.say(one)
+        event = await scene.only()
+        metadata = replace(event.metadata, labels={"seen": "yes"})
+        await scene.client.patch(event, replace(event, metadata=metadata))
+        scene.say(one)
+        event = await scene.only()
+        assert event.series is not None
+        assert (event.series.count, event.metadata.labels) == (2, {"seen": "yes"})
+
+    told(story)
+
+
+def test_draining_writes_what_was_counted():
+    """A process that ends leaves no count behind."""
+
+    async def story(scene: Scene) -> None:
+        one = await scene.config()
+        for _ in range(10):
+            scene.say(one)
+            await asyncio.sleep(1)
+        await scene.recorder.drain(5)
+        (event,) = (await scene.client.list(Event, "default")).items
+        assert event.series is not None
+        assert event.series.count == 10
+
+    told(story)
+
+
+def test_draining_ends_in_time():
+    """A plane that does not answer keeps no process from ending."""
+
+    async def story(scene: Scene) -> None:
+        scene.link.part()
+        scene.say(await scene.config(), client=scene.far)
+        begun = asyncio.get_running_loop().time()
+        await scene.recorder.drain(3)
+        assert asyncio.get_running_loop().time() == begun + 3
+
+    told(story)
+
+
+def test_what_waits_for_a_plane_that_is_let_go_is_forgotten():
+    """Nobody tries to reach a cluster that is not looked after any more."""
+
+    async def story(scene: Scene) -> None:
+        one = await scene.config()
+        scene.say(one)
+        scene.recorder.forget(scene.client)
+        scene.recorder.forget(scene.client)
+        assert await scene.told() == ()
+
+    told(story)
+
+
+def test_a_recorder_at_rest_sets_no_timer():
+    """Once everything is told and forgotten nothing is left to do, ever."""
+
+    async def story(recorder: Recorder) -> None:
+        with TemporaryDirectory() as directory:
+            async with plane_worlds.opened(directory) as world:
+                recorder.event(LocalClient(world.plane), config("one"), "Normal", "R", "n", "A")
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(7200):
+                        await recorder.run()
+        await recorder.run()
+
+    with pytest.raises(virtual_time.Deadlock):
+        virtual_time.run(story(Recorder(CONTROLLER, "host_1", plane_worlds.environment())))
+
+
+def test_a_plane_that_is_forgotten_while_its_events_are_held_back_ends_quietly(caplog):
+    """What waits for the write limit is dropped with the plane, and no task fails."""
+
+    async def story(scene: Scene) -> None:
+        for number in range(60):
+            scene.say(config(f"c{number}"))
+        await asyncio.sleep(0.05)
+        scene.recorder.forget(scene.client)
+        await asyncio.sleep(5)
+        assert len(await scene.told()) == 50
+        assert [record.message for record in caplog.records] == []
+
+    told(story)

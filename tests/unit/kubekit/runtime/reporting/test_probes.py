@@ -1,0 +1,219 @@
+"""The probes over real sockets: what they answer, and what they do not put up with."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+
+import pytest
+
+from kubekit.runtime.reporting.health import Health
+from kubekit.runtime.reporting.probes import Probes, ProbeSettings
+
+Story = Callable[["Door"], Awaitable[None]]
+
+
+class Door:
+    """A raw connection to the probes for each request."""
+
+    def __init__(self, health: Health, probes: Probes, address: tuple[str, int]) -> None:
+        self.health = health
+        self.probes = probes
+        self.address = address
+
+    async def open(self) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        return await asyncio.open_connection(*self.address)
+
+    async def send(self, data: bytes) -> bytes:
+        """Everything that comes back until the connection is closed."""
+        reader, writer = await self.open()
+        writer.write(data)
+        answer = await reader.read()
+        writer.close()
+        return answer
+
+    async def ask(self, path: str, method: str = "GET") -> tuple[int, str]:
+        answer = await self.send(f"{method} {path} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+        head, _, body = answer.partition(b"\r\n\r\n")
+        return int(head.split()[1]), body.decode()
+
+
+def told(story: Story, settings: ProbeSettings | None = None) -> None:
+    """Run a story at the door of probes of its own."""
+
+    async def run() -> None:
+        health = Health()
+        probes = Probes(health, lambda: b"up 1\n", settings)
+        address = await probes.start()
+        try:
+            await story(Door(health, probes, address))
+        finally:
+            await probes.close()
+
+    asyncio.run(run())
+
+
+def test_a_free_port_on_this_machine_is_taken_by_default():
+    """Nobody else can ask unless that was wanted."""
+
+    async def story(door: Door) -> None:
+        host, port = door.address
+        assert host == "127.0.0.1"
+        assert port > 0
+
+    told(story)
+
+
+def test_readiness_is_refused_with_the_list_of_what_is_missing():
+    """A load balancer reads the code, a person the text."""
+
+    async def story(door: Door) -> None:
+        missing = ["projects p1: instances are not synced"]
+        door.health.ready("clusters", lambda: missing)
+        assert await door.ask("/readyz") == (
+            503,
+            "[+]ping ok\n[-]clusters failed: projects p1: instances are not synced\n"
+            "readyz check failed\n",
+        )
+        missing.clear()
+        assert await door.ask("/readyz") == (200, "ok")
+
+    told(story)
+
+
+@pytest.mark.parametrize(
+    ("path", "answer"),
+    [
+        ("/healthz", (200, "ok")),
+        ("/livez", (200, "ok")),
+        ("/readyz/ping", (200, "ok")),
+        ("/healthz?verbose", (200, "[+]ping ok\nhealthz check passed\n")),
+        ("/readyz?verbose&exclude=ping", (200, "[+]ping excluded: ok\nreadyz check passed\n")),
+        ("/metrics", (200, "up 1\n")),
+        ("/metrics/x", (404, "there is no such page\n")),
+        ("/", (404, "there is no such page\n")),
+        ("/readyz/nobody", (404, "there is no such page\n")),
+        ("/%2e%2e/readyz", (404, "there is no such page\n")),
+    ],
+)
+def test_pages(path, answer):
+    """Each page, alone and in detail; everything else is not there."""
+
+    async def story(door: Door) -> None:
+        assert await door.ask(path) == answer
+
+    told(story)
+
+
+def test_head_is_get_without_the_text():
+    """Some probes ask so."""
+
+    async def story(door: Door) -> None:
+        assert await door.ask("/readyz", "HEAD") == (200, "")
+
+    told(story)
+
+
+@pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS"])
+def test_nothing_can_be_done_here(method):
+    """The probes are for reading."""
+
+    async def story(door: Door) -> None:
+        assert (await door.ask("/readyz", method))[0] == 405
+
+    told(story)
+
+
+BAD = {
+    "a long line": b"GET /" + b"x" * 9000 + b" HTTP/1.1\r\nHost: x\r\n\r\n",
+    "a long field": b"GET / HTTP/1.1\r\nHost: x\r\nA: " + b"x" * 9000 + b"\r\n\r\n",
+    "many fields": b"GET / HTTP/1.1\r\nHost: x\r\n" + b"A: b\r\n" * 500 + b"\r\n",
+    "no HTTP": b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\r\n\r\n",
+}
+
+
+@pytest.mark.parametrize("request_", BAD.values(), ids=BAD)
+def test_requests_out_of_bounds_are_refused(request_: bytes):
+    """They get a short answer, and the next one is served."""
+
+    async def story(door: Door) -> None:
+        answer = await door.send(request_)
+        assert answer.split()[1] == b"400"
+        assert await door.ask("/healthz") == (200, "ok")
+
+    told(story)
+
+
+@pytest.mark.parametrize(
+    "part", [b"", b"GET /readyz HTTP/1.1\r\nHo"], ids=["nothing", "half a request"]
+)
+def test_a_connection_that_says_too_little_is_closed(part: bytes):
+    """A slow client holds nothing for long."""
+
+    async def story(door: Door) -> None:
+        assert await door.ask("/healthz") == (200, "ok")
+        async with asyncio.timeout(30):
+            assert await quietly(door.send(part)) == b""
+
+    told(story, ProbeSettings(patience=0.5))
+
+
+async def quietly(answer: Awaitable[bytes]) -> bytes:
+    try:
+        return await answer
+    except ConnectionError:
+        return b""
+
+
+def test_connections_beyond_the_bound_are_closed_at_once():
+    """A crowd cannot use up the process' files, and does not stay for long."""
+
+    async def story(door: Door) -> None:
+        crowd = [await door.open() for _ in range(64)]
+        assert await quietly(door.send(b"GET /healthz HTTP/1.1\r\n\r\n")) == b""
+        for _, writer in crowd:
+            writer.close()
+
+    told(story)
+
+
+def test_closing_ends_the_listening_and_idle_connections():
+    """Nothing waits for a client that says nothing."""
+
+    async def story(door: Door) -> None:
+        reader, writer = await door.open()
+        assert await door.ask("/healthz") == (200, "ok")
+        await door.probes.close()
+        assert await quietly(reader.read()) == b""
+        writer.close()
+        with pytest.raises(OSError, match=r"refused|Connect"):
+            await door.open()
+
+    told(story)
+
+
+def test_without_metrics_there_is_no_such_page():
+    """The page is not there rather than empty."""
+
+    async def run() -> None:
+        probes = Probes(Health())
+        await probes.close()
+        door = Door(Health(), probes, await probes.start())
+        assert (await door.ask("/metrics"))[0] == 404
+        await probes.close()
+
+    asyncio.run(run())
+
+
+def test_importing_the_duties_of_the_runtime_loads_no_server_and_no_tracing():
+    """A command that only asks for help does not pay for them."""
+    names = "election reporting.events reporting.health reporting.probes reporting.tracing"
+    program = (
+        f"import sys, importlib\nfor name in {names!r}.split():\n"
+        "    importlib.import_module('kubekit.runtime.' + name)\n"
+        "print([m for m in ('aiohttp', 'opentelemetry', 'prometheus_client') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "[]\n"

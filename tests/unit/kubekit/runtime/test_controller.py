@@ -1,0 +1,344 @@
+"""A controller: what follows from how a pass ends."""
+
+import asyncio
+import logging
+from datetime import timedelta
+from random import Random
+from typing import Any
+
+import pytest
+from opentelemetry.trace import get_current_span
+
+from compute.api.annotations import TRACEPARENT
+from kubekit.api.errors import AlreadyExists, Conflict, Unavailable
+from kubekit.runtime.controller import ControllerSettings
+from kubekit.runtime.queueing.backoff import Backoff
+from kubekit.runtime.queueing.outcomes import Endings
+from kubekit.runtime.reconciling.write_conflicts import Fight
+from kubekit.runtime.reporting.counters import ControllerFigures, PassResult
+from kubekit.runtime.reporting.tracing import Tracing
+from kubekit.runtime.requests import DONE, NotEngaged, Request, Result, Terminal
+from tests.support.kubekit.runtime_builders import (
+    A,
+    B,
+    Reconciling,
+    RuntimeWorld,
+    annotated,
+    config,
+    told,
+)
+
+TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+PASSES = "kubekit.runtime.queueing.pass_log"
+
+
+def failing(*errors: BaseException) -> Reconciling:
+    """A reconciler that fails in these ways, one after the other, at one object; then it is well."""
+    left = list(errors)
+
+    async def reconcile(request: Request) -> Result:
+        if request.name == "one" and left:
+            raise left.pop(0)
+        return DONE
+
+    return Reconciling(reconcile)
+
+
+def told_of(directory, reconciler, seconds=600.0, settings=None):
+    """The figures of a controller after it has worked on one object for a while."""
+    kept = []
+
+    async def story(world: RuntimeWorld) -> None:
+        await world.write("one")
+        controller = world.controller(reconciler, settings=settings or ControllerSettings())
+        world.start(controller)
+        await asyncio.sleep(seconds)
+        kept.append(controller.figures)
+
+    told(directory, story)
+    return kept[0]
+
+
+def lines(caplog):
+    """The lines that passes of the object left in the log."""
+    return [r for r in caplog.records if r.name == PASSES and r.request == "a/default/one"]
+
+
+def test_every_object_is_looked_at_once(tmp_path):
+    """What is there when a controller begins, and what comes later, gets one pass each."""
+
+    async def story(world: RuntimeWorld) -> None:
+        await world.write("one")
+        reconciler = Reconciling()
+        world.start(world.controller(reconciler))
+        await asyncio.sleep(1)
+        await world.write("two")
+        await asyncio.sleep(600)
+        assert reconciler.names.count("one") == 1
+        assert reconciler.names.count("two") == 1
+
+    told(tmp_path, story)
+
+
+def test_an_object_is_looked_at_again_after_the_time_it_asked_for(tmp_path):
+    """Passes that ask for ten seconds come every ten seconds."""
+    times = []
+
+    async def reconcile(_: Request) -> Result:
+        times.append(round(asyncio.get_running_loop().time()))
+        return Result(timedelta(seconds=10))
+
+    async def story(world: RuntimeWorld) -> None:
+        await world.write("one")
+        controller = world.controller(Reconciling(reconcile))
+        world.start(controller)
+        await asyncio.sleep(35)
+        assert controller.figures.results[PassResult.REQUEUE_AFTER] == len(times)
+
+    told(tmp_path, story)
+    assert sorted(set(times)) == [0, 10, 20, 30]
+
+
+def test_asking_for_a_look_at_once_does_not_stop_the_clock(tmp_path):
+    """A pass that wants another one now still lets time go by in between."""
+
+    async def reconcile(_: Request) -> Result:
+        return Result(timedelta(0))
+
+    reconciler = Reconciling(reconcile)
+    told_of(tmp_path, reconciler, seconds=0.5)
+    assert 10 < reconciler.names.count("one") <= 501
+
+
+@pytest.mark.parametrize("race", [Conflict, AlreadyExists])
+def test_a_lost_race_is_tried_again_quickly_and_is_no_error(tmp_path, race, caplog):
+    """Somebody else was faster: that is no fault, and the next look is soon."""
+    caplog.set_level(logging.INFO)
+    reconciler = failing(race("moved on"), race("moved on"))
+    figures = told_of(tmp_path, reconciler, seconds=0.5)
+
+    assert [line.result for line in lines(caplog)] == ["race", "race", "done"]
+    assert (figures.errors, figures.panics) == (0, 0)
+    assert figures.results[PassResult.REQUEUE] == 2
+
+
+def test_a_race_that_is_always_lost_becomes_an_error(tmp_path):
+    """A name that another owns is taken every time, and must be seen."""
+    reconciler = failing(*(AlreadyExists("taken") for _ in range(100)))
+    figures = told_of(tmp_path, reconciler)
+
+    assert figures.results[PassResult.REQUEUE] == 5
+    assert 5 < figures.errors < 20
+    assert figures.panics == 0
+
+
+def test_races_are_counted_in_a_row(tmp_path):
+    """A pass that goes well begins the count anew."""
+
+    async def reconcile(_: Request) -> Result:
+        if len(reconciler.asked) % 4:
+            raise Conflict("moved on")
+        return Result(timedelta(seconds=1))
+
+    reconciler = Reconciling(reconcile)
+    figures = told_of(tmp_path, reconciler, seconds=60)
+
+    assert figures.errors == 0
+    assert figures.results[PassResult.REQUEUE] > 20
+
+
+def test_an_error_is_tried_again_after_a_time_that_doubles(tmp_path):
+    """Ten failures in a row take seconds, not minutes, and then it is well."""
+    reconciler = failing(*(Unavailable("away") for _ in range(10)))
+    figures = told_of(tmp_path, reconciler)
+
+    assert figures.errors == 10
+    assert figures.results[PassResult.SUCCESS] >= 1
+    assert figures.panics == 0
+
+
+def test_success_forgets_the_failures(tmp_path):
+    """After a pass that went well the next failure waits as shortly as the first."""
+
+    async def reconcile(_: Request) -> Result:
+        if len(reconciler.asked) % 3:
+            raise OSError("away")
+        return Result(timedelta(seconds=1))
+
+    reconciler = Reconciling(reconcile)
+    told_of(tmp_path, reconciler, seconds=30)
+    assert len(reconciler.asked) > 60
+
+
+def test_a_terminal_error_is_not_tried_again(tmp_path, caplog):
+    """Only a change of the object brings another pass."""
+
+    async def story(world: RuntimeWorld) -> None:
+        await world.write("one")
+        reconciler = failing(Terminal("no such city"))
+        controller = world.controller(reconciler)
+        world.start(controller)
+        await asyncio.sleep(3600)
+        assert reconciler.names.count("one") == 1
+        assert (controller.figures.terminal, controller.figures.errors) == (1, 1)
+        await world.write("one", changed="yes")
+        await asyncio.sleep(1)
+        assert reconciler.names.count("one") == 2
+
+    told(tmp_path, story)
+    assert lines(caplog)[0].error == "Terminal: no such city"
+
+
+def test_a_pass_that_needs_a_cluster_which_has_gone_is_dropped_quietly(tmp_path, caplog):
+    """It is neither an error nor tried again."""
+    caplog.set_level(logging.INFO)
+    reconciler = failing(NotEngaged(A))
+    figures = told_of(tmp_path, reconciler)
+
+    assert figures.errors == 0
+    assert [(line.result, line.levelname) for line in lines(caplog)] == [("not engaged", "INFO")]
+
+
+def test_a_fight_is_left_alone_for_as_long_as_it_says(tmp_path, caplog):
+    """The object is looked at again when it may be written again, and not before."""
+    caplog.set_level(logging.INFO)
+    reconciler = failing(Fight("two write it", 300.0))
+    told_of(tmp_path, reconciler, seconds=299)
+    assert reconciler.names.count("one") == 1
+    assert lines(caplog)[0].look_again_after == 300.0
+
+
+@pytest.mark.parametrize(
+    ("parts", "result"),
+    [
+        ([NotEngaged(A), Terminal("never")], "terminal error"),
+        ([Terminal("never"), Conflict("moved on")], "race"),
+        ([Conflict("moved on"), Conflict("moved on")], "race"),
+        ([Conflict("moved on"), Unavailable("away")], "error"),
+        ([NotEngaged(A), NotEngaged(B)], "not engaged"),
+    ],
+)
+def test_of_a_group_the_part_decides_that_asks_most_for_another_try(
+    tmp_path, parts, result, caplog
+):
+    """What several tasks of a pass raise together is judged by each of them."""
+    caplog.set_level(logging.INFO)
+    told_of(tmp_path, failing(ExceptionGroup("tasks", parts)))
+    assert lines(caplog)[0].result == result
+
+
+def test_each_pass_leaves_one_line(tmp_path, caplog):
+    """The line says who looked at what, how it ended, how long it took and what it wrote."""
+    caplog.set_level(logging.DEBUG)
+    told_of(tmp_path, failing(Unavailable("away")))
+    first, second = lines(caplog)
+
+    assert (first.controller, first.result, first.error) == ("minder", "error", "Unavailable: away")
+    assert first.levelname == "ERROR"
+    assert first.look_again_after < 0.01
+    assert (second.result, second.writes, second.levelname) == ("done", 0, "INFO")
+    assert getattr(second, "pass") > getattr(first, "pass")
+    assert second.seconds == 0.0
+    assert not hasattr(second, "look_again_after")
+
+
+def test_the_level_of_quiet_passes_can_be_set(tmp_path, caplog):
+    """With level DEBUG only passes that failed are shown to who looks at INFO."""
+    caplog.set_level(logging.INFO)
+    told_of(
+        tmp_path, failing(Unavailable("away")), settings=ControllerSettings(level=logging.DEBUG)
+    )
+    assert [line.result for line in lines(caplog)] == ["error"]
+
+
+def test_a_traceback_is_shown_once_for_each_place(tmp_path, caplog):
+    """The second failure of the same kind in the same place has a line, and no traceback."""
+
+    async def reconcile(_: Request) -> Result:
+        if len(reconciler.asked) <= 3:
+            raise LookupError(f"number {len(reconciler.asked)}")
+        if len(reconciler.asked) <= 5:
+            raise LookupError("elsewhere")
+        return DONE
+
+    reconciler = Reconciling(reconcile)
+    figures = told_of(tmp_path, reconciler)
+    failed = [line for line in caplog.records if line.name == PASSES]
+
+    assert [line.exc_info is not None for line in failed] == [True, False, False, True, False]
+    assert failed[2].error == "LookupError: number 3"
+    assert figures.panics == 5
+
+
+def test_the_tracebacks_remembered_are_bounded(tmp_path, caplog):
+    """However many places fail, what is remembered of them does not grow without end."""
+
+    async def reconcile(_: Request) -> Result:
+        if len(reconciler.asked) <= 600:
+            raise type(f"E{len(reconciler.asked) % 300}", (Exception,), {})
+        return DONE
+
+    reconciler = Reconciling(reconcile)
+    settings = ControllerSettings(longest_backoff=0.01)
+    told_of(tmp_path, reconciler, settings=settings)
+    shown = [line for line in caplog.records if line.name == PASSES and line.exc_info]
+
+    assert len(shown) == 600  # each is a class of its own
+
+
+def test_what_is_counted(tmp_path):
+    """Passes, how they ended, and the busiest object are counted for the scrape."""
+
+    async def story(world: RuntimeWorld) -> None:
+        await world.write("one")
+        controller = world.controller(failing(Unavailable("away")))
+        world.start(controller)
+        await asyncio.sleep(30)
+        assert controller.figures.workers == 16
+        assert controller.figures.active == 0
+        assert controller.figures.busiest.most(30.0) == (2, Request(A, "default", "one"))
+        text = world.metrics.text().decode()
+        assert 'controller_runtime_reconcile_total{controller="minder",result="error"} 1.0' in text
+        assert 'workqueue_depth{controller="minder",name="minder"} 0.0' in text
+
+    told(tmp_path, story)
+
+
+@pytest.mark.parametrize(
+    ("tracing", "expected"), [(Tracing(), 0x0AF7651916CD43DD8448EB211C80319C), (None, 0)]
+)
+def test_a_pass_is_part_of_the_trace_that_its_object_carries(tmp_path, tracing, expected):
+    """What a reconciler does is found below the request that made the object."""
+    traces = []
+
+    async def reconcile(request: Request) -> Result:
+        if request.name == "one":
+            traces.append(get_current_span().get_span_context().trace_id)
+        return DONE
+
+    async def story(world: RuntimeWorld) -> None:
+        said = annotated(config("one"), **{TRACEPARENT: TRACE})
+        await world.client().create(said)
+        world.start(world.controller(Reconciling(reconcile), tracing=tracing))
+        await asyncio.sleep(1)
+
+    told(tmp_path, story)
+    assert traces == [expected]
+
+
+def test_a_reconciler_that_answers_nothing_is_told_what_to_return():
+    """The return at its end was forgotten: the error says what belongs there."""
+    nothing: Any = None
+    endings = Endings(Backoff(Random(1)), Random(1), ControllerFigures())
+
+    with pytest.raises(TypeError, match="reconcile answered None; return DONE or a Result"):
+        endings.well(Request(A, "default", "one"), nothing)
+
+
+def test_the_last_moment_of_a_rest_stops_no_clock():
+    """A timer may come a hair too early: to look again after that hair would never be later."""
+    endings = Endings(Backoff(Random(1)), Random(1), ControllerFigures())
+
+    ending = endings.badly(Request(A, "default", "one"), Fight("left alone", 1e-10))
+
+    assert ending.again == 0.001

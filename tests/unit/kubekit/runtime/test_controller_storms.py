@@ -1,0 +1,87 @@
+"""Storms: passes that succeed, over and over, are seen all the same."""
+
+import asyncio
+from datetime import timedelta
+
+import pytest
+
+from kubekit.runtime.queueing.storms import Storms
+from kubekit.runtime.reporting.counters import Busiest
+from kubekit.runtime.requests import Request, Result
+from tests.support.kubekit.runtime_builders import A, Reconciling, RuntimeWorld, told
+
+ONE = Request(A, "default", "one")
+STORM = "kubekit.runtime.queueing.storms"
+
+
+def passing(storms: Storms, times: int, since: float, request: Request = ONE) -> None:
+    for number in range(times):
+        storms.passed(request, since + number * 0.1)
+
+
+def test_a_storm_that_succeeds_is_told_of(tmp_path, caplog):
+    """A controller that looks at one object again and again is warned of once in a minute."""
+
+    async def reconcile(request: Request) -> Result:
+        return Result(timedelta(seconds=0.2) if request.name == "one" else None)
+
+    async def story(world: RuntimeWorld) -> None:
+        await world.write("one")
+        await world.write("two")
+        controller = world.controller(Reconciling(reconcile))
+        world.start(controller)
+        await asyncio.sleep(170)
+        most, request = controller.figures.busiest.most(170.0)
+        assert (most > 200, request) == (True, ONE)
+        assert controller.figures.errors == 0
+
+    told(tmp_path, story)
+    warned = [record for record in caplog.records if record.name == STORM]
+    assert [record.request for record in warned] == ["a/default/one"] * 3
+    assert (warned[0].controller, warned[0].passes) == ("minder", 121)
+
+
+def test_a_change_of_the_spec_is_a_reason_to_look(caplog):
+    """An object whose spec changes while it is looked at often is not warned of."""
+    generation = iter(range(1000))
+    storms = Storms("minder", 20, lambda _: next(generation), Busiest())
+    passing(storms, 100, since=0.0)
+    assert caplog.records == []
+
+
+def test_a_storm_is_told_of_once_in_a_minute(caplog):
+    """The next minute begins a new count."""
+    storms = Storms("minder", 20, lambda _: 7, Busiest())
+    passing(storms, 200, since=100.0)
+    passing(storms, 15, since=160.0)
+    assert len(caplog.records) == 1
+    passing(storms, 100, since=161.5)
+    assert len(caplog.records) == 2
+
+
+def test_objects_are_counted_apart(caplog):
+    """Many objects with a few passes each are no storm."""
+    storms = Storms("minder", 20, lambda _: 7, Busiest())
+    for number in range(100):
+        passing(storms, 20, since=0.0, request=Request(A, "default", f"o{number}"))
+    assert caplog.records == []
+
+
+@pytest.mark.parametrize(
+    "sources", [None, []], ids=["the object has gone", "no source of its kind"]
+)
+def test_a_storm_without_an_object_is_told_of_too(tmp_path, caplog, sources):
+    """What has no generation has not changed either."""
+
+    async def reconcile(_: Request) -> Result:
+        return Result(timedelta(seconds=0.2))
+
+    async def story(world: RuntimeWorld) -> None:
+        controller = world.controller(Reconciling(reconcile), sources)
+        await asyncio.sleep(1)
+        controller.queue.add(Request(A, "default", "nowhere"))
+        world.start(controller)
+        await asyncio.sleep(50)
+
+    told(tmp_path, story)
+    assert "a/default/nowhere" in [r.request for r in caplog.records if r.name == STORM]

@@ -1,0 +1,334 @@
+"""One kind kept in memory: the cache follows the plane, and listeners hear what changes."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from kubekit.api.errors import Expired, Forbidden, Unavailable
+from kubekit.api.kinds.core import ConfigMap
+from kubekit.client.options import EVERYTHING, PLAIN_WRITE
+from kubekit.client.transport import Document, Place
+from kubekit.runtime.reporting.counters import InformerFigures
+from kubekit.runtime.watching.changes import Changed
+from tests.support.kubekit.following_builders import Answer, Plan, config
+from tests.support.kubekit.informer_builders import HERE, Ear, InformerWorld, Story, tell
+
+CUT = Plan(cut_after=0)
+GONE = Plan(refusal=Expired("too old resource version"))
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Callable[[Story], None]:
+    """Run a story on a fresh plane."""
+    return lambda story: tell(tmp_path, story)
+
+
+def test_the_cache_follows_the_plane(told):
+    """What is there at the start, and whatever becomes of it."""
+
+    async def story(world: InformerWorld) -> None:
+        one = await world.writer.create(config("one", a="1"))
+        async with world.informer() as informer:
+            assert informer.synced
+            assert (informer.served, informer.trouble) == (True, "")
+            changed = await world.change(one, a="2")
+            two = await world.writer.create(config("two"))
+            await asyncio.sleep(0.1)
+            assert [one.data for one in informer.cache.list("default")] == [{"a": "2"}, {}]
+            assert informer.cache.seen(changed.metadata.resource_version)
+            assert informer.cache.seen(two.metadata.resource_version)
+            await world.writer.delete(changed)
+            await asyncio.sleep(0.1)
+            assert informer.cache.get("default", "one") is None
+
+    told(story)
+
+
+def test_whoever_waits_is_told_when_all_is_here(told):
+    """Not before the last page of the list."""
+
+    async def story(world: InformerWorld) -> None:
+        for number in range(501):
+            await world.writer.create(config(f"n{number:03}"))
+        async with world.informers() as informers:
+            informer = informers.of(ConfigMap)
+            before = informer.synced
+            await informer.wait_synced()
+            assert (before, informer.synced) == (False, True)
+            assert len(world.door.listed) == 2
+            assert ("default", "n500") in informer.cache
+
+    told(story)
+
+
+def test_a_listener_hears_what_is_here_then_what_comes(told):
+    """With the old and the new object of each change."""
+
+    async def story(world: InformerWorld) -> None:
+        one = await world.writer.create(config("one"))
+        async with world.informer() as informer:
+            ear = Ear()
+            informer.listen(ear)
+            assert ear.heard == ["+one"]
+            changed = await world.change(one, a="1")
+            await world.writer.delete(changed)
+            await asyncio.sleep(0.1)
+        assert ear.heard == ["+one", "~one", "-one"]
+        data = [(c.old and c.old.data, c.new and c.new.data) for c in ear.changes]
+        assert data == [(None, {}), ({}, {"a": "1"}), ({"a": "1"}, None)]
+        assert ear.changes[2].old is ear.changes[2].old
+        assert {(c.cluster, c.namespace) for c in ear.changes} == {(HERE, "default")}
+
+    told(story)
+
+
+def test_a_change_says_in_words_what_it_is():
+    """For logs."""
+    words = [
+        repr(Changed(HERE, "ns", "x", ConfigMap, old=old, new=new))
+        for old, new in ((None, b"{}"), (b"{}", b"{}"), (b"{}", None))
+    ]
+    assert words == ["<added here/ns/x>", "<modified here/ns/x>", "<removed here/ns/x>"]
+
+
+def test_a_listener_that_comes_in_the_middle_misses_and_repeats_nothing(told):
+    """Even one that is added while another is being told."""
+
+    async def story(world: InformerWorld) -> None:
+        late = Ear()
+
+        def adding(change: Changed[ConfigMap]) -> None:
+            if change.name == "two":
+                informer.listen(late)
+
+        await world.writer.create(config("one"))
+        async with world.informer() as informer:
+            informer.listen(adding)
+            await world.writer.create(config("two"))
+            await world.writer.create(config("three"))
+            await asyncio.sleep(0.1)
+        assert late.heard == ["+one", "+two", "+three"]
+
+    told(story)
+
+
+def test_listeners_are_told_in_the_order_of_their_coming(told):
+    """Every time."""
+
+    async def story(world: InformerWorld) -> None:
+        heard: list[str] = []
+        async with world.informer() as informer:
+            informer.listen(lambda change: heard.append(f"first {change.name}"))
+            informer.listen(lambda change: heard.append(f"second {change.name}"))
+            await world.writer.create(config())
+            await asyncio.sleep(0.1)
+        assert heard == ["first one", "second one"]
+
+    told(story)
+
+
+def test_a_listener_can_end_itself_and_others_while_it_is_told(told):
+    """Who was ended hears nothing more, not even of this change; ending twice is fine."""
+
+    async def story(world: InformerWorld) -> None:
+        first, last = Ear(), Ear()
+        async with world.informer() as informer:
+
+            def ending(change: Changed[ConfigMap]) -> None:
+                first(change)
+                for end in ends:
+                    end()
+                    end()
+
+            ends = [informer.listen(ending), informer.listen(last)]
+            await world.writer.create(config("one"))
+            await world.writer.create(config("two"))
+            await asyncio.sleep(0.1)
+        assert (first.heard, last.heard) == (["+one"], [])
+
+    told(story)
+
+
+def test_a_listener_that_fails_harms_nobody(told, caplog):
+    """Others hear, the cache goes on, and the log names the object."""
+
+    def failing(change: Changed[ConfigMap]) -> None:
+        raise ValueError(change.name)
+
+    async def story(world: InformerWorld) -> None:
+        await world.writer.create(config("one"))
+        async with world.informer() as informer:
+            ear = Ear()
+            informer.listen(failing)
+            informer.listen(ear)
+            await world.writer.create(config("two"))
+            await asyncio.sleep(0.1)
+            assert ear.heard == ["+one", "+two"]
+            assert len(informer.cache) == 2
+
+    with caplog.at_level(logging.ERROR):
+        told(story)
+    failed = [record.__dict__["object"] for record in caplog.records]
+    assert failed == ["default/one", "default/two"]
+
+
+def test_a_second_list_is_turned_into_the_differences(told):
+    """What is the same is not told; a name that another object took goes and comes."""
+
+    async def story(world: InformerWorld) -> None:
+        same, changing, going, replaced = [
+            await world.writer.create(config(name)) for name in ("a", "b", "c", "d")
+        ]
+        world.door.watches.append(Plan(silent=True))
+        world.door.watches.append(GONE)
+        async with world.informer() as informer:
+            ear = Ear()
+            informer.listen(ear)
+            ear.heard.clear()
+            await world.change(changing, a="1")
+            await world.writer.delete(going)
+            await world.writer.delete(replaced)
+            newer = await world.writer.create(config("d"))
+            await world.writer.create(config("e"))
+            await asyncio.sleep(660)
+            assert ear.heard == ["~b", "-d", "+d", "+e", "-c"]
+            gone, come = ear.changes[-4:-2]
+            assert (gone.old, come.new) == (bare(replaced), bare(newer))
+            assert informer.cache.uid_of("default", "d") == newer.metadata.uid
+            assert informer.cache.get("default", "a") == bare(same)
+            assert informer.relists == 1
+
+    told(story)
+
+
+def bare(obj: ConfigMap) -> ConfigMap:
+    """The object as a cache keeps it."""
+    metadata = msgspec.structs.replace(obj.metadata, managed_fields=())
+    return msgspec.structs.replace(obj, metadata=metadata)
+
+
+def test_a_list_that_is_behind_sets_the_revision_back(told):
+    """Who waits for his own write goes on waiting until it is really here."""
+
+    async def story(world: InformerWorld) -> None:
+        stale = await world.door.list(Place(ConfigMap.RESOURCE), EVERYTHING)
+        world.door.watches.append(Plan(cut_after=1))
+        world.door.watches.append(GONE)
+        async with world.informer() as informer:
+            made = await world.writer.create(config("one"))
+            await asyncio.sleep(0.1)
+            assert informer.cache.seen(made.metadata.resource_version)
+            world.door.lists.append(Answer(instead=stale))
+            world.door.watches.append(Plan(silent=True))
+            await asyncio.sleep(10)
+            assert not informer.cache.seen(made.metadata.resource_version)
+            assert informer.cache.keys("default") == []
+            await asyncio.sleep(700)
+            assert informer.cache.seen(made.metadata.resource_version)
+            assert informer.cache.keys("default") == [("default", "one")]
+
+    told(story)
+
+
+def unfinished(document: Document) -> Document:
+    """A list as if more pages followed it."""
+    return document | {"metadata": document["metadata"] | {"continue": "more"}}
+
+
+def test_a_list_that_is_behind_sets_the_revision_back_with_its_first_page(told):
+    """Between two pages nobody takes his own write for seen."""
+
+    async def story(world: InformerWorld) -> None:
+        await world.writer.create(config("one"))
+        stale = await world.door.list(Place(ConfigMap.RESOURCE), EVERYTHING)
+        world.door.watches.extend([Plan(cut_after=1), GONE])
+        async with world.informer() as informer:
+            made = await world.writer.create(config("two"))
+            await asyncio.sleep(0.1)
+            assert informer.cache.seen(made.metadata.resource_version)
+            world.door.lists.extend([Answer(instead=unfinished(stale)), Answer(hangs=True)])
+            await asyncio.sleep(30)
+            assert not informer.cache.seen(made.metadata.resource_version)
+            await asyncio.sleep(120)
+            assert informer.cache.seen(made.metadata.resource_version)
+
+    told(story)
+
+
+def test_a_list_that_starts_over_forgets_what_it_had_shown(told):
+    """What went between the two beginnings is gone."""
+
+    async def story(world: InformerWorld) -> None:
+        one = await world.writer.create(config("one"))
+        stale = await world.door.list(Place(ConfigMap.RESOURCE), EVERYTHING)
+        world.door.watches.extend([Plan(silent=True), GONE])
+        async with world.informer() as informer:
+            ear = Ear()
+            informer.listen(ear)
+            await world.writer.delete(one)
+            refused = Answer(refusal=Unavailable("down"))
+            world.door.lists.extend([Answer(instead=unfinished(stale)), refused])
+            await asyncio.sleep(700)
+            assert "-one" in ear.heard
+            assert informer.cache.keys("default") == []
+
+    told(story)
+
+
+def test_a_great_loss_is_told_in_stretches(told):
+    """A list that shows nothing of what was known does not stop everybody else."""
+
+    async def story(world: InformerWorld) -> None:
+        for number in range(501):
+            await world.writer.create(config(f"n{number:03}"))
+        empty = await world.door.list(Place(ConfigMap.RESOURCE, "kube-public"), EVERYTHING)
+        world.door.watches.append(CUT)
+        world.door.watches.append(GONE)
+        async with world.informer() as informer:
+            ear = Ear()
+            informer.listen(ear)
+            world.door.lists.append(Answer(instead=empty))
+            world.door.always = Plan(silent=True)
+            await asyncio.sleep(10)
+            assert len(ear.heard) == 1002
+            assert len(informer.cache) == 0
+
+    told(story)
+
+
+def test_trouble_is_told_and_ends(told):
+    """The words of the server, for as long as it lasts; it is not synced meanwhile."""
+
+    async def story(world: InformerWorld) -> None:
+        world.door.lists.extend([Answer(refusal=Forbidden("you may not list"))] * 3)
+        async with world.informers() as informers:
+            informer = informers.of(ConfigMap)
+            await asyncio.sleep(0.1)
+            assert (informer.trouble, informer.served) == ("you may not list", None)
+            problems = informers.problems()
+            assert (problems, informers.synced) == (["ConfigMap: you may not list"], False)
+            await informers.wait_synced()
+            await asyncio.sleep(5)
+            assert [informer.trouble, *informers.problems()] == [""]
+
+    told(story)
+
+
+def test_an_informer_knows_its_figures(told):
+    """For whoever measures."""
+
+    async def story(world: InformerWorld) -> None:
+        async with world.informer() as informer:
+            await world.writer.raw.create(
+                Place(ConfigMap.RESOURCE, "default"), {"metadata": {"name": "x"}}, PLAIN_WRITE
+            )
+            await asyncio.sleep(0.1)
+            assert informer.figures() == InformerFigures(
+                HERE, "ConfigMap", 1, 0, 0, synced=True, served=True
+            )
+
+    told(story)

@@ -1,0 +1,226 @@
+"""All informers of a cluster: shared, and none stopped by another's trouble."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from compute.api.compute import Instance, Workload
+from kubekit.api import crd_generation
+from kubekit.api.errors import Expired
+from kubekit.api.kinds.apiextensions import CustomResourceDefinition
+from kubekit.api.kinds.core import ConfigMap, Secret
+from kubekit.api.meta import ObjectMeta
+from kubekit.client.options import PLAIN_DELETE, PLAIN_WRITE
+from kubekit.client.transport import Document, Place
+from kubekit.plane.registry import builtins
+from kubekit.plane.registry.kinds import Kinds
+from kubekit.runtime.scope import Scope
+from kubekit.runtime.watching.informers import Informers
+from tests.support.compute import builders
+from tests.support.kubekit.following_builders import Plan, config
+from tests.support.kubekit.informer_builders import HERE, Ear, InformerWorld, Story, tell
+from tests.support.kubekit.plane_worlds import environment
+
+DEFINITIONS = Place(CustomResourceDefinition.RESOURCE)
+GONE = Plan(refusal=Expired("too old resource version"))
+INSTANCES = Place(Instance.RESOURCE, "default")
+
+
+@pytest.fixture
+def told(tmp_path: Path) -> Callable[[Story], None]:
+    """Run a story on a fresh plane with all our kinds."""
+    return lambda story: tell(tmp_path, story)
+
+
+@pytest.fixture
+def told_bare(tmp_path: Path) -> Callable[[Story], None]:
+    """Run a story on a fresh plane with none of our kinds."""
+    return lambda story: tell(tmp_path, story, Kinds(builtins.core()))
+
+
+def workload(name: str = "web") -> Workload:
+    metadata = ObjectMeta(name=name, namespace="default")
+    return Workload(metadata=metadata, spec=builders.workload(name).spec)
+
+
+def instance(**parts: object) -> Document:
+    """An Instance ``one`` that the schema takes; without a spec the class does not."""
+    resource = Instance.RESOURCE
+    head = {"apiVersion": resource.api_version, "kind": resource.kind}
+    return head | {"metadata": {"name": "one"}} | parts
+
+
+SPEC = msgspec.to_builtins(builders.instance_spec())
+DEFINITION = crd_generation.crd(Workload, lambda kind: {kind.__name__: ""})
+
+
+def test_a_kind_has_one_informer(told):
+    """Whoever asks for it shares it; it begins with the first."""
+
+    async def story(world: InformerWorld) -> None:
+        async with world.informers() as informers:
+            assert list(informers) == []
+            first = informers.of(ConfigMap)
+            assert informers.of(ConfigMap) is first
+            second = informers.of(Secret)
+            assert list(informers) == [first, second]
+            assert informers.problems() == ["ConfigMap: not listed yet", "Secret: not listed yet"]
+            await informers.wait_synced()
+            assert informers.synced
+            assert len(world.door.listed) == 2
+
+    told(story)
+
+
+def test_informers_end_with_their_scope(told):
+    """Nothing is watched any more, and none can begin."""
+
+    async def story(world: InformerWorld) -> None:
+        before = world.plane.registry.watching
+        scope = Scope("here")
+        informers = Informers(HERE, world.client, environment(), scope)
+        informers.of(ConfigMap)
+        await asyncio.sleep(0.1)
+        assert world.plane.registry.watching == before + 1
+        await scope.close()
+        assert world.plane.registry.watching == before
+        with pytest.raises(RuntimeError):
+            informers.of(Secret)
+        assert [informer.kind for informer in informers] == [ConfigMap]
+
+    told(story)
+
+
+def test_trap_171_a_kind_that_is_not_served_stops_no_other(told_bare):
+    """It is not waited for; once its definition comes, its objects come by themselves."""
+
+    async def story(world: InformerWorld) -> None:
+        await world.writer.create(config())
+        async with world.informers() as informers:
+            absent, present = informers.of(Workload), informers.of(ConfigMap)
+            await informers.wait_synced()
+            assert (absent.served, absent.synced, informers.synced) == (False, False, True)
+            assert informers.problems() == []
+            assert len(present.cache.list("default")) == 1
+            assert "does not serve Workload" in absent.trouble
+            assert not absent.figures().served
+            ear = Ear()
+            absent.listen(ear)
+            await world.writer.raw.create(DEFINITIONS, DEFINITION, PLAIN_WRITE)
+            await world.plane.rest()
+            await world.writer.create(workload())
+            await absent.wait_synced()
+            await asyncio.sleep(5)
+            assert (absent.served, absent.trouble, ear.heard) == (True, "", ["+web"])
+
+    told_bare(story)
+
+
+def test_trap_171_a_kind_that_goes_leaves_what_was_known(told_bare):
+    """The server's answer is told as trouble, not as the removal of everything; it may come back."""
+
+    async def story(world: InformerWorld) -> None:
+        await world.writer.raw.create(DEFINITIONS, DEFINITION, PLAIN_WRITE)
+        await world.plane.rest()
+        await world.writer.create(workload())
+        async with world.informer(Workload) as informer:
+            ear = Ear()
+            informer.listen(ear)
+            await unserve(world, Workload.RESOURCE.crd_name)
+            await asyncio.sleep(60)
+            assert informer.served is False
+            assert "does not serve" in informer.trouble
+            assert informer.cache.keys() == [("default", "web")]
+            assert ear.heard == ["+web"]
+
+    told_bare(story)
+
+
+async def unserve(world: InformerWorld, name: str) -> None:
+    """Have the only version of a kind no longer served; its objects stay."""
+    place = Place(CustomResourceDefinition.RESOURCE, "", name)
+    document = await world.writer.raw.get(place)
+    stored = document["spec"]["versions"][0]
+    other = stored | {"name": "v9", "storage": False}
+    document["spec"]["versions"] = [stored | {"served": False}, other]
+    await world.writer.raw.update(place, document, PLAIN_WRITE)
+    await world.plane.rest()
+
+
+def test_an_object_that_cannot_be_read_is_named_and_left_out(told, caplog):
+    """Once in the log, however often it comes; it is in the figures until it is mended or gone."""
+
+    async def story(world: InformerWorld) -> None:
+        await world.writer.raw.create(INSTANCES, instance(), PLAIN_WRITE)
+        async with world.informer(Instance) as informer:
+            ear = Ear()
+            informer.listen(ear)
+            one = Place(Instance.RESOURCE, "default", "one")
+            assert informer.synced
+            assert informer.unreadable.keys() == {("default", "one")}
+            assert informer.figures().unreadable == 1
+            document = await world.writer.raw.get(one)
+            document["metadata"]["labels"] = {"a": "b"}
+            labelled = await world.writer.raw.update(one, document, PLAIN_WRITE)
+            await asyncio.sleep(0.1)
+            assert informer.cache.seen(labelled["metadata"]["resourceVersion"])
+            await world.writer.raw.update(one, labelled | {"spec": SPEC}, PLAIN_WRITE)
+            await asyncio.sleep(0.1)
+            assert (informer.unreadable, ear.heard) == ({}, ["+one"])
+
+    with caplog.at_level(logging.WARNING):
+        told(story)
+    assert [record.message for record in caplog.records] == ["object not readable"]
+
+
+def test_what_was_known_of_an_object_stays_while_it_cannot_be_read(told):
+    """To take it for gone would be to undo what was made for it."""
+
+    async def story(world: InformerWorld) -> None:
+        made = await world.writer.raw.create(INSTANCES, instance(spec=SPEC), PLAIN_WRITE)
+        async with world.informer(Instance) as informer:
+            ear = Ear()
+            informer.listen(ear)
+            one = Place(Instance.RESOURCE, "default", "one")
+            without = {name: part for name, part in made.items() if name != "spec"}
+            await world.writer.raw.update(one, without, PLAIN_WRITE)
+            await asyncio.sleep(0.1)
+            assert informer.unreadable
+            world.door.watches.append(GONE)
+            await asyncio.sleep(700)
+            assert informer.relists == 1
+            assert (informer.cache.keys(), ear.heard) == ([("default", "one")], ["+one"])
+            await world.writer.raw.delete(one, PLAIN_DELETE)
+            await asyncio.sleep(0.1)
+            assert (informer.unreadable, ear.heard) == ({}, ["+one", "-one"])
+
+    told(story)
+
+
+def test_an_object_that_went_is_gone_though_its_successor_cannot_be_read(told):
+    """Another object of the same name is not what was known."""
+
+    async def story(world: InformerWorld) -> None:
+        await world.writer.raw.create(INSTANCES, instance(spec=SPEC), PLAIN_WRITE)
+        world.door.watches.extend([Plan(silent=True), GONE])
+        async with world.informer(Instance) as informer:
+            ear = Ear()
+            informer.listen(ear)
+            one = Place(Instance.RESOURCE, "default", "one")
+            await world.writer.raw.delete(one, PLAIN_DELETE)
+            await world.writer.raw.create(INSTANCES, instance(), PLAIN_WRITE)
+            await asyncio.sleep(660)
+            assert ear.heard == ["+one", "-one"]
+            world.door.watches.append(Plan(silent=True))
+            await asyncio.sleep(600)
+            await world.writer.raw.delete(one, PLAIN_DELETE)
+            await asyncio.sleep(600)
+            world.door.watches.append(GONE)
+            await asyncio.sleep(700)
+            assert informer.unreadable == {}
+
+    told(story)
