@@ -61,8 +61,11 @@ def register(*kinds: type[Object]) -> None:
     """Add kinds to the registry. Two classes for one kind, or for one plural, are an error."""
     for kind in kinds:
         resource = kind.RESOURCE
-        _add(_BY_KIND, (resource.api_version, resource.kind), kind)
-        _add(_BY_PLURAL, (resource.group, resource.version, resource.plural), kind)
+        by_kind = resource.api_version, resource.kind
+        by_plural = resource.group, resource.version, resource.plural
+        _check_free(_BY_KIND, by_kind, kind)
+        _check_free(_BY_PLURAL, by_plural, kind)
+        _BY_KIND[by_kind] = _BY_PLURAL[by_plural] = kind
 
 
 def kinds() -> tuple[type[Object], ...]:
@@ -177,9 +180,10 @@ def _located(text: str) -> tuple[str, str]:
     return path, f"{role}{why[:1].lower()}{why[1:_LONGEST]}"
 
 
-def _add(registry: dict[_Key, type[Object]], key: _Key, kind: type[Object]) -> None:
-    if registry.setdefault(key, kind) is not kind:
-        raise ValueError(f"{'/'.join(filter(None, key))} is registered by {registry[key].__name__}")
+def _check_free(registry: dict[_Key, type[Object]], key: _Key, kind: type[Object]) -> None:
+    owner = registry.get(key, kind)
+    if owner is not kind:
+        raise ValueError(f"{'/'.join(filter(None, key))} is registered by {owner.__name__}")
 
 
 def _nearest(api_version: str, kind: str) -> type[Object]:

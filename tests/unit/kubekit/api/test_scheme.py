@@ -1,5 +1,7 @@
 """The registry: which class reads what, and what is said when none can."""
 
+import dataclasses
+
 import msgspec
 import pytest
 
@@ -67,6 +69,35 @@ def test_lookup(api_version, kind, expected):
 def test_by_plural(place, expected):
     """A URL names a kind by group, version and plural."""
     assert scheme.by_plural(*place) is expected
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({}, "v1/Secret is registered by Secret"),
+        ({"kind": "Sealed"}, "v1/secrets is registered by Secret"),
+    ],
+    ids=["kind", "plural"],
+)
+def test_a_second_class_for_one_kind_or_plural_is_refused(changes, message):
+    """Two classes cannot read the same documents; a refused class leaves the registry as it was."""
+
+    class Duplicate(Secret, frozen=True, kw_only=True):
+        RESOURCE = dataclasses.replace(Secret.RESOURCE, **changes)
+
+    registered = scheme.kinds()
+    with pytest.raises(ValueError, match=message):
+        scheme.register(Duplicate)
+
+    assert scheme.kinds() == registered
+
+
+def test_registering_a_class_again_changes_nothing():
+    """A module that is imported twice registers its kinds twice."""
+    registered = scheme.kinds()
+    scheme.register(Secret)
+
+    assert scheme.kinds() == registered
 
 
 def test_crds_are_made_for_ours_and_for_the_neighbours():
