@@ -1,4 +1,4 @@
-"""Check the docs: links lead somewhere, dependencies are argued for, folders are explained."""
+"""Check the docs: links and paths exist, dependencies are argued for, folders are explained."""
 
 import re
 import sys
@@ -8,13 +8,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"\[[^\]]*\]\(([^)#\s]+)(?:#[^)]*)?\)")
+PATH = re.compile(r"`([a-z_]+(?:/[a-z_]+)+(?:/|\.py)?)`")
 NAME = re.compile(r"^[A-Za-z0-9._-]+")
 
 
 def main() -> int:
     """Print every complaint; the answer is the exit code."""
-    complaints = [*_broken_links(), *_unargued(), *_unlisted(), *_unexplained(), *_unnamed()]
-    print("\n".join(complaints) or "docs: links, decisions and folders agree")
+    checks = (_broken_links, _unargued, _unlisted, _unexplained, _moved, _unnamed)
+    complaints = [complaint for check in checks for complaint in check()]
+    print("\n".join(complaints) or "docs: links, paths, decisions and folders agree")
     return 1 if complaints else 0
 
 
@@ -53,16 +55,28 @@ def _unlisted() -> Iterator[str]:
 
 
 def _unexplained() -> Iterator[str]:
-    """Packages and decisions that the architecture page does not speak of."""
+    """Packages that the architecture page leaves out, and decisions that their page leaves out."""
     text = (ROOT / "docs/architecture.md").read_text()
     for root in ("kubekit", "compute"):
         for package in sorted((ROOT / "src" / root).iterdir()):
             if (package / "__init__.py").exists() and f"`{package.name}/`" not in text:
                 yield f"docs/architecture.md: does not explain {root}/{package.name}/"
+    decisions = (ROOT / "docs/decide.md").read_text()
     for topic in sorted((ROOT / "src/compute/decide").iterdir()):
         name = topic.stem
-        if not name.startswith("__") and f"decide/{name}" not in text:
-            yield f"docs/architecture.md: does not say what decide/{name} answers"
+        if not name.startswith("__") and f"decide/{name}" not in decisions:
+            yield f"docs/decide.md: does not say what decide/{name} answers"
+
+
+def _moved() -> Iterator[str]:
+    """Paths of the source tree that a page names and that do not exist."""
+    roots = [ROOT / "src/kubekit", ROOT / "src/compute", ROOT / "src", ROOT]
+    tops = {child.name for root in roots for child in root.iterdir() if child.is_dir()}
+    for page in _pages():
+        for path in PATH.findall(page.read_text()):
+            known = (root / f"{path}{suffix}" for root in roots for suffix in ("", ".py"))
+            if path.split("/")[0] in tops and not any(file.exists() for file in known):
+                yield f"{page.relative_to(ROOT)}: there is no {path}"
 
 
 def _unnamed() -> Iterator[str]:
