@@ -12,7 +12,7 @@ from kubekit.api import errors, scheme
 from kubekit.api.errors import ApiError, Expired, Unavailable
 from kubekit.api.status import Status
 from kubekit.client.transport import WatchEvent
-from kubekit.plane.registry.verbs.watches import Notice, Watch
+from kubekit.plane.registry.verbs.watches import EncodedWatchEvent, Watch
 from tests.sim.weather import Weather
 
 Fate = Literal["goes on", "breaks", "dies"]
@@ -140,7 +140,7 @@ class Stream:
         self._said("goes silent")
 
 
-def _read(notice: Notice) -> WatchEvent | ApiError:
+def _read(notice: EncodedWatchEvent) -> WatchEvent | ApiError:
     if notice.type == "ERROR":
         return errors.from_status(scheme.decode_as(Status, notice.data))
     return WatchEvent(notice.type, msgspec.json.decode(notice.data))

@@ -33,7 +33,7 @@ from kubekit.client.client import Client
 from kubekit.client.options import DeleteOptions
 from kubekit.plane.local import LocalClient
 from kubekit.plane.plane import Plane
-from kubekit.plane.registry.admission import Admit, Attempt
+from kubekit.plane.registry.admission import AdmissionPlugin, Attempt
 from kubekit.plane.users import ITSELF, User
 
 _KindKey = tuple[str, str]  # the API group and the plural
@@ -59,7 +59,7 @@ class Doorkeeper:
     def closing(self, home: Home, plane: Plane) -> None:
         return
 
-    def _plugins(self, project: str, client: Client) -> Mapping[_KindKey, Admit]:
+    def _plugins(self, project: str, client: Client) -> Mapping[_KindKey, AdmissionPlugin]:
         return {
             _key(Workload): partial(self._review_workload, project),
             _key(Instance): _check_creator,
@@ -86,7 +86,7 @@ class Doorkeeper:
             self._claims.review(scheme.decode_as(ResourceClaim, attempt.document), project, old)
 
 
-def _by_kind(plugins: Mapping[_KindKey, Admit]) -> Admit:
+def _by_kind(plugins: Mapping[_KindKey, AdmissionPlugin]) -> AdmissionPlugin:
     """One plugin that passes what is written on to the one of its kind. Statuses pass."""
 
     def admit(attempt: Attempt) -> Awaitable[None] | None:

@@ -9,7 +9,7 @@ from kubekit.api.errors import Unreachable
 from kubekit.client.client import Client
 from kubekit.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
 from kubekit.client.transport import Document, Place
-from kubekit.plane.local import DoorClient, LocalTransport
+from kubekit.plane.local import LocalTransport, RecordClient
 from kubekit.plane.plane import Plane
 from kubekit.plane.registry.verbs.results import Page
 from kubekit.plane.registry.verbs.watches import Watch
@@ -62,7 +62,7 @@ class Link:
 
 def through(plane: Plane, manager: str, *links: Link) -> Client:
     """A client of a plane that is behind all of these links."""
-    return DoorClient(_Door(plane, manager, links))
+    return RecordClient(_Door(plane, manager, links))
 
 
 class _Door(LocalTransport):

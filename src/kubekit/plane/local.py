@@ -31,12 +31,12 @@ from kubekit.client.options import (
 from kubekit.client.reading import K, Listing, Seen, read_notice, read_records, read_shared
 from kubekit.client.transport import Change, Document, Place, WatchEvent
 from kubekit.plane.plane import Plane
-from kubekit.plane.registry import intake
+from kubekit.plane.registry import body_decoder
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.verbs.results import Page
 from kubekit.plane.registry.verbs.subresources import check_subresource
-from kubekit.plane.registry.verbs.watches import Notice, Watch
-from kubekit.plane.registry.virtual_kinds import Question
+from kubekit.plane.registry.verbs.watches import EncodedWatchEvent, Watch
+from kubekit.plane.registry.virtual_kinds import VirtualRequest
 from kubekit.plane.store.records import Record
 from kubekit.plane.users import ITSELF, User
 
@@ -114,7 +114,7 @@ class LocalTransport:
         return _listing(kind, page)
 
     async def _answer(self, place: Place, document: Document, options: WriteOptions) -> Document:
-        question = Question(
+        question = VirtualRequest(
             kind=self._found(place),
             namespace=place.namespace,
             name=place.name,
@@ -128,7 +128,7 @@ class LocalTransport:
             raise NotFound(_NOTHING_HERE)
         return await self._registry.ask(question)
 
-    # For `DoorClient`, which makes its objects out of the bytes themselves
+    # For `RecordClient`, which makes its objects out of the bytes themselves
 
     def record(self, place: Place, resource_version: str = "") -> Record:
         kind = self._object_kind(place)
@@ -142,7 +142,7 @@ class LocalTransport:
     @asynccontextmanager
     async def notices(
         self, place: Place, options: WatchOptions
-    ) -> AsyncIterator[AsyncIterator[Notice]]:
+    ) -> AsyncIterator[AsyncIterator[EncodedWatchEvent]]:
         watch = await self.open_watch(place, options)
         try:
             async with aclosing(_notices(watch)) as notices:
@@ -217,7 +217,7 @@ class LocalTransport:
         return kind
 
 
-class DoorClient(Client):
+class RecordClient(Client):
     """Our classes, straight on a plane. What is asked for most never becomes a dict on its way."""
 
     def __init__(self, door: LocalTransport) -> None:
@@ -256,7 +256,7 @@ class DoorClient(Client):
         return read_shared(kind, record.data)
 
 
-class LocalClient(DoorClient):
+class LocalClient(RecordClient):
     """The client of a plane in the same process."""
 
     def __init__(self, plane: Plane, user: User = ITSELF, manager: str = "compute") -> None:
@@ -267,7 +267,7 @@ def _not_allowed() -> MethodNotAllowed:
     return MethodNotAllowed("the server does not allow this method on the requested resource")
 
 
-async def _notices(watch: Watch) -> AsyncGenerator[Notice, None]:
+async def _notices(watch: Watch) -> AsyncGenerator[EncodedWatchEvent, None]:
     """The changes as they come. Nothing is taken from the plane before the reader asks for it."""
     wake = asyncio.Event()
     watch.ready = wake.set
@@ -282,11 +282,11 @@ async def _notices(watch: Watch) -> AsyncGenerator[Notice, None]:
         await wake.wait()
 
 
-def _event(notice: Notice) -> WatchEvent:
+def _event(notice: EncodedWatchEvent) -> WatchEvent:
     return WatchEvent(_change(notice), msgspec.json.decode(notice.data))
 
 
-def _change(notice: Notice) -> Change:
+def _change(notice: EncodedWatchEvent) -> Change:
     """What happened. The refusal that ends a stream is raised."""
     if notice.type == "ERROR":
         raise errors.from_status(scheme.decode_as(Status, notice.data))
@@ -331,11 +331,11 @@ def _taken_object(document: object) -> Document:
 
 def _taken(value: object) -> object:
     """A copy of what a caller handed in, as the wire would have carried it."""
-    return intake.read_own(_encoded(value))
+    return body_decoder.read_own(_encoded(value))
 
 
 def _object_in(body: bytes) -> Document:
-    document = intake.read_own(body)
+    document = body_decoder.read_own(body)
     if not isinstance(document, dict):
         raise BadRequest("the document is not an object")
     return document

@@ -16,10 +16,10 @@ from kubekit.plane.admission.quota import Quota, Usage
 from kubekit.plane.admission.webhooks import Webhooks
 from kubekit.plane.identity.answers import answer_alone
 from kubekit.plane.identity.default_accounts import DefaultAccounts
-from kubekit.plane.registry.background.garbage_collector import Collector
-from kubekit.plane.registry.background.namespace_deletion import NamespaceEnder
+from kubekit.plane.registry.background.garbage_collector import GarbageCollector
+from kubekit.plane.registry.background.namespace_deletion import NamespaceDeleter
 from kubekit.plane.registry.definitions import startup
-from kubekit.plane.registry.definitions.controller import MOST_DEFINITIONS, Definitions
+from kubekit.plane.registry.definitions.controller import MOST_DEFINITIONS, DefinitionController
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.plane.registry.registry import Registry
 from kubekit.plane.store.store import Settings, Store
@@ -38,9 +38,9 @@ class Plane:
     ) -> None:
         self.store = store
         self.registry = Registry(store, kinds, environment)
-        self._definitions = Definitions(self.registry, environment, MOST_DEFINITIONS)
-        self._collector = Collector(store, self.registry)
-        self._namespaces = NamespaceEnder(store, self.registry, environment)
+        self._definitions = DefinitionController(self.registry, environment, MOST_DEFINITIONS)
+        self._collector = GarbageCollector(store, self.registry)
+        self._namespaces = NamespaceDeleter(store, self.registry, environment)
         self._accounts = DefaultAccounts(store, self.registry)
         self._access = AccessKeeper(self.registry)
         answer_alone(self.registry, environment)
@@ -50,11 +50,11 @@ class Plane:
         self.registry.admission.validating.append(self._usage.admit)
         self.registry.room = self._usage
         self._chores = (
-            self._definitions.chores,
-            self._collector.chores,
-            self._namespaces.chores,
-            self._accounts.chores,
-            self._access.chores,
+            self._definitions.worker,
+            self._collector.worker,
+            self._namespaces.worker,
+            self._accounts.worker,
+            self._access.worker,
         )
 
     @classmethod
@@ -142,7 +142,7 @@ class Plane:
         self._collector.start()
         self._namespaces.start()
         self._accounts.start()
-        await startup.make_sure(self.registry, definitions)
+        await startup.ensure_definitions(self.registry, definitions)
         await self._access.begin(access)
         namespaces = self.kinds.require("v1", "Namespace")
         for name in _FIRST_NAMESPACES:
@@ -155,5 +155,5 @@ class Plane:
                     _log.warning(
                         "namespace not made", extra={"namespace": name, "why": str(refusal)}
                     )
-        await self._accounts.chores.settle()
+        await self._accounts.worker.settle()
         self._webhooks.begin()

@@ -30,10 +30,10 @@ from kubekit.api.meta import LocalRef, Object, ObjectMeta
 from kubekit.api.resource import Resource
 from kubekit.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
 from kubekit.client.transport import Document, Place
-from kubekit.plane.local import DoorClient, LocalTransport
+from kubekit.plane.local import LocalTransport, RecordClient
 from kubekit.plane.plane import Plane
 from kubekit.plane.registry.verbs.results import Page
-from kubekit.plane.registry.verbs.watches import Notice
+from kubekit.plane.registry.verbs.watches import EncodedWatchEvent
 from kubekit.plane.store.records import Record
 from kubekit.runtime.requests import cluster_name
 from tests.support.kubekit.stage import Stage
@@ -216,7 +216,7 @@ class Link(LocalTransport):
     @asynccontextmanager
     async def notices(
         self, place: Place, options: WatchOptions
-    ) -> AsyncIterator[AsyncIterator[Notice]]:
+    ) -> AsyncIterator[AsyncIterator[EncodedWatchEvent]]:
         self._check()
         async with (
             super().notices(place, options) as notices,
@@ -225,8 +225,8 @@ class Link(LocalTransport):
             yield late
 
     async def _late(
-        self, resource: Resource, notices: AsyncIterator[Notice]
-    ) -> AsyncGenerator[Notice, None]:
+        self, resource: Resource, notices: AsyncIterator[EncodedWatchEvent]
+    ) -> AsyncGenerator[EncodedWatchEvent, None]:
         async for notice in notices:
             if self._lags is None or self._lags == resource:
                 await self._flows.wait()
@@ -240,5 +240,5 @@ class Link(LocalTransport):
 async def linked(stage: Stage, role: str, name: str) -> Link:
     """The link through which a plane is engaged in a role."""
     link = Link(await stage.plane(name))
-    await stage.role(role).engage(cluster_name(name), DoorClient(link))
+    await stage.role(role).engage(cluster_name(name), RecordClient(link))
     return link

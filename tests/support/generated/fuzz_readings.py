@@ -40,7 +40,7 @@ from kubekit.plane.http.messages import Request
 from kubekit.plane.identity.accounts import read_claims
 from kubekit.plane.identity.identities import Identity
 from kubekit.plane.identity.web_tokens import SigningKey
-from kubekit.plane.registry import builtins, intake, json_path
+from kubekit.plane.registry import body_decoder, builtins, json_path
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.plane.registry.patch import json_patch, merge_patch, strategic_merge_patch
 from kubekit.plane.registry.schema import patterns
@@ -86,8 +86,8 @@ def patching(apply: Callable[[dict[str, Any], object], object]) -> Callable[[byt
 
     def read(data: bytes) -> None:
         before = encoded(ACCOUNT)
-        made = apply(ACCOUNT, intake.read_json(data))
-        assert intake.read_json(encoded(made)) == made
+        made = apply(ACCOUNT, body_decoder.read_json(data))
+        assert body_decoder.read_json(encoded(made)) == made
         assert encoded(ACCOUNT) == before
 
     return read
@@ -154,9 +154,9 @@ def share(text: str) -> object:
 
 def field_set(data: bytes) -> object:
     """A set of fields: it has one spelling, and nothing is left of it without itself."""
-    found = field_sets.read(intake.read_json(data))
+    found = field_sets.read(body_decoder.read_json(data))
     assert all(isinstance(path, str) for path in field_sets.paths(found))
-    assert field_sets.read(intake.read_json(encoded(found))) == found
+    assert field_sets.read(body_decoder.read_json(encoded(found))) == found
     assert field_sets.difference(found, found) == {}
     return found
 
@@ -289,7 +289,7 @@ PATHS = (b".metadata.labels['a/b']", b".secrets[?(@.name=='one')].name", b".secr
 HEADER_NAME = re.compile(r"[-!#$%&'*+.^_`|~0-9A-Za-z]+")
 ACTING = b"Impersonate-User: ann\r\nImpersonate-Group: crew\r\nImpersonate-Extra-a%2fb: c\r\nImpersonate-Uid: 1"
 QUERY = b"limit=5&continue=abc&labelSelector=a%3Db&fieldSelector=metadata.name%3Da&watch=true&dryRun=All&timeoutSeconds=3&fieldManager=me&propagationPolicy=Orphan&gracePeriodSeconds=0&includeObject=None&agent=a/b"  # fmt: skip
-CONTINUE = continue_tokens.write(continue_tokens.Token("q", 5, "a/b")).encode()
+CONTINUE = continue_tokens.write(continue_tokens.ContinueToken("q", 5, "a/b")).encode()
 ACCEPT = b"application/json;as=Table;v=v1;g=meta.k8s.io;q=0.9, */*;q=0.1"
 PROTOBUF = tuple(bytes.fromhex(golden["protobuf"]) for golden in GOLDEN.values())
 OPTIONS = encoded({"kind": "DeleteOptions", "preconditions": {"uid": "a"}, "dryRun": ["All"], "propagationPolicy": "Orphan", "gracePeriodSeconds": 0})  # fmt: skip
@@ -297,8 +297,8 @@ MISPOINTED = json_pointer.PointerError, json_pointer.PointerSyntaxError
 LABELS = (b"a=b,c!=d,e in (f, g),h notin (i),j,!k", b"x/y>5,z<6,a==b")
 
 READINGS = (
-    Reading("JSON", intake.read_json, (BadRequest,), DOCUMENTS),
-    Reading("YAML", intake.read_yaml, (BadRequest,), MANIFESTS),
+    Reading("JSON", body_decoder.read_json, (BadRequest,), DOCUMENTS),
+    Reading("YAML", body_decoder.read_yaml, (BadRequest,), MANIFESTS),
     Reading("documents", documents.read, (documents.Unreadable,), MANIFESTS),
     Reading("JSON patch", patching(json_patch.apply), (BadRequest, Invalid), (encoded(PATCH),)),
     Reading("merge patch", patching(merge_patch.apply), (BadRequest,), DOCUMENTS),

@@ -17,7 +17,7 @@ from kubekit.plane.access.authorizer import Authorizer
 from kubekit.plane.registry import builtins
 from kubekit.plane.registry.kinds import Kind, Kinds
 from kubekit.plane.registry.registry import Registry
-from kubekit.plane.registry.virtual_kinds import Question
+from kubekit.plane.registry.virtual_kinds import VirtualRequest
 from kubekit.plane.store.store import Store
 from kubekit.plane.users import ITSELF, User
 from tests.support.compute import served_kinds
@@ -129,7 +129,7 @@ class AccessWorld:
 
     async def ask(self, kind: str, spec: Document | None, by: User = BOB, **more: Any) -> Document:
         document = {} if spec is None else {"spec": spec}
-        question = Question(
+        question = VirtualRequest(
             kind=self.kind(kind, REVIEWS),
             namespace=more.pop("namespace", ""),
             document=document | more,
@@ -167,7 +167,7 @@ async def _within(
             await world.namespace(name)
         await test(world, **parameters)
     finally:
-        await keeper.chores.close()
+        await keeper.worker.close()
         keeper.close()
         registry.close()
         await store.close()

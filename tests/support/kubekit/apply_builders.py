@@ -6,7 +6,7 @@ import msgspec
 
 from kubekit.plane.apply.entries import Author, fields_of, identity
 from kubekit.plane.apply.managed_fields import created, updated
-from kubekit.plane.apply.merge import applied
+from kubekit.plane.apply.server_side_apply import applied
 from kubekit.plane.apply.shapes import Shape
 
 VERSION = "apply.example.com/v1"

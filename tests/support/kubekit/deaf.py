@@ -8,7 +8,7 @@ from kubekit.api.meta import Object
 from kubekit.api.resource import Resource
 from kubekit.client.options import ListOptions, PatchType, WatchOptions, WriteOptions
 from kubekit.client.transport import Place
-from kubekit.plane.local import DoorClient, LocalTransport
+from kubekit.plane.local import LocalTransport, RecordClient
 from kubekit.plane.plane import Plane
 from kubekit.plane.registry.verbs.results import Page
 from kubekit.plane.registry.verbs.watches import Watch
@@ -58,7 +58,7 @@ class Ear(LocalTransport):
         return await super().patched(place, kind, patch, options)
 
 
-def listener(plane: Plane, lag: Callable[[], float] | None = None) -> tuple[Ear, DoorClient]:
+def listener(plane: Plane, lag: Callable[[], float] | None = None) -> tuple[Ear, RecordClient]:
     """An ear, and the client that has it."""
     ear = Ear(plane, lag)
-    return ear, DoorClient(ear)
+    return ear, RecordClient(ear)

@@ -4,7 +4,7 @@ from typing import Any
 
 from kubekit.api.resource import Resource
 from kubekit.plane.registry.kinds import Kind, head_of
-from kubekit.plane.registry.virtual_kinds import Question
+from kubekit.plane.registry.virtual_kinds import VirtualRequest
 
 Document = dict[str, Any]
 SCHEMA = {
@@ -38,6 +38,6 @@ def robots() -> Kind:
     )  # fmt: skip
 
 
-def echo(question: Question) -> Document:
+def echo(question: VirtualRequest) -> Document:
     """An answer that says who asked, and about what."""
     return {**question.document, "status": {"asked by": question.user.name, "of": question.name}}

@@ -27,8 +27,8 @@ from kubekit.plane.registry import builtins
 from kubekit.plane.registry.definitions import served_kinds
 from kubekit.plane.registry.kinds import Kind, Kinds
 from kubekit.plane.registry.registry import Registry
-from kubekit.plane.registry.verbs.results import Deleted, Page, Written
-from kubekit.plane.registry.verbs.watches import Notice, Watch
+from kubekit.plane.registry.verbs.results import DeleteResult, Page, WriteResult
+from kubekit.plane.registry.verbs.watches import EncodedWatchEvent, Watch
 from kubekit.plane.store.records import Record
 from kubekit.plane.store.store import Settings, Store
 from tests.support.kubekit import virtual_time
@@ -112,23 +112,23 @@ class Collection:
     async def make(self, name: str, metadata: Document | None = None, **parts: object) -> Document:
         return document_of(await self.create(self.document(name, metadata, **parts)))
 
-    async def create(self, document: Any, options: WriteOptions = PLAIN_WRITE) -> Written:
+    async def create(self, document: Any, options: WriteOptions = PLAIN_WRITE) -> WriteResult:
         return await self.registry.create(self.kind, self.namespace, document, options)
 
     async def update(
         self, document: Document, part: str = "", options: WriteOptions = PLAIN_WRITE
-    ) -> Written:
+    ) -> WriteResult:
         name = document["metadata"]["name"]
         return await self.put(name, document, part, options)
 
     async def put(
         self, name: str, document: Any, part: str = "", options: WriteOptions = PLAIN_WRITE
-    ) -> Written:
+    ) -> WriteResult:
         return await self.registry.update(self.kind, self.namespace, name, document, options, part)
 
     async def merge(
         self, name: str, patch: object, part: str = "", options: WriteOptions = PLAIN_WRITE
-    ) -> Written:
+    ) -> WriteResult:
         return await self.patch(name, patch, PatchType.MERGE, part, options)
 
     async def patch(
@@ -138,10 +138,10 @@ class Collection:
         how: PatchType,
         part: str = "",
         options: WriteOptions = PLAIN_WRITE,
-    ) -> Written:
+    ) -> WriteResult:
         return await self.registry.patch(self.kind, self.namespace, name, how, patch, options, part)
 
-    async def delete(self, name: str, options: DeleteOptions = PLAIN_DELETE) -> Deleted:
+    async def delete(self, name: str, options: DeleteOptions = PLAIN_DELETE) -> DeleteResult:
         return await self.registry.delete(self.kind, self.namespace, name, options)
 
     async def clear(
@@ -227,7 +227,7 @@ def decoded(record: Record) -> Document:
     return document
 
 
-def document_of(outcome: Written | Deleted) -> Document:
+def document_of(outcome: WriteResult | DeleteResult) -> Document:
     return decoded(outcome.record)
 
 
@@ -241,7 +241,7 @@ def names(page: Page) -> list[str]:
     return [record.key.rpartition("/")[2] for record in page.records]
 
 
-def told(notices: list[Notice]) -> list[tuple[str, str]]:
+def told(notices: list[EncodedWatchEvent]) -> list[tuple[str, str]]:
     """What a watcher hears: the kind of change and the object's name."""
     documents = [(notice.type, msgspec.json.decode(notice.data)) for notice in notices]
     return [(kind, document["metadata"].get("name", "")) for kind, document in documents]

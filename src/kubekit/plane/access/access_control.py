@@ -7,7 +7,7 @@ from kubekit.plane.access.authorizer import Authorizer
 from kubekit.plane.access.bootstrap import Wanted, ensure_defaults
 from kubekit.plane.access.escalation import EscalationGuard
 from kubekit.plane.access.reviews import answers
-from kubekit.plane.registry.background.worker import Chores
+from kubekit.plane.registry.background.keyed_worker import KeyedWorker
 from kubekit.plane.registry.registry import Registry
 
 
@@ -22,9 +22,9 @@ class AccessKeeper:
         registry.answers.update(answers(self.authorizer))
 
     @property
-    def chores(self) -> Chores[str]:
+    def worker(self) -> KeyedWorker[str]:
         """The work it does by itself. They are closed with the plane's other chores."""
-        return self._aggregator.chores
+        return self._aggregator.worker
 
     async def begin(self, more: Sequence[Wanted] = ()) -> None:
         """Make sure of the default roles and more, and keep sums of roles up to date."""

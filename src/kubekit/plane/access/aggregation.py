@@ -9,7 +9,7 @@ from kubekit.api.kinds.rbac import AggregationRule, ClusterRole, PolicyRule
 from kubekit.api.selectors import label_selectors
 from kubekit.client.options import PatchType, WriteOptions
 from kubekit.plane.access.index import CLUSTER_ROLES
-from kubekit.plane.registry.background.worker import Chores
+from kubekit.plane.registry.background.keyed_worker import KeyedWorker
 from kubekit.plane.registry.encoding import decode, encode
 from kubekit.plane.registry.registry import Registry
 from kubekit.plane.store.records import ChangeType, Event, Record
@@ -26,13 +26,13 @@ class Aggregator:
         self._registry = registry
         self._parts: dict[str, ClusterRole] = {}
         self._sums: dict[str, None] = {}  # the names of roles that others fill in, in one order
-        self.chores: Chores[str] = Chores(self._look)
+        self.worker: KeyedWorker[str] = KeyedWorker(self._look)
 
     def start(self) -> None:
         """Look at every sum, and from then on whenever a role changes."""
         for record in self._store.collection(CLUSTER_ROLES).range():
             self._note(record)
-        self.chores.until_closed(self._store.listen(self._heard, (CLUSTER_ROLES,)))
+        self.worker.on_close(self._store.listen(self._heard, (CLUSTER_ROLES,)))
         self._look_at_all()
 
     def _heard(self, resource: str, event: Event) -> None:
@@ -58,7 +58,7 @@ class Aggregator:
 
     def _look_at_all(self) -> None:
         for name in self._sums:
-            self.chores.add(name)
+            self.worker.add(name)
 
     async def _look(self, name: str) -> None:
         role = self._parts.get(name)
@@ -75,7 +75,7 @@ class Aggregator:
         except (Conflict, NotFound):
             if self._parts.get(name) is role:
                 raise  # a webhook says no so: it is tried again, but not at once
-            self.chores.add(name)  # it moved on while this was decided
+            self.worker.add(name)  # it moved on while this was decided
 
     def _summed(self, name: str, wanted: AggregationRule) -> tuple[PolicyRule, ...]:
         """The rules of all roles that a selector fits, each once, in the order of their names."""

@@ -28,16 +28,16 @@ from kubekit.plane.access.authorizer import Authorizer
 from kubekit.plane.access.refusals import not_found
 from kubekit.plane.registry.encoding import decode, encode
 from kubekit.plane.registry.schema.conformance import MOST_ERRORS
-from kubekit.plane.registry.virtual_kinds import Ask, Question
+from kubekit.plane.registry.virtual_kinds import VirtualHandler, VirtualRequest
 from kubekit.plane.users import User
 
 T = TypeVar("T", SubjectAccessReview, LocalSubjectAccessReview, SelfSubjectAccessReview)
 
 
-def answers(access: Authorizer) -> dict[tuple[str, str], Ask]:
+def answers(access: Authorizer) -> dict[tuple[str, str], VirtualHandler]:
     """Who answers the reviews, for `Registry.answers`."""
     reviews = Reviews(access)
-    asks: Mapping[str, Ask] = {
+    asks: Mapping[str, VirtualHandler] = {
         "subjectaccessreviews": reviews.subject,
         "localsubjectaccessreviews": reviews.local,
         "selfsubjectaccessreviews": reviews.oneself,
@@ -52,23 +52,23 @@ class Reviews:
     def __init__(self, access: Authorizer) -> None:
         self._access = access
 
-    def subject(self, question: Question) -> Document:
+    def subject(self, question: VirtualRequest) -> Document:
         spec = _read(SubjectAccessReview, question).spec
         _refuse(question, review_rules.subject_errors(spec, question.document["metadata"]))
         return self._answered(question, _subject(spec), spec)
 
-    def local(self, question: Question) -> Document:
+    def local(self, question: VirtualRequest) -> Document:
         spec = _read(LocalSubjectAccessReview, question).spec
         metadata, namespace = question.document["metadata"], question.namespace
         _refuse(question, review_rules.local_errors(spec, metadata, namespace))
         return self._answered(question, _subject(spec), spec)
 
-    def oneself(self, question: Question) -> Document:
+    def oneself(self, question: VirtualRequest) -> Document:
         spec = _read(SelfSubjectAccessReview, question).spec
         _refuse(question, review_rules.self_errors(spec, question.document["metadata"]))
         return self._answered(question, question.user, spec)
 
-    def rules(self, question: Question) -> Document:
+    def rules(self, question: VirtualRequest) -> Document:
         namespace = (question.document.get("spec") or {}).get("namespace", "")
         if not namespace:
             raise BadRequest("no namespace on request")
@@ -83,7 +83,7 @@ class Reviews:
             status["evaluationError"] = not_found(held.missing)
         return {**question.document, "spec": {}, "status": status}
 
-    def _answered(self, question: Question, user: User, spec: review_rules.Spec) -> Document:
+    def _answered(self, question: VirtualRequest, user: User, spec: review_rules.Spec) -> Document:
         decision = self._access.decide(user, _attributes(spec))
         status: Document = {"allowed": decision.allowed}
         if decision.reason:
@@ -94,13 +94,13 @@ class Reviews:
         return {**question.document, "status": status}
 
 
-def _read(kind: type[T], question: Question) -> T:
+def _read(kind: type[T], question: VirtualRequest) -> T:
     question.document.setdefault("spec", {})
     # Its metadata is of no account, and not all of it has been judged.
     return scheme.decode_as(kind, {**question.document, "metadata": {}})
 
 
-def _refuse(question: Question, wrong: Iterable[FieldError]) -> None:
+def _refuse(question: VirtualRequest, wrong: Iterable[FieldError]) -> None:
     found = list(islice(wrong, MOST_ERRORS))
     if found:
         raise errors.invalid(question.form.resource, "", found)

@@ -19,7 +19,7 @@ from kubekit.api.selectors.label_selectors import Selector
 from kubekit.plane.admission.destinations import Address, Resolve
 from kubekit.plane.admission.failures import CallFailed
 from kubekit.plane.registry.kinds import Kind
-from kubekit.plane.registry.rules.match_conditions import Condition, conditions
+from kubekit.plane.registry.rules.match_conditions import CompiledCondition, conditions
 
 Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
 
@@ -68,7 +68,7 @@ class Hook:
         return _selector(self.webhook.object_selector)
 
     @cached_property
-    def conditions(self) -> tuple[Condition, ...]:
+    def conditions(self) -> tuple[CompiledCondition, ...]:
         return tuple(conditions(each.expression for each in self.webhook.match_conditions))
 
     def wants(self, operation: str, kind: Kind, part: str) -> bool:

@@ -11,7 +11,7 @@ from kubekit.plane.registry.encoding import same
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.patch import json_patch
 from kubekit.plane.registry.verbs import scales
-from kubekit.plane.registry.verbs.metadata_reading import receive
+from kubekit.plane.registry.verbs.metadata_decoder import receive
 
 _IDENTITY: Final = ("name", "namespace", "uid")
 

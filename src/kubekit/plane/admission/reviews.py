@@ -23,7 +23,7 @@ from kubekit.api.resource import Resource
 from kubekit.client.options import DeleteOptions, WriteOptions
 from kubekit.client.transport import Document
 from kubekit.plane.admission.failures import CallFailed
-from kubekit.plane.registry import intake
+from kubekit.plane.registry import body_decoder
 from kubekit.plane.registry.admission import Attempt
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.verbs import scales
@@ -126,7 +126,7 @@ def _read(body: bytes) -> AdmissionReview:
     if not body:
         raise CallFailed("failed to call webhook: 0-length response")
     try:
-        found = intake.read_json(body)
+        found = body_decoder.read_json(body)
         return msgspec.convert(_without_nulls(found), type=AdmissionReview)
     except (BadRequest, msgspec.ValidationError) as error:
         raise CallFailed(f"failed to call webhook: the answer is no review: {error}") from error
@@ -171,7 +171,7 @@ def _operations(patch: str) -> object:
             f"failed to call webhook: illegal base64 data in the patch: {error}"
         ) from error
     try:
-        operations = intake.read_json(text)
+        operations = body_decoder.read_json(text)
     except BadRequest as error:
         raise CallFailed(f"received undecodable patch in webhook response: {error}") from error
     if not isinstance(operations, list):

@@ -21,7 +21,7 @@ from kubekit.plane.admission.hooks import Configuration, Hook, hooks_of
 from kubekit.plane.admission.matching import Asked, Matches
 from kubekit.plane.admission.patching import patched
 from kubekit.plane.admission.reviews import Verdict, request_of, review_of, verdict_of
-from kubekit.plane.registry.admission import Admission, Admit, Attempt
+from kubekit.plane.registry.admission import AdmissionChain, AdmissionPlugin, Attempt
 from kubekit.plane.registry.registry import Registry
 from kubekit.plane.store.records import ChangeType, Event, Record
 
@@ -73,7 +73,7 @@ class Webhooks:
         self._around = surroundings or Surroundings()
         self._caller: Caller | None = None
         self._configurations: dict[str, dict[str, Configuration]] = {}
-        self._joined = Admission()
+        self._joined = AdmissionChain()
         self._has_begun = False
         self._mutating = self._validating = Matches(registry, ())
         for storage in _KINDS:
@@ -83,7 +83,7 @@ class Webhooks:
         self._rebuild()
         self._leave = registry.store.listen(self._heard, _KINDS)
 
-    def join(self, admission: Admission) -> None:
+    def join(self, admission: AdmissionChain) -> None:
         """Be asked whenever there is a webhook, before all who are asked anyway.
 
         Without one, a change does not even go by here.
@@ -233,7 +233,7 @@ class Webhooks:
         _take_place(self._joined.validating, self.validate, wanted=bool(self._validating.hooks))
 
 
-def _take_place(those: list[Admit], admit: Admit, *, wanted: bool) -> None:
+def _take_place(those: list[AdmissionPlugin], admit: AdmissionPlugin, *, wanted: bool) -> None:
     if admit in those:
         those.remove(admit)
     if wanted:

@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from kubekit.api.errors import Conflict
 from kubekit.api.status import StatusCause, StatusDetails
-from kubekit.plane.apply.elements import shown_value
 from kubekit.plane.apply.entries import UPDATE, Entry, identity
 from kubekit.plane.apply.field_sets import FieldSet, paths
+from kubekit.plane.apply.path_elements import shown_value
 
 _CAUSE = "FieldManagerConflict"
 

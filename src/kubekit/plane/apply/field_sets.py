@@ -14,7 +14,7 @@ Steps are in the order of their text.
 from collections.abc import Iterator
 from typing import Final
 
-from kubekit.plane.apply.elements import SELF, BadElement, canonical, shown
+from kubekit.plane.apply.path_elements import SELF, BadElement, canonical, shown
 
 FieldSet = dict[str, "FieldSet"]
 

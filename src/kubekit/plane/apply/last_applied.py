@@ -10,9 +10,9 @@ from typing import Any, Final
 import msgspec
 
 from kubekit.api.structural.nodes import Document
+from kubekit.plane.apply.field_nodes import Untrackable
 from kubekit.plane.apply.field_sets import FieldSet, difference
-from kubekit.plane.apply.nodes import Untrackable
-from kubekit.plane.apply.shapes import Part
+from kubekit.plane.apply.shapes import WritableFields
 
 MANAGER: Final = "kubectl"
 
@@ -20,7 +20,7 @@ _ANNOTATION: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _encode: Final = msgspec.json.Encoder(order="sorted").encode
 
 
-def still_his(part: Part, live: Document, api_version: str) -> FieldSet:
+def still_his(part: WritableFields, live: Document, api_version: str) -> FieldSet:
     """The fields that kubectl applied by itself and nobody changed since."""
     text = _annotations(live).get(_ANNOTATION)
     try:

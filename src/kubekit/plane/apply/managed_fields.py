@@ -25,8 +25,8 @@ from kubekit.plane.apply.entries import (
     is_reset,
     sent,
 )
+from kubekit.plane.apply.field_nodes import Untrackable
 from kubekit.plane.apply.field_sets import FieldSet, difference, intersection, union
-from kubekit.plane.apply.nodes import Untrackable
 from kubekit.plane.apply.shapes import Shape
 
 _BEFORE: Final = "before-first-apply"

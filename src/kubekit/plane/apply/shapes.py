@@ -10,19 +10,19 @@ from typing import Any, Final
 
 from kubekit.api.resource import Resource
 from kubekit.api.structural.nodes import Document, Schema
-from kubekit.plane.apply import builtins
-from kubekit.plane.apply.field_sets import FieldSet
-from kubekit.plane.apply.nodes import (
+from kubekit.plane.apply import builtin_markers
+from kubekit.plane.apply.field_nodes import (
     ANYTHING,
     UNTYPED,
     Difference,
+    FieldNode,
     Free,
     Granular,
     Keyed,
     Leaf,
-    Node,
 )
-from kubekit.plane.apply.skeletons import Remembering
+from kubekit.plane.apply.field_sets import FieldSet
+from kubekit.plane.apply.skeleton_cache import CachingNode
 
 _SCALARS: Final = {"integer": "numeric", "number": "numeric", "boolean": "boolean"}
 _TEXT: Final = Leaf("string")
@@ -40,7 +40,7 @@ _OWNERS: Final = Keyed(
         ),
     ),
 )
-_METADATA: Final[Mapping[str, Node]] = {
+_METADATA: Final[Mapping[str, FieldNode]] = {
     "name": _TEXT,
     "generateName": _TEXT,
     "namespace": _TEXT,
@@ -76,7 +76,7 @@ _TRACKED: Final = Granular(
 _TYPE: Final = {"apiVersion": _TEXT, "kind": _TEXT}
 
 
-class Part:
+class WritableFields:
     """The part of a document that one door may write: the object itself, or a subresource."""
 
     __slots__ = ("_fields",)
@@ -132,19 +132,19 @@ class Shape:
         self.served = frozenset(served)
         untracked = dict.fromkeys(_TYPE, None)
         known = {name: _remembering(node) for name, node in whole.fields.items()}
-        main: dict[str, Node | None] = {**known, **untracked, "metadata": _TRACKED}
+        main: dict[str, FieldNode | None] = {**known, **untracked, "metadata": _TRACKED}
         below = {**untracked, "status": whole.fields.get("status", whole.element)}
-        self._status = Part(Granular(below, outer=True))
+        self._status = WritableFields(Granular(below, outer=True))
         if status:
             main["status"] = None
-        self._main = Part(Granular(main, whole.element, outer=True))
+        self._main = WritableFields(Granular(main, whole.element, outer=True))
 
     @classmethod
     def of(cls, schema: Schema, *, custom: bool = True, status: bool = False) -> "Shape":
         """The shape of a kind with this schema. ``status`` says that only its subresource writes it."""
         return cls(_document(schema), custom=custom, status=status)
 
-    def part(self, subresource: str) -> Part:
+    def part(self, subresource: str) -> WritableFields:
         """What a write through this subresource is about; empty means the object itself."""
         return self._status if subresource == "status" else self._main
 
@@ -156,18 +156,18 @@ def shape_of(
     if custom:
         return Shape(_document(schema), status=resource.status, served=served)
     shape = Shape(
-        _document(builtins.annotated(resource, schema)),
+        _document(builtin_markers.annotated(resource, schema)),
         custom=False,
         status=resource.status,
-        blank=builtins.blank(resource),
+        blank=builtin_markers.blank(resource),
         served=served,
     )
-    shape.newborn = builtins.newborn(resource) or shape.blank
+    shape.newborn = builtin_markers.newborn(resource) or shape.blank
     return shape
 
 
-def _remembering(node: Node | None) -> Node | None:
-    return Remembering(node) if isinstance(node, Granular) and not node.element else node
+def _remembering(node: FieldNode | None) -> FieldNode | None:
+    return CachingNode(node) if isinstance(node, Granular) and not node.element else node
 
 
 def _rooted(fields: FieldSet) -> FieldSet:
@@ -187,7 +187,7 @@ def _document(schema: Schema) -> Granular:
     )
 
 
-def _node(schema: Schema, *, keeps: bool) -> Node:
+def _node(schema: Schema, *, keeps: bool) -> FieldNode:
     """What is at this place. ``keeps`` says that unknown fields are kept somewhere above."""
     keeps = keeps or bool(schema.get("x-kubernetes-preserve-unknown-fields"))
     kind = schema.get("type", "")
@@ -202,7 +202,7 @@ def _node(schema: Schema, *, keeps: bool) -> Node:
     return Leaf(_SCALARS.get(kind, "untyped"))
 
 
-def _untyped(schema: Schema, *, keeps: bool) -> Node:
+def _untyped(schema: Schema, *, keeps: bool) -> FieldNode:
     if schema.get("x-kubernetes-int-or-string"):
         return _NUMBER_OR_TEXT
     if not schema.keys() & {"properties", "additionalProperties", "items", "x-kubernetes-map-type"}:
@@ -210,9 +210,9 @@ def _untyped(schema: Schema, *, keeps: bool) -> Node:
     return Free(_object(schema, keeps=keeps), _list(schema, keeps=keeps))
 
 
-def _object(schema: Schema, *, keeps: bool) -> Node:
+def _object(schema: Schema, *, keeps: bool) -> FieldNode:
     properties = schema.get("properties", {})
-    fields: dict[str, Node] = {
+    fields: dict[str, FieldNode] = {
         name: _node(inner, keeps=keeps) for name, inner in properties.items()
     }
     if schema.get("x-kubernetes-embedded-resource"):
@@ -221,7 +221,7 @@ def _object(schema: Schema, *, keeps: bool) -> Node:
     return Leaf("map", inner=node) if schema.get("x-kubernetes-map-type") == "atomic" else node
 
 
-def _others(schema: Schema, *, keeps: bool) -> Node | None:
+def _others(schema: Schema, *, keeps: bool) -> FieldNode | None:
     """What fields are that the schema does not name."""
     others = schema.get("additionalProperties")
     if isinstance(others, Mapping):
@@ -229,7 +229,7 @@ def _others(schema: Schema, *, keeps: bool) -> Node | None:
     return ANYTHING if others or (others is None and keeps) else None
 
 
-def _list(schema: Schema, *, keeps: bool) -> Node:
+def _list(schema: Schema, *, keeps: bool) -> FieldNode:
     items: Schema | None = schema.get("items")
     entry = UNTYPED if items is None else _node(items, keeps=keeps)
     kind = schema.get("x-kubernetes-list-type", "atomic")

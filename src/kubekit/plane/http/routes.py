@@ -14,7 +14,7 @@ from kubekit.api.errors import BadRequest
 from kubekit.plane.http.escapes import unescape
 from kubekit.plane.http.refusals import no_such_resource
 from kubekit.plane.registry.kinds import Kind, Kinds
-from kubekit.plane.registry.verbs.namespace_gate import STORAGE as NAMESPACES
+from kubekit.plane.registry.verbs.namespace_lifecycle import STORAGE as NAMESPACES
 
 FINALIZE: Final = "finalize"
 """Where a namespace's own finalizers are taken off, once it is empty."""

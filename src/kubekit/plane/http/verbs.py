@@ -26,9 +26,9 @@ from kubekit.plane.registry.encoding import encode
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.patch import patches
 from kubekit.plane.registry.registry import Registry
-from kubekit.plane.registry.verbs.applies import MayCreate, nothing_against_it
-from kubekit.plane.registry.verbs.results import Written
-from kubekit.plane.registry.virtual_kinds import Question
+from kubekit.plane.registry.verbs.apply_handler import MayCreate, creation_allowed
+from kubekit.plane.registry.verbs.results import WriteResult
+from kubekit.plane.registry.virtual_kinds import VirtualRequest
 
 _COLLECTION: Final[Mapping[str, Verb]] = {
     "GET": "list",
@@ -161,7 +161,7 @@ async def update(call: Call) -> Response:
         options,
         route.subresource,
         user=call.request.user,
-        may_create=call.may_create or nothing_against_it,
+        may_create=call.may_create or creation_allowed,
     )
     return _written(call, form, written, 200)
 
@@ -192,7 +192,7 @@ async def patch(call: Call) -> Response:
         options,
         route.subresource,
         user=call.request.user,
-        may_create=call.may_create or nothing_against_it,
+        may_create=call.may_create or creation_allowed,
     )
     return _written(call, form, written, 200)
 
@@ -242,7 +242,7 @@ async def _ask(call: Call, kind: Kind) -> Response:
     options = write_options(call.parameters, "CreateOptions")
     call.request.dry_run = options.dry_run
     document = request_bodies.document(call.request, kind, desk.body_limit)
-    question = Question(
+    question = VirtualRequest(
         kind=route.kind,
         namespace=route.namespace,
         name=route.name,
@@ -262,7 +262,7 @@ def _shown(call: Call, body: Body) -> Response:
     return Response(200, body, headers=responses.warning_headers((warning,)) if warning else ())
 
 
-def _written(call: Call, form: Form, written: Written, status: int) -> Response:
+def _written(call: Call, form: Form, written: WriteResult, status: int) -> Response:
     kind, body = call.route.kind, written.record.data
     if form is not PLAIN and call.route.subresource != "scale":
         include = include_object(call.parameters)

@@ -4,7 +4,7 @@ from typing import Final
 
 from kubekit.api.errors import AlreadyExists, NotFound
 from kubekit.client.options import PLAIN_WRITE
-from kubekit.plane.registry.background.worker import Chores
+from kubekit.plane.registry.background.keyed_worker import KeyedWorker
 from kubekit.plane.registry.ownership import is_deleting
 from kubekit.plane.registry.registry import Registry
 from kubekit.plane.store.records import ChangeType, Event
@@ -21,24 +21,24 @@ class DefaultAccounts:
         self._registry = registry
         self._namespaces = registry.kinds.require("v1", "Namespace")
         self._accounts = registry.kinds.require("v1", "ServiceAccount")
-        self.chores = Chores(self._look)
+        self.worker = KeyedWorker(self._look)
 
     def start(self) -> None:
         """Look at the namespaces that are there, and at each that comes."""
         for record in self._store.collection(self._namespaces.storage).range():
             if not self._has(record.key):
-                self.chores.add(record.key)
-        self.chores.until_closed(self._store.listen(self._heard))
+                self.worker.add(record.key)
+        self.worker.on_close(self._store.listen(self._heard))
 
     def _heard(self, resource: str, event: Event) -> None:
         key = event.record.key
         if resource == self._namespaces.storage:
             if event.change is ChangeType.ADDED:
-                self.chores.add(key)
+                self.worker.add(key)
         elif resource == self._accounts.storage and event.change is ChangeType.DELETED:
             namespace, _, name = key.rpartition("/")
             if name == NAME:
-                self.chores.add(namespace)
+                self.worker.add(namespace)
 
     async def _look(self, namespace: str) -> None:
         if not self._lacks(namespace):

@@ -10,7 +10,7 @@ import msgspec
 from kubekit.api import times
 from kubekit.api.errors import BadRequest
 from kubekit.client.transport import Document
-from kubekit.plane.registry.virtual_kinds import Question
+from kubekit.plane.registry.virtual_kinds import VirtualRequest
 from kubekit.plane.users import User
 
 REVIEWS_OF_TOKENS: Final = "authentication.k8s.io/tokenreviews"
@@ -37,7 +37,7 @@ class TokenReviews:
         self._speaks = speaks
         self._audience = audience
 
-    def answer(self, question: Question) -> Document:
+    def answer(self, question: VirtualRequest) -> Document:
         spec = question.document.get("spec") or {}
         token = spec.get("token", "")
         if not token:
@@ -63,7 +63,7 @@ class SelfReviews:
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
 
-    def answer(self, question: Question) -> Document:
+    def answer(self, question: VirtualRequest) -> Document:
         document = question.document
         return {
             "apiVersion": document["apiVersion"],

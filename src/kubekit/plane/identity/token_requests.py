@@ -13,7 +13,7 @@ from kubekit.environment import Environment
 from kubekit.plane.identity.accounts import ACCOUNTS, SECRETS, Binding, Named, ServiceAccounts
 from kubekit.plane.identity.web_tokens import LONGEST as LONGEST_TOKEN
 from kubekit.plane.registry.ownership import meta_of
-from kubekit.plane.registry.virtual_kinds import Question
+from kubekit.plane.registry.virtual_kinds import VirtualRequest
 
 LONGEST: Final = 24 * 3600
 """Seconds. Whoever asks for more gets this much and is told so, as with Kubernetes' own limit."""
@@ -31,7 +31,7 @@ class TokenRequests:
         self._store = accounts.registry.store
         self._now = environment.now
 
-    def answer(self, question: Question) -> Document:
+    def answer(self, question: VirtualRequest) -> Document:
         """The request with the token in its status."""
         account = self._find(question)
         document = question.document
@@ -57,7 +57,7 @@ class TokenRequests:
             "status": {"token": token, "expirationTimestamp": times.format_time(end)},
         }
 
-    def _find(self, question: Question) -> Named:
+    def _find(self, question: VirtualRequest) -> Named:
         record = self._store.find(ACCOUNTS, f"{question.namespace}/{question.name}")
         if record is None:
             raise errors.not_found(ServiceAccount.RESOURCE, question.name)
@@ -107,7 +107,7 @@ def _seconds(spec: dict[str, Any], name: str, warnings: list[str]) -> int:
     return min(seconds, LONGEST)
 
 
-def _metadata(question: Question, uid: str, now: datetime) -> dict[str, str]:
+def _metadata(question: VirtualRequest, uid: str, now: datetime) -> dict[str, str]:
     return {
         "name": question.name,
         "namespace": question.namespace,

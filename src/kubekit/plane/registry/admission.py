@@ -45,16 +45,16 @@ class Attempt:
         return self.options.dry_run
 
 
-Admit = Callable[[Attempt], Awaitable[None] | None]
+AdmissionPlugin = Callable[[Attempt], Awaitable[None] | None]
 """Somebody with a say: raises an `ApiError` to refuse."""
 
 
 @dataclass(slots=True)
-class Admission:
+class AdmissionChain:
     """Everybody who is asked, in order. Add to the lists or take from them."""
 
-    mutating: list[Admit] = field(default_factory=list)
-    validating: list[Admit] = field(default_factory=list)
+    mutating: list[AdmissionPlugin] = field(default_factory=list)
+    validating: list[AdmissionPlugin] = field(default_factory=list)
 
     async def mutate(self, attempt: Attempt) -> None:
         await _ask(self.mutating, attempt)
@@ -63,7 +63,7 @@ class Admission:
         await _ask(self.validating, attempt)
 
 
-async def _ask(those: list[Admit], attempt: Attempt) -> None:
+async def _ask(those: list[AdmissionPlugin], attempt: Attempt) -> None:
     # Others may come or go while somebody is waited for: this change is for those who are there.
     for admit in tuple(those):
         answer = admit(attempt)

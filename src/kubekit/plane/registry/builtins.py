@@ -28,14 +28,14 @@ from kubekit.api.kinds.events import CoreEvent, Event
 from kubekit.api.kinds.rbac import ClusterRole, ClusterRoleBinding, Role, RoleBinding
 from kubekit.api.meta import Object
 from kubekit.api.structural.nodes import Document
-from kubekit.plane.registry.definitions import creation
+from kubekit.plane.registry.definitions import definition_kind
 from kubekit.plane.registry.kinds import Kind, Kinds, Prepare, head_of
 from kubekit.plane.registry.rules import (
     builtin_kinds,
     event_versions,
     events,
     match_conditions,
-    role_rules,
+    roles,
     webhooks,
 )
 from kubekit.plane.registry.schema.conformance import MOST_ERRORS
@@ -52,13 +52,13 @@ _RULES: Final[tuple[tuple[type[Object], _Rules], ...]] = (
     (Lease, builtin_kinds.lease),
     (MutatingWebhookConfiguration, webhooks.mutating(match_conditions.fault)),
     (ValidatingWebhookConfiguration, webhooks.validating(match_conditions.fault)),
-    (CustomResourceDefinition, creation.prepare),
+    (CustomResourceDefinition, definition_kind.prepare),
 )
 _ACCESS_RULES: Final[tuple[tuple[type[Object], _Rules], ...]] = (
-    (Role, role_rules.role),
-    (ClusterRole, role_rules.cluster_role),
-    (RoleBinding, role_rules.role_binding),
-    (ClusterRoleBinding, role_rules.cluster_role_binding),
+    (Role, roles.role),
+    (ClusterRole, roles.cluster_role),
+    (RoleBinding, roles.role_binding),
+    (ClusterRoleBinding, roles.cluster_role_binding),
 )
 _REVIEWS: Final[tuple[type[Object], ...]] = (
     SubjectAccessReview,
@@ -106,7 +106,7 @@ def _prepare(rules: _Rules) -> Prepare:
 def _builtin(kind: type[Object], prepare: Prepare) -> Kind:
     resource = kind.RESOURCE
     is_view = kind is Event
-    shape = creation.DefinitionKind if kind is CustomResourceDefinition else Kind
+    shape = definition_kind.DefinitionKind if kind is CustomResourceDefinition else Kind
     return shape(
         resource=resource,
         schema=_content()["schemas"][f"{resource.api_version}/{resource.kind}"],

@@ -11,7 +11,7 @@ from kubekit.api import times
 from kubekit.api.errors import Timeout, TooLarge, Unavailable
 from kubekit.client.transport import Document
 from kubekit.environment import Environment
-from kubekit.plane.registry.admission import Admission
+from kubekit.plane.registry.admission import AdmissionChain
 from kubekit.plane.registry.encoding import decode, tail_of
 from kubekit.plane.registry.kinds import Kind, Kinds
 from kubekit.plane.store.records import ChangeType, Draft, Record
@@ -23,7 +23,7 @@ _SECOND: Final = timedelta(seconds=1)
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
-class Room(Protocol):
+class QuotaGuard(Protocol):
     """Whether there is room for a change. What is taken is given back once it is stored."""
 
     def take(self, draft: Draft) -> Any: ...  # noqa: ANN401 - its own business
@@ -32,14 +32,14 @@ class Room(Protocol):
 
 
 @dataclass(slots=True)
-class Context:
+class RegistryContext:
     """One plane's store, kinds, clock and admission. Kinds may be replaced while serving."""
 
     store: Store
     kinds: Kinds
     environment: Environment
-    admission: Admission = field(default_factory=Admission)
-    room: Room | None = None
+    admission: AdmissionChain = field(default_factory=AdmissionChain)
+    room: QuotaGuard | None = None
 
     _stamps_from: datetime = _NEVER
     _stamps_until: datetime = _NEVER
@@ -99,7 +99,7 @@ class Context:
                 room.give_back(held)
 
 
-class Race:
+class ConflictDeadline:
     """How long a change is worked out anew because others were quicker.
 
     It ends by itself where each way round is short. Where somebody who is asked takes his time, or
@@ -124,7 +124,7 @@ class Race:
 
 
 @contextmanager
-def reading_the_past() -> Iterator[None]:
+def history_errors() -> Iterator[None]:
     """What cannot be read, or not any more because the store is closing, is told as such."""
     try:
         yield

@@ -26,7 +26,7 @@ class Reference(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     block_owner_deletion: bool | None = None
 
 
-class Meta(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+class LifecycleMetadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """The part of an object's metadata that its life depends on."""
 
     uid: str = ""
@@ -49,10 +49,10 @@ class Meta(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class _Document(msgspec.Struct, frozen=True, gc=False):
-    metadata: Meta
+    metadata: LifecycleMetadata
 
 
-class Place(NamedTuple):
+class ObjectLocation(NamedTuple):
     """Where an object is stored."""
 
     resource: str
@@ -62,7 +62,7 @@ class Place(NamedTuple):
 _decoder: Final = msgspec.json.Decoder(_Document)
 
 
-def meta_of(record: Record) -> Meta:
+def meta_of(record: Record) -> LifecycleMetadata:
     """The metadata of a stored object."""
     return _decoder.decode(record.data).metadata
 
@@ -95,11 +95,11 @@ class Ownership:
     def add(self, owner: str, resource: str, key: str) -> None:
         self._dependents.setdefault(owner, {}).setdefault(resource, set()).add(key)
 
-    def dependents(self, owner: str) -> Iterator[Place]:
+    def dependents(self, owner: str) -> Iterator[ObjectLocation]:
         """Everything that names this owner, in an order that does not depend on chance."""
         for resource, keys in self._dependents.get(owner, {}).items():
             for key in sorted(keys):
-                yield Place(resource, key)
+                yield ObjectLocation(resource, key)
 
     def _forget(self, owner: str, resource: str, key: str) -> None:
         by_resource = self._dependents.get(owner, {})

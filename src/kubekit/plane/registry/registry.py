@@ -12,47 +12,47 @@ from kubekit.api import errors
 from kubekit.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
 from kubekit.client.transport import Document
 from kubekit.environment import Environment
-from kubekit.plane.registry.admission import Admission
-from kubekit.plane.registry.context import Context, Room
+from kubekit.plane.registry.admission import AdmissionChain
+from kubekit.plane.registry.context import QuotaGuard, RegistryContext
 from kubekit.plane.registry.encoding import view_of
 from kubekit.plane.registry.kinds import Kind, Kinds
 from kubekit.plane.registry.verbs import resource_versions
-from kubekit.plane.registry.verbs.applies import Applies, MayCreate, nothing_against_it
-from kubekit.plane.registry.verbs.creates import Creates
-from kubekit.plane.registry.verbs.deletes import Deletes, Doomed
-from kubekit.plane.registry.verbs.lists import Lists
-from kubekit.plane.registry.verbs.namespace_gate import NamespaceGate
+from kubekit.plane.registry.verbs.apply_handler import ApplyHandler, MayCreate, creation_allowed
+from kubekit.plane.registry.verbs.create_handler import CreateHandler
+from kubekit.plane.registry.verbs.delete_handler import DeleteHandler, DeleteTarget
+from kubekit.plane.registry.verbs.list_handler import ListHandler
+from kubekit.plane.registry.verbs.namespace_lifecycle import NamespaceLifecycle
 from kubekit.plane.registry.verbs.preparation import Preparation
-from kubekit.plane.registry.verbs.results import Deleted, Page, Written
+from kubekit.plane.registry.verbs.results import DeleteResult, Page, WriteResult
 from kubekit.plane.registry.verbs.subresources import check_subresource
-from kubekit.plane.registry.verbs.targets import Target
-from kubekit.plane.registry.verbs.updates import Updates
-from kubekit.plane.registry.verbs.watch_start import Watches
-from kubekit.plane.registry.verbs.watches import Notice, Watch
-from kubekit.plane.registry.verbs.writes import Writes, shown_scale
-from kubekit.plane.registry.virtual_kinds import Ask, Question, Questions
+from kubekit.plane.registry.verbs.targets import WriteTarget
+from kubekit.plane.registry.verbs.update_handler import UpdateHandler, shown_scale
+from kubekit.plane.registry.verbs.update_loop import UpdateLoop
+from kubekit.plane.registry.verbs.watch_handler import WatchHandler
+from kubekit.plane.registry.verbs.watches import EncodedWatchEvent, Watch
+from kubekit.plane.registry.virtual_kinds import VirtualHandler, VirtualHandlers, VirtualRequest
 from kubekit.plane.store.records import Record
 from kubekit.plane.store.store import Store
 from kubekit.plane.users import ITSELF, User
 
-__all__ = ["Deleted", "Notice", "Page", "Registry", "Watch", "Written"]
+__all__ = ["DeleteResult", "EncodedWatchEvent", "Page", "Registry", "Watch", "WriteResult"]
 
 
 class Registry:
     """Every verb on every kind of one plane. Refusals are `api.errors`."""
 
     def __init__(self, store: Store, kinds: Kinds, environment: Environment) -> None:
-        self._context = Context(store, kinds, environment)
-        gate = NamespaceGate(self._context)
+        self._context = RegistryContext(store, kinds, environment)
+        gate = NamespaceLifecycle(self._context)
         preparation = Preparation(self._context)
-        self._lists = Lists(self._context)
-        self._watches = Watches(self._context)
-        self._creates = Creates(self._context, gate, preparation)
-        updates = Updates(self._context, preparation)
-        self._writes = Writes(self._context, updates, self._creates)
-        self._applies = Applies(self._context, self._creates, updates)
-        self._deletes = Deletes(self._context, gate)
-        self._questions = Questions()
+        self._lists = ListHandler(self._context)
+        self._watches = WatchHandler(self._context)
+        self._creates = CreateHandler(self._context, gate, preparation)
+        updates = UpdateLoop(self._context, preparation)
+        self._writes = UpdateHandler(self._context, updates, self._creates)
+        self._applies = ApplyHandler(self._context, self._creates, updates)
+        self._deletes = DeleteHandler(self._context, gate)
+        self._questions = VirtualHandlers()
 
     @property
     def store(self) -> Store:
@@ -68,21 +68,21 @@ class Registry:
         self._watches.follow(kinds)
 
     @property
-    def admission(self) -> Admission:
+    def admission(self) -> AdmissionChain:
         """Whoever has a say in every change."""
         return self._context.admission
 
     @property
-    def room(self) -> Room | None:
+    def room(self) -> QuotaGuard | None:
         """Who knows whether there is room for a change."""
         return self._context.room
 
     @room.setter
-    def room(self, room: Room) -> None:
+    def room(self, room: QuotaGuard) -> None:
         self._context.room = room
 
     @property
-    def answers(self) -> dict[tuple[str, str], Ask]:
+    def answers(self) -> dict[tuple[str, str], VirtualHandler]:
         """Who answers the questions that are asked by creating a document, and never stored."""
         return self._questions.answers
 
@@ -128,8 +128,8 @@ class Registry:
         document: Document,
         options: WriteOptions,
         user: User = ITSELF,
-    ) -> Written:
-        return await self._creates.create(Target(kind, namespace, "", options, user), document)
+    ) -> WriteResult:
+        return await self._creates.create(WriteTarget(kind, namespace, "", options, user), document)
 
     async def update(  # noqa: PLR0913, PLR0917 -- the parts of a request
         self,
@@ -140,10 +140,10 @@ class Registry:
         options: WriteOptions,
         subresource: str = "",
         user: User = ITSELF,
-        may_create: MayCreate = nothing_against_it,
-    ) -> Written:
+        may_create: MayCreate = creation_allowed,
+    ) -> WriteResult:
         """The object, replaced. A few kinds are made by it, unless ``may_create`` raises."""
-        target = Target(kind, namespace, name, options, user)
+        target = WriteTarget(kind, namespace, name, options, user)
         return await self._writes.update(target, document, subresource, may_create)
 
     async def patch(  # noqa: PLR0913, PLR0917 -- the parts of a request
@@ -156,13 +156,13 @@ class Registry:
         options: WriteOptions,
         subresource: str = "",
         user: User = ITSELF,
-        may_create: MayCreate = nothing_against_it,
-    ) -> Written:
+        may_create: MayCreate = creation_allowed,
+    ) -> WriteResult:
         """The object, patched: again and again, until no other change comes in between.
 
         An apply makes what is not there, unless ``may_create`` raises.
         """
-        target = Target(kind, namespace, name, options, user)
+        target = WriteTarget(kind, namespace, name, options, user)
         if patch_type is PatchType.APPLY:
             return await self._applies.apply(target, patch, subresource, may_create)
         return await self._writes.patch(target, patch_type, patch, subresource)
@@ -174,8 +174,8 @@ class Registry:
         name: str,
         options: DeleteOptions,
         user: User = ITSELF,
-    ) -> Deleted:
-        return await self._deletes.delete(Doomed(kind, namespace, name, options, user))
+    ) -> DeleteResult:
+        return await self._deletes.delete(DeleteTarget(kind, namespace, name, options, user))
 
     async def delete_collection(
         self,
@@ -188,9 +188,11 @@ class Registry:
         """The objects that were asked to go, as they were before."""
         self._deletes.check_collection(kind)
         page = await self._lists.page(kind, namespace, which)
-        return await self._deletes.delete_all(page, Doomed(kind, namespace, "", options, user))
+        return await self._deletes.delete_all(
+            page, DeleteTarget(kind, namespace, "", options, user)
+        )
 
-    async def ask(self, question: Question) -> Document:
+    async def ask(self, question: VirtualRequest) -> Document:
         """The answer to a question, which is a document of a virtual kind."""
         return await self._questions.ask(question)
 

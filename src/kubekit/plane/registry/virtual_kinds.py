@@ -1,7 +1,7 @@
 """Questions: documents that are created to be answered, and never stored.
 
 A review of access, a review of a token, a request for a token of one service account: each is a
-document of a virtual kind. Whoever knows the answers of a kind is entered in `Questions.answers`.
+document of a virtual kind. Whoever knows the answers of a kind is entered in `VirtualHandlers.answers`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -15,8 +15,8 @@ from kubekit.api.status import StatusDetails
 from kubekit.client.options import FieldValidation
 from kubekit.client.transport import Document
 from kubekit.plane.registry.kinds import Kind
-from kubekit.plane.registry.verbs.addressing import check_namespace, check_type
-from kubekit.plane.registry.verbs.metadata_reading import receive
+from kubekit.plane.registry.verbs.identity_checks import check_namespace, check_type
+from kubekit.plane.registry.verbs.metadata_decoder import receive
 from kubekit.plane.registry.verbs.validation import warnings_of
 from kubekit.plane.users import ITSELF, User
 
@@ -24,7 +24,7 @@ _NOBODY: Final = "the server does not allow this method on the requested resourc
 
 
 @dataclass(slots=True, kw_only=True)
-class Question:
+class VirtualRequest:
     """A document to answer, and who asks.
 
     ``kind`` is what stands in the path: the virtual kind itself, or the kind of the object called
@@ -47,17 +47,17 @@ class Question:
         return self.kind.questions[self.subresource] if self.subresource else self.kind
 
 
-Ask = Callable[[Question], Awaitable[Document] | Document]
+VirtualHandler = Callable[[VirtualRequest], Awaitable[Document] | Document]
 """What answers questions of one kind: the document with its answer. An `ApiError` refuses."""
 
 
-class Questions:
+class VirtualHandlers:
     """Who answers what, by the storage of the kind in the path and the subresource."""
 
     def __init__(self) -> None:
-        self.answers: dict[tuple[str, str], Ask] = {}
+        self.answers: dict[tuple[str, str], VirtualHandler] = {}
 
-    async def ask(self, question: Question) -> Document:
+    async def ask(self, question: VirtualRequest) -> Document:
         """The answer, once the document is found to fit its schema."""
         ask = self.answers.get((question.kind.storage, question.subresource))
         if ask is None:
@@ -67,7 +67,7 @@ class Questions:
         return await answer if isawaitable(answer) else answer
 
 
-def _read(question: Question) -> Document:
+def _read(question: VirtualRequest) -> Document:
     """The document, with what its kind does not know left out, and its metadata in its place."""
     form, resource = question.form, question.form.resource
     document = check_type(form, question.document)

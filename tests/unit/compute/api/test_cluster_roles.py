@@ -69,7 +69,7 @@ def verbs(world, role, kind, **more):
 async def bound(world):
     """A plane in which each role is given to the user of its name."""
     await world.keeper.begin(cluster_roles.ALL)
-    await world.keeper.chores.rest()
+    await world.keeper.worker.rest()
     for role in (*SUMS, "compute-operator"):
         await world.bind(role, f"ClusterRole/{role}", user(role), namespace="")
 

@@ -25,7 +25,7 @@ from compute.services.quota.admission import ClaimAdmission
 from kubekit.api.errors import Forbidden, Invalid
 from kubekit.client.options import PLAIN_WRITE, PatchType, WriteOptions
 from kubekit.plane.plane import Plane
-from kubekit.plane.registry.verbs.results import Written
+from kubekit.plane.registry.verbs.results import WriteResult
 from kubekit.plane.users import ITSELF, MASTERS, User
 from tests.support.compute.validation_builders import CITIES, changed, sandbox
 from tests.support.compute.workload_builders import PROJECT, binding
@@ -53,17 +53,17 @@ class Project:
 
     plane: Plane
 
-    async def create(self, document: Document, user: User = ITSELF) -> Written:
+    async def create(self, document: Document, user: User = ITSELF) -> WriteResult:
         kind = self.plane.kinds.require(document["apiVersion"], document["kind"])
         return await self.plane.registry.create(kind, "default", document, PLAIN_WRITE, user)
 
     async def patch(
         self, how: PatchType, patch: object, options: WriteOptions = PLAIN_WRITE
-    ) -> Written:
+    ) -> WriteResult:
         registry = self.plane.registry
         return await registry.patch(self._kind, "default", "web", how, patch, options)
 
-    async def apply(self, document: Document) -> Written:
+    async def apply(self, document: Document) -> WriteResult:
         return await self.patch(PatchType.APPLY, document, APPLY)
 
     @property
@@ -146,12 +146,12 @@ async def _configure(stage: Stage, kind: str, client: Document) -> None:
     await plane.registry.create(found, "", document, PLAIN_WRITE)
 
 
-def stored(written: Written) -> Document:
+def stored(written: WriteResult) -> Document:
     document: Document = msgspec.json.decode(written.record.data)
     return document
 
 
-def policy(written: Written) -> str:
+def policy(written: WriteResult) -> str:
     (placement,) = stored(written)["spec"]["placements"]
     found: str = placement["scaleSettings"]["instanceManagementPolicy"]
     return found

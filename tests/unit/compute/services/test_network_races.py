@@ -5,7 +5,7 @@ import msgspec
 from compute.api import names
 from compute.api.compute import InstanceStatus, InterfaceAssignments, NetworkInterfaceStatus
 from compute.api.networking import Network, NetworkBinding, NetworkContext, Subnet, SubnetClaim
-from kubekit.plane.local import DoorClient
+from kubekit.plane.local import RecordClient
 from kubekit.runtime.requests import cluster_name
 from tests.support.compute.network_builders import (
     NS,
@@ -208,7 +208,7 @@ def test_a_cell_that_comes_back_without_an_answer_keeps_its_addresses(tmp_path):
         await stage.role("cells").disengage(cluster_name("dfw"))
         link = Link(stage.planes["dfw"])
         link.cut()
-        await stage.role("cells").engage(cluster_name("dfw"), DoorClient(link))
+        await stage.role("cells").engage(cluster_name("dfw"), RecordClient(link))
         there = await stage.client("shop").get(Network, "default", "default")
         touched = msgspec.structs.replace(there.metadata, labels={"touched": "yes"})
         await stage.client("shop").patch(there, msgspec.structs.replace(there, metadata=touched))

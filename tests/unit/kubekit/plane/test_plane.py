@@ -237,7 +237,7 @@ LOST = (("rbac.authorization.k8s.io/clusterroles", "view"), ("/serviceaccounts",
 
 async def _lose_some(world: PlaneWorld) -> None:
     """As before an upgrade, or after a namespace was made that nobody could finish."""
-    await world.plane._accounts.chores.close()
+    await world.plane._accounts.worker.close()
     for storage, key in LOST:
         record = world.plane.store.find(storage, key)
         assert record is not None

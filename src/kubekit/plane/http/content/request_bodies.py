@@ -14,7 +14,7 @@ from kubekit.plane.http.content.protobuf import MEDIA_TYPE, read_protobuf
 from kubekit.plane.http.content.query_parameters import Parameters
 from kubekit.plane.http.messages import Request
 from kubekit.plane.http.refusals import body_too_large
-from kubekit.plane.registry.intake import read_json, read_yaml
+from kubekit.plane.registry.body_decoder import read_json, read_yaml
 from kubekit.plane.registry.kinds import Kind
 
 _GZIP_WINDOW: Final = 31

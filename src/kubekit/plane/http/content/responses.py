@@ -16,7 +16,7 @@ from kubekit.plane.http.messages import Pieces, Response, status_document
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.printing import tables
 from kubekit.plane.registry.verbs.results import Page
-from kubekit.plane.registry.verbs.watches import Notice
+from kubekit.plane.registry.verbs.watches import EncodedWatchEvent
 from kubekit.plane.store.records import Record
 
 _encode: Final = msgspec.json.Encoder().encode
@@ -102,12 +102,12 @@ class _Lines:
         self._now = now
         self._first = True
 
-    def write(self, notice: Notice) -> bytes:
+    def write(self, notice: EncodedWatchEvent) -> bytes:
         if notice.type == "ERROR":
             return notice.line
         return b'{"type":"%b","object":%b}\n' % (notice.type.encode(), self._shaped(notice))
 
-    def _shaped(self, notice: Notice) -> bytes:
+    def _shaped(self, notice: EncodedWatchEvent) -> bytes:
         if self._form.shape == "partial":
             return tables.partial(notice.data, self._form.version)
         first, self._first = self._first, False
@@ -115,8 +115,8 @@ class _Lines:
         return tables.row(resource, notice.data, self._format, self._now(), first=first)
 
 
-def _format(form: Form, include: Include) -> tables.Format:
-    return tables.Format(version=form.version, include=include)
+def _format(form: Form, include: Include) -> tables.TableFormat:
+    return tables.TableFormat(version=form.version, include=include)
 
 
 def _list_metadata(found: Page) -> dict[str, Any]:

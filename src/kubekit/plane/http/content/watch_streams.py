@@ -4,10 +4,10 @@ from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from kubekit.plane.registry.verbs.watches import Notice, Watch
+from kubekit.plane.registry.verbs.watches import EncodedWatchEvent, Watch
 
 _TAKEN_AT_ONCE: Final = 100
-Write = Callable[[Notice], bytes]
+Write = Callable[[EncodedWatchEvent], bytes]
 
 
 class WatchStream:

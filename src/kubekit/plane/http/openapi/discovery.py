@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from kubekit.plane.http.openapi.schema_names import kind_triple
 from kubekit.plane.http.routes import FINALIZE
 from kubekit.plane.registry.kinds import Kind, rank_of_version
-from kubekit.plane.registry.verbs.namespace_gate import STORAGE as NAMESPACES
+from kubekit.plane.registry.verbs.namespace_lifecycle import STORAGE as NAMESPACES
 
 Document = dict[str, Any]
 Generation = Literal["v2", "v2beta1"]

@@ -13,7 +13,7 @@ from kubekit.plane.http.openapi.discovery import verbs
 from kubekit.plane.http.openapi.schema_names import kind_triple, list_name, schema_name
 from kubekit.plane.http.routes import FINALIZE
 from kubekit.plane.registry.kinds import Kind
-from kubekit.plane.registry.verbs.namespace_gate import STORAGE as NAMESPACES
+from kubekit.plane.registry.verbs.namespace_lifecycle import STORAGE as NAMESPACES
 
 JSON_AND_YAML: Final = ("application/json", "application/yaml")
 _PATCHES: Final = ("application/json-patch+json", "application/merge-patch+json")

@@ -14,7 +14,9 @@ from kubekit.plane.store.records import Record
 _AT_ONCE: Final = 256
 
 
-async def empty(registry: Registry, content: Iterable[tuple[Kind, Record]]) -> list[BaseException]:
+async def delete_objects(
+    registry: Registry, content: Iterable[tuple[Kind, Record]]
+) -> list[BaseException]:
     """Delete these objects, many at a time so that they share commits; the refusals.
 
     An object that may not be deleted does not keep the others.

@@ -20,12 +20,12 @@ from typing import Any, Final
 from kubekit.api.errors import Conflict, NotFound
 from kubekit.api.finalizers import FOREGROUND
 from kubekit.client.options import DeleteOptions, PatchType, Propagation, WriteOptions
-from kubekit.plane.registry.background.worker import Chores
+from kubekit.plane.registry.background.keyed_worker import KeyedWorker
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.ownership import (
-    Meta,
+    LifecycleMetadata,
+    ObjectLocation,
     Ownership,
-    Place,
     Reference,
     is_deleting,
     meta_of,
@@ -48,7 +48,7 @@ class _Owner(Enum):
     GONE = "gone"
 
 
-class Collector:
+class GarbageCollector:
     """Deletes what has lost its owners, and finishes deletions that wait for dependents."""
 
     def __init__(self, store: Store, registry: Registry) -> None:
@@ -56,13 +56,15 @@ class Collector:
         self._registry = registry
         self._ownership = Ownership()
         self._learned: set[str] = set()  # what is stored and was looked through
-        self._undecided: set[Place] = set()  # whose owners are of a kind that nobody serves
+        self._undecided: set[ObjectLocation] = (
+            set()
+        )  # whose owners are of a kind that nobody serves
         self._gone: set[str] = set()  # owners that went while others named them
-        self.chores = Chores(self._look)
+        self.worker = KeyedWorker(self._look)
 
     def start(self) -> None:
         """Learn what is stored and follow what changes from here on."""
-        self.chores.until_closed(self._store.listen(self._heard))
+        self.worker.on_close(self._store.listen(self._heard))
         self.look_around()
 
     def look_around(self) -> None:
@@ -73,7 +75,7 @@ class Collector:
                 for record in self._store.collection(resource).range():
                     self._learn(resource, record)
         for place in sorted(self._undecided):
-            self.chores.add(place)
+            self.worker.add(place)
         self._undecided.clear()
 
     def _learn(self, resource: str, record: Record) -> None:
@@ -81,7 +83,7 @@ class Collector:
         for reference in references:
             self._ownership.add(reference.uid, resource, record.key)
         if references or is_deleting(record):
-            self.chores.add(Place(resource, record.key))
+            self.worker.add(ObjectLocation(resource, record.key))
 
     def _heard(self, resource: str, event: Event) -> None:
         changed = self._ownership.note(resource, event)
@@ -89,14 +91,14 @@ class Collector:
             self._forget(owners(event.previous))
         key = event.record.key
         if event.change is ChangeType.DELETED:
-            self._undecided.discard(Place(resource, key))
+            self._undecided.discard(ObjectLocation(resource, key))
             gone = meta_of(event.record)
             for dependent in self._ownership.dependents(gone.uid):
                 self._gone.add(gone.uid)
-                self.chores.add(dependent)
+                self.worker.add(dependent)
             self._look_at_owners(gone.owner_references, key)
         elif changed or is_deleting(event.record):
-            self.chores.add(Place(resource, key))
+            self.worker.add(ObjectLocation(resource, key))
             if changed and event.previous is not None:
                 self._look_at_owners(owners(event.previous), key)
 
@@ -111,9 +113,9 @@ class Collector:
         for reference in references:
             owner = self._place_of(reference, dependent)
             if owner is not None:
-                self.chores.add(owner)
+                self.worker.add(owner)
 
-    async def _look(self, place: Place) -> None:
+    async def _look(self, place: ObjectLocation) -> None:
         record = self._store.find(*place)
         if record is None or place.resource not in self._registry.kinds.stored():
             return
@@ -129,25 +131,25 @@ class Collector:
             # A dependent moved on, or a webhook says no so: both are tried again, but not at once.
             if self._store.find(*place) is record:
                 raise
-            self.chores.add(place)  # it moved on while this was decided
+            self.worker.add(place)  # it moved on while this was decided
 
-    async def _orphan(self, place: Place, meta: Meta) -> None:
+    async def _orphan(self, place: ObjectLocation, meta: LifecycleMetadata) -> None:
         for dependent, record in self._present_dependents(meta):
             kept = [owner for owner in raw_owners(record) if owner["uid"] != meta.uid]
             await self._set_owners(dependent, record, kept)
         await self._release(place, meta, ORPHAN)
 
-    async def _finish_foreground(self, place: Place, meta: Meta) -> None:
+    async def _finish_foreground(self, place: ObjectLocation, meta: LifecycleMetadata) -> None:
         blocked = False
         for dependent, record in self._present_dependents(meta):
             found = meta_of(record)
             blocked = blocked or (found.blocks(meta.uid) and not self._waits_for(found, meta))
             if not found.deleting:
-                self.chores.add(dependent)
+                self.worker.add(dependent)
         if not blocked:
             await self._release(place, meta, FOREGROUND)
 
-    def _waits_for(self, dependent: Meta, owner: Meta) -> bool:
+    def _waits_for(self, dependent: LifecycleMetadata, owner: LifecycleMetadata) -> bool:
         """Whether a dependent, itself waiting in the foreground, waits for this owner to go.
 
         It may do so through others. Members of such a circle do not wait for each other.
@@ -163,7 +165,7 @@ class Collector:
                 todo += [meta for meta in found if meta.blocks(one.uid)]
         return False
 
-    async def _judge(self, place: Place, record: Record, meta: Meta) -> None:
+    async def _judge(self, place: ObjectLocation, record: Record, meta: LifecycleMetadata) -> None:
         """Keep it, let it forget some owners, or delete it."""
         if not all(map(self._is_known, meta.owner_references)):
             self._undecided.add(place)
@@ -180,7 +182,9 @@ class Collector:
         else:
             await self._delete(place, meta, _as_its_finalizers_say(meta))
 
-    async def _unblocked(self, place: Place, record: Record, meta: Meta) -> Meta:
+    async def _unblocked(
+        self, place: ObjectLocation, record: Record, meta: LifecycleMetadata
+    ) -> LifecycleMetadata:
         """The object, no longer blocking its owners if a dependent waits for its own dependents.
 
         Objects that own each other in a circle, all deleted in the foreground, would otherwise
@@ -210,7 +214,7 @@ class Collector:
     def _is_known(self, owner: Reference) -> bool:
         return self._registry.kinds.by_kind(owner.api_version, owner.kind) is not None
 
-    def _place_of(self, reference: Reference, dependent: str) -> Place | None:
+    def _place_of(self, reference: Reference, dependent: str) -> ObjectLocation | None:
         """Where an owner must be: beside its dependent, or outside all namespaces.
 
         None where nobody can tell: for a kind that is not served, and for a namespaced owner of
@@ -220,20 +224,24 @@ class Collector:
         namespace, _, _ = dependent.rpartition("/")
         if kind is None or (kind.resource.namespaced and not namespace):
             return None
-        return Place(kind.storage, kind.key(namespace, reference.name))
+        return ObjectLocation(kind.storage, kind.key(namespace, reference.name))
 
-    def _present_dependents(self, meta: Meta) -> list[tuple[Place, Record]]:
+    def _present_dependents(self, meta: LifecycleMetadata) -> list[tuple[ObjectLocation, Record]]:
         found = ((p, self._store.find(*p)) for p in self._ownership.dependents(meta.uid))
         return [(place, record) for place, record in found if record is not None]
 
-    async def _release(self, place: Place, meta: Meta, finalizer: str) -> None:
+    async def _release(
+        self, place: ObjectLocation, meta: LifecycleMetadata, finalizer: str
+    ) -> None:
         kept = [name for name in meta.finalizers if name != finalizer]
         await self._patch(place, meta, {"finalizers": kept})
 
-    async def _set_owners(self, place: Place, record: Record, kept: list[Any]) -> Record:
+    async def _set_owners(self, place: ObjectLocation, record: Record, kept: list[Any]) -> Record:
         return await self._patch(place, meta_of(record), {"ownerReferences": kept})
 
-    async def _patch(self, place: Place, meta: Meta, change: dict[str, Any]) -> Record:
+    async def _patch(
+        self, place: ObjectLocation, meta: LifecycleMetadata, change: dict[str, Any]
+    ) -> Record:
         kind, namespace, name = self._address(place)
         pinned = {"uid": meta.uid, "resourceVersion": meta.resource_version, **change}
         written = await self._registry.patch(
@@ -241,14 +249,16 @@ class Collector:
         )
         return written.record
 
-    async def _delete(self, place: Place, meta: Meta, propagation: Propagation) -> None:
+    async def _delete(
+        self, place: ObjectLocation, meta: LifecycleMetadata, propagation: Propagation
+    ) -> None:
         kind, namespace, name = self._address(place)
         options = DeleteOptions(
             uid=meta.uid, resource_version=meta.resource_version, propagation=propagation
         )
         await self._registry.delete(kind, namespace, name, options)
 
-    def _address(self, place: Place) -> tuple[Kind, str, str]:
+    def _address(self, place: ObjectLocation) -> tuple[Kind, str, str]:
         namespace, _, name = place.key.rpartition("/")
         return self._registry.kinds.stored()[place.resource], namespace, name
 
@@ -257,7 +267,7 @@ def _is_awaited(states: Iterable[tuple[str, _Owner]]) -> bool:
     return any(state is _Owner.WAITING for _, state in states)
 
 
-def _as_its_finalizers_say(meta: Meta) -> Propagation:
+def _as_its_finalizers_say(meta: LifecycleMetadata) -> Propagation:
     """How an object wants to go that nobody asked about: by the wish on it, if it carries one."""
     if ORPHAN in meta.finalizers:
         return "Orphan"

@@ -15,8 +15,8 @@ import msgspec
 from kubekit.api import times
 from kubekit.client.options import PLAIN_WRITE
 from kubekit.environment import Environment
-from kubekit.plane.registry.background.bulk_delete import empty
-from kubekit.plane.registry.background.worker import Chores
+from kubekit.plane.registry.background.bulk_delete import delete_objects
+from kubekit.plane.registry.background.keyed_worker import KeyedWorker
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.ownership import is_deleting, meta_of
 from kubekit.plane.registry.registry import Registry
@@ -28,7 +28,7 @@ _CONTENT: Final = "NamespaceContentRemaining"
 _FINALIZERS: Final = "NamespaceFinalizersRemaining"
 
 
-class NamespaceEnder:
+class NamespaceDeleter:
     """Empties the namespaces that are being deleted, and then lets them go."""
 
     def __init__(self, store: Store, registry: Registry, environment: Environment) -> None:
@@ -36,19 +36,19 @@ class NamespaceEnder:
         self._registry = registry
         self._environment = environment
         self._namespaces = registry.kinds.require("v1", "Namespace")
-        self.chores = Chores(self._look, most_at_once=4)
+        self.worker = KeyedWorker(self._look, most_at_once=4)
         self._ending: set[str] = set()
 
     def start(self) -> None:
         """Take up the namespaces whose removal was asked for, and follow what changes."""
         for record in self._store.collection(self._namespaces.storage).range():
             self._notice(record)
-        self.chores.until_closed(self._store.listen(self._heard))
+        self.worker.on_close(self._store.listen(self._heard))
 
     def _notice(self, record: Record) -> None:
         if is_deleting(record):
             self._ending.add(record.key)
-            self.chores.add(record.key)
+            self.worker.add(record.key)
 
     def _heard(self, resource: str, event: Event) -> None:
         if resource == self._namespaces.storage:
@@ -62,7 +62,7 @@ class NamespaceEnder:
             return
         late = event.change is ChangeType.ADDED and not self._is_there(namespace)
         if namespace in self._ending or late:
-            self.chores.add(namespace)
+            self.worker.add(namespace)
 
     def _is_there(self, namespace: str) -> bool:
         return self._store.find(self._namespaces.storage, namespace) is not None
@@ -71,7 +71,7 @@ class NamespaceEnder:
         record = self._store.find(self._namespaces.storage, namespace)
         if record is not None and not is_deleting(record):
             return
-        refusals = await empty(self._registry, self._content(namespace))
+        refusals = await delete_objects(self._registry, self._content(namespace))
         if record is not None:
             await self._finish(namespace)
         if refusals:

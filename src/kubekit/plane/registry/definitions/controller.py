@@ -20,12 +20,12 @@ from kubekit.api.status import StatusDetails
 from kubekit.api.structural.nodes import Document
 from kubekit.client.options import PatchType, WriteOptions
 from kubekit.environment import Environment
-from kubekit.plane.registry.background.bulk_delete import empty
-from kubekit.plane.registry.background.worker import Chores
-from kubekit.plane.registry.definitions import creation, naming, served_kinds, statuses
-from kubekit.plane.registry.definitions.creation import STORAGE
-from kubekit.plane.registry.definitions.entries import Entry, entry_of, facts
-from kubekit.plane.registry.definitions.naming import Judged, Taken
+from kubekit.plane.registry.background.bulk_delete import delete_objects
+from kubekit.plane.registry.background.keyed_worker import KeyedWorker
+from kubekit.plane.registry.definitions import definition_kind, naming, served_kinds, statuses
+from kubekit.plane.registry.definitions.definition_kind import STORAGE
+from kubekit.plane.registry.definitions.naming import NamesInUse, NamingResult
+from kubekit.plane.registry.definitions.stored_definitions import StoredDefinition, entry_of, facts
 from kubekit.plane.registry.encoding import encode
 from kubekit.plane.registry.kinds import Kind, Kinds
 from kubekit.plane.registry.registry import Registry
@@ -39,7 +39,7 @@ _WRITE: Final = WriteOptions(field_manager="customresourcedefinitions")
 _log: Final = logging.getLogger(__name__)
 
 
-class Definitions:
+class DefinitionController:
     """The definitions of one plane. ``changed`` is told whenever other kinds are served."""
 
     def __init__(
@@ -50,13 +50,13 @@ class Definitions:
         self._environment = environment
         self._most = most
         self._room = room
-        self._entries: dict[str, Entry] = {}
-        self._groups: dict[str, dict[str, Entry]] = {}  # the same, by group
+        self._entries: dict[str, StoredDefinition] = {}
+        self._groups: dict[str, dict[str, StoredDefinition]] = {}  # the same, by group
         self._ending: dict[str, str] = {}  # names of definitions, by the storage of their objects
         self._adopted: dict[Kind, Kind] = {}  # what is served, by what the definition says
         self._fixed = self._with_rules(registry.kinds)
         self.changed: Callable[[], None] = _nobody
-        self.chores = Chores(self._look, most_at_once=4)
+        self.worker = KeyedWorker(self._look, most_at_once=4)
 
     def start(self) -> None:
         """Serve what is defined, and follow what changes from here on.
@@ -69,7 +69,7 @@ class Definitions:
         for entry in sorted(found, key=lambda entry: (entry.born, entry.name), reverse=True):
             self._enter(entry)
         self._serve()
-        self.chores.until_closed(self._store.listen(self._heard))
+        self.worker.on_close(self._store.listen(self._heard))
 
     def _with_rules(self, kinds: Kinds) -> Kinds:
         """The kinds that are there for good, with the rules of this plane for definitions.
@@ -85,7 +85,7 @@ class Definitions:
         if resource == STORAGE:
             self._follow(event)
         elif event.change is not ChangeType.MODIFIED and resource in self._ending:
-            self.chores.add(self._ending[resource])
+            self.worker.add(self._ending[resource])
 
     def _follow(self, event: Event) -> None:
         name = event.record.key
@@ -94,7 +94,9 @@ class Definitions:
             self._forget(before)
         entry = None if event.change is ChangeType.DELETED else _read(event.record)
         if entry is not None:
-            had = Judged(before.judged.accepted) if before and before.uid == entry.uid else None
+            had = (
+                NamingResult(before.judged.accepted) if before and before.uid == entry.uid else None
+            )
             self._enter(dataclasses.replace(entry, judged=had or entry.judged))
         freed = before is not None and (
             entry is None or before.judged.accepted != self._entries[name].judged.accepted
@@ -103,22 +105,22 @@ class Definitions:
             self._reconsider(before.spec.group)
         self._serve()
 
-    def _enter(self, entry: Entry) -> None:
+    def _enter(self, entry: StoredDefinition) -> None:
         """Judge a definition's names, and remember it."""
         taken = self._taken(entry.spec.group, entry.name)
-        judged = naming.judged(entry.spec.names, entry.judged.accepted, taken)
+        judged = naming.resolve_names(entry.spec.names, entry.judged.accepted, taken)
         entry = entry.served(judged)
         self._remember(entry)
         if entry.held or self._status(entry) != entry.status:
-            self.chores.add(entry.name)
+            self.worker.add(entry.name)
 
-    def _remember(self, entry: Entry) -> None:
+    def _remember(self, entry: StoredDefinition) -> None:
         self._entries[entry.name] = entry
         self._groups.setdefault(entry.spec.group, {})[entry.name] = entry
         if entry.terminating:
             self._ending[entry.storage] = entry.name
 
-    def _forget(self, entry: Entry) -> None:
+    def _forget(self, entry: StoredDefinition) -> None:
         del self._entries[entry.name], self._groups[entry.spec.group][entry.name]
         self._ending.pop(entry.storage, None)
 
@@ -128,9 +130,9 @@ class Definitions:
             if not entry.judged.all_accepted:
                 self._enter(entry)
 
-    def _taken(self, group: str, name: str) -> Taken:
+    def _taken(self, group: str, name: str) -> NamesInUse:
         """The names that others have in a group."""
-        taken = Taken()
+        taken = NamesInUse()
         for kind in self._fixed:
             if kind.resource.group == group:
                 taken.add_kind(kind)
@@ -163,12 +165,12 @@ class Definitions:
         metadata = document["metadata"]
         if old is None and len(self._entries) >= self._most:
             raise _full(metadata["name"], str(self._most))
-        found = creation.prepare(document, old)
+        found = definition_kind.prepare(document, old)
         if not found:
-            spec = creation.read_spec(document["spec"])
+            spec = definition_kind.read_spec(document["spec"])
             status = document["status"]
             taken = self._taken(spec.group, metadata["name"])
-            judged = naming.judged(spec.names, statuses.accepted_names(status), taken)
+            judged = naming.resolve_names(spec.names, statuses.accepted_names(status), taken)
             told = facts(
                 spec,
                 judged,
@@ -187,7 +189,7 @@ class Definitions:
             if present + growth > self._room:
                 raise _full(document["metadata"]["name"], f"{self._room} bytes")
 
-    def _status(self, entry: Entry) -> Document:
+    def _status(self, entry: StoredDefinition) -> Document:
         return statuses.completed(entry.status, entry.facts, self._now())
 
     def _now(self) -> str:
@@ -196,7 +198,7 @@ class Definitions:
     async def _look(self, name: str) -> None:
         entry, refusals = self._entries.get(name), []
         if entry is not None and entry.held:
-            refusals = await empty(self._registry, self._content(entry))
+            refusals = await delete_objects(self._registry, self._content(entry))
             entry = self._entries.get(name)
         if entry is None:
             return
@@ -208,7 +210,7 @@ class Definitions:
         if refusals:
             raise refusals[0]
 
-    def _content(self, entry: Entry) -> Iterator[tuple[Kind, Record]]:
+    def _content(self, entry: StoredDefinition) -> Iterator[tuple[Kind, Record]]:
         """The definition's objects. What another kind has under this name is not its to remove."""
         names = entry.judged.accepted
         if not names.plural:
@@ -217,7 +219,7 @@ class Definitions:
         for record in self._store.collection(form.storage).range():
             yield form, record
 
-    async def _release(self, entry: Entry) -> None:
+    async def _release(self, entry: StoredDefinition) -> None:
         kept = [name for name in entry.finalizers if name != CLEANUP]
         pinned = {"uid": entry.uid, "resourceVersion": entry.version}
         await self._patch(entry.name, {"metadata": {**pinned, "finalizers": kept}})
@@ -227,7 +229,7 @@ class Definitions:
         await self._registry.patch(kind, "", name, PatchType.MERGE, change, _WRITE, part)
 
 
-def _read(record: Record) -> Entry | None:
+def _read(record: Record) -> StoredDefinition | None:
     """The definition in a record. One that cannot be read is no reason not to serve the others."""
     try:
         return entry_of(record)

@@ -17,7 +17,7 @@ NOTHING: Final = CrdNames()
 
 
 @dataclass(slots=True)
-class Taken:
+class NamesInUse:
     """The names that are in use in a group: of resources, which clients mix freely, and of kinds."""
 
     resources: set[str] = field(default_factory=set)
@@ -34,7 +34,7 @@ class Taken:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class NamingResult:
     """The names that a definition has, and why it has not all that it asks for, if so."""
 
     accepted: CrdNames
@@ -46,7 +46,7 @@ class Judged:
         return not self.reason
 
 
-def judged(asked: CrdNames, before: CrdNames, taken: Taken) -> Judged:
+def resolve_names(asked: CrdNames, before: CrdNames, taken: NamesInUse) -> NamingResult:
     """The names after a definition asked for these. ``taken`` are those of all others.
 
     What is told of several conflicts is the last one, as Kubernetes does.
@@ -65,7 +65,7 @@ def judged(asked: CrdNames, before: CrdNames, taken: Taken) -> Judged:
             conflict = (reason, clash)
             wanted = type(wanted)() if _clash(had, used) else had
         found[part] = wanted
-    return Judged(replace(NOTHING, categories=asked.categories, **found), *conflict)
+    return NamingResult(replace(NOTHING, categories=asked.categories, **found), *conflict)
 
 
 def _clash(names: str | Iterable[str], used: set[str]) -> str:

@@ -15,7 +15,7 @@ from kubekit.plane.registry.definitions.keyword_rules import keyword_errors
 from kubekit.plane.registry.definitions.schema_shapes import shape_errors
 from kubekit.plane.registry.definitions.structural_rules import is_convertible, structural_errors
 from kubekit.plane.registry.schema import patterns
-from kubekit.plane.registry.schema.parts import count_nodes, nodes, normal, says_nothing
+from kubekit.plane.registry.schema.schema_nodes import count_nodes, nodes, normal, says_nothing
 
 MOST_NODES: Final = 50_000  # a few seconds to judge; the largest that are in use have some 10,000
 MOST_STEPS: Final = 1_000_000  # of all patterns; about half a second to make them ready

@@ -19,7 +19,7 @@ from kubekit.api.kinds.apiextensions import (
 )
 from kubekit.api.resource import AGE, Column, Resource, Scale
 from kubekit.api.structural.nodes import Document
-from kubekit.plane.registry.definitions import approval, rules
+from kubekit.plane.registry.definitions import approval, spec_rules
 from kubekit.plane.registry.kinds import Conversion, Kind, head_of, rank_of_version
 
 
@@ -100,7 +100,7 @@ def _read(document: Document) -> CustomResourceDefinition:
     spec = replace(definition.spec, names=completed(definition.spec.names))
     errors = [
         *approval.errors(spec.group, definition.metadata.annotations),
-        *rules.spec_errors(definition.metadata.name, spec),
+        *spec_rules.spec_errors(definition.metadata.name, spec),
     ]
     if errors:
         raise BadDefinition(definition.metadata.name, errors)

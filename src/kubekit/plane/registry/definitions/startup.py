@@ -16,7 +16,7 @@ from kubekit.api.errors import ApiError, Forbidden, Unavailable
 from kubekit.api.kinds.apiextensions import CustomResourceDefinition
 from kubekit.api.structural.nodes import Document
 from kubekit.client.options import WriteOptions
-from kubekit.plane.registry.definitions.creation import STORAGE
+from kubekit.plane.registry.definitions.definition_kind import STORAGE
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.registry import Registry
 
@@ -29,7 +29,7 @@ class DefinitionRefused(Exception):
     """A definition that the plane was to start with, and that its own rules refuse."""
 
 
-async def make_sure(registry: Registry, documents: Sequence[Document]) -> None:
+async def ensure_definitions(registry: Registry, documents: Sequence[Document]) -> None:
     """Make the definitions that are not there, and renew those that were made from others."""
     if documents:
         resource = CustomResourceDefinition.RESOURCE

@@ -9,7 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from kubekit.api.kinds.apiextensions import CrdNames
-from kubekit.plane.registry.definitions.naming import Judged
+from kubekit.plane.registry.definitions.naming import NamingResult
 
 ESTABLISHED: Final = "Established"
 TERMINATING: Final = "Terminating"
@@ -19,16 +19,16 @@ Condition = dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class StatusInputs:
     """What the status is made of, beyond what it said before."""
 
-    judged: Judged
+    judged: NamingResult
     storage_version: str
     more: tuple[Condition, ...] = ()
     terminating: bool = False
 
 
-def completed(status: Mapping[str, Any], facts: Facts, now: str) -> Status:
+def completed(status: Mapping[str, Any], facts: StatusInputs, now: str) -> Status:
     """The status as it should be. What it has beyond that stays."""
     judged = facts.judged
     served = is_served(status, judged)
@@ -43,7 +43,7 @@ def completed(status: Mapping[str, Any], facts: Facts, now: str) -> Status:
     }
 
 
-def is_served(status: Mapping[str, Any], judged: Judged) -> bool:
+def is_served(status: Mapping[str, Any], judged: NamingResult) -> bool:
     """Whether the kind is served: once it was, it is for as long as it has a name in each place."""
     named = bool(judged.accepted.plural and judged.accepted.kind)
     return judged.all_accepted or (named and is_established(status))
@@ -76,7 +76,7 @@ _IN_PROGRESS: Final[Condition] = {
 }
 
 
-def _names_accepted(judged: Judged) -> Condition:
+def _names_accepted(judged: NamingResult) -> Condition:
     if judged.all_accepted:
         told = {"status": "True", "reason": "NoConflicts", "message": "no conflicts found"}
     else:

@@ -10,7 +10,7 @@ from typing import Final
 from kubekit.api.fields import FieldError, Path, forbidden, invalid, required
 from kubekit.api.structural.nodes import EMBEDDED, INT_OR_STRING, PRESERVE, Schema
 from kubekit.plane.registry.schema import patterns
-from kubekit.plane.registry.schema.parts import parts, says_nothing
+from kubekit.plane.registry.schema.schema_nodes import parts, says_nothing
 
 _UNSUPPORTED: Final = (
     "id", "$schema", "$ref", "patternProperties", "dependencies", "definitions",

@@ -21,7 +21,7 @@ from kubekit.api import json_pointer
 from kubekit.api.errors import BadRequest, Invalid, TooLarge
 from kubekit.api.excerpt import excerpt
 from kubekit.client.transport import Document
-from kubekit.plane.registry.intake import DEPTH_LIMIT
+from kubekit.plane.registry.body_decoder import DEPTH_LIMIT
 
 MOST_OPERATIONS: Final = 10_000
 MOST_COPIED: Final = 3 * 1024 * 1024  # bytes of JSON

@@ -24,7 +24,7 @@ _LARGEST: Final = 2**63  # what a whole number may be on the wire
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Format:
+class TableFormat:
     """What the client asked for: a version of Table, and what each row carries of its object."""
 
     version: Version = "v1"
@@ -37,7 +37,11 @@ def columns(resource: Resource) -> list[Document]:
 
 
 def table(
-    resource: Resource, served: Iterable[bytes], metadata: Document, form: Format, now: datetime
+    resource: Resource,
+    served: Iterable[bytes],
+    metadata: Document,
+    form: TableFormat,
+    now: datetime,
 ) -> bytes:
     """The objects, as they are served (`Record.data`), in one Table.
 
@@ -48,7 +52,9 @@ def table(
     return msgspec.json.encode(_document(form.version, metadata, columns(resource), rows))
 
 
-def row(resource: Resource, served: bytes, form: Format, now: datetime, *, first: bool) -> bytes:
+def row(
+    resource: Resource, served: bytes, form: TableFormat, now: datetime, *, first: bool
+) -> bytes:
     """One object as a Table of one row, for a watch or a get.
 
     Only the first Table of a watch says what the columns are. A bookmark has a row as well, and it
@@ -95,14 +101,14 @@ def _document(
 
 
 def _row(
-    printed: tuple[Printed, ...], served: bytes, form: Format, now: datetime
+    printed: tuple[Printed, ...], served: bytes, form: TableFormat, now: datetime
 ) -> dict[str, object]:
     document = msgspec.json.decode(served)
     cells = [column.cell(document, now) for column in printed]
     return {"cells": cells, "object": _carried(document, served, form)}
 
 
-def _carried(document: Document, served: bytes, form: Format) -> object:
+def _carried(document: Document, served: bytes, form: TableFormat) -> object:
     """What a row carries of its object."""
     if form.include == "Object":
         return msgspec.Raw(served)

@@ -15,7 +15,7 @@ import msgspec
 from kubekit.api.fields import FieldError, Path, Problem, forbidden, invalid, required, too_long
 from kubekit.api.selectors import label_syntax
 from kubekit.api.structural.nodes import Document
-from kubekit.plane.registry.rules.times import MICROS, time_errors
+from kubekit.plane.registry.rules.time_fields import MICROS, time_errors
 
 NAMESPACE_FINALIZER: Final = "kubernetes"
 

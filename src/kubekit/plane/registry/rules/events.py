@@ -12,7 +12,7 @@ from kubekit.api.fields import FieldError, Path, invalid, required
 from kubekit.api.selectors import label_syntax
 from kubekit.api.structural.nodes import Document
 from kubekit.plane.registry.rules.event_versions import NEW_NAMES, to_core
-from kubekit.plane.registry.rules.times import MICROS, SECONDS, time_errors
+from kubekit.plane.registry.rules.time_fields import MICROS, SECONDS, time_errors
 
 _LONGEST: Final = 1024  # bytes of a message
 _LONGEST_WORD: Final = 128

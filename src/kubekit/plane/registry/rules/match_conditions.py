@@ -10,7 +10,7 @@ class Undecided(Exception):
     """Whether the conditions hold cannot be told; the text says why, in Kubernetes' words."""
 
 
-class Condition:
+class CompiledCondition:
     """One expression, made ready when it is first needed."""
 
     __slots__ = ("_expression", "_program")
@@ -40,11 +40,11 @@ def fault(expression: str) -> str | None:
     return None
 
 
-def conditions(expressions: Iterable[str]) -> Iterator[Condition]:
-    return map(Condition, expressions)
+def conditions(expressions: Iterable[str]) -> Iterator[CompiledCondition]:
+    return map(CompiledCondition, expressions)
 
 
-def all_hold(those: Iterable[Condition], request: Mapping[str, Any]) -> bool:
+def all_hold(those: Iterable[CompiledCondition], request: Mapping[str, Any]) -> bool:
     """Whether every condition is true.
 
     One that is false decides the matter, also when others cannot be told; otherwise the first of

@@ -30,12 +30,12 @@ from kubekit.api.structural import (
     with_defaults,
 )
 from kubekit.api.structural.nodes import PRESERVE, Document, Schema, has_more_values
-from kubekit.plane.registry.schema import effort, patterns
+from kubekit.plane.registry.schema import patterns, validation_budget
 from kubekit.plane.registry.schema.alternatives import prober
 from kubekit.plane.registry.schema.defaulting import Fill, UncleanDefault, filler
-from kubekit.plane.registry.schema.parts import count_nodes, normal
 from kubekit.plane.registry.schema.ratcheting import ratcheted
 from kubekit.plane.registry.schema.scalar_types import Inexpressible
+from kubekit.plane.registry.schema.schema_nodes import count_nodes, normal
 from kubekit.plane.registry.schema.strict_types import check, type_of
 
 MOST_ERRORS: Final = 100  # as many as anybody reads
@@ -83,7 +83,9 @@ class Conformance:
     ) -> None:
         self._schema = normal(schema)
         self._custom = custom
-        self._judge = Judge(matches, native=not custom, most=MOST_ERRORS, spend=effort.spend)
+        self._judge = Judge(
+            matches, native=not custom, most=MOST_ERRORS, spend=validation_budget.spend
+        )
         # Most writes leave the spec or the status as it is; for each there is a quicker way.
         self._parts = () if _combines(schema) else tuple(schema.get("properties", ()))
         self._beside: dict[tuple[str, ...], _Find] = {}
@@ -95,7 +97,7 @@ class Conformance:
         object of the old document was judged when that was stored.
         """
         find = self._fault if old is None else self._fault_beside(document, old)
-        effort.begin()
+        validation_budget.start()
         try:
             fault = find(document)
             if fault is None:
@@ -103,10 +105,10 @@ class Conformance:
             if fault and has_more_values(document, MOST_VALUES):
                 return Conformed(document, errors=[_as_a_whole(fault)])
             return self._exactly(document, old)
-        except effort.TooMuch:
+        except validation_budget.BudgetExceeded:
             return Conformed(document, errors=[forbidden("", _TOO_MUCH)])
         finally:
-            effort.end()
+            validation_budget.stop()
 
     def completed(self, document: Document) -> Document | None:
         """A stored document as it is read under this schema, which may be younger than it.
@@ -116,13 +118,13 @@ class Conformance:
         make it larger than anything that could be stored. The document is taken over.
         """
         fill, find = self._quick
-        effort.begin()
+        validation_budget.start()
         try:
             return self._completed(document, fill, find)
-        except effort.TooMuch:
+        except validation_budget.BudgetExceeded:
             return None
         finally:
-            effort.end()
+            validation_budget.stop()
 
     def _completed(
         self, document: Document, fill: Fill | None, find: "_Find | None"
@@ -132,7 +134,9 @@ class Conformance:
             fill(document)
         if find is None or find(document) is not None:
             before = before or msgspec.json.encode(document)
-            document = with_defaults(prune(document, self._schema), self._schema, effort.spend)
+            document = with_defaults(
+                prune(document, self._schema), self._schema, validation_budget.spend
+            )
         return None if not before or msgspec.json.encode(document) == before else document
 
     def _fault_beside(self, document: Document, old: Document) -> "_Find":
@@ -202,7 +206,9 @@ class Conformance:
     def _exactly(self, document: Document, old: Document | None) -> Conformed:
         schema, judge = self._schema, self._judge
         unknown = sorted(unknown_fields(document, schema, most=MOST_ERRORS), key=_path)
-        read = coerced(with_defaults(prune(document, schema), schema, effort.spend), schema)
+        read = coerced(
+            with_defaults(prune(document, schema), schema, validation_budget.spend), schema
+        )
         unknown += read.unknown[: MOST_ERRORS - len(unknown)]
         if read.fault is not None:
             return Conformed(read.document, unknown, [read.fault], str(read.fault))

@@ -12,7 +12,7 @@ import msgspec
 from kubekit.api.fields import Path
 from kubekit.api.structural import unknown_fields
 from kubekit.api.structural.nodes import Document, Schema, default, describes_objects
-from kubekit.plane.registry.schema import effort
+from kubekit.plane.registry.schema import validation_budget
 
 Fill = Callable[[Any], None]
 _DECODER: Final = msgspec.json.Decoder()
@@ -56,7 +56,7 @@ def _in_object(schema: Schema) -> Fill | None:
 
     def fill(value: object) -> None:
         if isinstance(value, dict):
-            effort.spend(price)
+            validation_budget.spend(price)
             _fill_members(value, members)
             if fill_other is not None:
                 for name, inner in value.items():
@@ -103,7 +103,7 @@ def _maker(schema: Schema) -> Callable[[], object] | None:
         return lambda: value
 
     def make() -> object:
-        effort.spend(price)
+        validation_budget.spend(price)
         return _DECODER.decode(written)
 
     return make

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import re2  # type: ignore[import-untyped]  # it has no stubs
 
-from kubekit.plane.registry.schema import effort
+from kubekit.plane.registry.schema import validation_budget
 
 _MOST_MEMORY: Final = 2 << 20  # bytes of one pattern, with all it needs while matching
 _REMEMBERED: Final = 4096
@@ -67,7 +67,7 @@ def _matches(pattern: str, text: str) -> bool:
     # Some patterns take a thousand times as long as others of their size, so it is measured.
     before = thread_time()
     found = compiled.search(text.encode(errors="surrogatepass"))
-    effort.spend((thread_time() - before) * 1_000_000)
+    validation_budget.spend((thread_time() - before) * 1_000_000)
     return found is not None
 
 

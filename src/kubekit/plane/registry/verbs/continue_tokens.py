@@ -20,7 +20,7 @@ NOW: Final = -1
 _LONGEST: Final = 2048
 
 
-class Token(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class ContinueToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A place in a list. The revision `NOW` stands for whatever is there when it is used."""
 
     question: str
@@ -50,15 +50,15 @@ def question(*parts: str) -> str:
     return blake2b(msgspec.json.encode(parts), digest_size=9).hexdigest()
 
 
-def write(token: Token) -> str:
+def write(token: ContinueToken) -> str:
     return urlsafe_b64encode(msgspec.json.encode(token)).decode().rstrip("=")
 
 
-def read(text: str, asked: str) -> Token:
+def read(text: str, asked: str) -> ContinueToken:
     """The place that a token names; refused unless it was given out for this question."""
     try:
         raw = urlsafe_b64decode(text[:_LONGEST].encode("ascii") + b"==")
-        token = msgspec.json.decode(raw, type=Token)
+        token = msgspec.json.decode(raw, type=ContinueToken)
     except (UnicodeError, binascii.Error, msgspec.DecodeError) as error:
         raise BadRequest(
             "invalid continue token: continue key is not valid: it was not given out by this server"

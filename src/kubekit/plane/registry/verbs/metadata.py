@@ -10,7 +10,7 @@ from typing import Final
 
 from kubekit.api import fields
 from kubekit.api.fields import FieldError
-from kubekit.plane.registry.context import Context
+from kubekit.plane.registry.context import RegistryContext
 from kubekit.plane.registry.encoding import Metadata, encode
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.rules import metadata_rules
@@ -28,7 +28,9 @@ _KEPT: Final = (
 _IMMUTABLE: Final = ("uid", "deletionGracePeriodSeconds")
 
 
-def born(kind: Kind, namespace: str, name: str, given: Metadata, context: Context) -> Metadata:
+def born(
+    kind: Kind, namespace: str, name: str, given: Metadata, context: RegistryContext
+) -> Metadata:
     """The metadata of a new object."""
     metadata: Metadata = {"name": name}
     if prefix := given.get("generateName"):

@@ -17,15 +17,15 @@ from kubekit.client.transport import Document
 from kubekit.plane.apply import managed_fields
 from kubekit.plane.apply.entries import Author, Entry
 from kubekit.plane.registry.admission import Attempt
-from kubekit.plane.registry.context import Context
+from kubekit.plane.registry.context import RegistryContext
 from kubekit.plane.registry.encoding import same
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.rules import metadata_rules
 from kubekit.plane.registry.schema.conformance import Conformed
 from kubekit.plane.registry.verbs.metadata import birth_errors, carried, change_errors
-from kubekit.plane.registry.verbs.metadata_reading import Received, receive
+from kubekit.plane.registry.verbs.metadata_decoder import Received, receive
 from kubekit.plane.registry.verbs.subresources import part_of
-from kubekit.plane.registry.verbs.targets import Target
+from kubekit.plane.registry.verbs.targets import WriteTarget
 from kubekit.plane.registry.verbs.validation import checked, typed, warnings_of
 
 _UNKNOWN: Final = "unknown"  # a writer that does not say who he is
@@ -39,7 +39,7 @@ class Proposal(msgspec.Struct):
     document was made by an apply, which alone knows.
     """
 
-    target: Target
+    target: WriteTarget
     document: Document
     received: Received
     old: Document | None = None
@@ -58,7 +58,7 @@ class Prepared(msgspec.Struct, frozen=True):
 class Preparation:
     """The way of a proposal in one plane."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: RegistryContext) -> None:
         self._context = context
 
     async def prepare(self, proposal: Proposal) -> Prepared:

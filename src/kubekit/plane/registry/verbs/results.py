@@ -5,7 +5,7 @@ import msgspec
 from kubekit.plane.store.records import Record
 
 
-class Written(msgspec.Struct, frozen=True):
+class WriteResult(msgspec.Struct, frozen=True):
     """An object as it stands after a create, update or patch."""
 
     record: Record
@@ -13,7 +13,7 @@ class Written(msgspec.Struct, frozen=True):
     warnings: tuple[str, ...] = ()
 
 
-class Deleted(msgspec.Struct, frozen=True):
+class DeleteResult(msgspec.Struct, frozen=True):
     """An object after a delete: ``gone``, so that only its name is told, or to be shown.
 
     Shown is what a finalizer still holds, and also what is gone of a few kinds.

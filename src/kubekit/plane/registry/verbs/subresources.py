@@ -4,7 +4,7 @@ from kubekit.api import errors
 from kubekit.client.transport import Document
 from kubekit.plane.registry.encoding import Metadata
 from kubekit.plane.registry.kinds import Kind
-from kubekit.plane.registry.verbs.namespace_gate import STORAGE as NAMESPACES
+from kubekit.plane.registry.verbs.namespace_lifecycle import STORAGE as NAMESPACES
 
 
 def check_subresource(kind: Kind, subresource: str) -> None:

@@ -7,7 +7,7 @@ from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.users import ITSELF, User
 
 
-class Target(msgspec.Struct, frozen=True):
+class WriteTarget(msgspec.Struct, frozen=True):
     """An object, how it is to be changed, and by whom. One that is yet to be named has no name."""
 
     kind: Kind

@@ -9,14 +9,14 @@ from kubekit.client.transport import Document
 from kubekit.plane.registry.encoding import Metadata
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.schema.conformance import Conformed
-from kubekit.plane.registry.verbs.metadata_reading import Received
+from kubekit.plane.registry.verbs.metadata_decoder import Received
 
 
-class Unreadable(BadRequest):
+class UndecodableDocument(BadRequest):
     """A document that is none of its kind: a value of another type, or a field nobody knows."""
 
     @classmethod
-    def of(cls, kind: Kind, why: str) -> "Unreadable":
+    def of(cls, kind: Kind, why: str) -> "UndecodableDocument":
         name = kind.resource.kind
         version = kind.resource.version
         return cls(f'{name} in version "{version}" cannot be handled as a {name}: {why}')
@@ -51,7 +51,7 @@ def warnings_of(
     told = [f'unknown field "{path}"' for path in unknown]
     if mode != "Strict":
         return told
-    raise Unreadable.of(kind, f"strict decoding error: {', '.join(told)}")
+    raise UndecodableDocument.of(kind, f"strict decoding error: {', '.join(told)}")
 
 
 def check_types(kind: Kind, conformed: Conformed) -> None:
@@ -85,11 +85,11 @@ def checked(
 
 def _check_readable(kind: Kind, conformed: Conformed) -> None:
     if conformed.unreadable:
-        raise Unreadable.of(kind, conformed.unreadable)
+        raise UndecodableDocument.of(kind, conformed.unreadable)
 
 
 def _check_own_types(kind: Kind, problems: list[FieldError]) -> None:
     """Some types of built-in kinds, such as base64, only the kind's own rules can tell."""
     for problem in problems:
         if not kind.custom and problem.problem is Problem.TYPE_INVALID:
-            raise Unreadable.of(kind, str(problem))
+            raise UndecodableDocument.of(kind, str(problem))

@@ -15,20 +15,20 @@ from itertools import islice
 from typing import Final
 
 from kubekit.plane.registry.kinds import Kind
-from kubekit.plane.registry.verbs import resource_versions, watch_lines
+from kubekit.plane.registry.verbs import resource_versions, watch_events
 from kubekit.plane.registry.verbs.selection import Selection
-from kubekit.plane.registry.verbs.watch_lines import Notice, NoticeType
+from kubekit.plane.registry.verbs.watch_events import EncodedWatchEvent, WatchEventType
 from kubekit.plane.store.records import Event, Record
 from kubekit.plane.store.store import Forgotten, Store, Subscription, Unreadable, WritesStopped
 
 _STRETCH: Final = 2000  # events looked at before others get their turn
 _BYTES: Final = 256 * 1024  # of lines that are not shared with other watchers
 
-__all__ = ["Beginning", "Notice", "NoticeType", "Watch"]
+__all__ = ["EncodedWatchEvent", "Watch", "WatchEventType", "WatchStart"]
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning:
+class WatchStart:
     """Where a watch begins: after ``since``, and what it tells before what follows from there.
 
     ``present`` are objects that are there and meant, ``past`` is a first stretch of changes up to ``since``,
@@ -65,7 +65,7 @@ class Watch:
     )
 
     def __init__(
-        self, store: Store, chosen: Selection, beginning: Beginning, *, bookmarks: bool
+        self, store: Store, chosen: Selection, beginning: WatchStart, *, bookmarks: bool
     ) -> None:
         self.ready: Callable[[], None] = _nobody
         self.ended = False
@@ -90,7 +90,7 @@ class Watch:
         """What is watched."""
         return self._chosen.kind
 
-    def take(self, limit: int = 500) -> list[Notice]:
+    def take(self, limit: int = 500) -> list[EncodedWatchEvent]:
         """What there is to tell, at most ``limit`` and a bookmark. Nothing means: wait."""
         if self.ended:
             return []
@@ -100,7 +100,7 @@ class Watch:
         except Forgotten:
             self.close()
             found.append(
-                watch_lines.of_error(resource_versions.too_old(self._told, self._store.compacted))
+                watch_events.of_error(resource_versions.too_old(self._told, self._store.compacted))
             )
         return found
 
@@ -149,21 +149,25 @@ class Watch:
             stretch = await self._store.stretch(self._chosen.kind.storage, self._told)
         except Forgotten:
             self._first = iter(
-                [watch_lines.of_error(resource_versions.too_old(self._told, self._store.compacted))]
+                [
+                    watch_events.of_error(
+                        resource_versions.too_old(self._told, self._store.compacted)
+                    )
+                ]
             )
             self._finishing = True
         except (Unreadable, WritesStopped):
             self._finishing = True  # the store is closed or cannot be read any more
         else:
-            self._first = watch_lines.of_events(self._chosen, stretch.events)
+            self._first = watch_events.of_events(self._chosen, stretch.events)
             self._told = stretch.until
             self._join()
         self._reading = None
         self._wake()
 
-    def _take_first(self, limit: int) -> list[Notice]:
+    def _take_first(self, limit: int) -> list[EncodedWatchEvent]:
         """Of what comes first as much as is asked for, but no more bytes than a reader needs."""
-        found: list[Notice] = []
+        found: list[EncodedWatchEvent] = []
         size = 0
         for notice in islice(self._first, limit):
             found.append(notice)
@@ -172,7 +176,7 @@ class Watch:
                 break
         return found
 
-    def _draw(self, found: list[Notice], limit: int) -> None:
+    def _draw(self, found: list[EncodedWatchEvent], limit: int) -> None:
         """Add what follows, unless what comes first is enough for now."""
         if len(found) < limit and sum(len(notice.data) for notice in found) < _BYTES:
             if self._subscription is not None:
@@ -182,7 +186,9 @@ class Watch:
             elif self._reading is None:
                 self._reading = asyncio.get_running_loop().create_task(self._read_on())
 
-    def _draw_from(self, subscription: Subscription, found: list[Notice], limit: int) -> None:
+    def _draw_from(
+        self, subscription: Subscription, found: list[EncodedWatchEvent], limit: int
+    ) -> None:
         """Add what the ring has, until the limit, or until there is no more.
 
         One who looks for little among much comes back later for the rest, so that others get
@@ -195,7 +201,7 @@ class Watch:
                 return
             events = subscription.take(wanted)
             seen += len(events)
-            found += watch_lines.of_events(self._chosen, events)
+            found += watch_events.of_events(self._chosen, events)
             if events:
                 self._told = events[-1].record.revision
             if len(events) < wanted:
@@ -204,19 +210,19 @@ class Watch:
                     self.close()
                 return
 
-    def _add_bookmark(self, found: list[Notice]) -> None:
+    def _add_bookmark(self, found: list[EncodedWatchEvent]) -> None:
         if self._bookmark_due:
             self._bookmark_due = False
             self._bookmarked = self._store.revision
-            found.append(watch_lines.bookmark(self._chosen.kind, self._bookmarked))
+            found.append(watch_events.bookmark(self._chosen.kind, self._bookmarked))
 
 
-def _first(chosen: Selection, beginning: Beginning) -> Iterator[Notice]:
+def _first(chosen: Selection, beginning: WatchStart) -> Iterator[EncodedWatchEvent]:
     for record in beginning.present:
-        yield watch_lines.of_record(chosen.kind, record)
+        yield watch_events.of_record(chosen.kind, record)
     if beginning.marked:
-        yield watch_lines.bookmark(chosen.kind, beginning.since, ends_beginning=True)
-    yield from watch_lines.of_events(chosen, beginning.past or ())
+        yield watch_events.bookmark(chosen.kind, beginning.since, ends_beginning=True)
+    yield from watch_events.of_events(chosen, beginning.past or ())
 
 
 def _nobody() -> None:

@@ -15,7 +15,7 @@ def total(**labels):
 
 
 async def rules(world, name):
-    await world.keeper.chores.rest()
+    await world.keeper.worker.rest()
     return world.get("ClusterRole", "", name)["rules"]
 
 
@@ -72,7 +72,7 @@ async def test_a_role_that_is_no_sum_any_more_is_left_alone(world):
     await begun(world)
     await world.role("total", namespace="", **total(sum="yes"))
     await world.role("part", READ, namespace="", **LABELLED)
-    await world.keeper.chores.rest()
+    await world.keeper.worker.rest()
     await world.patch("ClusterRole", "", "total", {"aggregationRule": None, "rules": [WRITE]})
 
     assert await rules(world, "total") == [WRITE]
@@ -96,9 +96,9 @@ async def test_a_deleted_sum_is_forgotten(world):
     await world.role("total", namespace="", **total(sum="yes"))
     await world.delete("ClusterRole", "", "total")
     await world.role("part", READ, namespace="", **LABELLED)
-    await world.keeper.chores.rest()
+    await world.keeper.worker.rest()
 
-    assert world.keeper.chores.idle
+    assert world.keeper.worker.idle
 
 
 @scenario

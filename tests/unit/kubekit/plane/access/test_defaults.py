@@ -16,7 +16,7 @@ SOMEBODY = User("somebody", (AUTHENTICATED,))
 
 async def started(world):
     await world.keeper.begin()
-    await world.keeper.chores.rest()
+    await world.keeper.worker.rest()
 
 
 @scenario
@@ -189,7 +189,7 @@ async def test_more_roles_are_made_sure_of_beside_the_defaults(world):
     """They are treated alike: made where they are missing, completed where rights are."""
     sweeper = ClusterRole(metadata=ObjectMeta(name="sweeper"), rules=(policy("delete", "pods"),))
     await world.keeper.begin([sweeper])
-    await world.keeper.chores.rest()
+    await world.keeper.worker.rest()
     await world.patch("ClusterRole", "", "sweeper", {"rules": []})
     await ensure_defaults(world.registry, [sweeper])
 

@@ -9,7 +9,7 @@ import pytest
 
 from kubekit.api.errors import BadRequest, NotFound
 from kubekit.client.options import WriteOptions
-from kubekit.plane.registry.admission import Admission, Attempt
+from kubekit.plane.registry.admission import AdmissionChain, Attempt
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.plane.store.records import ChangeType, Draft
 from tests.support.kubekit.admission_builders import (
@@ -273,7 +273,7 @@ async def test_webhooks_are_among_those_asked_only_while_there_are_any(
     def other(_attempt: Attempt) -> None:
         return
 
-    admission = Admission([other], [other])
+    admission = AdmissionChain([other], [other])
     there.webhooks.join(admission)
     assert (admission.mutating, admission.validating) == ([other], [other])
     await there.configure(VALIDATING, "v", hook(server.client("x")))

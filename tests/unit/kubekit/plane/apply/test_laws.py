@@ -9,7 +9,7 @@ from kubekit.api.errors import Conflict
 from kubekit.plane.apply.entries import fields_of, identity
 from kubekit.plane.apply.field_sets import FieldSet, contains, intersection, read, union
 from kubekit.plane.apply.managed_fields import updated
-from kubekit.plane.apply.merge import applied
+from kubekit.plane.apply.server_side_apply import applied
 from kubekit.plane.apply.shapes import Shape
 from tests.support.generated import depth
 from tests.support.kubekit.apply_builders import Story, author, copied, thing

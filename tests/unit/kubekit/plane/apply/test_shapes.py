@@ -9,7 +9,7 @@ from kubekit.api.kinds.events import CoreEvent, Event
 from kubekit.api.resource import Resource
 from kubekit.plane.apply.field_sets import FieldSet
 from kubekit.plane.apply.managed_fields import created
-from kubekit.plane.apply.merge import applied
+from kubekit.plane.apply.server_side_apply import applied
 from kubekit.plane.apply.shapes import Shape, shape_of
 from kubekit.plane.registry import builtins
 from tests.support.compute import served_kinds

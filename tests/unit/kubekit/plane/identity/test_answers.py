@@ -12,7 +12,7 @@ from kubekit.plane.identity.web_tokens import SigningKey
 from kubekit.plane.registry import builtins
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.plane.registry.ownership import meta_of
-from kubekit.plane.registry.virtual_kinds import Question
+from kubekit.plane.registry.virtual_kinds import VirtualRequest
 from kubekit.plane.users import User
 from tests.support.kubekit.registry_builders import SPACE, World, scenario
 
@@ -21,7 +21,7 @@ KEY = SigningKey.fresh()
 
 
 async def asked(world: World, kind: str, document: dict[str, object], user: User) -> object:
-    question = Question(kind=REVIEWS[kind], document=document, user=user)
+    question = VirtualRequest(kind=REVIEWS[kind], document=document, user=user)
     return (await world.registry.ask(question))["status"]
 
 
@@ -32,7 +32,7 @@ async def test_a_plane_alone_answers_for_itself(world):
     answer_alone(world.registry, world.surroundings)
     accounts = world.registry.kinds.require("v1", "ServiceAccount")
     await world.registry.create(accounts, SPACE, {"metadata": {"name": "robot"}}, PLAIN_WRITE)
-    request = Question(
+    request = VirtualRequest(
         kind=accounts, namespace=SPACE, name="robot", subresource="token", document={}
     )
     token = (await world.registry.ask(request))["status"]["token"]

@@ -18,7 +18,7 @@ def accounts(world: World, namespace: str = SPACE) -> list[str]:
 async def started(world: World) -> DefaultAccounts:
     defaults = DefaultAccounts(world.store, world.registry)
     defaults.start()
-    await defaults.chores.rest()
+    await defaults.worker.rest()
     return defaults
 
 
@@ -26,8 +26,8 @@ async def within(world: World, act: Callable[[], Awaitable[object]]) -> None:
     """Do something while the accounts are looked after, and wait until that is done."""
     defaults = await started(world)
     await act()
-    await defaults.chores.rest()
-    await defaults.chores.close()
+    await defaults.worker.rest()
+    await defaults.worker.close()
 
 
 @scenario

@@ -4,7 +4,7 @@ import pytest
 
 from kubekit.api.errors import BadRequest, Invalid, MethodNotAllowed
 from kubekit.plane.registry.kinds import Kinds
-from kubekit.plane.registry.virtual_kinds import Question, Questions
+from kubekit.plane.registry.virtual_kinds import VirtualHandlers, VirtualRequest
 from kubekit.plane.users import User
 from tests.support.kubekit import virtual_time
 from tests.support.kubekit.question_builders import echo, robots, virtual
@@ -12,10 +12,10 @@ from tests.support.kubekit.question_builders import echo, robots, virtual
 
 def asked(ask, **parts):
     """The answer to a question, and the question afterwards."""
-    questions = Questions()
+    questions = VirtualHandlers()
     parts.setdefault("kind", virtual("Riddle"))
     parts.setdefault("document", {})
-    question = Question(**parts)
+    question = VirtualRequest(**parts)
     questions.answers[question.kind.storage, question.subresource] = ask
     return virtual_time.run(questions.ask(question)), question
 
@@ -78,7 +78,7 @@ def test_unknown_fields_are_dropped_and_told_or_refused():
 def test_nobody_answers():
     """A kind may be served and have nobody who knows."""
     with pytest.raises(MethodNotAllowed):
-        virtual_time.run(Questions().ask(Question(kind=virtual("Riddle"), document={})))
+        virtual_time.run(VirtualHandlers().ask(VirtualRequest(kind=virtual("Riddle"), document={})))
 
 
 def test_virtual_kinds_are_not_stored():

@@ -19,7 +19,7 @@ from kubekit.api.kinds.rbac import PolicyRule, Role, RoleBinding, RoleRef, Subje
 from kubekit.api.meta import ObjectMeta
 from kubekit.client.options import WriteOptions
 from kubekit.client.transport import Document, Place
-from kubekit.plane.local import DoorClient, LocalTransport
+from kubekit.plane.local import LocalTransport, RecordClient
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.runtime.requests import cluster_name
 from tests.support.compute.validation_builders import ABSENT, changed, machine, sandbox
@@ -225,7 +225,7 @@ def test_all_that_is_known_of_the_user_goes_along(tmp_path):
 
     async def story(stage: Stage) -> None:
         overheard = _Overheard(stage.planes[PROJECT])
-        await stage.role("projects").engage(cluster_name(PROJECT), DoorClient(overheard))
+        await stage.role("projects").engage(cluster_name(PROJECT), RecordClient(overheard))
         extra = {"iam.miloapis.com/parent-name": (PROJECT,), "iam.test/team": ("a", "b")}
         user = UserInfo(username="ann", uid="7", groups=("crew",), extra=extra)
         await asked(stage, sandbox(), user=user)
@@ -259,7 +259,7 @@ def test_nobody_is_asked_about_a_workload_that_is_wrong(tmp_path):
 
     async def story(stage: Stage) -> None:
         overheard = _Overheard(stage.planes[PROJECT])
-        await stage.role("projects").engage(cluster_name(PROJECT), DoorClient(overheard))
+        await stage.role("projects").engage(cluster_name(PROJECT), RecordClient(overheard))
         await refused(stage, sandbox({CITIES: ["XXX"]}))
         assert overheard.heard == []
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings, strategies as st
 from kubekit.api.errors import ApiError, BadRequest, Forbidden, Invalid, NotFound
 from kubekit.client.options import EVERYTHING, PLAIN_DELETE, PLAIN_WRITE, PatchType, WriteOptions
 from kubekit.plane.registry import builtins
-from kubekit.plane.registry.definitions.controller import Definitions
-from kubekit.plane.registry.definitions.creation import STORAGE
+from kubekit.plane.registry.definitions.controller import DefinitionController
+from kubekit.plane.registry.definitions.definition_kind import STORAGE
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.plane.registry.registry import Registry
 from kubekit.plane.store.records import ChangeType, Draft
@@ -475,7 +475,7 @@ def test_d7_crd_count(tmp_path):
         surroundings = environment()
         store = await Store.open(tmp_path / "store.db", surroundings, threaded=False)
         registry = Registry(store, Kinds(builtins.core()), surroundings)
-        definitions = Definitions(registry, surroundings, most=2)
+        definitions = DefinitionController(registry, surroundings, most=2)
         definitions.start()
         kind = registry.kinds.require("apiextensions.k8s.io/v1", "CustomResourceDefinition")
         for plural in ("ones", "twos"):
@@ -483,9 +483,9 @@ def test_d7_crd_count(tmp_path):
         with pytest.raises(Forbidden, match="there are 2 of them already"):
             await registry.create(kind, "", definition("threes"), PLAIN_WRITE)
         await registry.delete(kind, "", "ones.example.com", PLAIN_DELETE)
-        await definitions.chores.rest()
+        await definitions.worker.rest()
         await registry.create(kind, "", definition("threes"), PLAIN_WRITE)
-        await definitions.chores.close()
+        await definitions.worker.close()
         await store.close()
         return [kind.resource.plural for kind in registry.kinds if kind.custom]
 
@@ -499,7 +499,7 @@ def test_d7_crd_room(tmp_path):
         surroundings = environment()
         store = await Store.open(tmp_path / "store.db", surroundings, threaded=False)
         registry = Registry(store, Kinds(builtins.core()), surroundings)
-        definitions = Definitions(registry, surroundings, most=9, room=5000)
+        definitions = DefinitionController(registry, surroundings, most=9, room=5000)
         definitions.start()
         kind = registry.kinds.require("apiextensions.k8s.io/v1", "CustomResourceDefinition")
         long = definition("ones", names={"shortNames": [f"{'n' * 50}{n}" for n in range(50)]})
@@ -509,7 +509,7 @@ def test_d7_crd_room(tmp_path):
         short = {"spec": {"names": {"shortNames": None}}}
         await registry.patch(kind, "", "ones.example.com", PatchType.MERGE, short, PLAIN_WRITE)
         await registry.create(kind, "", definition("twos"), PLAIN_WRITE)
-        await definitions.chores.close()
+        await definitions.worker.close()
         await store.close()
 
     virtual_time.run(story())

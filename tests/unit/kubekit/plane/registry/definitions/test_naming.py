@@ -3,7 +3,12 @@
 from hypothesis import given, strategies as st
 
 from kubekit.api.kinds.apiextensions import CrdNames
-from kubekit.plane.registry.definitions.naming import NOTHING, Judged, Taken, judged
+from kubekit.plane.registry.definitions.naming import (
+    NOTHING,
+    NamesInUse,
+    NamingResult,
+    resolve_names,
+)
 
 WORDS = st.sampled_from(["a", "b", "c", "d"])
 NAMES = st.builds(
@@ -27,11 +32,11 @@ def test_no_name_is_ever_given_twice(asks):
     """Whoever asks for what, and how often: names of resources and of kinds have one owner."""
     had: dict[int, CrdNames] = {}
     for who, names in asks:
-        taken = Taken()
+        taken = NamesInUse()
         for other, theirs in had.items():
             if other != who:
                 taken.add(theirs)
-        had[who] = judged(names, had.get(who, NOTHING), taken).accepted
+        had[who] = resolve_names(names, had.get(who, NOTHING), taken).accepted
         for other, theirs in had.items():
             if other != who:
                 mine, others = used(had[who]), used(theirs)
@@ -42,19 +47,19 @@ def test_no_name_is_ever_given_twice(asks):
 @given(NAMES)
 def test_whoever_is_alone_gets_what_he_asks_for(names):
     """And needs not be told about anything."""
-    assert judged(names, NOTHING, Taken()) == Judged(names)
+    assert resolve_names(names, NOTHING, NamesInUse()) == NamingResult(names)
 
 
 def test_what_was_accepted_stays_where_the_new_name_is_in_use():
     """Only that name: the others are given."""
-    taken = Taken()
+    taken = NamesInUse()
     taken.add(CrdNames(plural="others", singular="other", kind="Other", list_kind="OtherList"))
     before = CrdNames(plural="ones", singular="one", kind="One", list_kind="OneList")
     asked = CrdNames(
         plural="ones", singular="other", kind="One", list_kind="Ones", short_names=("o",)
     )
 
-    assert judged(asked, before, taken) == Judged(
+    assert resolve_names(asked, before, taken) == NamingResult(
         CrdNames(plural="ones", singular="one", kind="One", list_kind="Ones", short_names=("o",)),
         "SingularConflict",
         "other",

@@ -29,7 +29,7 @@ WIDGET = Resource(
     columns=(Column("Size", ".spec.size", "integer"), Column("Hue", ".spec.hue", wide=True), AGE),
 )
 OBJECT = {"metadata": METADATA, "spec": {"size": 3, "hue": "red"}}
-NAMES_ONLY = tables.Format(include="None")
+NAMES_ONLY = tables.TableFormat(include="None")
 
 
 def served(document):
@@ -64,7 +64,7 @@ def test_a_table_has_a_row_for_each_object():
 
 def test_no_objects_make_a_table_without_rows():
     """The rows are an empty list and not null, and the columns are there."""
-    got = json.loads(tables.table(WIDGET, [], {}, tables.Format(), NOW))
+    got = json.loads(tables.table(WIDGET, [], {}, tables.TableFormat(), NOW))
     assert (got["rows"], len(got["columnDefinitions"])) == ([], 4)
 
 
@@ -97,7 +97,7 @@ def test_a_kind_without_columns_shows_name_and_age():
 )
 def test_a_row_carries_what_was_asked_for(include, expected, version):
     """Nothing, the metadata in the version of the table, or the whole object."""
-    form = tables.Format(version=version, include=include)
+    form = tables.TableFormat(version=version, include=include)
     got = json.loads(tables.table(WIDGET, [served(OBJECT)], {}, form, NOW))
     if include == "Metadata":
         expected = expected | {"apiVersion": f"meta.k8s.io/{version}"}
@@ -117,7 +117,7 @@ def test_a_watch_tells_the_columns_once():
 def test_a_bookmark_is_a_row_without_a_name():
     """It has a version and nothing else, and its metadata come with it."""
     bookmark = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"resourceVersion": "9"}}
-    form = tables.Format()
+    form = tables.TableFormat()
     got = json.loads(tables.row(ConfigMap.RESOURCE, served(bookmark), form, NOW, first=False))
     assert got["metadata"] == {"resourceVersion": "9"}
     (row,) = got["rows"]
@@ -312,4 +312,4 @@ def test_a_scale_is_shown_with_both_numbers():
 def test_ten_thousand_rows_take_no_longer_than_a_moment():
     """A row costs about as much as decoding its object."""
     data = [served(OBJECT)] * 10_000
-    assert len(tables.table(WIDGET, data, {}, tables.Format(), NOW)) > 1_000_000
+    assert len(tables.table(WIDGET, data, {}, tables.TableFormat(), NOW)) > 1_000_000

@@ -133,7 +133,7 @@ def test_kubectl_shows_how_many_there_are(kind):
     ]
     metadata = {"name": "one", "creationTimestamp": "2026-05-01T11:00:00Z"}
     data = msgspec.json.encode({"metadata": metadata, "webhooks": [hook(), hook()]})
-    names_only = tables.Format(include="None")
+    names_only = tables.TableFormat(include="None")
     shown = tables.table(
         kind.RESOURCE, [data], {}, names_only, datetime(2026, 5, 1, 12, tzinfo=UTC)
     )

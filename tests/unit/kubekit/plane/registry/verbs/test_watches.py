@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from kubekit.api.errors import BadRequest, Expired, Invalid, Timeout, Unavailable
 from kubekit.client.options import ListOptions
-from kubekit.plane.registry.registry import Notice
+from kubekit.plane.registry.registry import EncodedWatchEvent
 from kubekit.plane.store.store import Settings
 from tests.support.generated import depth
 from tests.support.kubekit.registry_builders import SPACE, World, names, scenario, told, version
@@ -467,7 +467,7 @@ async def happen(world: World, name: str, state: str) -> None:
         await world.widgets.make(name, {"labels": {"on": state}})
 
 
-def follow(known: set[str], notices: "itertools.chain[Notice]") -> None:
+def follow(known: set[str], notices: "itertools.chain[EncodedWatchEvent]") -> None:
     """Do as a client does: what is added was not there before, what changes or goes was."""
     for notice in notices:
         (name,) = [name for _, name in told([notice])]

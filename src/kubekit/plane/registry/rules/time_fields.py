@@ -14,7 +14,7 @@ _CLOCK: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class TimeFormat:
     """How one kind of time is kept, and in which spellings it is taken."""
 
     kept: re.Pattern[str]
@@ -23,13 +23,13 @@ class Form:
     words: str
 
 
-SECONDS: Final = Form(
+SECONDS: Final = TimeFormat(
     kept=re.compile(rf"{_CLOCK}Z"),
     taken=re.compile(r"[^a-z]*"),
     spelled=times.format_time,
     words="must be a time such as 2024-05-01T12:00:00Z",
 )
-MICROS: Final = Form(  # readers of Kubernetes take no other number of decimals
+MICROS: Final = TimeFormat(  # readers of Kubernetes take no other number of decimals
     kept=re.compile(rf"{_CLOCK}\.[0-9]{{6}}Z"),
     taken=re.compile(rf"{_CLOCK}\.[0-9]{{6}}(?:Z|[+-][0-9:]{{5}})"),
     spelled=times.format_micro,
@@ -38,7 +38,7 @@ MICROS: Final = Form(  # readers of Kubernetes take no other number of decimals
 
 
 def time_errors(
-    values: Document, path: Path, names: tuple[str, ...], form: Form
+    values: Document, path: Path, names: tuple[str, ...], form: TimeFormat
 ) -> Iterator[FieldError]:
     """What is wrong with these times, which are instants; those that are right are respelled."""
     for name in names:

@@ -11,7 +11,7 @@ from kubekit.api.fields import FieldError, Path, Problem, too_long
 from kubekit.api.finalizers import CLEANUP
 from kubekit.api.kinds.apiextensions import CustomResourceDefinitionSpec
 from kubekit.api.structural.nodes import Document
-from kubekit.plane.registry.definitions import approval, rules, schema_keywords, statuses
+from kubekit.plane.registry.definitions import approval, schema_keywords, spec_rules, statuses
 from kubekit.plane.registry.encoding import encode, same
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.schema.conformance import MOST_ERRORS, Conformed
@@ -79,12 +79,14 @@ def _spec_errors(
         return
     if old is not None:
         established = statuses.is_established(old.get("status") or {})
-        fixed = [*rules.change_errors(spec, read_spec(old["spec"]), established=established)]
+        fixed = [*spec_rules.change_errors(spec, read_spec(old["spec"]), established=established)]
         yield from fixed
         if fixed:
             return
-        yield from rules.stored_errors((old.get("status") or {}).get("storedVersions", []), spec)
-    yield from rules.spec_errors(document["metadata"]["name"], spec)
+        yield from spec_rules.stored_errors(
+            (old.get("status") or {}).get("storedVersions", []), spec
+        )
+    yield from spec_rules.spec_errors(document["metadata"]["name"], spec)
 
 
 def _completed(given: Document | None, before: Document | None) -> Document:

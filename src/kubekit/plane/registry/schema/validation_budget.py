@@ -13,7 +13,7 @@ from typing import Final
 MOST: Final = 800_000  # microseconds
 
 
-class TooMuch(Exception):
+class BudgetExceeded(Exception):
     """The document takes too long under its schema."""
 
 
@@ -24,12 +24,12 @@ class _Meter(threading.local):
 _meter: Final = _Meter()
 
 
-def begin() -> None:
+def start() -> None:
     """From here on it is counted."""
     _meter.left = MOST
 
 
-def end() -> None:
+def stop() -> None:
     """From here on nothing is counted any more."""
     _meter.left = math.inf
 
@@ -38,4 +38,4 @@ def spend(microseconds: float) -> None:
     """Count the time; before it is spent, if that can be told."""
     _meter.left -= microseconds
     if _meter.left < 0:
-        raise TooMuch
+        raise BudgetExceeded

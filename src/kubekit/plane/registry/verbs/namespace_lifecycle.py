@@ -9,7 +9,7 @@ from kubekit.api.errors import Forbidden
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.resource import Resource
 from kubekit.api.status import StatusCause, StatusDetails
-from kubekit.plane.registry.context import Context
+from kubekit.plane.registry.context import RegistryContext
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.ownership import is_deleting
 
@@ -17,14 +17,14 @@ STORAGE: Final = "/namespaces"
 LASTING: Final = frozenset({"default", "kube-system", "kube-public"})
 
 
-class NamespaceGate:
+class NamespaceLifecycle:
     """Keeps new objects out of namespaces that are absent or going.
 
     The deletion of a namespace closes it before it is written, not when it is: otherwise an
     object could slip in between, behind the back of whoever empties the namespace.
     """
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: RegistryContext) -> None:
         self._context = context
         self._closing: set[str] = set()
 

@@ -11,9 +11,9 @@ import msgspec
 from kubekit.api.finalizers import CLEANUP
 from kubekit.api.kinds.apiextensions import CrdNames, CustomResourceDefinitionSpec
 from kubekit.plane.registry.definitions import approval, served_kinds, statuses
-from kubekit.plane.registry.definitions.creation import storage_version
-from kubekit.plane.registry.definitions.naming import Judged
-from kubekit.plane.registry.definitions.statuses import Facts
+from kubekit.plane.registry.definitions.definition_kind import storage_version
+from kubekit.plane.registry.definitions.naming import NamingResult
+from kubekit.plane.registry.definitions.statuses import StatusInputs
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.store.records import Record
 
@@ -34,7 +34,7 @@ class _Document(msgspec.Struct, frozen=True):
     status: dict[str, Any] = {}
 
 
-class Made:
+class ParsedSpec:
     """What a spec is read as, and the kinds that come of it."""
 
     __slots__ = ("__weakref__", "_by_names", "spec")
@@ -57,7 +57,7 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class StoredDefinition:
     """One definition that is stored. ``status`` is what it says of itself."""
 
     name: str
@@ -68,8 +68,8 @@ class Entry:
     annotations: Mapping[str, str]
     terminating: bool
     status: Mapping[str, Any]
-    made: Made
-    judged: Judged
+    made: ParsedSpec
+    judged: NamingResult
     kinds: tuple[Kind, ...] = ()
 
     @property
@@ -87,11 +87,11 @@ class Entry:
         return self.terminating and CLEANUP in self.finalizers
 
     @property
-    def facts(self) -> Facts:
+    def facts(self) -> StatusInputs:
         """What its status has to say."""
         return facts(self.spec, self.judged, self.annotations, terminating=self.terminating)
 
-    def served(self, judged: Judged) -> "Entry":
+    def served(self, judged: NamingResult) -> "StoredDefinition":
         """The definition once its names are judged, with the kinds that it serves by them."""
         kinds: tuple[Kind, ...] = ()
         if statuses.is_served(self.status, judged):
@@ -102,22 +102,22 @@ class Entry:
 
 def facts(
     spec: CustomResourceDefinitionSpec,
-    judged: Judged,
+    judged: NamingResult,
     annotations: Mapping[str, str],
     *,
     terminating: bool,
-) -> Facts:
+) -> StatusInputs:
     """What the status of a definition has to say."""
     approved = approval.condition(spec.group, annotations)
     more = () if approved is None else (approved,)
-    return Facts(judged, storage_version(spec), more, terminating)
+    return StatusInputs(judged, storage_version(spec), more, terminating)
 
 
-def entry_of(record: Record) -> Entry:
+def entry_of(record: Record) -> StoredDefinition:
     """The definition in a record, with the names that its status says it has, and no kinds yet."""
     document = _decoder.decode(record.data)
     metadata = document.metadata
-    return Entry(
+    return StoredDefinition(
         name=metadata.name,
         uid=metadata.uid,
         version=metadata.resource_version,
@@ -127,19 +127,19 @@ def entry_of(record: Record) -> Entry:
         terminating=bool(metadata.deletion_timestamp),
         status=document.status,
         made=_made(bytes(document.spec)),
-        judged=Judged(statuses.accepted_names(document.status)),
+        judged=NamingResult(statuses.accepted_names(document.status)),
     )
 
 
 _decoder: Final = msgspec.json.Decoder(_Document)
 _spec_decoder: Final = msgspec.json.Decoder(CustomResourceDefinitionSpec)
 # Planes of one process share what the same definitions come to, for as long as one needs it.
-_known: Final[WeakValueDictionary[bytes, Made]] = WeakValueDictionary()
+_known: Final[WeakValueDictionary[bytes, ParsedSpec]] = WeakValueDictionary()
 
 
-def _made(spec: bytes) -> Made:
+def _made(spec: bytes) -> ParsedSpec:
     digest = sha256(spec).digest()
     made = _known.get(digest)
     if made is None:
-        made = _known[digest] = Made(_spec_decoder.decode(spec))
+        made = _known[digest] = ParsedSpec(_spec_decoder.decode(spec))
     return made

@@ -16,10 +16,10 @@ from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.verbs.selection import Selection
 from kubekit.plane.store.records import ChangeType, Event, Record
 
-NoticeType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]
+WatchEventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]
 
 _END: Final = b',"annotations":{"k8s.io/initial-events-end":"true"}'
-_WORDS: Final[dict[ChangeType, NoticeType]] = {
+_WORDS: Final[dict[ChangeType, WatchEventType]] = {
     ChangeType.ADDED: "ADDED",
     ChangeType.MODIFIED: "MODIFIED",
     ChangeType.DELETED: "DELETED",
@@ -33,10 +33,10 @@ _SEEN: Final[dict[tuple[bool, bool], ChangeType | None]] = {
 }
 
 
-class Notice(msgspec.Struct, frozen=True, gc=False):
+class EncodedWatchEvent(msgspec.Struct, frozen=True, gc=False):
     """One thing to tell a watcher. ``event`` is the change that it shows as everybody sees it."""
 
-    type: NoticeType
+    type: WatchEventType
     data: bytes
     event: Event | None = None
 
@@ -51,30 +51,32 @@ class Notice(msgspec.Struct, frozen=True, gc=False):
         return event.line
 
 
-def of_events(chosen: Selection, events: Iterable[Event]) -> Iterator[Notice]:
+def of_events(chosen: Selection, events: Iterable[Event]) -> Iterator[EncodedWatchEvent]:
     """What a watcher of the selection sees of these changes."""
     for event in events:
         if (notice := _of_event(chosen, event)) is not None:
             yield notice
 
 
-def of_record(kind: Kind, record: Record) -> Notice:
+def of_record(kind: Kind, record: Record) -> EncodedWatchEvent:
     """An object that was there already when the watch began."""
-    return Notice("ADDED", view_of(kind, record).data)
+    return EncodedWatchEvent("ADDED", view_of(kind, record).data)
 
 
-def bookmark(kind: Kind, revision: int, *, ends_beginning: bool = False) -> Notice:
+def bookmark(kind: Kind, revision: int, *, ends_beginning: bool = False) -> EncodedWatchEvent:
     """How far the watcher has been told everything, by an object that has only a version."""
     end = _END if ends_beginning else b""
-    return Notice("BOOKMARK", b'%b"resourceVersion":"%d"%b}}' % (kind.head, revision, end))
+    return EncodedWatchEvent(
+        "BOOKMARK", b'%b"resourceVersion":"%d"%b}}' % (kind.head, revision, end)
+    )
 
 
-def of_error(error: ApiError) -> Notice:
+def of_error(error: ApiError) -> EncodedWatchEvent:
     """Why the stream ends."""
-    return Notice("ERROR", scheme.encode(error.to_status()))
+    return EncodedWatchEvent("ERROR", scheme.encode(error.to_status()))
 
 
-def _of_event(chosen: Selection, event: Event) -> Notice | None:
+def _of_event(chosen: Selection, event: Event) -> EncodedWatchEvent | None:
     """What a watcher of the selection sees of a change; None when it is not about what he watches.
 
     An object that comes to be meant appears to him, and one that ceases to be meant disappears.
@@ -93,17 +95,19 @@ def _of_event(chosen: Selection, event: Event) -> Notice | None:
     if seen is None or seen is event.change:
         return None if seen is None else _told(chosen.kind, event)
     if before is None or seen is not ChangeType.DELETED:
-        return Notice(_WORDS[seen], view_of(chosen.kind, event.record).data)
+        return EncodedWatchEvent(_WORDS[seen], view_of(chosen.kind, event.record).data)
     left = Record(
         before.key, event.record.revision, at_revision(before.data, event.record.revision)
     )
-    return Notice("DELETED", view_of(chosen.kind, left).data)
+    return EncodedWatchEvent("DELETED", view_of(chosen.kind, left).data)
 
 
-def _told(kind: Kind, event: Event) -> Notice:
+def _told(kind: Kind, event: Event) -> EncodedWatchEvent:
     data = view_of(kind, event.record).data
-    return Notice(_WORDS[event.change], data, event if data is event.record.data else None)
+    return EncodedWatchEvent(
+        _WORDS[event.change], data, event if data is event.record.data else None
+    )
 
 
-def _line(word: NoticeType, data: bytes) -> bytes:
+def _line(word: WatchEventType, data: bytes) -> bytes:
     return b'{"type":"%b","object":%b}\n' % (word.encode(), data)

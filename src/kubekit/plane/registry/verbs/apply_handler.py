@@ -7,38 +7,40 @@ from kubekit.api.errors import AlreadyExists, BadRequest, UnsupportedMediaType
 from kubekit.client.options import PatchType
 from kubekit.client.transport import Document
 from kubekit.plane.apply.entries import Author
-from kubekit.plane.apply.merge import Applied, applied
-from kubekit.plane.registry.context import Context
+from kubekit.plane.apply.server_side_apply import ApplyResult, applied
+from kubekit.plane.registry.context import RegistryContext
 from kubekit.plane.registry.encoding import Metadata
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.rules.request_options import check_apply
-from kubekit.plane.registry.verbs.addressing import check_name, check_type
-from kubekit.plane.registry.verbs.creates import Creates
-from kubekit.plane.registry.verbs.metadata_reading import receive
-from kubekit.plane.registry.verbs.results import Written
+from kubekit.plane.registry.verbs.create_handler import CreateHandler
+from kubekit.plane.registry.verbs.identity_checks import check_name, check_type
+from kubekit.plane.registry.verbs.metadata_decoder import receive
+from kubekit.plane.registry.verbs.results import WriteResult
 from kubekit.plane.registry.verbs.subresources import check_subresource
-from kubekit.plane.registry.verbs.targets import Target
-from kubekit.plane.registry.verbs.updates import Change, Updates, unborn
+from kubekit.plane.registry.verbs.targets import WriteTarget
+from kubekit.plane.registry.verbs.update_loop import ObjectChange, UpdateLoop, unborn
 
 MayCreate = Callable[[], None]
 """Asked before an apply makes an object that is not there; raises to refuse."""
 
 
-def nothing_against_it() -> None:
+def creation_allowed() -> None:
     """Whoever may apply may also make what is not there."""
 
 
-class Applies:
+class ApplyHandler:
     """The patch type apply of one plane."""
 
-    def __init__(self, context: Context, creates: Creates, updates: Updates) -> None:
+    def __init__(
+        self, context: RegistryContext, creates: CreateHandler, updates: UpdateLoop
+    ) -> None:
         self._context = context
         self._creates = creates
         self._updates = updates
 
     async def apply(
-        self, target: Target, config: object, subresource: str, may_create: MayCreate
-    ) -> Written:
+        self, target: WriteTarget, config: object, subresource: str, may_create: MayCreate
+    ) -> WriteResult:
         """The object with the configuration applied."""
         check_apply(target.options)
         kind = target.kind
@@ -50,7 +52,7 @@ class Applies:
         given = receive(kind, document).given
         if given.get("name"):
             check_name(target.name, given)
-        change = Change(
+        change = ObjectChange(
             target,
             lambda old: self._applied(target, old, document, subresource),
             subresource,
@@ -74,8 +76,8 @@ class Applies:
                     raise
 
     def _applied(
-        self, target: Target, live: Document | None, config: Document, subresource: str
-    ) -> Applied:
+        self, target: WriteTarget, live: Document | None, config: Document, subresource: str
+    ) -> ApplyResult:
         kind, options = target.kind, target.options
         author = Author(
             options.field_manager, kind.resource.api_version, self._context.stamp(), subresource
@@ -92,14 +94,14 @@ def _of_kind(kind: Kind, config: object) -> Document:
     return check_type(kind, config)
 
 
-def _check_no_uid(target: Target, given: Metadata) -> None:
+def _check_no_uid(target: WriteTarget, given: Metadata) -> None:
     """Refuse to make what was meant for an object that had a uid."""
     if uid := given.get("uid"):
         why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         raise errors.conflict(target.kind.resource, target.name, why)
 
 
-def _check_whole_name(target: Target, given: Metadata) -> None:
+def _check_whole_name(target: WriteTarget, given: Metadata) -> None:
     """What is not there yet has no name but the one it is given."""
     if given.get("generateName") and not given.get("name"):
         raise BadRequest("metadata.name: an apply needs the whole name, not a generateName")

@@ -4,7 +4,7 @@ import asyncio
 from itertools import pairwise
 
 from kubekit.api.errors import Unavailable
-from kubekit.plane.registry.background.worker import Chores
+from kubekit.plane.registry.background.keyed_worker import KeyedWorker
 from tests.support.kubekit import virtual_time
 
 
@@ -13,7 +13,7 @@ def test_a_key_added_twice_is_looked_at_once():
 
     async def scenario():
         seen: list[str] = []
-        chores = Chores(_noting(seen))
+        chores = KeyedWorker(_noting(seen))
         chores.add("a")
         chores.add("a")
         chores.add("b")
@@ -34,7 +34,7 @@ def test_a_key_added_while_it_is_looked_at_is_looked_at_again():
             if len(seen) == 1:
                 chores.add(key)
 
-        chores = Chores(look)
+        chores = KeyedWorker(look)
         chores.add("a")
         await chores.rest()
         return seen
@@ -56,7 +56,7 @@ def test_no_key_is_looked_at_twice_at_once_and_not_too_many_together():
             await asyncio.sleep(1)
             running.remove(key)
 
-        chores = Chores(look, most_at_once=3)
+        chores = KeyedWorker(look, most_at_once=3)
         for key in range(10):
             chores.add(key)
         await asyncio.sleep(0.5)
@@ -81,7 +81,7 @@ def test_a_refused_key_is_tried_again_later_each_time():
             if len(moments) < 5:
                 raise Unavailable("the disk is full")
 
-        chores = Chores(look)
+        chores = KeyedWorker(look)
         chores.add("a")
         await chores.rest()
         return moments
@@ -102,7 +102,7 @@ def test_a_change_does_not_wait_for_the_retry():
             if len(moments) == 1:
                 raise Unavailable("not now")
 
-        chores = Chores(look)
+        chores = KeyedWorker(look)
         chores.add("a")
         await asyncio.sleep(0.01)
         chores.add("a")
@@ -119,7 +119,7 @@ def test_nobody_waits_for_chores_that_are_closed():
         async def look(_key):
             raise Unavailable("the disk is full")
 
-        chores = Chores(look)
+        chores = KeyedWorker(look)
         chores.add("a")
         await asyncio.sleep(0.01)
         resting = asyncio.ensure_future(chores.rest())
@@ -142,7 +142,7 @@ def test_a_fault_on_one_key_leaves_the_others_alone(caplog):
                 raise KeyError(key)
             seen.append(key)
 
-        chores = Chores(look, most_at_once=1)
+        chores = KeyedWorker(look, most_at_once=1)
         for key in ("poison", "a", "b"):
             chores.add(key)
         await chores.rest()
@@ -162,7 +162,7 @@ def test_closing_stops_what_runs_and_what_waits():
             await asyncio.sleep(1)
             seen.append(key)
 
-        chores = Chores(look, most_at_once=1)
+        chores = KeyedWorker(look, most_at_once=1)
         for key in ("a", "b"):
             chores.add(key)
         await asyncio.sleep(0.5)

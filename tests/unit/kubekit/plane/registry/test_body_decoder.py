@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kubekit.api.errors import BadRequest
-from kubekit.plane.registry.intake import DEPTH_LIMIT, YAML_NODE_LIMIT, read_json, read_yaml
+from kubekit.plane.registry.body_decoder import DEPTH_LIMIT, YAML_NODE_LIMIT, read_json, read_yaml
 from tests.support.generated.structural_strategies import VALUES
 
 

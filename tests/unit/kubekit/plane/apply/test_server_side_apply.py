@@ -8,7 +8,7 @@ from kubekit.api.errors import BadRequest, Conflict
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.plane.apply.field_sets import FieldSet
 from kubekit.plane.apply.managed_fields import created
-from kubekit.plane.apply.merge import applied
+from kubekit.plane.apply.server_side_apply import applied
 from kubekit.plane.apply.shapes import Shape, shape_of
 from kubekit.plane.registry import builtins
 from tests.support.kubekit.apply_builders import (

@@ -19,18 +19,18 @@ from kubekit.api.status import StatusDetails
 from kubekit.client.options import DeleteOptions, Propagation
 from kubekit.client.transport import Document
 from kubekit.plane.registry.admission import Attempt
-from kubekit.plane.registry.context import Context, Race
+from kubekit.plane.registry.context import ConflictDeadline, RegistryContext
 from kubekit.plane.registry.encoding import Metadata, document_of, record_of, view_of
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.rules.metadata_rules import ORPHAN
 from kubekit.plane.registry.rules.request_options import check_delete
-from kubekit.plane.registry.verbs.namespace_gate import (
+from kubekit.plane.registry.verbs.namespace_lifecycle import (
     LASTING,
     STORAGE as NAMESPACES,
-    NamespaceGate,
+    NamespaceLifecycle,
 )
-from kubekit.plane.registry.verbs.results import Deleted, Page
-from kubekit.plane.registry.verbs.updates import may_go
+from kubekit.plane.registry.verbs.results import DeleteResult, Page
+from kubekit.plane.registry.verbs.update_loop import may_go
 from kubekit.plane.store.records import ChangeType, Record
 from kubekit.plane.store.store import Moved
 from kubekit.plane.users import User
@@ -44,7 +44,7 @@ _BY_POLICY: Final[dict[Propagation, str]] = {
 }
 
 
-class Doomed(msgspec.Struct, frozen=True):
+class DeleteTarget(msgspec.Struct, frozen=True):
     """An object that somebody wants gone."""
 
     kind: Kind
@@ -54,14 +54,14 @@ class Doomed(msgspec.Struct, frozen=True):
     user: User
 
 
-class Deletes:
+class DeleteHandler:
     """The verbs delete and deletecollection of one plane."""
 
-    def __init__(self, context: Context, gate: NamespaceGate) -> None:
+    def __init__(self, context: RegistryContext, gate: NamespaceLifecycle) -> None:
         self._context = context
         self._gate = gate
 
-    async def delete(self, doomed: Doomed) -> Deleted:
+    async def delete(self, doomed: DeleteTarget) -> DeleteResult:
         """The object as it was last, or as it waits for its finalizers."""
         check_delete(doomed.options)
         kind, name = doomed.kind, doomed.name
@@ -70,7 +70,7 @@ class Deletes:
                 f'namespaces "{name}" is forbidden: this namespace may not be deleted',
                 StatusDetails(name=name, kind="namespaces"),
             )
-        race = Race()
+        race = ConflictDeadline()
         with self._gate.closing(kind, name):
             while True:
                 try:
@@ -85,7 +85,7 @@ class Deletes:
                 "the server does not allow this method on the requested resource"
             )
 
-    async def delete_all(self, page: Page, every: Doomed) -> Page:
+    async def delete_all(self, page: Page, every: DeleteTarget) -> Page:
         """Every object of a page, each as ``every`` says. Those that are gone are let be."""
         for start in range(0, len(page.records), _AT_ONCE):
             some = (self._delete_one(r, every) for r in page.records[start : start + _AT_ONCE])
@@ -95,12 +95,12 @@ class Deletes:
                     raise outcome
         return page
 
-    async def _delete_one(self, record: Record, every: Doomed) -> None:
+    async def _delete_one(self, record: Record, every: DeleteTarget) -> None:
         namespace, _, name = record.key.rpartition("/")
         with suppress(NotFound):
             await self.delete(replace(every, namespace=namespace, name=name))
 
-    async def _try(self, doomed: Doomed) -> Deleted:
+    async def _try(self, doomed: DeleteTarget) -> DeleteResult:
         kind, options = doomed.kind, doomed.options
         key = kind.key(doomed.namespace, doomed.name)
         record = self._context.store.find(kind.storage, key)
@@ -112,16 +112,16 @@ class Deletes:
         new = self._marked(kind, old, options.propagation)
         gone = may_go(kind, new)
         if not gone and new == old:
-            return Deleted(view_of(kind, record), gone=False)
+            return DeleteResult(view_of(kind, record), gone=False)
         document = old if gone else new
         told = gone and kind.storage not in _SHOWN
         if options.dry_run:
-            return Deleted(record_of(kind, key, record.revision, document), told)
+            return DeleteResult(record_of(kind, key, record.revision, document), told)
         change = ChangeType.DELETED if gone else ChangeType.MODIFIED
         draft = self._context.draft(kind, key, record.revision, change, document)
-        return Deleted(view_of(kind, await self._context.commit(draft)), told)
+        return DeleteResult(view_of(kind, await self._context.commit(draft)), told)
 
-    async def _admit(self, doomed: Doomed, old: Document) -> None:
+    async def _admit(self, doomed: DeleteTarget, old: Document) -> None:
         admission = self._context.admission
         if admission.mutating or admission.validating:
             attempt = _attempt(doomed, old)
@@ -146,7 +146,7 @@ class Deletes:
         return new
 
 
-def _attempt(doomed: Doomed, old: Document) -> Attempt:
+def _attempt(doomed: DeleteTarget, old: Document) -> Attempt:
     return Attempt(
         verb="delete",
         kind=doomed.kind,

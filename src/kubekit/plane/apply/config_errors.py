@@ -7,8 +7,8 @@ cannot be told apart. The schema's own rules come later, for the object that the
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
 
-from kubekit.plane.apply.elements import shown, shown_value, spelled
-from kubekit.plane.apply.nodes import Free, Granular, Keyed, Leaf, Node, Untrackable
+from kubekit.plane.apply.field_nodes import FieldNode, Free, Granular, Keyed, Leaf, Untrackable
+from kubekit.plane.apply.path_elements import shown, shown_value, spelled
 
 _MOST: Final = 100  # as many as anybody reads
 _LONGEST: Final = 512  # characters of one
@@ -20,7 +20,7 @@ _Path = tuple["_Path", _Spell, Any] | None
 Faults = Iterator[tuple[_Path, str]]
 
 
-def told(node: Node, document: object) -> str:
+def describe_errors(node: FieldNode, document: object) -> str:
     """What is wrong, each with the path of its field; empty when nothing is."""
     found = []
     for path, message in _of(node, document, None):
@@ -33,7 +33,7 @@ def told(node: Node, document: object) -> str:
     return "\n".join(["errors:", *(f"  {fault}" for fault in found)])
 
 
-def _of(node: Node | None, value: Any, path: _Path) -> Faults:  # noqa: ANN401 -- whatever JSON holds
+def _of(node: FieldNode | None, value: Any, path: _Path) -> Faults:  # noqa: ANN401 -- whatever JSON holds
     if value is None:
         return
     match node:

@@ -9,8 +9,8 @@ with the names each must have. Comparing them is several times as quick as putti
 from collections.abc import Sequence
 from typing import Any, Final
 
+from kubekit.plane.apply.field_nodes import Difference, FieldNode, Granular, Keyed, Leaf
 from kubekit.plane.apply.field_sets import FieldSet
-from kubekit.plane.apply.nodes import Difference, Granular, Keyed, Leaf, Node
 
 _MOST: Final = 8
 _LONGEST: Final = 128  # objects and lists
@@ -23,7 +23,7 @@ class _Irregular(Exception):
     """A value of which more than names must be known."""
 
 
-class Remembering:
+class CachingNode:
     """An object that remembers the skeletons of what it saw last."""
 
     __slots__ = ("_recent", "exact", "node")
@@ -81,7 +81,7 @@ def _walk(node: Granular, value: Any, at: int, checks: list[_Check]) -> None:  #
             _add(below, inner, (at, name), checks)
 
 
-def _add(node: Node, value: Any, place: tuple[int, Any], checks: list[_Check]) -> None:  # noqa: ANN401
+def _add(node: FieldNode, value: Any, place: tuple[int, Any], checks: list[_Check]) -> None:  # noqa: ANN401
     at = len(checks)
     if isinstance(node, Granular) and isinstance(value, dict):
         checks.append((*place, "", tuple(value)))

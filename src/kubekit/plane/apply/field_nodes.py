@@ -21,8 +21,8 @@ a field in it.
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, Protocol
 
-from kubekit.plane.apply.elements import SELF, keyed, spelled
 from kubekit.plane.apply.field_sets import LEAF, FieldSet, with_self
+from kubekit.plane.apply.path_elements import SELF, keyed, spelled
 
 Difference = tuple[FieldSet | None, FieldSet | None]
 """What was gained, that is added or changed, and what was lost; None for nothing."""
@@ -42,7 +42,7 @@ class Untrackable(Exception):
     """A value that is not what its schema says, so nobody can tell which fields it has."""
 
 
-class Node(Protocol):
+class FieldNode(Protocol):
     """One place in a document. ``exact`` says that ``==`` is enough to tell values apart there.
 
     It is not where anything may stand: to Python, true is 1.
@@ -60,7 +60,7 @@ class Leaf:
 
     __slots__ = ("exact", "inner", "kind")
 
-    def __init__(self, kind: str, *, inner: "Node | None" = None, exact: bool = True) -> None:
+    def __init__(self, kind: str, *, inner: "FieldNode | None" = None, exact: bool = True) -> None:
         self.kind = kind
         self.inner = inner
         self.exact = exact if inner is None else inner.exact
@@ -88,7 +88,11 @@ class Granular:
     __slots__ = ("_plans", "element", "exact", "fields", "outer")
 
     def __init__(
-        self, fields: Mapping[str, Node | None], element: Node | None = None, *, outer: bool = False
+        self,
+        fields: Mapping[str, FieldNode | None],
+        element: FieldNode | None = None,
+        *,
+        outer: bool = False,
     ) -> None:
         self.fields = dict(fields)
         self.element = element
@@ -177,7 +181,7 @@ class Keyed:
     __slots__ = ("_steps", "defaults", "entry", "exact", "keys", "only")
 
     def __init__(
-        self, keys: Sequence[str], entry: Node, defaults: Mapping[str, object] | None = None
+        self, keys: Sequence[str], entry: FieldNode, defaults: Mapping[str, object] | None = None
     ) -> None:
         self.keys = tuple(sorted(keys))
         self.entry = entry
@@ -304,12 +308,14 @@ class Free:
 
     __slots__ = ("as_list", "as_object", "exact")
 
-    def __init__(self, as_object: Node | None = None, as_list: Node | None = None) -> None:
+    def __init__(
+        self, as_object: FieldNode | None = None, as_list: FieldNode | None = None
+    ) -> None:
         self.exact = False
         self.as_object = as_object or Granular({}, self)
         self.as_list = as_list or UNTYPED
 
-    def of(self, value: object) -> Node:
+    def of(self, value: object) -> FieldNode:
         """What the value makes of this place."""
         if type(value) is dict:
             return self.as_object

@@ -9,19 +9,19 @@ from kubekit.api.errors import AlreadyExists, BadRequest
 from kubekit.api.status import StatusDetails
 from kubekit.client.transport import Document
 from kubekit.plane.apply.entries import Entry
-from kubekit.plane.registry.context import Context
+from kubekit.plane.registry.context import RegistryContext
 from kubekit.plane.registry.encoding import record_of, view_of
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.ownership import is_deleting
 from kubekit.plane.registry.rules.object_names import generated
 from kubekit.plane.registry.rules.request_options import check_write
-from kubekit.plane.registry.verbs.addressing import check_namespace, check_type
+from kubekit.plane.registry.verbs.identity_checks import check_namespace, check_type
 from kubekit.plane.registry.verbs.metadata import born
-from kubekit.plane.registry.verbs.metadata_reading import Received, receive
-from kubekit.plane.registry.verbs.namespace_gate import NamespaceGate
+from kubekit.plane.registry.verbs.metadata_decoder import Received, receive
+from kubekit.plane.registry.verbs.namespace_lifecycle import NamespaceLifecycle
 from kubekit.plane.registry.verbs.preparation import Preparation, Proposal
-from kubekit.plane.registry.verbs.results import Written
-from kubekit.plane.registry.verbs.targets import Target
+from kubekit.plane.registry.verbs.results import WriteResult
+from kubekit.plane.registry.verbs.targets import WriteTarget
 from kubekit.plane.registry.verbs.validation import typed
 from kubekit.plane.store.records import ChangeType, Record
 from kubekit.plane.store.store import Moved
@@ -29,17 +29,19 @@ from kubekit.plane.store.store import Moved
 _TRIES: Final = 8  # names made by chance before giving up
 
 
-class Creates:
+class CreateHandler:
     """The verb create of one plane."""
 
-    def __init__(self, context: Context, gate: NamespaceGate, preparation: Preparation) -> None:
+    def __init__(
+        self, context: RegistryContext, gate: NamespaceLifecycle, preparation: Preparation
+    ) -> None:
         self._context = context
         self._gate = gate
         self._preparation = preparation
 
     async def create(
-        self, target: Target, document: Document, managed: list[Entry] | None = None
-    ) -> Written:
+        self, target: WriteTarget, document: Document, managed: list[Entry] | None = None
+    ) -> WriteResult:
         """The new object. A name made by chance that is taken already is made anew.
 
         ``managed`` is who owns what in a document that was made by an apply.
@@ -55,11 +57,11 @@ class Creates:
             prepared = await self._preparation.prepare(proposal)
             record = await self._stored(target, prepared.document)
             if record is not None:
-                return Written(record, created=True, warnings=prepared.warnings)
+                return WriteResult(record, created=True, warnings=prepared.warnings)
             taken = prepared.document["metadata"]["name"]
         raise self._taken(target, taken, by_prefix=bool(received.given.get("generateName")))
 
-    def _taken(self, target: Target, name: str, *, by_prefix: bool) -> AlreadyExists:
+    def _taken(self, target: WriteTarget, name: str, *, by_prefix: bool) -> AlreadyExists:
         """The refusal of a name that another has. It may help to know that he is about to go."""
         kind = target.kind
         refusal = errors.already_exists(kind.resource, name)
@@ -72,7 +74,7 @@ class Creates:
             return refusal
         return AlreadyExists(f"object is being deleted: {refusal.message}", refusal.details)
 
-    def _proposal(self, target: Target, document: Document, received: Received) -> Proposal:
+    def _proposal(self, target: WriteTarget, document: Document, received: Received) -> Proposal:
         kind, given = target.kind, received.given
         check_namespace(kind, target.namespace, given)
         if given.get("resourceVersion"):
@@ -83,7 +85,7 @@ class Creates:
         metadata = born(kind, target.namespace, name, given, self._context)
         return Proposal(target, typed(kind, document, metadata, None), received)
 
-    async def _stored(self, target: Target, document: Document) -> Record | None:
+    async def _stored(self, target: WriteTarget, document: Document) -> Record | None:
         """The new record; None when the name is taken."""
         kind: Kind = target.kind
         key = kind.key(target.namespace, document["metadata"]["name"])

@@ -10,22 +10,22 @@ continue                      the version of the first page, or the present for 
 
 from kubekit.api.errors import BadRequest
 from kubekit.client.options import ListOptions
-from kubekit.plane.registry.context import Context, reading_the_past
+from kubekit.plane.registry.context import RegistryContext, history_errors
 from kubekit.plane.registry.encoding import view_of
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.rules.request_options import check_list
 from kubekit.plane.registry.verbs import continue_tokens, resource_versions
-from kubekit.plane.registry.verbs.continue_tokens import ExpiredToken, Token
+from kubekit.plane.registry.verbs.continue_tokens import ContinueToken, ExpiredToken
 from kubekit.plane.registry.verbs.results import Page
 from kubekit.plane.registry.verbs.selection import Selection, matching, select
 from kubekit.plane.store.records import Record
 from kubekit.plane.store.store import Forgotten, FutureRevision
 
 
-class Lists:
+class ListHandler:
     """The verb list of one plane."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: RegistryContext) -> None:
         self._context = context
 
     async def page(self, kind: Kind, namespace: str, options: ListOptions) -> Page:
@@ -41,11 +41,11 @@ class Lists:
         shown = [view_of(kind, record) for record in page] if kind.conversion else page
         if len(page) == len(found):
             return Page(shown, revision)
-        rest = Token(asked, revision, page[-1].key)
+        rest = ContinueToken(asked, revision, page[-1].key)
         remaining = None if chosen.filtered else self._remaining(chosen, rest, found)
         return Page(shown, revision, continue_tokens.write(rest), remaining)
 
-    def _start(self, options: ListOptions, asked: str) -> Token:
+    def _start(self, options: ListOptions, asked: str) -> ContinueToken:
         """Where the page begins, and in which state of the collection."""
         revision = resource_versions.parse(options.resource_version)
         if options.continue_:
@@ -56,12 +56,12 @@ class Lists:
             raise resource_versions.too_large(revision, self._context.store.revision)
         exact = options.resource_version_match == "Exact"
         by_limit = options.limit > 0 and not options.resource_version_match
-        return Token(
+        return ContinueToken(
             asked, revision if revision and (exact or by_limit) else continue_tokens.NOW, ""
         )
 
     async def _records(
-        self, chosen: Selection, start: Token, limit: int
+        self, chosen: Selection, start: ContinueToken, limit: int
     ) -> tuple[int, list[Record]]:
         """The revision and the records at the places that are meant, from the start on.
 
@@ -72,18 +72,18 @@ class Lists:
             enough = limit + 1 if limit and not chosen.filtered else 0
             return store.revision, self._present(chosen, start.after, enough)
         try:
-            with reading_the_past():
+            with history_errors():
                 records = await store.collection_at(chosen.kind.storage, start.revision)
         except FutureRevision as error:
             raise resource_versions.too_large(start.revision, store.revision) from error
         except Forgotten as error:
             if not start.after:
                 raise resource_versions.too_old(start.revision, store.compacted) from error
-            fresh = Token(start.question, continue_tokens.NOW, start.after)
+            fresh = ContinueToken(start.question, continue_tokens.NOW, start.after)
             raise ExpiredToken(continue_tokens.write(fresh)) from error
         return start.revision, [r for r in records if r.key > start.after and chosen.covers(r.key)]
 
-    def _remaining(self, chosen: Selection, rest: Token, found: list[Record]) -> int:
+    def _remaining(self, chosen: Selection, rest: ContinueToken, found: list[Record]) -> int:
         """How many follow the page."""
         store = self._context.store
         if rest.revision == store.revision:

@@ -20,7 +20,7 @@ _LAST_RETRY: Final = 30.0
 _log: Final = logging.getLogger(__name__)
 
 
-class Chores(Generic[K]):
+class KeyedWorker(Generic[K]):
     """A set of keys and the one function that looks at them."""
 
     def __init__(self, look: Callable[[K], Awaitable[None]], *, most_at_once: int = 64) -> None:
@@ -50,7 +50,7 @@ class Chores(Generic[K]):
             self._waiting.append(key)
             self._start()
 
-    def until_closed(self, leave: Callable[[], None]) -> None:
+    def on_close(self, leave: Callable[[], None]) -> None:
         """Hear of new keys until the chores are closed, and ``leave`` then."""
         self._leave = leave
 

@@ -12,26 +12,26 @@ import asyncio
 from typing import Final
 
 from kubekit.client.options import WatchOptions
-from kubekit.plane.registry.context import Context, reading_the_past
+from kubekit.plane.registry.context import RegistryContext, history_errors
 from kubekit.plane.registry.kinds import Kind, Kinds
 from kubekit.plane.registry.rules.request_options import check_watch
 from kubekit.plane.registry.verbs import resource_versions
 from kubekit.plane.registry.verbs.selection import Selection, matching, select
-from kubekit.plane.registry.verbs.watches import Beginning, Watch
+from kubekit.plane.registry.verbs.watches import Watch, WatchStart
 from kubekit.plane.store.records import Record
 from kubekit.plane.store.store import Forgotten
 
 _BOOKMARK_INTERVAL: Final = 60.0  # seconds
 
 
-class Watches:
+class WatchHandler:
     """The verb watch of one plane.
 
     About once a minute every watcher that asked for it hears how far he has got, so that a quiet
     watch can be resumed without listing again. While nobody watches, no timer is set.
     """
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: RegistryContext) -> None:
         self._context = context
         self._open: dict[Watch, asyncio.TimerHandle | None] = {}
         self._ticker: asyncio.TimerHandle | None = None
@@ -59,7 +59,7 @@ class Watches:
 
     async def watch(self, kind: Kind, namespace: str, options: WatchOptions, name: str) -> Watch:
         """The watch that was asked for. `Expired` if its past is forgotten."""
-        with reading_the_past():
+        with history_errors():
             watch = await self._begun(kind, namespace, options, name)
         if self._over:
             watch.end()
@@ -104,7 +104,7 @@ class Watches:
             return Watch(
                 store,
                 chosen,
-                Beginning(begun, present, marked=marked),
+                WatchStart(begun, present, marked=marked),
                 bookmarks=options.allow_bookmarks,
             )
         except Forgotten as error:
@@ -114,14 +114,14 @@ class Watches:
         """A watch that goes on where another ended, with the help of the disk where it must."""
         store = self._context.store
         try:
-            return Watch(store, chosen, Beginning(since), bookmarks=bookmarks)
+            return Watch(store, chosen, WatchStart(since), bookmarks=bookmarks)
         except Forgotten:
             pass
         try:
             past, until = await store.stretch(chosen.kind.storage, since)
         except Forgotten as error:
             raise resource_versions.too_old(since, store.compacted) from error
-        return Watch(store, chosen, Beginning(until, past=past), bookmarks=bookmarks)
+        return Watch(store, chosen, WatchStart(until, past=past), bookmarks=bookmarks)
 
     def _present(self, chosen: Selection) -> list[Record]:
         store = self._context.store

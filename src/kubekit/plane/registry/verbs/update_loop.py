@@ -15,20 +15,25 @@ from kubekit.api import errors, fields
 from kubekit.api.errors import ApiError, BadRequest, Conflict, Invalid
 from kubekit.client.transport import Document
 from kubekit.plane.apply.entries import identity
-from kubekit.plane.apply.merge import Applied
-from kubekit.plane.registry.context import Context, Race
+from kubekit.plane.apply.server_side_apply import ApplyResult
+from kubekit.plane.registry.context import ConflictDeadline, RegistryContext
 from kubekit.plane.registry.encoding import Metadata, document_of, record_of, same, view_of
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.verbs import resource_versions
-from kubekit.plane.registry.verbs.addressing import check_name, check_namespace, check_type
+from kubekit.plane.registry.verbs.identity_checks import check_name, check_namespace, check_type
 from kubekit.plane.registry.verbs.metadata import carried
-from kubekit.plane.registry.verbs.metadata_reading import Received, receive
-from kubekit.plane.registry.verbs.namespace_gate import STORAGE as NAMESPACES
+from kubekit.plane.registry.verbs.metadata_decoder import Received, receive
+from kubekit.plane.registry.verbs.namespace_lifecycle import STORAGE as NAMESPACES
 from kubekit.plane.registry.verbs.preparation import Preparation, Prepared, Proposal
-from kubekit.plane.registry.verbs.results import Written
+from kubekit.plane.registry.verbs.results import WriteResult
 from kubekit.plane.registry.verbs.subresources import kept_back, part_of
-from kubekit.plane.registry.verbs.targets import Target
-from kubekit.plane.registry.verbs.validation import Unreadable, check_types, typed, warnings_of
+from kubekit.plane.registry.verbs.targets import WriteTarget
+from kubekit.plane.registry.verbs.validation import (
+    UndecodableDocument,
+    check_types,
+    typed,
+    warnings_of,
+)
 from kubekit.plane.store.records import ChangeType, Record
 from kubekit.plane.store.store import Moved
 
@@ -42,31 +47,31 @@ _VERSIONED: Final = frozenset(
 _TIES: Final = ("labels", "ownerReferences", "finalizers")
 
 
-class Change(msgspec.Struct, frozen=True):
+class ObjectChange(msgspec.Struct, frozen=True):
     """What a client wants of one object. ``wanted`` makes the new document of the present one.
 
     ``part`` is the subresource that limits what may change; empty means the object itself. The
     subresource that the client came through may be another one: a Scale changes the object.
     """
 
-    target: Target
+    target: WriteTarget
     wanted: Callable[[Document], object]
     part: str
     by_patch: bool
     door: str = ""
 
 
-class Updates:
+class UpdateLoop:
     """The verbs update and patch of one plane."""
 
-    def __init__(self, context: Context, preparation: Preparation) -> None:
+    def __init__(self, context: RegistryContext, preparation: Preparation) -> None:
         self._context = context
         self._preparation = preparation
 
-    async def carry_out(self, change: Change) -> Written:
+    async def carry_out(self, change: ObjectChange) -> WriteResult:
         """The object after the change. Nothing is written when nothing changes."""
         target = change.target
-        kind, key, race = target.kind, target.key, Race()
+        kind, key, race = target.kind, target.key, ConflictDeadline()
         while True:
             record = self._context.store.find(kind.storage, key)
             if record is None:
@@ -76,9 +81,9 @@ class Updates:
             prepared = await self._worked_out(change, record, old)
             new, warnings = prepared.document, prepared.warnings
             if _is_unchanged(old, new):
-                return Written(view_of(kind, record), warnings=warnings)
+                return WriteResult(view_of(kind, record), warnings=warnings)
             if target.options.dry_run:
-                return Written(record_of(kind, key, record.revision, new), warnings=warnings)
+                return WriteResult(record_of(kind, key, record.revision, new), warnings=warnings)
             gone = may_go(kind, new)
             # What lets an object go is not stored: who watches sees it go as it was.
             step, state = (ChangeType.DELETED, old) if gone else (ChangeType.MODIFIED, new)
@@ -91,14 +96,14 @@ class Updates:
                 continue
             if gone:
                 stored = record_of(kind, key, record.revision, new)
-            return Written(stored, warnings=warnings)
+            return WriteResult(stored, warnings=warnings)
 
-    async def _worked_out(self, change: Change, record: Record, old: Document) -> Prepared:
+    async def _worked_out(self, change: ObjectChange, record: Record, old: Document) -> Prepared:
         """The object as the change wants it."""
         kind = change.target.kind
         made = change.wanted(old)
         managed = None
-        if isinstance(made, Applied):
+        if isinstance(made, ApplyResult):
             made, managed = made
         try:
             wanted, received = _read(change, made)
@@ -131,11 +136,11 @@ class Updates:
                     managed=managed,
                 )
             )
-        except Unreadable as error:
+        except UndecodableDocument as error:
             raise _fault(change, error) from error
 
 
-def _read(change: Change, made: object) -> tuple[Document, Received]:
+def _read(change: ObjectChange, made: object) -> tuple[Document, Received]:
     """The document that is wanted, and its metadata."""
     try:
         wanted = check_type(change.target.kind, made)
@@ -144,7 +149,7 @@ def _read(change: Change, made: object) -> tuple[Document, Received]:
         raise _fault(change, error) from error
 
 
-def _check_missing(change: Change) -> None:
+def _check_missing(change: ObjectChange) -> None:
     """Refuse an update that cannot be read: it is read before it is known what it is about."""
     if change.by_patch or change.door:
         return
@@ -158,7 +163,7 @@ def _check_missing(change: Change) -> None:
     _check_readable(change, wanted, received)
 
 
-def _check_readable(change: Change, wanted: Document, received: Received) -> None:
+def _check_readable(change: ObjectChange, wanted: Document, received: Received) -> None:
     """Refuse what cannot be read, before anything else that is wrong with it."""
     target = change.target
     kind = target.kind
@@ -166,11 +171,11 @@ def _check_readable(change: Change, wanted: Document, received: Received) -> Non
     try:
         warnings_of(kind, target.options.field_validation, received, conformed)
         check_types(kind, conformed)
-    except Unreadable as error:
+    except UndecodableDocument as error:
         raise _fault(change, error) from error
 
 
-def _fault(change: Change, error: BadRequest) -> ApiError:
+def _fault(change: ObjectChange, error: BadRequest) -> ApiError:
     """A document that nobody can read is a bad request; one that a patch made is a bad patch."""
     if not change.by_patch:
         return error
@@ -178,7 +183,7 @@ def _fault(change: Change, error: BadRequest) -> ApiError:
     return errors.invalid(change.target.kind.resource, change.target.name, [fault])
 
 
-def _check_subject(change: Change, record: Record, old: Metadata, given: Metadata) -> None:
+def _check_subject(change: ObjectChange, record: Record, old: Metadata, given: Metadata) -> None:
     """Refuse a document that is about another object, or about another version of this one."""
     kind, name = change.target.kind, change.target.name
     check_namespace(kind, change.target.namespace, given)
@@ -203,7 +208,7 @@ def check_uid(kind: Kind, name: str, wanted: str, present: str) -> None:
         raise errors.conflict(kind.resource, name, why)
 
 
-def unborn(target: Target, document: Document) -> Document:
+def unborn(target: WriteTarget, document: Document) -> Document:
     """A document that was meant for an object which is not there, as one for a new object."""
     metadata = {**document["metadata"]}
     if uid := metadata.pop("uid", None):

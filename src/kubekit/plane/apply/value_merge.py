@@ -3,14 +3,14 @@
 from collections import deque
 from typing import Any, Final
 
-from kubekit.plane.apply.elements import SELF
+from kubekit.plane.apply.field_nodes import FieldNode, Free, Granular, Keyed, Leaf
 from kubekit.plane.apply.field_sets import LEAF, FieldSet, is_member, with_self
-from kubekit.plane.apply.nodes import Free, Granular, Keyed, Leaf, Node
+from kubekit.plane.apply.path_elements import SELF
 
 _HOLLOW: Final = object()
 
 
-def merged(node: Node | None, live: Any, config: Any) -> Any:  # noqa: ANN401 -- whatever JSON holds
+def merged(node: FieldNode | None, live: Any, config: Any) -> Any:  # noqa: ANN401 -- whatever JSON holds
     """The live value with the configuration in it. Neither is changed; the result shares both."""
     if isinstance(node, Free):
         return _merged_freely(node, live, config)
@@ -21,7 +21,7 @@ def merged(node: Node | None, live: Any, config: Any) -> Any:  # noqa: ANN401 --
     return config
 
 
-def without(node: Node | None, value: Any, gone: FieldSet) -> Any:  # noqa: ANN401
+def without(node: FieldNode | None, value: Any, gone: FieldSet) -> Any:  # noqa: ANN401
     """The value but for these fields and entries, each with all that is in it."""
     if isinstance(node, Free):
         node = node.of(value)
@@ -32,7 +32,7 @@ def without(node: Node | None, value: Any, gone: FieldSet) -> Any:  # noqa: ANN4
     return value
 
 
-def tidied(node: Node | None, before: Any, after: Any, wanted: FieldSet) -> Any:  # noqa: ANN401
+def tidied(node: FieldNode | None, before: Any, after: Any, wanted: FieldSet) -> Any:  # noqa: ANN401
     """The value without objects and lists that lost all they had, unless wanted for themselves."""
     if isinstance(node, Free):
         node = node.of(after)
@@ -51,7 +51,7 @@ def tidied(node: Node | None, before: Any, after: Any, wanted: FieldSet) -> Any:
     return {name: left for name, left in found.items() if left is not _HOLLOW}
 
 
-def with_nulls(node: Node | None, value: Any, config: Any) -> Any:  # noqa: ANN401
+def with_nulls(node: FieldNode | None, value: Any, config: Any) -> Any:  # noqa: ANN401
     """The value, with null where the configuration says so and nothing is left that was there."""
     if config is None:
         return None if value in ({}, []) else value
@@ -70,7 +70,7 @@ def with_nulls(node: Node | None, value: Any, config: Any) -> Any:  # noqa: ANN4
     return value
 
 
-def with_named(node: Node | None, fields: FieldSet) -> FieldSet:
+def with_named(node: FieldNode | None, fields: FieldSet) -> FieldSet:
     """The set and every object on the way to a member of it that the schema has a name for.
 
     Whoever owns a field of such an object keeps the object from being taken out; the entries of
@@ -85,7 +85,7 @@ def with_named(node: Node | None, fields: FieldSet) -> FieldSet:
     return fields
 
 
-def fitted(node: Node | None, fields: FieldSet) -> FieldSet:
+def fitted(node: FieldNode | None, fields: FieldSet) -> FieldSet:
     """The set after a change of the schema: what is one value now is owned as a whole."""
     if isinstance(node, Leaf):
         return LEAF
@@ -164,7 +164,7 @@ def _list_without(node: Keyed, value: list[Any], gone: FieldSet) -> list[Any]:
     return result
 
 
-def _left(node: Node | None, before: Any, after: Any, wanted: FieldSet, step: str) -> Any:  # noqa: ANN401
+def _left(node: FieldNode | None, before: Any, after: Any, wanted: FieldSet, step: str) -> Any:  # noqa: ANN401
     """What is left of a field or entry; `_HOLLOW` if nothing is and nobody wants just that."""
     below = wanted.get(step)
     left = tidied(node, before, after, below or LEAF)
@@ -180,7 +180,7 @@ def _named_field(node: Granular, step: str, below: FieldSet) -> FieldSet:
     return with_self(inner) if step[2:] in node.fields else inner
 
 
-def _child(node: Granular | Keyed, step: str) -> Node | None:
+def _child(node: Granular | Keyed, step: str) -> FieldNode | None:
     if isinstance(node, Keyed):
         return node.entry
     return node.fields.get(step[2:], node.element) if step.startswith("f:") else None

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from kubekit.plane.registry.definitions import creation
+from kubekit.plane.registry.definitions import definition_kind
 from tests.support.kubekit.definition_builders import SCHEMA, definition, version
 
 LABEL = (
@@ -46,7 +46,7 @@ def noted(note):
 
 
 def errors(document, old=None):
-    return [str(error) for error in creation.prepare(copy.deepcopy(document), old)]
+    return [str(error) for error in definition_kind.prepare(copy.deepcopy(document), old)]
 
 
 REFUSED = {
@@ -267,7 +267,7 @@ def test_what_is_right_is_taken(document):
 def prepared(document, old=None):
     """The document once it is complete."""
     made = copy.deepcopy(document)
-    assert creation.prepare(made, old) == []
+    assert definition_kind.prepare(made, old) == []
     return made
 
 
@@ -335,6 +335,6 @@ def test_parts_that_are_shared_with_the_old_one_stay_as_they_are():
     """What is replaced may still be compared with."""
     old = prepared(definition())
     before = copy.deepcopy(old)
-    creation.prepare({**old, "metadata": {**old["metadata"]}, "spec": {**old["spec"]}}, old)
+    definition_kind.prepare({**old, "metadata": {**old["metadata"]}, "spec": {**old["spec"]}}, old)
 
     assert old == before

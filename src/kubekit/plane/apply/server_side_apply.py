@@ -14,7 +14,7 @@ import msgspec
 
 from kubekit.api.errors import BadRequest
 from kubekit.api.structural.nodes import Document, has_more_values
-from kubekit.plane.apply import conflicts, faults, last_applied
+from kubekit.plane.apply import config_errors, conflicts, last_applied
 from kubekit.plane.apply.entries import (
     APPLY,
     Author,
@@ -25,11 +25,11 @@ from kubekit.plane.apply.entries import (
     identity_of,
     in_order,
 )
+from kubekit.plane.apply.field_nodes import Untrackable, equal
 from kubekit.plane.apply.field_sets import FieldSet, contains, difference, intersection, union
 from kubekit.plane.apply.managed_fields import first_applied_to
-from kubekit.plane.apply.merging import fitted, merged, tidied, with_named, with_nulls, without
-from kubekit.plane.apply.nodes import Untrackable, equal
 from kubekit.plane.apply.shapes import Shape
+from kubekit.plane.apply.value_merge import fitted, merged, tidied, with_named, with_nulls, without
 
 MOST_VALUES: Final = 100_000  # about a second, in which nobody else is served
 
@@ -37,7 +37,7 @@ _encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder().decode
 
 
-class Applied(NamedTuple):
+class ApplyResult(NamedTuple):
     """What an apply makes. The document has no managed fields; these belong into its metadata.
 
     The document shares parts of the live one and none of the configuration. If nothing changed,
@@ -50,7 +50,7 @@ class Applied(NamedTuple):
 
 def applied(
     shape: Shape, live: Document | None, config: Document, author: Author, *, force: bool = False
-) -> Applied:
+) -> ApplyResult:
     """The document and its managed fields after an apply; without ``live`` it is a new one.
 
     `BadRequest` for a configuration of which nobody could say which fields it has, `Conflict` for
@@ -74,7 +74,7 @@ def check(shape: Shape, config: Document) -> None:
     metadata = config.get("metadata")
     if isinstance(metadata, dict) and metadata.get("managedFields") is not None:
         raise BadRequest("metadata.managedFields must be nil")
-    if found := faults.told(shape.whole, config):
+    if found := config_errors.describe_errors(shape.whole, config):
         raise BadRequest(f"failed to create typed patch object ({_subject(config)}): {found}")
 
 
@@ -95,7 +95,7 @@ class _Apply:
             self._entries = first_applied_to(shape, self._live, author)
         self._fit()
 
-    def outcome(self, *, force: bool) -> Applied:
+    def outcome(self, *, force: bool) -> ApplyResult:
         own = identity_of(self._author, APPLY)
         last = next((entry for entry in self._entries if identity(entry) == own), None)
         others = [entry for entry in self._entries if entry is not last]
@@ -113,7 +113,7 @@ class _Apply:
         if self._author.manager == last_applied.MANAGER:
             document = last_applied.carried_on(document, self._config)
         mine = self._mine(last, owned, changed=self._is_changed(document))
-        return Applied(document, self._listed([mine, *kept]))
+        return ApplyResult(document, self._listed([mine, *kept]))
 
     def _merged(self) -> Document:
         result: Document = merged(self._shape.whole, self._live, self._config)

@@ -9,18 +9,18 @@ from kubekit.api.errors import AlreadyExists, NotFound
 from kubekit.client.options import PatchType
 from kubekit.client.transport import Document
 from kubekit.plane.registry import json_path
-from kubekit.plane.registry.context import Context
+from kubekit.plane.registry.context import RegistryContext
 from kubekit.plane.registry.encoding import decode, encode
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.patch import patches
 from kubekit.plane.registry.rules.request_options import check_plain_patch, check_write
 from kubekit.plane.registry.verbs import scales
-from kubekit.plane.registry.verbs.applies import MayCreate
-from kubekit.plane.registry.verbs.creates import Creates
-from kubekit.plane.registry.verbs.results import Written
+from kubekit.plane.registry.verbs.apply_handler import MayCreate
+from kubekit.plane.registry.verbs.create_handler import CreateHandler
+from kubekit.plane.registry.verbs.results import WriteResult
 from kubekit.plane.registry.verbs.subresources import check_subresource
-from kubekit.plane.registry.verbs.targets import Target
-from kubekit.plane.registry.verbs.updates import Change, Updates, unborn
+from kubekit.plane.registry.verbs.targets import WriteTarget
+from kubekit.plane.registry.verbs.update_loop import ObjectChange, UpdateLoop, unborn
 from kubekit.plane.store.records import Record
 
 # What an update makes where it is not there, as on a Kubernetes server.
@@ -35,17 +35,19 @@ _MADE: Final = frozenset(
 )
 
 
-class Writes:
+class UpdateHandler:
     """Update and patch of one plane, on objects and on their subresources."""
 
-    def __init__(self, context: Context, updates: Updates, creates: Creates) -> None:
+    def __init__(
+        self, context: RegistryContext, updates: UpdateLoop, creates: CreateHandler
+    ) -> None:
         self._context = context
         self._updates = updates
         self._creates = creates
 
     async def update(
-        self, target: Target, document: Document, subresource: str, may_create: MayCreate
-    ) -> Written:
+        self, target: WriteTarget, document: Document, subresource: str, may_create: MayCreate
+    ) -> WriteResult:
         """The object, replaced by the document as far as the subresource reaches.
 
         Some kinds are made by an update where they are not there, unless ``may_create`` raises.
@@ -65,8 +67,8 @@ class Writes:
                     raise
 
     async def patch(
-        self, target: Target, patch_type: PatchType, patch: object, subresource: str
-    ) -> Written:
+        self, target: WriteTarget, patch_type: PatchType, patch: object, subresource: str
+    ) -> WriteResult:
         """The object, changed as the patch says as far as the subresource reaches."""
         kind = target.kind
         check_plain_patch(target.options)
@@ -78,28 +80,32 @@ class Writes:
             by_patch=True,
         )
 
-    def _is_there(self, target: Target) -> bool:
+    def _is_there(self, target: WriteTarget) -> bool:
         return self._context.store.find(target.kind.storage, target.key) is not None
 
     async def _write(
         self,
-        target: Target,
+        target: WriteTarget,
         subresource: str,
         wanted: Callable[[Document], object],
         *,
         by_patch: bool,
-    ) -> Written:
+    ) -> WriteResult:
         check_write(target.options)
         check_subresource(target.kind, subresource)
         if subresource != "scale":
-            return await self._updates.carry_out(Change(target, wanted, subresource, by_patch))
+            return await self._updates.carry_out(
+                ObjectChange(target, wanted, subresource, by_patch)
+            )
         resource = target.kind.resource
 
         def scaled(old: Document) -> object:
             scale = wanted(scales.scale_of(resource, old))
             return scales.with_scale(resource, old, scale)
 
-        written = await self._updates.carry_out(Change(target, scaled, "", by_patch, door="scale"))
+        written = await self._updates.carry_out(
+            ObjectChange(target, scaled, "", by_patch, door="scale")
+        )
         return replace(written, record=scale_record(target.kind, written.record))
 
 
