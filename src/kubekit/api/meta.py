@@ -1,7 +1,7 @@
 """What every object carries: identity, ownership, labels, and conditions."""
 
 from datetime import datetime
-from typing import Annotated, ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal, TypeVar
 
 import msgspec
 
@@ -109,6 +109,9 @@ class Object(Wire, frozen=True, kw_only=True):
         )
 
 
+K = TypeVar("K", bound=Object)
+
+
 class Condition(Wire, frozen=True, kw_only=True):
     """One thing that is true, false or not known of an object, and why."""
 
@@ -176,6 +179,27 @@ class ListMeta(Wire, frozen=True, kw_only=True):
     resource_version: str = ""
     continue_: str = msgspec.field(default="", name="continue")
     remaining_item_count: int | None = None
+
+
+def with_metadata(obj: K, **changes: object) -> K:
+    """The object with these fields of its metadata replaced."""
+    return msgspec.structs.replace(obj, metadata=msgspec.structs.replace(obj.metadata, **changes))
+
+
+def with_spec(obj: K, **changes: object) -> K:
+    """The object with these fields of its spec replaced."""
+    return _with_part(obj, "spec", changes)
+
+
+def with_status(obj: K, **changes: object) -> K:
+    """The object with these fields of its status replaced."""
+    return _with_part(obj, "status", changes)
+
+
+def _with_part(obj: K, part: str, changes: dict[str, object]) -> K:
+    return msgspec.structs.replace(
+        obj, **{part: msgspec.structs.replace(getattr(obj, part), **changes)}
+    )
 
 
 Selector = Annotated[LabelSelector, ATOMIC_MAP]
