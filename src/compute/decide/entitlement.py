@@ -43,7 +43,7 @@ class Answer:
     """The status of an entitlement, and when it may become another by itself."""
 
     status: ServiceEntitlementStatus
-    look_again_after: timedelta | None = None
+    requeue_after: timedelta | None = None
 
 
 def read_settings(data: Mapping[str, str], known: Settings | None) -> tuple[Settings, list[str]]:

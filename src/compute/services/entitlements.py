@@ -62,7 +62,7 @@ class Entitlements:
         )
         told = msgspec.structs.replace(entitlement, status=answer.status)
         await plane.client.patch_status(entitlement, told)
-        return Result(look_again_after=answer.look_again_after)
+        return Result(requeue_after=answer.requeue_after)
 
     def settings(self, core: Cluster) -> Settings:
         """The settings of now. What is wrong with them is said once for each version of them."""

@@ -105,7 +105,7 @@ class Projects:
             project, removal = await self._empty(core, project)
             now = self._environment.now()
             if not removal.is_over(now):
-                return Result(look_again_after=removal.requeue_after(now))
+                return Result(requeue_after=removal.requeue_after(now))
             await self._complete(core, project, removal)
         await self._keeper.remove(name)
         await release(core.client, project, finalizers.PROJECT)

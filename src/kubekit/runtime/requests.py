@@ -40,7 +40,7 @@ class Request(msgspec.Struct, frozen=True, order=True, gc=False):
 class Result:
     """How a pass ended well. An exception is how it ended badly, and brings its own back-off."""
 
-    look_again_after: timedelta | None = None
+    requeue_after: timedelta | None = None
 
 
 DONE: Final = Result()

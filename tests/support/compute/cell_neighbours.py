@@ -132,7 +132,7 @@ class Machines:
             return DONE
         left = self._left(instance)
         if left > 0:
-            return Result(look_again_after=timedelta(seconds=left))
+            return Result(requeue_after=timedelta(seconds=left))
         if instance.deleting:
             await cluster.client.patch(instance, with_meta(instance, finalizers=()))
         else:

@@ -21,7 +21,7 @@ from compute.decide.quota.claims import (
     refusal,
     requests,
 )
-from compute.decide.quota.polling import look_again_after
+from compute.decide.quota.polling import requeue_after
 from compute.decide.quota.releases import (
     Ending,
     Hold,
@@ -72,12 +72,12 @@ __all__ = [
     "holders",
     "judge",
     "leaked",
-    "look_again_after",
     "outlived",
     "refusal",
     "release",
     "released",
     "requests",
+    "requeue_after",
     "size",
     "slot_stays",
 ]

@@ -12,7 +12,7 @@ _PATIENCE: Final = (
 _LONGEST_PATIENCE: Final = timedelta(seconds=300)
 
 
-def look_again_after(created: datetime | None, now: datetime) -> timedelta:
+def requeue_after(created: datetime | None, now: datetime) -> timedelta:
     """The safety net under lost events, while quota is not granted.
 
     Counted from creation and not from the last try, so that a restarted controller does not go

@@ -28,7 +28,7 @@ from compute.decide.quota.claims import (
     asks_alike,
     made_elsewhere,
 )
-from compute.decide.quota.polling import look_again_after
+from compute.decide.quota.polling import requeue_after
 from compute.decide.ranking import Candidate
 from compute.decide.scheduling_gates import closed
 from kubekit.api.meta import Condition, ConditionStatus, Object
@@ -64,7 +64,7 @@ class Verdict:
 
     condition: Condition
     action: Action = Keep()
-    look_again_after: timedelta | None = None
+    requeue_after: timedelta | None = None
     event: Reason | None = None
 
 
@@ -102,7 +102,7 @@ def judge(instance: Instance, outcome: Outcome, now: datetime) -> Verdict:
     return Verdict(
         condition=said.condition(ConditionType.QUOTA_GRANTED, instance.metadata.generation, now),
         action=ruling.action,
-        look_again_after=None if settled else _patience(instance, outcome, ruling, now),
+        requeue_after=None if settled else _patience(instance, outcome, ruling, now),
         event=_warning(instance, ruling, told),
     )
 
@@ -130,7 +130,7 @@ def _patience(instance: Instance, outcome: Outcome, ruling: _Ruling, now: dateti
         waits.append(claim.deletion_timestamp or claim.creation_timestamp or now)
     elif isinstance(outcome, Failed) and _is_starting(outcome, now):
         waits.append(outcome.since or now)
-    return look_again_after(max(waits), now)
+    return requeue_after(max(waits), now)
 
 
 def _ruling(instance: Instance, outcome: Outcome, now: datetime) -> _Ruling:
@@ -229,7 +229,7 @@ def _denied(instance: Instance, claim: ResourceClaim, said: Condition, now: date
     There are quota services that never look at a denied claim twice, so that more quota helps only
     a new one. One whose requests are all pending is still in the line, and would lose its place.
     """
-    pause = look_again_after(instance.metadata.creation_timestamp, now)
+    pause = requeue_after(instance.metadata.creation_timestamp, now)
     again = _age(claim, now) >= max(pause, _BETWEEN_TRIES) and not _is_in_line(claim)
     invalid = said.reason == Reason.VALIDATION_FAILED
     return _Ruling(

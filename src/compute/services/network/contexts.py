@@ -33,7 +33,7 @@ from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import Source, mapped, own
 
 # An Instance that outlives its deployment's binding is not watched from here.
-_WHILE_USED: Final = Result(look_again_after=timedelta(seconds=30))
+_WHILE_USED: Final = Result(requeue_after=timedelta(seconds=30))
 
 
 def context(binding: NetworkBinding, home: Identity) -> NetworkContext:

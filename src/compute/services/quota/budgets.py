@@ -50,13 +50,13 @@ class Keeper:
         if desk is None:
             return DONE
         if not await desk.is_fresh():
-            return Result(look_again_after=_BEHIND)
+            return Result(requeue_after=_BEHIND)
         owed = desk.book.owed(desk.ledger.reserved)
         if owed:
             return await self._keep_promises(desk, owed)
         pause = self._promised.get(desk.name, desk.now - _PACE) + _PACE - desk.now
         if pause > timedelta():
-            return Result(look_again_after=pause)
+            return Result(requeue_after=pause)
         return await self._serve(desk)
 
     def _desk(self, request: Request) -> Desk | None:
@@ -80,9 +80,9 @@ class Keeper:
         """
         waited = desk.now - desk.ledger.written
         if desk.ledger.holder != self._holder and waited < _PATIENCE:
-            return Result(look_again_after=_PATIENCE - waited)
+            return Result(requeue_after=_PATIENCE - waited)
         told = await desk.grant(owed)
-        return Result(look_again_after=_PACE if told else _BEHIND)
+        return Result(requeue_after=_PACE if told else _BEHIND)
 
     async def _serve(self, desk: Desk) -> Result:
         """One batch: those whose turn it is get theirs, the others who are new are told no."""
@@ -108,8 +108,8 @@ class Keeper:
         due = await self._buckets.keep(desk, valid, registered)
         await self._leaks.look(desk.cluster, desk.book)
         if not (valid or others):
-            return Result(look_again_after=due)
-        return Result(look_again_after=_PACE if told else _BEHIND)
+            return Result(requeue_after=due)
+        return Result(requeue_after=_PACE if told else _BEHIND)
 
     async def _turn_down(
         self,

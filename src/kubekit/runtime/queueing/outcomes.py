@@ -63,7 +63,7 @@ class Endings:
         """The end of a pass that came to it."""
         if not isinstance(result, Result):  # what a type checker would have told
             raise TypeError(f"reconcile answered {result!r}; return DONE or a Result")
-        after = result.look_again_after
+        after = result.requeue_after
         self._forget(request)
         if after is None:
             return DONE

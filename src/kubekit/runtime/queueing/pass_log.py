@@ -39,7 +39,7 @@ class PassLog:
             "writes": made.writes,
         }
         if ending.again is not None:
-            about["look_again_after"] = round(ending.again, 3)
+            about["requeue_after"] = round(ending.again, 3)
         if ending.error is not None:
             about["error"] = _words(ending.error)
         _log.log(level, "pass", extra=about, exc_info=self._traceback(ending))

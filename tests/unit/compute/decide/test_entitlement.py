@@ -64,7 +64,7 @@ def test_what_becomes_of_an_entitlement(entitlement, settings, phase, reason, ag
     ready = find(found.status.conditions, "Ready")
     assert ready is not None
     assert (found.status.phase, ready.reason) == (phase, reason)
-    wait = found.look_again_after
+    wait = found.requeue_after
     assert (wait.total_seconds() if wait else None) == again
     assert (found.status.entitled_at == NOW) is (phase == "Active")
     assert (found.status.origin, found.status.observed_generation) == ("Direct", 1)

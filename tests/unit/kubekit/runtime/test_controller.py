@@ -205,7 +205,7 @@ def test_a_fight_is_left_alone_for_as_long_as_it_says(tmp_path, caplog):
     reconciler = failing(Fight("two write it", 300.0))
     told_of(tmp_path, reconciler, seconds=299)
     assert reconciler.names.count("one") == 1
-    assert lines(caplog)[0].look_again_after == 300.0
+    assert lines(caplog)[0].requeue_after == 300.0
 
 
 @pytest.mark.parametrize(
@@ -235,11 +235,11 @@ def test_each_pass_leaves_one_line(tmp_path, caplog):
 
     assert (first.controller, first.result, first.error) == ("minder", "error", "Unavailable: away")
     assert first.levelname == "ERROR"
-    assert first.look_again_after < 0.01
+    assert first.requeue_after < 0.01
     assert (second.result, second.writes, second.levelname) == ("done", 0, "INFO")
     assert getattr(second, "pass") > getattr(first, "pass")
     assert second.seconds == 0.0
-    assert not hasattr(second, "look_again_after")
+    assert not hasattr(second, "requeue_after")
 
 
 def test_the_level_of_quiet_passes_can_be_set(tmp_path, caplog):

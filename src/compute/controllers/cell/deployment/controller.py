@@ -94,7 +94,7 @@ class Deployments:
             return DONE
         early = self._pace.early(request)
         if early is not None and not self._is_due(request, cluster, deployment):
-            return Result(look_again_after=early)
+            return Result(requeue_after=early)
         work, done = await self._look(request, cluster, deployment)
         crowded = bool(work.crowd) and done.refused is None
         room_at = sum(map(is_begun, done.instances)) // 2 if crowded else _NEVER
@@ -102,7 +102,7 @@ class Deployments:
         to_count = work.settled or crowded
         self._pace.looked(request, len(done.instances), to_count=to_count)
         later = work.patience or self._reports.early(request)
-        return Result(look_again_after=later or (_CROWDED if crowded else None))
+        return Result(requeue_after=later or (_CROWDED if crowded else None))
 
     def _is_due(self, request: Request, cluster: Cluster, deployment: WorkloadDeployment) -> bool:
         """Whether there is more to do than to count: another wish, or half a wave is through."""

@@ -111,7 +111,7 @@ class ForgottenClaims:
             return DONE
         if not self._is_leaked(claim, None, _cached_deployment(cell, *slot)):
             ours = claim.metadata.labels.get(labels.SOURCE_CLUSTER) == self._name
-            return Result(look_again_after=_EMPTY_SLOT if ours and not claim.deleting else None)
+            return Result(requeue_after=_EMPTY_SLOT if ours and not claim.deleting else None)
         return await self._returned(project, cell, claim)
 
     async def _returned(self, project: Cluster, cell: Cluster, claim: ResourceClaim) -> Result:
@@ -124,7 +124,7 @@ class ForgottenClaims:
         instance = await cell.client.find(Instance, slot[1], slot[0])
         deployment = await _live_deployment(cell, *slot)
         if not self._is_leaked(live, instance, deployment):
-            return Result(look_again_after=_EMPTY_SLOT)
+            return Result(requeue_after=_EMPTY_SLOT)
         self._given_back[project.name, meta.namespace, meta.name] = live.metadata.uid
         unchanged = DeleteOptions(resource_version=live.metadata.resource_version)
         with suppress(NotFound):

@@ -117,7 +117,7 @@ class InstanceReconciler:
         except (AlreadyExists, Conflict):
             if not waits(instance):
                 raise
-            return Result(look_again_after=_SOON)
+            return Result(requeue_after=_SOON)
 
     async def _served(self, cell: Cluster, instance: Instance) -> Result:
         if self._settings.quota:
@@ -125,15 +125,15 @@ class InstanceReconciler:
         now, moment = self._environment.now(), self._usual.moment
         verdict = await self._gate.evaluate(cell, instance)
         instance, verdict = await self._let_through(cell, instance, verdict)
-        told, later = self._judged(cell, instance, verdict), verdict.look_again_after
+        told, later = self._judged(cell, instance, verdict), verdict.requeue_after
         if later is not None:  # it is told of an answer: this is for when that is lost
             later = max(later, _UNHEARD)
         if unsaid := settling.may_go_unsaid(instance, told, now, moment):
-            return Result(look_again_after=min(unsaid, later or unsaid))
+            return Result(requeue_after=min(unsaid, later or unsaid))
         if await self._said(cell, instance, told) and verdict.event:
             self._figures.failed(verdict.event)
             self._warn(cell, instance, verdict.event, verdict.condition.message, "EvaluateQuota")
-        return Result(look_again_after=later)
+        return Result(requeue_after=later)
 
     async def _let_through(
         self, cell: Cluster, instance: Instance, verdict: Verdict
@@ -165,7 +165,7 @@ class InstanceReconciler:
         if left:  # by whoever stops the machine; he tells by letting go
             return DONE
         asked, now = instance.metadata.deletion_timestamp, self._environment.now()
-        return Result(look_again_after=quota.look_again_after(asked, now))
+        return Result(requeue_after=quota.requeue_after(asked, now))
 
     async def _said(self, cell: Cluster, instance: Instance, told: tuple[Condition, ...]) -> bool:
         """Have the status say what is so. Whether it did not yet."""

@@ -163,8 +163,8 @@ class QuotaGate:
         verdict = quota.judge(instance, outcome, now)
         if not waits(instance) or not _is_away(outcome):
             return verdict
-        soon = min(verdict.look_again_after or _UNHEARD, _UNHEARD)
-        return replace(verdict, look_again_after=soon)
+        soon = min(verdict.requeue_after or _UNHEARD, _UNHEARD)
+        return replace(verdict, requeue_after=soon)
 
     def _dated(self, instance: Instance, outcome: Outcome, now: datetime) -> Outcome:
         """The outcome, with the time since when there is no answer.
@@ -184,7 +184,7 @@ class QuotaGate:
         if claim is None or waits(instance) or quota.outlived(claim, desk.wanted):
             return None
         verdict = quota.judge(instance, desk.found(claim), now)
-        return desk.found(claim) if verdict.look_again_after is None else None
+        return desk.found(claim) if verdict.requeue_after is None else None
 
     async def _sought(self, desk: _Desk) -> Outcome:
         """The outcome of looking for the claim; where nobody answers, the slot's grant counts."""

@@ -74,7 +74,7 @@ class WriteBackReconciler:
             self._settling.forget(request)
             return await self._withdrawn(cell, hub, copy)
         if left := self._settling.left(request, instance):
-            return Result(look_again_after=left)
+            return Result(requeue_after=left)
         identity = project_identities.identity(cell, request.namespace)
         name = joins.deployment_name(instance)
         owner = hub.informers.of(WorkloadDeployment).cache.get(request.namespace, name)
@@ -129,7 +129,7 @@ class WriteBackReconciler:
         if bound.get(name) == self._name:
             await self._take_over(hub, owner)
         in_the_way = copy is not None and not plan.writes and self._is_anothers(copy)
-        return Result(look_again_after=_IN_THE_WAY) if in_the_way else DONE
+        return Result(requeue_after=_IN_THE_WAY) if in_the_way else DONE
 
     async def _bound(self, hub: Cluster, owner: WorkloadDeployment) -> dict[str, str]:
         """The cell that the engine has chosen for a deployment, by the deployment's name."""

@@ -30,7 +30,7 @@ from kubekit.runtime.reporting.events import Recorder
 from kubekit.runtime.requests import DONE, Result
 
 _log: Final = logging.getLogger(__name__)
-_SOON: Final = Result(look_again_after=timedelta(seconds=1))
+_SOON: Final = Result(requeue_after=timedelta(seconds=1))
 # A cell may answer and yet do nothing, when whoever works there is away. That is no reason to keep
 # a project from being emptied: the cell clears up when he is back.
 _PATIENCE: Final = 300.0  # seconds
@@ -85,7 +85,7 @@ class Withdrawal:
         if left <= 0:
             return None
         if any([await teardown_check.is_leaving(link, deployment, room) for room in rooms]):
-            return Result(look_again_after=timedelta(seconds=left))
+            return Result(requeue_after=timedelta(seconds=left))
         if any([await teardown_check.is_left(link, deployment, room) for room in rooms]):
             return _SOON
         return None

@@ -40,7 +40,7 @@ from kubekit.runtime.requests import DONE, Request, Result
 NAME: Final = "workload"
 # Each city tells how far it is many times on its way up, and all may be on their way at once.
 _SETTINGS: Final = ControllerSettings(storm=5000)
-_SOON: Final = Result(look_again_after=timedelta(seconds=5))  # for what no change may tell of
+_SOON: Final = Result(requeue_after=timedelta(seconds=5))  # for what no change may tell of
 
 
 def controllers(
@@ -108,7 +108,7 @@ class WorkloadReconciler:
         if workload.deleting:
             return await self._remove(project, workload)
         if early := self._pace.early(request):
-            return Result(look_again_after=early)
+            return Result(requeue_after=early)
         workload = await commit.hold(project.client, workload, finalizers.WORKLOAD)
         refusals = Refusals()
         with refusals.noted():
@@ -228,5 +228,5 @@ class WorkloadReconciler:
 
 def _sooner(result: Result, wait: timedelta | None) -> Result:
     """The result, with the next look after so long at the latest."""
-    waits = [each for each in (result.look_again_after, wait) if each is not None]
-    return Result(look_again_after=min(waits, default=None))
+    waits = [each for each in (result.requeue_after, wait) if each is not None]
+    return Result(requeue_after=min(waits, default=None))

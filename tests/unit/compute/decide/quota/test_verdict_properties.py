@@ -21,7 +21,7 @@ from compute.decide.quota import (
     Raced,
     asks_alike,
     judge,
-    look_again_after,
+    requeue_after,
 )
 from kubekit.api.meta import ConditionStatus
 from tests.support.compute.builders import NOW, condition, instance
@@ -160,7 +160,7 @@ def test_what_is_not_settled_is_looked_at_again(of, outcome):
     """Nothing waits for an event alone, and no claim is deleted but the one that was read."""
     got = judge(of, outcome, NOW)
 
-    assert got.look_again_after is not None or got.condition.status == "True"
+    assert got.requeue_after is not None or got.condition.status == "True"
     if isinstance(got.action, DeleteClaim):
         assert isinstance(outcome, Found)
         assert got.action.uid == outcome.claim.metadata.uid
@@ -172,4 +172,4 @@ def test_the_safety_net_never_narrows(one, other):
     """The older the Instance, the longer the pause, however often it was looked at."""
     young, old = sorted((one, other))
 
-    assert look_again_after(NOW - young, NOW) <= look_again_after(NOW - old, NOW)
+    assert requeue_after(NOW - young, NOW) <= requeue_after(NOW - old, NOW)

@@ -23,7 +23,7 @@ from compute.decide.quota import (
     Verdict,
     gate_opens,
     judge,
-    look_again_after,
+    requeue_after,
 )
 from tests.support.compute.builders import NOW, condition, instance
 from tests.support.compute.quota_builders import found, gated, new_claim, running, stored
@@ -225,7 +225,7 @@ def test_what_runs_does_not_take_the_claim_of_the_cell_it_was_moved_to(theirs):
 
     assert said(got) == ("True", Reason.QUOTA_AVAILABLE)
     assert got.action == Keep()
-    assert got.look_again_after == timedelta(seconds=300)
+    assert got.requeue_after == timedelta(seconds=300)
 
 
 def test_what_runs_keeps_the_claim_it_runs_on():
@@ -261,7 +261,7 @@ def test_w13_a_grant_outlives_an_outage_of_the_quota_service(outcome):
 
     assert said(got) == ("True", Reason.QUOTA_AVAILABLE)
     assert got.condition.message.startswith("Granted earlier")
-    assert got.look_again_after == SECOND
+    assert got.requeue_after == SECOND
 
 
 @pytest.mark.parametrize("told", [(), NEW_INSTANCE_STATUS.conditions], ids=["nothing", "new"])
@@ -330,7 +330,7 @@ def test_a_service_that_starts_is_no_outage(silent, expected):
 
     assert said(got) == expected
     assert (got.event is None) == (silent < 10)
-    assert (got.look_again_after == SECOND) == (silent < 10)
+    assert (got.requeue_after == SECOND) == (silent < 10)
 
 
 def test_an_outage_that_was_reported_stands_after_a_restart():
@@ -386,7 +386,7 @@ def test_a_denied_claim_is_asked_again_when_budget_may_have_freed(age, claim_age
 
     assert got.action == (TAKE_BACK if again else Keep())
     assert said(got) == ("False", Reason.QUOTA_EXCEEDED)
-    assert got.look_again_after is not None
+    assert got.requeue_after is not None
 
 
 def test_a_denial_is_told_in_the_services_words():
@@ -435,29 +435,29 @@ def test_a_lack_of_budget_replaces_a_denial():
 )
 def test_the_safety_net_widens_with_age(age, expected):
     """Looks are counted from creation: often at first, every five minutes in the end."""
-    assert look_again_after(NOW, later(age)) == timedelta(seconds=expected)
+    assert requeue_after(NOW, later(age)) == timedelta(seconds=expected)
 
 
 def test_an_object_without_a_creation_time_is_new():
     """What the server has not stamped yet has not waited."""
-    assert look_again_after(None, NOW) == SECOND
+    assert requeue_after(None, NOW) == SECOND
     unstamped = instance(gates=(gates.QUOTA,), creation_timestamp=None)
-    assert judge(unstamped, found(new_claim()), NOW).look_again_after == SECOND
+    assert judge(unstamped, found(new_claim()), NOW).requeue_after == SECOND
     assert judge(gated(), found(stored(None, made=None)), NOW).action == Keep()
 
 
 @pytest.mark.parametrize("outcome", [found(stored()), Disabled()])
 def test_a_settled_grant_needs_no_safety_net(outcome):
     """Once granted, only an event brings the Instance back."""
-    assert judge(gated(), outcome, NOW).look_again_after is None
+    assert judge(gated(), outcome, NOW).requeue_after is None
 
 
 def test_a_lost_race_is_looked_at_again_at_once():
     """Even an old Instance need not wait for its slow net when the claim has just been made."""
     old = instance(gates=(gates.QUOTA,), creation_timestamp=later(-86400))
 
-    assert judge(old, Raced(), NOW).look_again_after == SECOND
-    assert judge(old, OUTAGE, NOW).look_again_after == timedelta(seconds=300)
+    assert judge(old, Raced(), NOW).requeue_after == SECOND
+    assert judge(old, OUTAGE, NOW).requeue_after == timedelta(seconds=300)
 
 
 @pytest.mark.parametrize(
@@ -479,7 +479,7 @@ def test_w48_an_old_instance_whose_claim_is_new_is_looked_at_soon(outcome, secon
     """Where no event tells of an answer, asking again after a denial must not take three pauses."""
     old = instance(gates=(gates.QUOTA,), creation_timestamp=later(-86400))
 
-    assert judge(old, outcome, NOW).look_again_after == timedelta(seconds=seconds)
+    assert judge(old, outcome, NOW).requeue_after == timedelta(seconds=seconds)
 
 
 @pytest.mark.parametrize(
