@@ -28,7 +28,7 @@ from kubekit.plane.registry.schema.conformance import (
 from tests.support.compute import served_kinds
 from tests.support.generated import conformance_strategies, depth, structural_strategies
 
-ROOT = Path(__file__).parents[5]
+ROOT = Path(__file__).parents[6]
 FILES = (
     *(ROOT / "examples").glob("*.yaml"),
     ROOT / "tests/unit/compute/api/documents/compute.yaml",

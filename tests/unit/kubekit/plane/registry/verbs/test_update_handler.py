@@ -15,6 +15,7 @@ from kubekit.api.errors import (
 )
 from kubekit.client.options import PatchType, WriteOptions
 from kubekit.plane.registry.admission import Attempt
+from kubekit.plane.registry.verbs.results import WriteResult
 from tests.support.kubekit.registry_builders import SPACE, World, document_of, scenario, version
 
 RED = {"color": "red"}
@@ -106,7 +107,7 @@ async def test_of_two_updates_from_one_version_one_wins(world: World):
         *(world.widgets.update({**made, "spec": {"color": c}}) for c in ("red", "blue")),
         return_exceptions=True,
     )
-    assert [type(result).__name__ for result in results] == ["Written", "Conflict"]
+    assert [type(result) for result in results] == [WriteResult, Conflict]
 
 
 @scenario
