@@ -4,7 +4,7 @@
     .venv/bin/python bench/clients.py --seconds 1 --only ours,aiohttp
 
 The server is `compute plane` as a process of its own, the same for all. Each client is a process
-too and takes its turn in every round; what is shown is the median. All run on uvloop, ask for the
+too and is measured in every round; the table shows the median. All run on uvloop, ask for the
 same object from 16 tasks, and then watch the same changes, which the server has in its memory.
 """
 
@@ -57,7 +57,7 @@ class Target(msgspec.Struct, frozen=True):
     seconds: float
 
 
-class Found(msgspec.Struct, frozen=True):
+class Costs(msgspec.Struct, frozen=True):
     """What one client reached in one round."""
 
     gets: float
@@ -86,11 +86,11 @@ def main(arguments: Sequence[str]) -> int:
         ours(Path(folder) / "plane") as server,
     ):
         target = _prepared(server, Path(folder), options.seconds)
-        rounds: dict[str, list[Found]] = {name: [] for name in options.only}
+        rounds: dict[str, list[Costs]] = {name: [] for name in options.only}
         for _ in range(options.rounds):
-            for name, found in rounds.items():
-                found.append(_in_process(name, target))
-    print(_table({name: _medians(found) for name, found in rounds.items()}))
+            for name, results in rounds.items():
+                results.append(_in_process(name, target))
+    print(_table({name: _medians(results) for name, results in rounds.items()}))
     return 0
 
 
@@ -109,11 +109,11 @@ def _target_of(options: argparse.Namespace) -> Target:
     return msgspec.json.decode(options.target, type=Target)
 
 
-def _in_process(name: str, target: Target) -> Found:
+def _in_process(name: str, target: Target) -> Costs:
     command = [sys.executable, __file__, "--client", name]
     shown = msgspec.json.encode(target).decode()
     done = subprocess.run([*command, "--target", shown], check=True, capture_output=True, cwd=_ROOT)
-    return msgspec.json.decode(done.stdout, type=Found)
+    return msgspec.json.decode(done.stdout, type=Costs)
 
 
 def _prepared(server: Server, folder: Path, seconds: float) -> Target:
@@ -135,15 +135,15 @@ def _prepared(server: Server, folder: Path, seconds: float) -> Target:
     return Target(config, target.url, target.token, target.ca, since, seconds)
 
 
-def _measured(name: str, target: Target) -> Found:
+def _measured(name: str, target: Target) -> Costs:
     imported = _cpu(f"import {_IMPORTS[name]}") - _cpu("pass")
     import uvloop  # noqa: PLC0415 - not part of what the import costs
 
-    async def run() -> Found:
+    async def run() -> Costs:
         async with _DOORS[name](target) as door:
             gets = await _rate(target.seconds, lambda until: _getting(door, until))
             events = await _rate(target.seconds, lambda until: _watching(door, until))
-            return Found(*gets, *events, imported)
+            return Costs(*gets, *events, imported)
 
     return uvloop.run(run())
 
@@ -159,9 +159,9 @@ def _cpu(code: str) -> float:
 async def _rate(seconds: float, work: Callable[[float], Awaitable[int]]) -> tuple[float, float]:
     """How many a second, and the CPU for each, in microseconds."""
     await work(time.perf_counter() + seconds / 5)  # to warm up
-    begun, busy = time.perf_counter(), time.process_time()
-    count = await work(begun + seconds)
-    took = time.perf_counter() - begun
+    started, busy = time.perf_counter(), time.process_time()
+    count = await work(started + seconds)
+    took = time.perf_counter() - started
     return count / took, 1e6 * (time.process_time() - busy) / count
 
 
@@ -303,16 +303,16 @@ _DOORS: Final[dict[str, Callable[[Target], Any]]] = {
 }
 
 
-def _medians(rounds: Sequence[Found]) -> Found:
-    columns = zip(*(msgspec.structs.astuple(found) for found in rounds), strict=True)
-    return Found(*(median(column) for column in columns))
+def _medians(rounds: Sequence[Costs]) -> Costs:
+    columns = zip(*(msgspec.structs.astuple(result) for result in rounds), strict=True)
+    return Costs(*(median(column) for column in columns))
 
 
-def _table(found: dict[str, Found]) -> str:
+def _table(results: dict[str, Costs]) -> str:
     """A line for each client; in brackets how many times worse than the first."""
     header = ("client", "gets/s", "CPU µs/get", "events/s", "CPU µs/event", "import ms")
-    first = next(iter(found.values()))
-    lines = [header, *((name, *_cells(one, first)) for name, one in found.items())]
+    first = next(iter(results.values()))
+    lines = [header, *((name, *_cells(one, first)) for name, one in results.items())]
     widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
     return "\n".join(
         "  ".join(cell.rjust(width) for cell, width in zip(line, widths, strict=True))
@@ -320,7 +320,7 @@ def _table(found: dict[str, Found]) -> str:
     )
 
 
-def _cells(one: Found, first: Found) -> Iterator[str]:
+def _cells(one: Costs, first: Costs) -> Iterator[str]:
     for value, best, better in (
         (one.gets, first.gets, "higher"),
         (one.get_cpu, first.get_cpu, "lower"),

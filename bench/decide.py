@@ -1,7 +1,7 @@
 """What one pass over a deployment costs: decode its Instances, plan, and sum up the status.
 
     make bench                                 a table
-    .venv/bin/python bench/decide.py --json    the same figures for a program
+    .venv/bin/python bench/decide.py --json    the same numbers as JSON
 
 CPU time of this thread, the best of several rounds, so that a busy machine matters little. Decoding
 is compared with the standard library's ``json`` on the same bytes in the same run; the ratio travels
@@ -54,7 +54,7 @@ NETWORK: Final = rollup.NetworkVerdict(ready=True)
 
 
 def main() -> int:
-    """Measure every size and print what was found."""
+    """Measure every size and print the results."""
     results = [_measure(size) for size in SIZES]
     phases = ("decode", "plan", "status", "total")
     exponents = {
@@ -71,8 +71,8 @@ def main() -> int:
             f" {r['decode'] / r['json']:>7.2f} {each['plan']:>8.0f} {each['status']:>8.0f}"
             f" {each['total']:>8.0f}"
         )
-    told = "   ".join(f"{phase} {value:.2f}" for phase, value in exponents.items())
-    print(f"growth exponent      {told}")
+    slopes = "   ".join(f"{phase} {value:.2f}" for phase, value in exponents.items())
+    print(f"growth exponent      {slopes}")
     return 0
 
 
@@ -81,28 +81,28 @@ def _measure(size: int) -> dict[str, Any]:
     wire = [msgspec.json.encode(_instance(deployment, ordinal)) for ordinal in range(size)]
     decoder = msgspec.json.Decoder(Instance)
     instances = [decoder.decode(each) for each in wire]
-    turns = max(1, INSTANCES_PER_ROUND // size)
+    repeats = max(1, INSTANCES_PER_ROUND // size)
     costs: dict[str, float] = {
-        "decode": _best(lambda: [decoder.decode(each) for each in wire], turns),
-        "json": _best(lambda: [json.loads(each) for each in wire], turns),
-        "plan": _best(lambda: rollout.plan(deployment, instances, NOW), turns),
+        "decode": _best(lambda: [decoder.decode(each) for each in wire], repeats),
+        "json": _best(lambda: [json.loads(each) for each in wire], repeats),
+        "plan": _best(lambda: rollout.plan(deployment, instances, NOW), repeats),
         "status": _best(
-            lambda: rollup.deployment_status(deployment, instances, NETWORK, NOW), turns
+            lambda: rollup.deployment_status(deployment, instances, NETWORK, NOW), repeats
         ),
     }
     total = costs["decode"] + costs["plan"] + costs["status"]
     return {"instances": size, "bytes": len(wire[0]), **costs, "total": total}
 
 
-def _best(work: Callable[[], object], turns: int) -> float:
-    """Nanoseconds of CPU for one turn, in the best of the rounds."""
+def _best(work: Callable[[], object], repeats: int) -> float:
+    """Nanoseconds of CPU for one call, in the best of the rounds."""
     gc.collect()
     rounds = []
     for _ in range(ROUNDS):
         before = time.thread_time_ns()
-        for _ in range(turns):
+        for _ in range(repeats):
             work()
-        rounds.append((time.thread_time_ns() - before) / turns)
+        rounds.append((time.thread_time_ns() - before) / repeats)
     return min(rounds)
 
 

@@ -2,7 +2,7 @@
 
     .venv/bin/python bench/runtime.py                       both, 1,000 and 10,000 parents, 100 planes
     .venv/bin/python bench/runtime.py --sizes 1000,10000,100000
-    .venv/bin/python bench/runtime.py --quick               a short look
+    .venv/bin/python bench/runtime.py --quick               a short run
     .venv/bin/python bench/runtime.py --help                everything else
 
 The controller makes one child for each parent and writes one status. Both run as a process of their

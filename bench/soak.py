@@ -44,17 +44,17 @@ from tests.support.compute.world_process import WorldProcess
 
 _CITIES: Final = ("DFW", "LHR", "SIN")
 _WORKLOADS: Final = 10
-_USERS: Final = 2  # who change something at the same time
+_USERS: Final = 2  # that change something at the same time
 _LOOK: Final = 0.2
-_SAMPLE: Final = 2.0  # seconds between two looks at the process
+_SAMPLE: Final = 2.0  # seconds between two samples of the process
 _PATIENCE: Final = 300.0  # seconds until everything is served
-_REMAINS: Final[tuple[type[Object], ...]] = (
+_LEFTOVERS: Final[tuple[type[Object], ...]] = (
     Workload, WorkloadDeployment, Instance, ResourceClaim, ResourceBinding,
 )  # fmt: skip
 
 
 class Soak:
-    """A world, those who change it, and what was seen of it."""
+    """A world, the users that change it, and the samples taken of it."""
 
     def __init__(self, world: WorldProcess, options: argparse.Namespace) -> None:
         self.lives: list[Life] = []
@@ -62,7 +62,7 @@ class Soak:
         self._chance = Random(options.seed)  # noqa: S311 - what is changed is no secret
         self._base = max(2, round(options.instances / len(_CITIES) / _WORKLOADS))
         self._clock = asyncio.get_running_loop().time
-        self._begun = self._clock()
+        self._started = self._clock()
 
     async def prepare(self) -> None:
         """Make the Workloads, in the first life."""
@@ -77,14 +77,14 @@ class Soak:
 
     async def live(self, seconds: float) -> None:
         """One life, with changes from when everything is served until it is killed."""
-        begun = self._clock()
+        started = self._clock()
         await self._world.start()
         ready = self._clock()
         first = await self._sample()
         await self._settle()
         life = Life(
             number=len(self.lives) + 1,
-            ready=ready - begun,
+            ready=ready - started,
             settled=self._clock() - ready,
             first=first,
             rest=await self._sample(),
@@ -92,7 +92,7 @@ class Soak:
         self.lives.append(life)
         print(row(life), flush=True)
         users = [asyncio.create_task(self._change(life)) for _ in range(_USERS)]
-        while self._clock() < begun + seconds:
+        while self._clock() < started + seconds:
             await asyncio.sleep(_SAMPLE)
             life.samples.append(await self._sample())
         for user in users:
@@ -109,7 +109,7 @@ class Soak:
         for workload in (await self._user.every(Workload)).items:
             await self._user.delete(workload)
         ends = self._clock() + _PATIENCE
-        while (left := await self._remains()) and self._clock() < ends:  # noqa: ASYNC110 - another process
+        while (left := await self._leftovers()) and self._clock() < ends:  # noqa: ASYNC110 - another process
             await asyncio.sleep(_LOOK)
         await self._world.kill()
         return left
@@ -151,37 +151,37 @@ class Soak:
             is_ready(i) and recorded_hash(i) == newest.get(joins.workload_name(i)) for i in shown
         )
 
-    async def _remains(self) -> Counter[str]:
-        found: Counter[str] = Counter()
+    async def _leftovers(self) -> Counter[str]:
+        leftovers: Counter[str] = Counter()
         for plane in self._world.contexts():
-            for kind in _REMAINS:
+            for kind in _LEFTOVERS:
                 with suppress(NotFound):  # a plane that does not know the kind has none
                     items = (await self._world.client(plane).every(kind)).items
-                    found[f"{kind.__name__} in {plane}"] += len(items)
+                    leftovers[f"{kind.__name__} in {plane}"] += len(items)
         works = (await self._world.client("hub").every(Work)).items
-        found["Work in hub"] += sum(w.metadata.name.startswith("web") for w in works)
-        return +found
+        leftovers["Work in hub"] += sum(w.metadata.name.startswith("web") for w in works)
+        return +leftovers
 
     async def _sample(self) -> Sample:
         page = await self._world.page("/metrics")
         memory, files = _figure(page, "resident_memory_bytes"), _figure(page, "open_fds")
         wals = [file.stat().st_size for file in self._world.data.rglob("*-wal")]
-        return Sample(self._clock() - self._begun, memory / MB, int(files), max(wals))
+        return Sample(self._clock() - self._started, memory / MB, int(files), max(wals))
 
 
 async def main(options: argparse.Namespace) -> int:
-    """Soak a world, and say what was found."""
+    """Soak a world, and report what was measured."""
     seconds = 60.0 * options.minutes
     with tempfile.TemporaryDirectory(prefix="soak-", dir=options.folder) as folder:
         world = WorldProcess(Path(folder) / "world", f"--cities={','.join(_CITIES)}")
         try:
             soak = Soak(world, options)
             await soak.prepare()
-            begun = asyncio.get_running_loop().time()
+            started = asyncio.get_running_loop().time()
             print(title())
-            while asyncio.get_running_loop().time() - begun < seconds / 2:
+            while asyncio.get_running_loop().time() - started < seconds / 2:
                 await soak.live(options.every)
-            await soak.live(seconds - (asyncio.get_running_loop().time() - begun))
+            await soak.live(seconds - (asyncio.get_running_loop().time() - started))
             left = await soak.finish()
         finally:
             await world.end()
@@ -190,10 +190,10 @@ async def main(options: argparse.Namespace) -> int:
 
 def _figure(page: str, name: str) -> float:
     """A figure of the process itself."""
-    found = re.search(rf"^process_{name} (\S+)$", page, re.MULTILINE)
-    if found is None:
-        raise SystemExit(f"/metrics does not tell process_{name}")
-    return float(found[1])
+    match = re.search(rf"^process_{name} (\S+)$", page, re.MULTILINE)
+    if match is None:
+        raise SystemExit(f"/metrics does not have process_{name}")
+    return float(match[1])
 
 
 async def _allow(core: Client, instances: int) -> None:

@@ -2,11 +2,11 @@
 
     .venv/bin/python bench/world.py                             1, 100 and 10,000 over 1, 10 and 100 cities
     .venv/bin/python bench/world.py --sizes 1000 --cities 3     one world of that size
-    .venv/bin/python bench/world.py --quick                     a short look
+    .venv/bin/python bench/world.py --quick                     a short run
     .venv/bin/python bench/world.py --help                      everything else
 
-Each world is that of `compute up`, in a process of its own, on a disk. Its planes are listened to from
-within. What is measured is in docs/performance.md.
+Each world is that of `compute up`, in a process of its own, on a disk. The numbers come from the process
+itself. What is measured is in docs/performance.md.
 """
 
 import runpy

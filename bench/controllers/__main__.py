@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench.arguments import numbers
 from bench.controllers import measures
-from bench.controllers.measures import Found
+from bench.controllers.measures import Costs
 from bench.controllers.processes import on_kopf, on_runtime
 from bench.load import report
 from bench.load.report import Better, Row
@@ -20,7 +20,7 @@ def main() -> None:
     options = _options()
     rows: list[Row] = []
 
-    def tell(row: Row) -> None:
+    def show(row: Row) -> None:
         rows.append(row)
         print(report.table([row]).splitlines()[-1], flush=True)
 
@@ -35,32 +35,32 @@ def main() -> None:
             if size <= options.kopf
         }
         for row in _rows(ours, kopf):
-            tell(row)
+            show(row)
         if options.planes:
             rate, busy = measures.many(folder / "many", options.planes, options.over)
             name = f"{options.over} parents on {options.planes} planes"
-            tell(_row(name, "1/s", "higher", rate, notes=f"CPU {busy:.0f} us each"))
+            show(_row(name, "1/s", "higher", rate, notes=f"CPU {busy:.0f} us each"))
     print()
     print(report.table(rows))
     if options.json:
         options.json.write_text(json.dumps(report.data(rows), indent=1))
 
 
-def _rows(ours: dict[int, Found], kopf: dict[int, Found]) -> Iterator[Row]:
-    for size, found in ours.items():
+def _rows(ours: dict[int, Costs], kopf: dict[int, Costs]) -> Iterator[Row]:
+    for size, result in ours.items():
         other = kopf.get(size)
         yield _row(
-            f"parents done, of {size}", "1/s", "higher", found.rate, other and other.rate, hold=10
+            f"parents done, of {size}", "1/s", "higher", result.rate, other and other.rate, hold=10
         )
-        yield _row("CPU for each", "us", "lower", found.busy, other and other.busy)
-        yield _row("latency p50", "ms", "lower", found.p50, other and other.p50)
-        yield _row("latency p99", "ms", "lower", found.p99, other and other.p99)
+        yield _row("CPU for each", "us", "lower", result.busy, other and other.busy)
+        yield _row("latency p50", "ms", "lower", result.p50, other and other.p50)
+        yield _row("latency p99", "ms", "lower", result.p99, other and other.p99)
         yield _row(
-            "memory for each", "bytes", "lower", found.memory, other and other.memory, hold=10
+            "memory for each", "bytes", "lower", result.memory, other and other.memory, hold=10
         )
-        yield _row("at rest", "% of a core", "lower", found.rest, other and other.rest)
+        yield _row("at rest", "% of a core", "lower", result.rest, other and other.rest)
     if len(ours) > 1:
-        grown = measures.exponent(list(ours), [found.busy for found in ours.values()])
+        grown = measures.exponent(list(ours), [result.busy for result in ours.values()])
         yield _row("growth of the cost of all", "exponent", "lower", grown, bound=1.1)
 
 
@@ -102,8 +102,8 @@ def _options() -> argparse.Namespace:
     )
     parser.add_argument("--planes", type=int, default=100, help="0 leaves them out")
     parser.add_argument("--over", type=int, default=10000, help="parents over all those planes")
-    parser.add_argument("--rest", type=float, default=5.0, help="seconds to look at it at rest")
-    parser.add_argument("--quick", action="store_true", help="a short look: small counts")
+    parser.add_argument("--rest", type=float, default=5.0, help="seconds to measure it at rest")
+    parser.add_argument("--quick", action="store_true", help="a short run: small counts")
     parser.add_argument("--folder", type=Path, help="where data is kept meanwhile")
     parser.add_argument("--json", type=Path, metavar="FILE")
     options = parser.parse_args()

@@ -36,7 +36,7 @@ _PER_SECOND: Final = 20
 Started = Callable[[Path], AbstractContextManager[Measured]]
 
 
-class Found(NamedTuple):
+class Costs(NamedTuple):
     """What one controller did with so many parents."""
 
     rate: float  # objects a second
@@ -47,21 +47,21 @@ class Found(NamedTuple):
     rest: float  # percent of a core with nothing to do
 
 
-def heap(folder: Path, count: int, controller: Started, rest: float) -> Found:
+def heap(folder: Path, count: int, controller: Started, rest: float) -> Costs:
     """A controller meets a heap of parents, then a trickle, then nothing."""
     with ours(_made(folder)) as server:
         config = _prepared(folder, server)
         asyncio.run(_create(config, [f"x{number}" for number in range(count)]))
         statuses = Statuses(server.target, _NAMESPACE, _revision(server))
         with controller(config) as measured:
-            begun = time.perf_counter_ns()
+            started = time.perf_counter_ns()
             _await(statuses, count)
-            rate = count / ((max(statuses.seen.values()) - begun) / 1e9)
+            rate = count / ((max(statuses.seen.values()) - started) / 1e9)
             busy = measured.seconds / count * 1e6
             latencies = asyncio.run(_trickle(config, statuses, count))
             memory = measured.grown / count
             idle = _rest(measured, rest)
-    return Found(rate, busy, memory, percentile(latencies, 0.5), percentile(latencies, 0.99), idle)
+    return Costs(rate, busy, memory, percentile(latencies, 0.5), percentile(latencies, 0.99), idle)
 
 
 def many(folder: Path, planes: int, count: int) -> tuple[float, float]:
@@ -80,9 +80,9 @@ def many(folder: Path, planes: int, count: int) -> tuple[float, float]:
             raise SystemExit("the planes did not come up")
         contexts = [f"p{number}" for number in range(planes)]
         with on_runtime(folder / "data" / "kubeconfig", contexts, each * planes) as measured:
-            begun = time.perf_counter()
+            started = time.perf_counter()
             measured.await_word("done")
-            rate = each * planes / (time.perf_counter() - begun)
+            rate = each * planes / (time.perf_counter() - started)
             return rate, measured.seconds / (each * planes) * 1e6
     finally:
         server.send_signal(signal.SIGTERM)

@@ -22,7 +22,7 @@ connected: Any = config.new_client_from_config
 
 
 @kopf.on.startup()
-async def begin(settings: kopf.OperatorSettings, **_: object) -> None:
+async def configure(settings: kopf.OperatorSettings, **_: object) -> None:
     settings.posting.enabled = False
     settings.scanning.disabled = True
     _CLIENTS.append(aio.client.CoreV1Api(await connected()))
@@ -36,7 +36,7 @@ async def end(**_: object) -> None:
 
 @kopf.index(GROUP, VERSION, PLURAL)
 def parents(body: kopf.Body, name: str, **_: object) -> dict[str, object]:
-    """What a controller needs in order to look another object up."""
+    """What a controller needs to read another object."""
     return {name: dict(body)}
 
 

@@ -2,7 +2,7 @@
 
     python bench/controllers/on_runtime.py KUBECONFIG COUNT CONTEXT...   one cluster for each context
 
-It says ``done`` once it has written COUNT statuses.
+It prints ``done`` once it has written COUNT statuses.
 
 What it makes follows a live read of the parent, as every controller of ours does it.
 """
@@ -34,7 +34,7 @@ from kubekit.runtime.sources import own, owned
 
 
 class OneChild:
-    """Keeps one child for each parent, and says so in the parent's status."""
+    """Keeps one child for each parent, and reports it in the parent's status."""
 
     def __init__(self, clusters: Clusters, count: int) -> None:
         self._clusters = clusters

@@ -1,4 +1,4 @@
-"""What the measured controllers look after: a parent of about 1 KB gets one child and a status."""
+"""What the measured controllers reconcile: a parent of about 1 KB gets one child and a status."""
 
 from typing import Any, ClassVar, Final, Literal
 

@@ -1,6 +1,6 @@
 """Many planes behind one listener, each with parents that wait.
 
-python bench/controllers/planes.py FOLDER PLANES PARENTS    says ``ready``, and serves until it is told to stop
+python bench/controllers/planes.py FOLDER PLANES PARENTS    prints ``ready``, and serves until a signal stops it
 """
 
 import asyncio

@@ -17,7 +17,7 @@ _HERE: Final = Path(__file__).parent
 
 
 class Measured:
-    """A controller as a process. What it used before it looked at anything does not count."""
+    """A controller as a process. What it used before the first reconcile does not count."""
 
     def __init__(self, command: list[str], kubeconfig: Path) -> None:
         around = os.environ | {"KUBECONFIG": str(kubeconfig), "PYTHONPATH": str(ROOT)}
@@ -28,7 +28,7 @@ class Measured:
         self._cpu, self._memory = cpu(self._process.pid), resident(self._process.pid)
 
     def await_word(self, word: str) -> None:
-        """Wait until the process says this on a line of its own."""
+        """Wait until the process prints this on a line of its own."""
         assert self._process.stdout is not None
         for line in self._process.stdout:
             if line.decode().strip() == word:
@@ -56,14 +56,14 @@ class Measured:
 
 @contextmanager
 def on_runtime(config: Path, contexts: list[str], count: int = 0) -> Iterator[Measured]:
-    """Ours, over one cluster for each context. It says ``done`` after this many statuses."""
+    """Ours, over one cluster for each context. It prints ``done`` after this many statuses."""
     script = str(_HERE / "on_runtime.py")
     yield from _running(Measured([script, str(config), str(count), *contexts], config))
 
 
 @contextmanager
 def on_kopf(config: Path, namespace: str) -> Iterator[Measured]:
-    """The same on kopf, which looks after one cluster."""
+    """The same on kopf, which serves one cluster."""
     yield from _running(Measured([str(_HERE / "on_kopf.py"), namespace], config))
 
 

@@ -43,8 +43,8 @@ class Statuses:
         for line in stream:
             at = time.perf_counter_ns()
             self._version = line.partition(_REVISION)[2].partition(b'"')[0] or self._version
-            _, found, rest = line.partition(_DONE)
-            if found:
+            _, done, rest = line.partition(_DONE)
+            if done:
                 with self._news:
                     self.seen.setdefault(rest[: rest.index(b'"')], at)
                     self._news.notify()
