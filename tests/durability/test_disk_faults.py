@@ -8,7 +8,7 @@ from typing import Any
 import apsw
 import pytest
 
-from kubekit.plane.store.store import Settings, Store, WritesStopped
+from kubekit.plane.store.store import Store, StoreSettings, WritesStopped
 from tests.support.kubekit import virtual_time
 from tests.support.kubekit.faulty_disk import FaultyDisk
 from tests.support.kubekit.store_builders import (
@@ -171,7 +171,7 @@ def wal_size(disk: FaultyDisk) -> int:
 async def test_the_write_ahead_log_stays_small(tmp_path):
     """However much is written, the log is folded into the main file in time, and not all the time."""
     disk, syncs = FaultyDisk(), []
-    small = Settings(wal_bytes=100_000)
+    small = StoreSettings(wal_bytes=100_000)
     async with opened(tmp_path, small, vfs=disk.name) as store:
         record = await store.write(created("a"))
         disk.before_sync = lambda: syncs.append(1)
@@ -185,7 +185,7 @@ async def test_the_write_ahead_log_stays_small(tmp_path):
 async def test_while_folding_fails_the_write_ahead_log_has_a_limit(tmp_path):
     """When only the main file cannot grow, changes are taken up to the limit, then refused."""
     disk = FaultyDisk()
-    small = Settings(wal_bytes=50_000, wal_limit=200_000)
+    small = StoreSettings(wal_bytes=50_000, wal_limit=200_000)
     async with opened(tmp_path, small, vfs=disk.name) as store:
         with disk.failing(on_write=apsw.SQLITE_FULL, only="plane.db"):
             with pytest.raises(WritesStopped, match="the disk is full"):
@@ -200,7 +200,7 @@ async def test_while_folding_fails_the_write_ahead_log_has_a_limit(tmp_path):
 async def test_a_broken_main_file_stops_writes(tmp_path):
     """A failed sync while folding stops writing, although the changes so far are safe."""
     disk = FaultyDisk()
-    async with opened(tmp_path, Settings(wal_bytes=1), vfs=disk.name) as store:
+    async with opened(tmp_path, StoreSettings(wal_bytes=1), vfs=disk.name) as store:
         with disk.failing(on_sync=apsw.SQLITE_IOERR_FSYNC, only="plane.db"):
             await store.write(created("a"))
             with pytest.raises(WritesStopped, match="SQLITE_IOERR_FSYNC"):
@@ -265,7 +265,7 @@ def test_nothing_is_forgotten_after_a_disk_error(tmp_path):
 async def test_forgetting_keeps_the_write_ahead_log_small(tmp_path):
     """Much can be forgotten at once while nobody writes: that is folded, too."""
     disk = FaultyDisk()
-    async with opened(tmp_path, Settings(wal_bytes=200_000), vfs=disk.name) as store:
+    async with opened(tmp_path, StoreSettings(wal_bytes=200_000), vfs=disk.name) as store:
         for _ in range(5):
             drafts = [created(str(n), "x" * 2000) for n in range(500)]
             records = await asyncio.gather(*map(store.write, drafts))

@@ -16,7 +16,7 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.client.options import PLAIN_WRITE, WatchOptions
 from kubekit.client.transport import Document, Place, Transport
 from kubekit.plane.plane import DATABASE
-from kubekit.plane.store.records import Event
+from kubekit.plane.store.records import ChangeEvent
 from kubekit.plane.store.store import Store
 from tests.contract.http_transport import Address, HttpTransport
 from tests.durability.mortal_server import TOKEN, MortalServer
@@ -143,7 +143,7 @@ async def _written(directory: Path) -> list[Told]:
         await store.close()
 
 
-def _told(event: Event) -> Told:
+def _told(event: ChangeEvent) -> Told:
     document = msgspec.json.decode(event.record.data)
     return _revision(document), *_identity(document)
 

@@ -10,7 +10,7 @@ import pytest
 
 from kubekit.plane.store import statements
 from kubekit.plane.store.records import ChangeType, Draft, Record
-from kubekit.plane.store.store import Settings, Store, WritesStopped
+from kubekit.plane.store.store import Store, StoreSettings, WritesStopped
 from tests.support.generated import depth
 from tests.support.kubekit.faulty_disk import FaultyDisk
 from tests.support.kubekit.store_builders import (
@@ -26,7 +26,7 @@ from tests.support.kubekit.store_builders import (
 CUTS = depth.either(2_500, 50_000)
 HISTORIES = depth.either(5, 100)
 LIVES = 10  # until the disk is made anew, so that young and old files are both cut
-SMALL = Settings(wal_bytes=40_000, wal_limit=400_000, ring_events=20, ring_bytes=40_000)
+SMALL = StoreSettings(wal_bytes=40_000, wal_limit=400_000, ring_events=20, ring_bytes=40_000)
 KEYS = [f"default/{letter}" for letter in "abcdefgh"]
 
 

@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from kubekit.plane.http.limits import Limits
-from kubekit.plane.store.settings import Settings
+from kubekit.plane.store.settings import StoreSettings
 from tests.support.kubekit import plane_worlds
 from tests.support.kubekit.crowd_builders import (
     CONFIG_MAPS,
@@ -74,7 +74,7 @@ def test_d5_idle_watches(server):
 def test_d5_a_watcher_that_cannot_keep_up(tmp_path):
     """Who has fallen behind what is remembered is told 410 and cut off; others miss nothing."""
     count, text = 300, "x" * 100_000
-    settings, limits = Settings(ring_events=32), Limits(stall_time=3600)
+    settings, limits = StoreSettings(ring_events=32), Limits(stall_time=3600)
     with crowded(Crowded(folder=tmp_path, settings=settings, limits=limits)) as server:
         writer, quick, slow = server.client(), _watcher(server), _watcher(server, narrow=True)
         heard, events = [], quick.events()
@@ -91,7 +91,7 @@ def test_d5_a_watcher_that_cannot_keep_up(tmp_path):
 
 def test_watchers_that_never_read(tmp_path):
     """What is not read is not kept for each of them: they all read from one memory."""
-    settings, limits = Settings(ring_bytes=4 * MIB), Limits(stall_time=3600)
+    settings, limits = StoreSettings(ring_bytes=4 * MIB), Limits(stall_time=3600)
     with crowded(Crowded(folder=tmp_path, settings=settings, limits=limits)) as server:
         writer = server.client()
         _rewrite(writer, 200)

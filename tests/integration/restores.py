@@ -13,7 +13,7 @@ from compute.decide.conditions import find
 from compute.providers.machines import STARTED
 from kubekit.api.errors import Unavailable
 from kubekit.client.client import Client
-from kubekit.plane.store.records import ChangeType, Event
+from kubekit.plane.store.records import ChangeEvent, ChangeType
 from tests.integration.worlds import Watched
 
 INSTANCES = "compute.datumapis.com/instances"
@@ -85,7 +85,7 @@ class Watchman:
             world.planes[cell].store.listen(self._of(cell), [INSTANCES])
 
     def _of(self, cell: str) -> Any:
-        def heard(_: str, event: Event) -> None:
+        def heard(_: str, event: ChangeEvent) -> None:
             if event.change is not ChangeType.MODIFIED:
                 self.seen.append(f"{event.change} {cell} {event.record.key.partition('/')[2]}")
 

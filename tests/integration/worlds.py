@@ -37,7 +37,7 @@ from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.client import Client, K
 from kubekit.plane.plane import DATABASE, Plane
 from kubekit.plane.registry.kinds import Kinds
-from kubekit.plane.store.store import Settings, Store
+from kubekit.plane.store.store import Store, StoreSettings
 from tests.support.compute import builders, served_kinds
 from tests.support.kubekit.plane_worlds import environment
 from tests.support.kubekit.stage import Observer
@@ -45,7 +45,7 @@ from tests.support.kubekit.virtual_time import run
 
 CITIES = ("DFW", "LHR", "SIN")
 PROJECT = "shop"
-SETTINGS = Settings(sealed=frozenset())
+SETTINGS = StoreSettings(sealed=frozenset())
 _numbers = count()
 
 Story = Callable[["Watched"], Coroutine[Any, Any, None]]

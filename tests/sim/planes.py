@@ -11,11 +11,11 @@ from typing import Final
 
 from kubekit.environment import Environment
 from kubekit.plane.plane import Plane
-from kubekit.plane.store.store import Settings, Store
+from kubekit.plane.store.store import Store, StoreSettings
 from tests.sim.kinds import served
 
 START: Final = datetime(2026, 1, 1, tzinfo=UTC)
-_SETTINGS: Final = Settings(sealed=frozenset())  # a key would be drawn outside of the seed
+_SETTINGS: Final = StoreSettings(sealed=frozenset())  # a key would be drawn outside of the seed
 _numbers = count()
 
 

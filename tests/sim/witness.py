@@ -10,7 +10,7 @@ import msgspec
 from kubekit.api import scheme
 from kubekit.api.errors import ApiError, Conflict, NotFound
 from kubekit.api.meta import Object
-from kubekit.plane.store.records import Event
+from kubekit.plane.store.records import ChangeEvent
 from kubekit.runtime.requests import Request, cluster_name
 from tests.sim.controllers import FINALIZER, mirror_name
 from tests.sim.kinds import Child, Mirror, Parent
@@ -71,7 +71,7 @@ class Witness:
 
     # The planes
 
-    def committed(self, plane: str, event: Event) -> None:
+    def committed(self, plane: str, event: ChangeEvent) -> None:
         """One change of a plane."""
         before = self._revisions.get(plane, 0)
         if event.record.revision <= before:
@@ -91,7 +91,7 @@ class Witness:
         elif isinstance(obj, Child | Mirror):
             self._copy(event.change, obj)
 
-    def _identify(self, plane: str, event: Event, head: dict[str, Any]) -> None:
+    def _identify(self, plane: str, event: ChangeEvent, head: dict[str, Any]) -> None:
         """A uid means one object for ever, and its generation does not fall."""
         metadata = head["metadata"]
         name = f"{plane} {head['kind']} {event.record.key}"

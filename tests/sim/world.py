@@ -13,7 +13,7 @@ from random import Random
 from typing import Any, Final
 
 from kubekit.plane.plane import Plane
-from kubekit.plane.store.records import Event
+from kubekit.plane.store.records import ChangeEvent
 from kubekit.runtime.requests import ClusterName, cluster_name
 from tests.sim import judgement
 from tests.sim.controllers import HUB
@@ -129,7 +129,7 @@ class World:
             process.start()
             self._processes.append(process)
 
-    def _heard(self, plane: ClusterName, _: str, event: Event) -> None:
+    def _heard(self, plane: ClusterName, _: str, event: ChangeEvent) -> None:
         self.witness.committed(plane, event)
 
     async def _until_violated(self, acts: Coroutine[Any, Any, None]) -> None:

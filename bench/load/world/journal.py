@@ -16,7 +16,7 @@ from bench.load.world.glimpses import Stage, read_instance, read_workload
 from compute.api.compute import GROUP
 from compute.app.planes import Home, Role
 from kubekit.plane.plane import Plane
-from kubekit.plane.store.records import ChangeType, Event
+from kubekit.plane.store.records import ChangeEvent, ChangeType
 
 INSTANCES: Final = f"{GROUP}/instances"
 WORKLOADS: Final = f"{GROUP}/workloads"
@@ -85,7 +85,7 @@ class Journal:
         found["all"] = _between(starts, before)
         return found
 
-    def _heard(self, role: Role, resource: str, event: Event) -> None:
+    def _heard(self, role: Role, resource: str, event: ChangeEvent) -> None:
         now = time.perf_counter_ns()
         self.writes[role, resource] += 1
         if resource == INSTANCES and event.change is not ChangeType.DELETED:
@@ -94,7 +94,7 @@ class Journal:
             self._workload(event, now)
         self.spent += time.perf_counter_ns() - now
 
-    def _instance(self, role: Role, event: Event, now: int) -> None:
+    def _instance(self, role: Role, event: ChangeEvent, now: int) -> None:
         name = event.record.key.rpartition("/")[2]
         if role == "cell" and event.change is ChangeType.ADDED:
             self._created(name, now)
@@ -132,7 +132,7 @@ class Journal:
         if self._times[stage - 1][row]:
             self._came(row, stage, now)
 
-    def _workload(self, event: Event, now: int) -> None:
+    def _workload(self, event: ChangeEvent, now: int) -> None:
         name = event.record.key.rpartition("/")[2]
         if name not in self._wanted:
             return

@@ -15,7 +15,7 @@ from compute.api.compute import Instance, InterfaceAssignments, NetworkInterface
 from kubekit.client.client import Client
 from kubekit.plane.local import LocalClient
 from kubekit.plane.plane import Plane
-from kubekit.plane.store.records import Event
+from kubekit.plane.store.records import ChangeEvent
 
 _PATIENCE: Final = 60.0
 
@@ -33,7 +33,7 @@ class _Arrivals:
         """From now on it may be shown."""
         self._sent[instance] = f'"{address}"'.encode(), time.perf_counter_ns()
 
-    def heard(self, _: str, event: Event) -> None:
+    def heard(self, _: str, event: ChangeEvent) -> None:
         name = event.record.key.rpartition("/")[2]
         sent = self._sent.get(name)
         if sent and sent[0] in event.record.data:

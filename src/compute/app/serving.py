@@ -19,7 +19,7 @@ from kubekit.plane.http.authentication.bearer_tokens import write_private
 from kubekit.plane.http.server import Server
 from kubekit.plane.plane import Plane
 from kubekit.plane.registry.kinds import Kinds
-from kubekit.plane.store.store import KeysRefused, Store, Unreadable, WritesStopped
+from kubekit.plane.store.store import KeysRefused, Store, UnreadableStore, WritesStopped
 
 _log: Final = logging.getLogger(__name__)
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
@@ -97,7 +97,7 @@ async def _reseal(stores: Callable[[], Iterable[Store]], told: asyncio.Event) ->
         for store in tuple(stores()):
             try:
                 await store.reseal()
-            except (KeysRefused, Unreadable, WritesStopped) as refusal:
+            except (KeysRefused, UnreadableStore, WritesStopped) as refusal:
                 _log.warning("not sealed with another key", extra={"why": str(refusal)})
 
 

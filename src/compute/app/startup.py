@@ -15,12 +15,12 @@ from kubekit.plane.http.certificates.authority import CertificatesRefused
 from kubekit.plane.http.server import CannotListen
 from kubekit.plane.identity.web_tokens import KeyRefused
 from kubekit.plane.registry.definitions.startup import DefinitionRefused
-from kubekit.plane.store.failures import Busy, KeysRefused, Unreadable, WritesStopped
+from kubekit.plane.store.failures import Busy, KeysRefused, UnreadableStore, WritesStopped
 
 # Each of these says in its own words what is wrong, where, and what to do.
 _SPOKEN: Final = (
     BadCities, definitions.BadFile, Busy, CannotListen, CertificatesRefused, DefinitionRefused,
-    KeyRefused, KeysRefused, TokensRefused, process.Unsafe, Unreadable, WritesStopped,
+    KeyRefused, KeysRefused, TokensRefused, process.Unsafe, UnreadableStore, WritesStopped,
 )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ from kubekit.plane.registry.definitions import startup
 from kubekit.plane.registry.definitions.controller import MOST_DEFINITIONS, DefinitionController
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.plane.registry.registry import Registry
-from kubekit.plane.store.store import Settings, Store
+from kubekit.plane.store.store import Store, StoreSettings
 
 DATABASE: Final = "plane.db"
 _FIRST_NAMESPACES: Final = ("default", "kube-node-lease", "kube-public", "kube-system")
@@ -63,7 +63,7 @@ class Plane:
         directory: Path,
         kinds: Kinds,
         environment: Environment,
-        settings: Settings | None = None,
+        settings: StoreSettings | None = None,
         *,
         threaded: bool = True,
         definitions: Sequence[Document] = (),
@@ -76,7 +76,7 @@ class Plane:
         So are the roles and bindings in ``access``, beside Kubernetes' own.
         """
         store = await Store.open(
-            directory / DATABASE, environment, settings or Settings(), threaded=threaded
+            directory / DATABASE, environment, settings or StoreSettings(), threaded=threaded
         )
         return await cls.on(store, kinds, environment, definitions, quota, access=access)
 

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from compute.app.planes import Home
 from kubekit.api.meta import Object
-from kubekit.plane.store.records import ChangeType, Event, Record
+from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 from tests.sim.trace import Trace
 from tests.sim.whole.laws import Judge
 from tests.support.compute import builders
@@ -72,7 +72,7 @@ class Docket:
         written = replace(obj, metadata=replace(obj.metadata, resource_version=version))
         record = Record(obj.metadata.name, number, msgspec.json.encode(written))
         before = previous or self._records.get(place)
-        self.judge.committed(home, Event(change, record, before))
+        self.judge.committed(home, ChangeEvent(change, record, before))
         self._revisions[home] = number
         self._records[place], self._objects[place] = record, written
         if change is ChangeType.DELETED:

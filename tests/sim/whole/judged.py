@@ -9,7 +9,7 @@ from compute.app.planes import Home, Homes
 from compute.app.sites import sites
 from compute.app.world import World
 from kubekit.plane.plane import Plane
-from kubekit.plane.store.records import Event
+from kubekit.plane.store.records import ChangeEvent
 from kubekit.runtime.controller_factory import Kit
 from tests.integration.worlds import CITIES, Watched
 from tests.sim.planes import environment
@@ -46,7 +46,7 @@ class JudgedWorld(Watched):
     def all_planes(self) -> dict[Home, Plane]:
         return {home: self.world.homes[home] for home in self.world.homes}
 
-    def _committed(self, home: Home, _: str, event: Event) -> None:
+    def _committed(self, home: Home, _: str, event: ChangeEvent) -> None:
         self.judge.committed(home, event)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Any, Final, cast
 
 from compute.app.planes import Home
-from kubekit.plane.store.records import Event
+from kubekit.plane.store.records import ChangeEvent
 from kubekit.runtime.requests import Request
 from tests.sim.trace import Trace
 from tests.sim.whole import status_laws
@@ -79,7 +79,7 @@ class Judge:
 
     # What the judge is told
 
-    def committed(self, home: Home, event: Event) -> None:
+    def committed(self, home: Home, event: ChangeEvent) -> None:
         """One change of a plane, in the order of its revisions."""
         commit = self._read(home, event)
         if commit.head.kind not in _UNCOUNTED:
@@ -123,7 +123,7 @@ class Judge:
 
     # How it judges
 
-    def _read(self, home: Home, event: Event) -> Commit[Any]:
+    def _read(self, home: Home, event: ChangeEvent) -> Commit[Any]:
         """The commit. What was there before is remembered, or was there before anybody listened."""
         record, before = event.record, event.previous
         head = head_of(record.data)

@@ -20,7 +20,7 @@ from kubekit.api.meta import ObjectMeta
 from kubekit.client.client import Client
 from kubekit.plane.local import LocalClient
 from kubekit.plane.plane import Plane
-from kubekit.plane.store.records import ChangeType, Event
+from kubekit.plane.store.records import ChangeEvent, ChangeType
 from tests.integration.worlds import is_served
 from tests.sim.loop import SimLoop
 from tests.sim.trace import Trace
@@ -171,7 +171,7 @@ class _Machines:
     def closing(self, home: Home, plane: Plane) -> None:
         """What was counted stays."""
 
-    def _heard(self, home: Home, resource: str, event: Event) -> None:
+    def _heard(self, home: Home, resource: str, event: ChangeEvent) -> None:
         if resource == _INSTANCES and event.change is not ChangeType.MODIFIED:
             self.counts[f"{home.name} {event.change}"] += 1
 

@@ -19,7 +19,7 @@ from compute.app.world import World
 from kubekit.client.client import Client
 from kubekit.plane.local import LocalClient
 from kubekit.plane.plane import Plane
-from kubekit.plane.store.records import Event
+from kubekit.plane.store.records import ChangeEvent
 from kubekit.plane.store.store import Store
 from kubekit.runtime.controller_factory import Kit
 from tests.integration.worlds import SETTINGS, kinds, names_folder
@@ -74,7 +74,7 @@ class SimulatedWorld(World):
         """The plane of this name that is open."""
         return next((home for home in self.homes if home.name == name), None)
 
-    def _heard(self, home: Home, _: str, event: Event) -> None:
+    def _heard(self, home: Home, _: str, event: ChangeEvent) -> None:
         self._judge.committed(home, event)
 
     # What a world does for its parts

@@ -29,7 +29,7 @@ from kubekit.plane.http.server import Server
 from kubekit.plane.plane import Plane
 from kubekit.plane.registry import builtins
 from kubekit.plane.registry.kinds import Kinds
-from kubekit.plane.store.settings import Settings
+from kubekit.plane.store.settings import StoreSettings
 from kubekit.plane.users import User
 
 CONFIG_MAPS: Final = "/api/v1/namespaces/default/configmaps"
@@ -46,7 +46,7 @@ class Crowded:
 
     folder: Path
     limits: Limits = field(default_factory=Limits)
-    settings: Settings = field(default_factory=Settings)
+    settings: StoreSettings = field(default_factory=StoreSettings)
     tls: bool = False
 
 

@@ -17,7 +17,7 @@ from kubekit.plane.plane import Plane
 from kubekit.plane.registry import builtins
 from kubekit.plane.registry.kinds import Kind, Kinds
 from kubekit.plane.store.records import Record
-from kubekit.plane.store.settings import Settings
+from kubekit.plane.store.settings import StoreSettings
 
 Document = dict[str, Any]
 START = datetime(2026, 1, 1, tzinfo=UTC)
@@ -35,7 +35,7 @@ def environment(seed: int = 1) -> Environment:
 async def opened(
     directory: str | Path,
     seed: int = 1,
-    settings: Settings | None = None,
+    settings: StoreSettings | None = None,
     **more: Any,
 ) -> AsyncIterator["PlaneWorld"]:
     """A plane with Kubernetes' own kinds, unless others are named, closed at the end."""

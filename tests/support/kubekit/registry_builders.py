@@ -30,7 +30,7 @@ from kubekit.plane.registry.registry import Registry
 from kubekit.plane.registry.verbs.results import DeleteResult, Page, WriteResult
 from kubekit.plane.registry.verbs.watches import EncodedWatchEvent, Watch
 from kubekit.plane.store.records import Record
-from kubekit.plane.store.store import Settings, Store
+from kubekit.plane.store.store import Store, StoreSettings
 from tests.support.kubekit import virtual_time
 from tests.support.kubekit.plane_worlds import environment
 
@@ -188,7 +188,7 @@ class World:
 
 
 def scenario(
-    test: Callable[..., Awaitable[None]] | None = None, *, settings: Settings | None = None
+    test: Callable[..., Awaitable[None]] | None = None, *, settings: StoreSettings | None = None
 ) -> Callable[..., Any]:
     """A coroutine function that is told a `World`, as a test; further arguments are parameters."""
     if test is None:
@@ -196,7 +196,7 @@ def scenario(
 
     @functools.wraps(test)
     def run(tmp_path: Path, **parameters: object) -> None:
-        virtual_time.run(_within(tmp_path, settings or Settings(), test, parameters))
+        virtual_time.run(_within(tmp_path, settings or StoreSettings(), test, parameters))
 
     asked = [p for name, p in inspect.signature(test).parameters.items() if name != "world"]
     place = inspect.Parameter("tmp_path", inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -206,7 +206,7 @@ def scenario(
 
 async def _within(
     directory: Path,
-    settings: Settings,
+    settings: StoreSettings,
     test: Callable[..., Awaitable[None]],
     parameters: Document,
 ) -> None:

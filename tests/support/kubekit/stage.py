@@ -24,8 +24,8 @@ from kubekit.environment import Environment
 from kubekit.plane.local import LocalClient
 from kubekit.plane.plane import Plane
 from kubekit.plane.registry.kinds import Kinds
-from kubekit.plane.store.records import Event
-from kubekit.plane.store.store import Settings, Store
+from kubekit.plane.store.records import ChangeEvent
+from kubekit.plane.store.store import Store, StoreSettings
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import Kit
@@ -39,7 +39,7 @@ from tests.support.kubekit.virtual_time import run
 
 T = TypeVar("T")
 Write = tuple[str, str, str]  # plane, kind, object
-_SETTINGS = Settings(sealed=frozenset())  # no key: it would be drawn outside of the seed
+_SETTINGS = StoreSettings(sealed=frozenset())  # no key: it would be drawn outside of the seed
 
 
 @cache
@@ -130,7 +130,7 @@ class Observer:
         await asyncio.sleep(seconds)
         return [each for each in self.writes[before:] if not each[1].endswith("/leases")]
 
-    def _heard(self, plane: str, kind: str, event: Event) -> None:
+    def _heard(self, plane: str, kind: str, event: ChangeEvent) -> None:
         self.writes.append((plane, kind, event.record.key))
 
 

@@ -10,8 +10,8 @@ from random import Random
 from typing import Any
 
 from kubekit.environment import Environment
-from kubekit.plane.store.records import ChangeType, Draft, Event, Record
-from kubekit.plane.store.store import Settings, Store
+from kubekit.plane.store.records import ChangeEvent, ChangeType, Draft, Record
+from kubekit.plane.store.store import Store, StoreSettings
 
 WIDGETS = "example.com/widgets"
 HEAD = b'{"kind":"Widget","metadata":{'
@@ -68,7 +68,7 @@ def in_loop(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., Non
 @asynccontextmanager
 async def opened(
     directory: Path,
-    settings: Settings = Settings(),  # noqa: B008 - immutable
+    settings: StoreSettings = StoreSettings(),  # noqa: B008 - immutable
     *,
     clock: Clock | None = None,
     threaded: bool = True,
@@ -83,7 +83,7 @@ async def opened(
         await store.close()
 
 
-def revisions(events: list[Event]) -> list[int]:
+def revisions(events: list[ChangeEvent]) -> list[int]:
     return [event.record.revision for event in events]
 
 

@@ -8,7 +8,7 @@ import pytest
 from bench.load.world.journal import Journal
 from compute.app.planes import HUB, Home
 from kubekit.plane.plane import Plane
-from kubekit.plane.store.records import ChangeType, Event, Record
+from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 from tests.support.kubekit.virtual_time import run
 
 CELL, PROJECT = Home("cell", "dfw"), Home("project", "shop")
@@ -35,7 +35,7 @@ class Stage:
 
     def tell(self, home: Home, resource: str, name: str, document: Any, change: str) -> None:
         record = Record(f"default/{name}", 1, msgspec.json.encode(document))
-        event = Event(ChangeType(change), record, None)
+        event = ChangeEvent(ChangeType(change), record, None)
         self._told[home](f"compute.datumapis.com/{resource}", event)
 
     def instance(self, home: Home, *true: str, spec: Any = None, change: str = "MODIFIED") -> None:
@@ -169,7 +169,7 @@ def test_writes_are_counted_by_role_and_resource():
     """Heartbeats are counted too, but are no work."""
     stage = Stage(w0=1)
     ready_everywhere(stage)
-    leases = Event(ChangeType.MODIFIED, Record("a/b", 1, b"{}"), None)
+    leases = ChangeEvent(ChangeType.MODIFIED, Record("a/b", 1, b"{}"), None)
     stage._told[HUB]("coordination.k8s.io/leases", leases)
     assert stage.journal.writes["cell", "compute.datumapis.com/instances"] == 3
     assert stage.journal.writes["hub", "coordination.k8s.io/leases"] == 1

@@ -12,7 +12,7 @@ from kubekit.plane.access.index import CLUSTER_ROLES
 from kubekit.plane.registry.background.keyed_worker import KeyedWorker
 from kubekit.plane.registry.encoding import decode, encode
 from kubekit.plane.registry.registry import Registry
-from kubekit.plane.store.records import ChangeType, Event, Record
+from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 from kubekit.plane.store.store import Store
 
 _WRITE: Final = WriteOptions(field_manager="clusterrole-aggregation-controller")
@@ -35,7 +35,7 @@ class Aggregator:
         self.worker.on_close(self._store.listen(self._heard, (CLUSTER_ROLES,)))
         self._look_at_all()
 
-    def _heard(self, resource: str, event: Event) -> None:
+    def _heard(self, resource: str, event: ChangeEvent) -> None:
         if resource != CLUSTER_ROLES:
             return
         if event.change is ChangeType.DELETED:

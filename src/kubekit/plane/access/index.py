@@ -20,7 +20,7 @@ from kubekit.api.kinds.rbac import (
 )
 from kubekit.api.meta import Object
 from kubekit.plane.access.rules import Ready, quoted, ready
-from kubekit.plane.store.records import ChangeType, Event, Record
+from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 from kubekit.plane.store.store import Store
 
 ROLES: Final = "rbac.authorization.k8s.io/roles"
@@ -91,7 +91,7 @@ class Index:
                     found[key] = grant
         return (found[key] for key in sorted(found))
 
-    def _heard(self, resource: str, event: Event) -> None:
+    def _heard(self, resource: str, event: ChangeEvent) -> None:
         if resource not in _READ:
             return
         key = (resource, event.record.key)

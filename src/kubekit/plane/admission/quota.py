@@ -18,7 +18,7 @@ from kubekit.plane.registry.context import LARGEST
 from kubekit.plane.registry.encoding import tail_of
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.plane.registry.registry import Registry
-from kubekit.plane.store.records import ChangeType, Draft, Event
+from kubekit.plane.store.records import ChangeEvent, ChangeType, Draft
 
 _GIB: Final = 1 << 30
 _RESERVE: Final = 16  # one part in so many, beyond the limit, and one object at least
@@ -173,7 +173,7 @@ class Usage:
         self.objects += len(records)
         self.size += size
 
-    def _heard(self, storage: str, event: Event) -> None:
+    def _heard(self, storage: str, event: ChangeEvent) -> None:
         # What was on its way is there now: it must not count twice until its writer has heard.
         self._release(self._held.get((storage, event.record.key)))
         if storage not in self._sizes:

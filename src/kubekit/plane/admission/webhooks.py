@@ -23,7 +23,7 @@ from kubekit.plane.admission.patching import patched
 from kubekit.plane.admission.reviews import Verdict, request_of, review_of, verdict_of
 from kubekit.plane.registry.admission import AdmissionChain, AdmissionPlugin, Attempt
 from kubekit.plane.registry.registry import Registry
-from kubekit.plane.store.records import ChangeType, Event, Record
+from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 
 if TYPE_CHECKING:
     from kubekit.plane.admission.calling import Caller
@@ -201,7 +201,7 @@ class Webhooks:
             self._caller = Caller(self._around.guard)
         return self._caller
 
-    def _heard(self, storage: str, event: Event) -> None:
+    def _heard(self, storage: str, event: ChangeEvent) -> None:
         if storage not in _KINDS:
             return
         if event.change is ChangeType.DELETED:

@@ -7,7 +7,7 @@ from kubekit.client.options import PLAIN_WRITE
 from kubekit.plane.registry.background.keyed_worker import KeyedWorker
 from kubekit.plane.registry.ownership import is_deleting
 from kubekit.plane.registry.registry import Registry
-from kubekit.plane.store.records import ChangeType, Event
+from kubekit.plane.store.records import ChangeEvent, ChangeType
 from kubekit.plane.store.store import Store
 
 NAME: Final = "default"
@@ -30,7 +30,7 @@ class DefaultAccounts:
                 self.worker.add(record.key)
         self.worker.on_close(self._store.listen(self._heard))
 
-    def _heard(self, resource: str, event: Event) -> None:
+    def _heard(self, resource: str, event: ChangeEvent) -> None:
         key = event.record.key
         if resource == self._namespaces.storage:
             if event.change is ChangeType.ADDED:

@@ -15,7 +15,7 @@ from kubekit.plane.registry.admission import AdmissionChain
 from kubekit.plane.registry.encoding import decode, tail_of
 from kubekit.plane.registry.kinds import Kind, Kinds
 from kubekit.plane.store.records import ChangeType, Draft, Record
-from kubekit.plane.store.store import Store, Unreadable, WritesStopped
+from kubekit.plane.store.store import Store, UnreadableStore, WritesStopped
 
 LARGEST: Final = 3 * 1024 * 1024  # bytes of an object, which many patches could make grow for ever
 _LONGEST_RACE: Final = 60.0  # seconds, after which nobody waits for the answer any more
@@ -128,5 +128,5 @@ def history_errors() -> Iterator[None]:
     """What cannot be read, or not any more because the store is closing, is told as such."""
     try:
         yield
-    except (Unreadable, WritesStopped) as refusal:
+    except (UnreadableStore, WritesStopped) as refusal:
         raise Unavailable(str(refusal)) from refusal

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from kubekit.plane.store.records import Event, Record
+from kubekit.plane.store.records import ChangeEvent, Record
 
 _OWNED: Final = b'"ownerReferences":['
 _DELETING: Final = b'"deletionTimestamp":'
@@ -78,7 +78,7 @@ class Ownership:
     def __init__(self) -> None:
         self._dependents: dict[str, dict[str, set[str]]] = {}
 
-    def note(self, resource: str, event: Event) -> bool:
+    def note(self, resource: str, event: ChangeEvent) -> bool:
         """Follow one change; whether it changed the owners. Most changes leave them as they are."""
         if event.keeps_ties:
             return False

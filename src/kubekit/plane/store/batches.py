@@ -13,25 +13,25 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
-from kubekit.plane.store.failures import Moved, WritesStopped
+from kubekit.plane.store.failures import RevisionConflict, WritesStopped
 from kubekit.plane.store.faults import closed
 from kubekit.plane.store.log import Log
-from kubekit.plane.store.records import Draft, Event, Record, Row
+from kubekit.plane.store.records import ChangeEvent, Draft, LogRow, Record
 from kubekit.plane.store.ring import undisturbed
-from kubekit.plane.store.state import State
+from kubekit.plane.store.state import StoreState
 from kubekit.plane.store.times import milliseconds
 from kubekit.plane.store.writer import Writer
 
 _log = logging.getLogger(__name__)
 
-Heard = Callable[[str, Event], None]
+Listener = Callable[[str, ChangeEvent], None]
 
 _DRAFTS = 512
 _BYTES = 2 * 1024 * 1024  # several batches fit into the ring, or quick readers would miss some
 
 
 @dataclass(slots=True)
-class Figures:
+class CommitStats:
     """What has been committed since the store was opened."""
 
     commits: int = 0
@@ -53,10 +53,12 @@ class Batches:
     ``busy`` while a draft waits or is with the disk.
     """
 
-    def __init__(self, log: Log, state: State, writer: Writer, now: Callable[[], datetime]) -> None:
-        self.figures = Figures()
-        self._listeners: dict[object, tuple[Heard, frozenset[str]]] = {}
-        self._hearing: dict[str, tuple[Heard, ...]] = {}  # those who want to hear of a resource
+    def __init__(
+        self, log: Log, state: StoreState, writer: Writer, now: Callable[[], datetime]
+    ) -> None:
+        self.figures = CommitStats()
+        self._listeners: dict[object, tuple[Listener, frozenset[str]]] = {}
+        self._hearing: dict[str, tuple[Listener, ...]] = {}  # those who want to hear of a resource
         self.published: Callable[[], None] = _nothing
         self.busy = False
         self._told_failure = ""
@@ -77,7 +79,7 @@ class Batches:
         """Take no more drafts. Those that were taken are still written."""
         self._closed = closed(self._log.path)
 
-    def listen(self, heard: Heard, resources: frozenset[str]) -> Callable[[], None]:
+    def listen(self, heard: Listener, resources: frozenset[str]) -> Callable[[], None]:
         """Tell of every change of these resources, or of all, until the answer is called."""
         place = object()
         self._listeners[place] = (heard, resources)
@@ -133,7 +135,7 @@ class Batches:
         del self._waiting[:taken]
         return batch
 
-    def _append(self, rows: list[Row]) -> tuple[set[int], bool]:
+    def _append(self, rows: list[LogRow]) -> tuple[set[int], bool]:
         return self._log.append(rows), self._log.unfolded
 
     def _committed(
@@ -165,7 +167,7 @@ class Batches:
             else:
                 future.set_result(record)
 
-    def _tell(self, kept: list[_Write], events: list[Event]) -> None:
+    def _tell(self, kept: list[_Write], events: list[ChangeEvent]) -> None:
         now = self._loop.time()
         for resource in dict.fromkeys(write.draft.resource for write in kept):
             self._state.ring(resource).wake(now)
@@ -175,7 +177,7 @@ class Batches:
                 undisturbed(heard, resource, event)
         self.published()
 
-    def _who_hears(self, resource: str) -> tuple[Heard, ...]:
+    def _who_hears(self, resource: str) -> tuple[Listener, ...]:
         hearing = tuple(
             heard
             for heard, resources in self._listeners.values()
@@ -202,13 +204,17 @@ class Batches:
         figures.largest = max(figures.largest, writes)
 
 
-def _row(write: _Write, at: int) -> Row:
+def _row(write: _Write, at: int) -> LogRow:
     draft, follows, record, _ = write
-    return Row(record.revision, draft.resource, draft.key, follows, draft.change, at, record.data)
+    return LogRow(
+        record.revision, draft.resource, draft.key, follows, draft.change, at, record.data
+    )
 
 
-def _moved(draft: Draft) -> Moved:
-    return Moved(f"{draft.resource} {draft.key} has changed since revision {draft.previous}")
+def _moved(draft: Draft) -> RevisionConflict:
+    return RevisionConflict(
+        f"{draft.resource} {draft.key} has changed since revision {draft.previous}"
+    )
 
 
 def _heed_not(_outcome: object) -> None:

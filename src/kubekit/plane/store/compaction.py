@@ -11,8 +11,8 @@ from functools import partial
 
 from kubekit.plane.store.failures import WritesStopped
 from kubekit.plane.store.log import Log
-from kubekit.plane.store.settings import Settings
-from kubekit.plane.store.state import State
+from kubekit.plane.store.settings import StoreSettings
+from kubekit.plane.store.state import StoreState
 from kubekit.plane.store.times import milliseconds
 from kubekit.plane.store.writer import Writer, done
 
@@ -26,9 +26,9 @@ class Compaction:
     def __init__(
         self,
         log: Log,
-        state: State,
+        state: StoreState,
         writer: Writer,
-        settings: Settings,
+        settings: StoreSettings,
         now: Callable[[], datetime],
     ) -> None:
         self._log = log

@@ -6,7 +6,7 @@ from pathlib import Path
 import apsw
 
 from kubekit.plane.store import statements
-from kubekit.plane.store.failures import Busy, Unreadable, WritesStopped
+from kubekit.plane.store.failures import Busy, UnreadableStore, WritesStopped
 from kubekit.plane.store.faults import reading, stopping
 
 _PORTION = 64 * 1024  # SQLite's own file system writes less than 128 KiB at once, and else nothing
@@ -18,7 +18,7 @@ def connect(path: Path, vfs: str | None) -> apsw.Connection:
     try:
         connection = apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=128)
     except apsw.CantOpenError as error:
-        raise Unreadable(f"cannot open {path}: is it a file, and may you write it?") from error
+        raise UnreadableStore(f"cannot open {path}: is it a file, and may you write it?") from error
     try:
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         _prepare(path, connection)
@@ -64,7 +64,7 @@ def _prepare(path: Path, connection: apsw.Connection) -> None:
         _explain(path, stopped.__cause__)
         raise
     if version not in ((statements.UNSEALED, statements.VERSION) if tables else (0,)):
-        raise Unreadable(
+        raise UnreadableStore(
             f"{path} has format {version}, not {statements.VERSION}: use another program or file"
         )
 

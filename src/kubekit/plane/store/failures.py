@@ -1,7 +1,7 @@
 """Why the store says no. Each message is for a person: what happened, where, what to do."""
 
 
-class Moved(Exception):
+class RevisionConflict(Exception):
     """Another change of that object came first: read it again and decide anew."""
 
 
@@ -17,7 +17,7 @@ class WritesStopped(Exception):
         return WritesStopped(str(self), final=self.final)
 
 
-class Forgotten(Exception):
+class Compacted(Exception):
     """What happened after that revision is no longer known here."""
 
 
@@ -29,7 +29,7 @@ class Busy(Exception):
     """Another process has the file."""
 
 
-class Unreadable(Exception):
+class UnreadableStore(Exception):
     """The file is damaged, is no store, or was written by a newer version."""
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import apsw
 
-from kubekit.plane.store.failures import Unreadable, WritesStopped
+from kubekit.plane.store.failures import UnreadableStore, WritesStopped
 
 _FULL = "the disk is full"
 _READ_ONLY = "the file or its file system is read-only"
@@ -39,7 +39,7 @@ def reading(path: Path) -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:
-        raise Unreadable(
+        raise UnreadableStore(
             f"{path} is not a readable store ({error}): check the disk, or restore a copy"
         ) from error
 

@@ -11,7 +11,7 @@ from kubekit.plane.store.failures import WritesStopped
 _EVERY = 1000  # milliseconds: to ask costs a system call, and the interpreter's lock
 
 
-class Place:
+class FileLocation:
     """The names of one database, and the files that stood behind them when it was opened.
 
     A file that is not ``real`` is on a disk of its own, where nobody can remove it.

@@ -8,7 +8,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from kubekit.plane.store.failures import Busy, Unreadable
+from kubekit.plane.store.failures import Busy, UnreadableStore
 
 
 class FileLock:
@@ -59,13 +59,15 @@ def claim(path: Path, *, virtual: bool) -> FileLock:
         _make_directory(path.parent)
         lock = FileLock(path.with_name(path.name + ".lock"))
     except OSError as error:
-        raise Unreadable(f"cannot use {path.parent} for {path.name}: {error.strerror}") from error
+        raise UnreadableStore(
+            f"cannot use {path.parent} for {path.name}: {error.strerror}"
+        ) from error
     if not virtual:
         try:
             _make_file(path)
         except OSError as error:
             lock.release()
-            raise Unreadable(f"cannot open {path}: {error.strerror}") from error
+            raise UnreadableStore(f"cannot open {path}: {error.strerror}") from error
     return lock
 
 

@@ -32,13 +32,13 @@ import apsw
 
 from kubekit.plane.store import statements
 from kubekit.plane.store.connection import connect, rewrite_wal, shut
-from kubekit.plane.store.failures import Forgotten, WritesStopped
+from kubekit.plane.store.failures import Compacted, WritesStopped
 from kubekit.plane.store.faults import out_of_step, reading, stopping
-from kubekit.plane.store.file_location import Place
+from kubekit.plane.store.file_location import FileLocation
 from kubekit.plane.store.keys import KeyFile
-from kubekit.plane.store.records import ChangeType, Event, Record, Row, Stretch
+from kubekit.plane.store.records import ChangeEvent, ChangeType, HistoryChunk, LogRow, Record
 from kubekit.plane.store.sealing import MARK, Seals
-from kubekit.plane.store.settings import Settings
+from kubekit.plane.store.settings import StoreSettings
 
 KEYS = "secrets.key"  # beside the database, where nobody names another place
 
@@ -64,7 +64,7 @@ class Log:
     """
 
     def __init__(
-        self, path: Path, connection: apsw.Connection, settings: Settings, place: Place
+        self, path: Path, connection: apsw.Connection, settings: StoreSettings, place: FileLocation
     ) -> None:
         self.path = path
         self.stopped: WritesStopped | None = None
@@ -80,14 +80,14 @@ class Log:
         self.revision: int = max(newest or 0, self.compacted)
 
     @classmethod
-    def open(cls, path: Path, settings: Settings, vfs: str | None = None) -> "Log":
+    def open(cls, path: Path, settings: StoreSettings, vfs: str | None = None) -> "Log":
         """The log at that path, made if there is none, with everything in it safely on disk.
 
         With the wrong keys nothing in it is touched.
         """
         connection = connect(path, vfs)
         try:
-            log = cls(path, connection, settings, Place(path, real=vfs is None))
+            log = cls(path, connection, settings, FileLocation(path, real=vfs is None))
             log.begin()
         except BaseException:
             shut(connection)
@@ -103,7 +103,7 @@ class Log:
                     raise apsw.CorruptError("a row has no document")
                 yield self._opened(newest) if newest.document[:1] == MARK else newest
 
-    def append(self, rows: Sequence[Row]) -> set[int]:
+    def append(self, rows: Sequence[LogRow]) -> set[int]:
         """The revisions that were refused, because another row follows the same one.
 
         When this returns, all others are on disk for good.
@@ -126,11 +126,11 @@ class Log:
         )
         return refused
 
-    def changes(self, resource: str, since: int, until: int) -> Stretch:
+    def changes(self, resource: str, since: int, until: int) -> HistoryChunk:
         """What happened to a resource after ``since``: some of it, and at most to ``until``."""
         self._check(since)
         until = min(until, since + REVISIONS_AT_ONCE)
-        events: list[Event] = []
+        events: list[ChangeEvent] = []
         size = 0
         span = (since, until, resource)
         # Closed before its end, the statement no longer holds back the folding of the log.
@@ -143,8 +143,8 @@ class Log:
                 events.append(event)
                 size += event.size()
                 if size >= _BYTES_AT_ONCE:
-                    return Stretch(events, event.record.revision)
-        return Stretch(events, until)
+                    return HistoryChunk(events, event.record.revision)
+        return HistoryChunk(events, until)
 
     def replaced(self, resource: str, revision: int, since: int, until: int) -> list[Record]:
         """What was there at a revision and is not since a change after ``since`` up to ``until``."""
@@ -290,11 +290,11 @@ class Log:
         """How much of the write-ahead log is in use."""
         return statements.PAGE * self._connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE)[0]
 
-    def _insert(self, rows: Sequence[Row]) -> int:
+    def _insert(self, rows: Sequence[LogRow]) -> int:
         self._connection.execute(statements.INSERTS[len(rows)], tuple(chain.from_iterable(rows)))
         return self._connection.changes()
 
-    def _refused(self, rows: Sequence[Row]) -> set[int]:
+    def _refused(self, rows: Sequence[LogRow]) -> set[int]:
         query = "SELECT revision FROM log WHERE revision >= ?"
         there = {row[0] for row in self._connection.execute(query, (rows[0].revision,))}
         return {row.revision for row in rows} - there
@@ -306,17 +306,21 @@ class Log:
     def _record(self, resource: str, key: str, revision: int, document: bytes) -> Record:
         return Record(key, revision, self._seals.opened(resource, key, revision, document))
 
-    def _event(self, resource: str, row: tuple[int, str, str, bytes, int | None, bytes]) -> Event:
+    def _event(
+        self, resource: str, row: tuple[int, str, str, bytes, int | None, bytes]
+    ) -> ChangeEvent:
         revision, key, change, document, before, old = row
         previous = None if before is None else self._record(resource, key, before, old)
-        return Event(ChangeType(change), self._record(resource, key, revision, document), previous)
+        return ChangeEvent(
+            ChangeType(change), self._record(resource, key, revision, document), previous
+        )
 
     def _check(self, since: int) -> None:
         if since < self.compacted:
-            raise Forgotten(f"changes up to revision {self.compacted} are compacted")
+            raise Compacted(f"changes up to revision {self.compacted} are compacted")
 
 
-def _parts(rows: Sequence[Row]) -> Iterator[Sequence[Row]]:
+def _parts(rows: Sequence[LogRow]) -> Iterator[Sequence[LogRow]]:
     return (
         rows[i : i + statements.ROWS_AT_ONCE] for i in range(0, len(rows), statements.ROWS_AT_ONCE)
     )

@@ -50,7 +50,7 @@ class Record(msgspec.Struct, frozen=True, gc=False):
     data: bytes
 
 
-class Event(msgspec.Struct, gc=False):
+class ChangeEvent(msgspec.Struct, gc=False):
     """One committed change. ``previous`` is what was there before.
 
     ``line`` is the change as a watch writes it, made by whoever needs it first. It is about as
@@ -70,7 +70,7 @@ class Event(msgspec.Struct, gc=False):
         return before + 2 * len(self.record.data)
 
 
-class Row(NamedTuple):
+class LogRow(NamedTuple):
     """One change on its way to the disk. ``at`` is in milliseconds since 1970."""
 
     revision: int
@@ -82,8 +82,8 @@ class Row(NamedTuple):
     document: bytes
 
 
-class Stretch(NamedTuple):
+class HistoryChunk(NamedTuple):
     """Some changes of a resource, with none missing up to the revision ``until``."""
 
-    events: list[Event]
+    events: list[ChangeEvent]
     until: int

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeVar
 
-from kubekit.plane.store.failures import KeysRefused, Unreadable, WritesStopped
+from kubekit.plane.store.failures import KeysRefused, UnreadableStore, WritesStopped
 from kubekit.plane.store.faults import closed
 from kubekit.plane.store.log import Log
 from kubekit.plane.store.writer import Writer, done
@@ -68,7 +68,7 @@ class Resealing:
             except (KeysRefused, WritesStopped) as refusal:
                 _log.warning("not sealed anew yet", extra={"why": str(refusal), "retry": _LATER})
                 await asyncio.sleep(_LATER)
-            except Unreadable as damage:
+            except UnreadableStore as damage:
                 _log.error("not sealed anew", extra={"why": str(damage)})
                 return
             else:

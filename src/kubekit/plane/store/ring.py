@@ -14,8 +14,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 
-from kubekit.plane.store.failures import Forgotten
-from kubekit.plane.store.records import Event
+from kubekit.plane.store.failures import Compacted
+from kubekit.plane.store.records import ChangeEvent
 
 _MOMENT = 2.0  # seconds
 _APART = 0.5  # seconds between two times that are remembered
@@ -32,7 +32,7 @@ class Ring:
         self.floor = floor
         self._limit_events = limit_events
         self._limit_bytes = limit_bytes
-        self._events: list[Event] = []
+        self._events: list[ChangeEvent] = []
         self._start = 0  # how many events were dropped so far: positions count from the first ever
         self._bytes = 0
         self._told = 0  # the position up to which readers have been woken
@@ -43,7 +43,7 @@ class Ring:
         self._topics: Counter[bytes] = Counter()  # the names of marks, and how many read by each
         self._times: deque[tuple[float, int]] = deque()  # when the ring ended at which position
 
-    def append(self, event: Event) -> None:
+    def append(self, event: ChangeEvent) -> None:
         self._events.append(event)
         self._bytes += event.size()
         self._touched.update(dict.fromkeys(_places(event.record.key)))
@@ -52,7 +52,7 @@ class Ring:
         if self._bytes > self._limit_bytes or len(self._events) > self._limit_events:
             self._drop(self._surplus())
 
-    def since(self, revision: int) -> list[Event]:
+    def since(self, revision: int) -> list[ChangeEvent]:
         """The changes after that revision."""
         return self._events[self._index(revision) :]
 
@@ -91,12 +91,12 @@ class Ring:
                 undisturbed(partial(subscription.wake, begin))
         self._outlive(now)
 
-    def read(self, subscription: "Subscription", limit: int) -> list[Event]:
+    def read(self, subscription: "Subscription", limit: int) -> list[ChangeEvent]:
         if subscription.resting:
             return []
         begin = subscription.position - self._start
         if begin < 0:
-            raise Forgotten(f"the reader fell behind revision {self.floor}: list again")
+            raise Compacted(f"the reader fell behind revision {self.floor}: list again")
         events = self._events[begin : begin + limit]
         if begin + len(events) == len(self._events):
             self._rest(subscription)
@@ -128,7 +128,7 @@ class Ring:
 
     def _index(self, revision: int) -> int:
         if revision < self.floor:
-            raise Forgotten(f"changes up to revision {self.floor} are no longer in memory")
+            raise Compacted(f"changes up to revision {self.floor} are no longer in memory")
         if not self._events or self._events[-1].record.revision <= revision:
             return len(self._events)
         return bisect_right(self._events, revision, key=_revision)
@@ -176,7 +176,7 @@ class Subscription:
         self._ready = ready
         self.closed = False
 
-    def take(self, limit: int) -> list[Event]:
+    def take(self, limit: int) -> list[ChangeEvent]:
         """The next changes, at most ``limit``. Raises `Forgotten` once they have been dropped."""
         events = self._ring.read(self, limit)
         self.position += len(events)
@@ -204,7 +204,7 @@ def undisturbed(call: Callable[..., None], *args: object) -> None:
         asyncio.get_running_loop().call_exception_handler(told)
 
 
-def _revision(event: Event) -> int:
+def _revision(event: ChangeEvent) -> int:
     return event.record.revision
 
 
@@ -213,7 +213,7 @@ def _topic(place: str) -> bytes:
     return place[: place.index(_COLON) + len(_COLON)].encode() if place.startswith('"') else b""
 
 
-def _marks(topic: bytes, event: Event) -> Iterator[str]:
+def _marks(topic: bytes, event: ChangeEvent) -> Iterator[str]:
     """The marks with this beginning in the document of a change, and in the one before it."""
     for record in (event.record, event.previous):
         begin = -1 if record is None else record.data.find(topic)

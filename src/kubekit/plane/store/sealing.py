@@ -22,9 +22,9 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from kubekit.plane.store import statements
-from kubekit.plane.store.failures import Unreadable
+from kubekit.plane.store.failures import UnreadableStore
 from kubekit.plane.store.keys import Keys
-from kubekit.plane.store.records import Row
+from kubekit.plane.store.records import LogRow
 
 MARK: Final = b"\x01"  # no JSON begins so
 _NONCE: Final = slice(5, 17)
@@ -107,7 +107,7 @@ class Seals:
         self._ciphers = {n: cipher for n, cipher in self._ciphers.items() if n >= number}
         self._before = self._sealed
 
-    def sealed(self, rows: Sequence[Row]) -> Sequence[Row]:
+    def sealed(self, rows: Sequence[LogRow]) -> Sequence[LogRow]:
         """The rows as they may go to the disk."""
         if self._sealed.isdisjoint(map(_resource, rows)):
             return rows
@@ -124,7 +124,7 @@ class Seals:
                 return cipher.decrypt(document[_NONCE], document[_HEAD:], bound)
         except (InvalidTag, ValueError):
             pass
-        raise Unreadable(
+        raise UnreadableStore(
             f"{self._path}: revision {revision} of {resource} does not open with its key: it was "
             "changed outside of this program; restore a copy"
         )
@@ -141,7 +141,7 @@ class Seals:
         self._connection.execute(statements.RESEAL, (changed, revision))
         return len(changed)
 
-    def _shut(self, row: Row) -> Row:
+    def _shut(self, row: LogRow) -> LogRow:
         sealed = self._seal(row.resource, row.key, row.revision, row.document)
         return row._replace(document=sealed)
 

@@ -9,7 +9,7 @@ MEBIBYTE = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class StoreSettings:
     """A change may be forgotten once it is older than ``window`` or further back than
     ``window_revisions``. The ring is the part of it that watchers read from memory, per resource;
     ``ring_bytes`` bounds everything that its changes keep alive: each document, the line made of

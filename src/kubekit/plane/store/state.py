@@ -5,15 +5,15 @@ from itertools import takewhile
 
 from kubekit.plane.store.collection import Collection
 from kubekit.plane.store.log import Newest
-from kubekit.plane.store.records import ChangeType, Draft, Event, Record
+from kubekit.plane.store.records import ChangeEvent, ChangeType, Draft, Record
 from kubekit.plane.store.ring import Ring
-from kubekit.plane.store.settings import Settings
+from kubekit.plane.store.settings import StoreSettings
 
 
-class State:
+class StoreState:
     """Changed by publication only, after the disk has taken the change."""
 
-    def __init__(self, settings: Settings, revision: int, compacted: int) -> None:
+    def __init__(self, settings: StoreSettings, revision: int, compacted: int) -> None:
         self.revision = revision
         self.compacted = compacted
         self._settings = settings
@@ -59,11 +59,11 @@ class State:
             return None
         return self._graves.get((draft.resource, draft.key), 0)
 
-    def publish(self, draft: Draft, record: Record) -> Event:
+    def publish(self, draft: Draft, record: Record) -> ChangeEvent:
         """Let everybody see a change."""
         collection = self.collection(draft.resource)
         previous = collection.find(draft.key)
-        event = Event(draft.change, record, previous, keeps_ties=draft.keeps_ties)
+        event = ChangeEvent(draft.change, record, previous, keeps_ties=draft.keeps_ties)
         if draft.change is ChangeType.DELETED:
             collection.remove(draft.key)
             self._graves.pop((draft.resource, draft.key), None)

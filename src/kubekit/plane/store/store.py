@@ -13,47 +13,47 @@ from pathlib import Path
 from typing import TypeVar
 
 from kubekit.environment import Environment
-from kubekit.plane.store.batches import Batches, Figures, Heard
+from kubekit.plane.store.batches import Batches, CommitStats, Listener
 from kubekit.plane.store.collection import Collection
 from kubekit.plane.store.compaction import Compaction
 from kubekit.plane.store.failures import (
     Busy,
-    Forgotten,
+    Compacted,
     FutureRevision,
     KeysRefused,
-    Moved,
-    Unreadable,
+    RevisionConflict,
+    UnreadableStore,
     WritesStopped,
 )
 from kubekit.plane.store.faults import closed
 from kubekit.plane.store.lock import FileLock, claim
 from kubekit.plane.store.log import REVISIONS_AT_ONCE, Log
-from kubekit.plane.store.records import Draft, Event, Record, Stretch
+from kubekit.plane.store.records import ChangeEvent, Draft, HistoryChunk, Record
 from kubekit.plane.store.resealing import Resealing
 from kubekit.plane.store.ring import Subscription
-from kubekit.plane.store.settings import Settings
-from kubekit.plane.store.state import State
+from kubekit.plane.store.settings import StoreSettings
+from kubekit.plane.store.state import StoreState
 from kubekit.plane.store.writer import LoopWriter, ThreadWriter, Writer, done
 
 __all__ = [
     "Busy",
     "Collection",
-    "Figures",
-    "Forgotten",
+    "CommitStats",
+    "Compacted",
     "FutureRevision",
+    "HistoryChunk",
     "KeysRefused",
-    "Moved",
-    "Settings",
+    "RevisionConflict",
     "Store",
-    "Stretch",
+    "StoreSettings",
     "Subscription",
-    "Unreadable",
+    "UnreadableStore",
     "WritesStopped",
 ]
 
 Result = TypeVar("Result")
 
-_DEFAULTS = Settings()
+_DEFAULTS = StoreSettings()
 
 
 class Store:
@@ -61,10 +61,10 @@ class Store:
 
     def __init__(
         self,
-        loaded: tuple[Log, State, bool],
+        loaded: tuple[Log, StoreState, bool],
         lock: FileLock,
         writer: Writer,
-        settings: Settings,
+        settings: StoreSettings,
         environment: Environment,
     ) -> None:
         log, state, outdated = loaded
@@ -86,7 +86,7 @@ class Store:
         cls,
         path: Path,
         environment: Environment,
-        settings: Settings = _DEFAULTS,
+        settings: StoreSettings = _DEFAULTS,
         *,
         threaded: bool = True,
         vfs: str | None = None,
@@ -124,7 +124,7 @@ class Store:
         return sum(file.stat().st_size for file in files if file.exists())
 
     @property
-    def figures(self) -> Figures:
+    def figures(self) -> CommitStats:
         return self._batches.figures
 
     @property
@@ -153,7 +153,7 @@ class Store:
         self._check(since)
         return self._state.ring(resource).subscribe(since, ready, place)
 
-    async def stretch(self, resource: str, since: int) -> Stretch:
+    async def stretch(self, resource: str, since: int) -> HistoryChunk:
         """Some of the changes after ``since``, from disk: few enough to hold one for every reader.
 
         There may be none in a stretch, although some follow.
@@ -161,11 +161,11 @@ class Store:
         job = partial(self._log.changes, resource, since, self.revision)
         return await self._read(since, job)
 
-    async def history(self, resource: str, since: int) -> list[Event]:
+    async def history(self, resource: str, since: int) -> list[ChangeEvent]:
         """The changes after ``since`` up to the present. That may be the whole window at once."""
         self._check(since)
         ring = self._state.ring(resource)
-        events: list[Event] = []
+        events: list[ChangeEvent] = []
         # What memory has is not asked of the disk: under steady writing that would never end.
         while since < ring.floor:
             stretch = await self.stretch(resource, since)
@@ -187,7 +187,7 @@ class Store:
         then.sort(key=attrgetter("key"))
         return then
 
-    def listen(self, heard: Heard, resources: Iterable[str] = ()) -> Callable[[], None]:
+    def listen(self, heard: Listener, resources: Iterable[str] = ()) -> Callable[[], None]:
         """Hear every committed change of these resources, in order, until the answer is called.
 
         None named means all of them.
@@ -246,13 +246,13 @@ class Store:
                 f"revision {revision} is not there yet, the newest is {self.revision}"
             )
         if revision < self.compacted:
-            raise Forgotten(f"revision {revision} is compacted, the oldest is {self.compacted}")
+            raise Compacted(f"revision {revision} is compacted, the oldest is {self.compacted}")
 
 
-def _load(path: Path, settings: Settings, vfs: str | None) -> tuple[Log, State, bool]:
+def _load(path: Path, settings: StoreSettings, vfs: str | None) -> tuple[Log, StoreState, bool]:
     """The log, the state in it, and whether it has to be sealed anew."""
     log = Log.open(path, settings, vfs)
-    state = State(settings, log.revision, log.compacted)
+    state = StoreState(settings, log.revision, log.compacted)
     try:
         state.load(log.newest())
         outdated = log.outdated

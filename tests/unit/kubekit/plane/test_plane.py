@@ -16,7 +16,7 @@ from kubekit.plane.registry import builtins
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.plane.registry.verbs.watches import Watch
 from kubekit.plane.store.records import ChangeType, Draft
-from kubekit.plane.store.settings import Settings
+from kubekit.plane.store.settings import StoreSettings
 from kubekit.plane.store.store import Busy, Store
 from tests.support.compute import served_kinds
 from tests.support.kubekit import virtual_time
@@ -104,7 +104,7 @@ def test_a_watcher_that_resumes_from_far_back_is_told_everything(tmp_path):
     """What the ring has lost is read from disk, no more at a time than the reader takes."""
 
     async def scenario():
-        async with opened(tmp_path, settings=Settings(ring_events=8)) as world:
+        async with opened(tmp_path, settings=StoreSettings(ring_events=8)) as world:
             watch, woken = await _watch_from_far_back(world)
             portions: list[list[str]] = []
             while sum(map(len, portions)) < 60:
@@ -124,7 +124,7 @@ def test_a_watcher_that_resumes_too_slowly_is_told_so(tmp_path):
     """When the rest of the past is forgotten meanwhile, the stream ends with 410."""
 
     async def scenario():
-        async with opened(tmp_path, settings=Settings(ring_events=8)) as world:
+        async with opened(tmp_path, settings=StoreSettings(ring_events=8)) as world:
             watch, woken = await _watch_from_far_back(world)
             await world.plane.store.compact(world.plane.store.revision)
             told: list[str] = []

@@ -34,7 +34,7 @@ from kubekit.plane.registry.ownership import (
 )
 from kubekit.plane.registry.registry import Registry
 from kubekit.plane.registry.rules.metadata_rules import ORPHAN
-from kubekit.plane.store.records import ChangeType, Event, Record
+from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 from kubekit.plane.store.store import Store
 
 _WRITE: Final = WriteOptions(field_manager="garbage-collector")
@@ -85,7 +85,7 @@ class GarbageCollector:
         if references or is_deleting(record):
             self.worker.add(ObjectLocation(resource, record.key))
 
-    def _heard(self, resource: str, event: Event) -> None:
+    def _heard(self, resource: str, event: ChangeEvent) -> None:
         changed = self._ownership.note(resource, event)
         if changed and self._gone:
             self._forget(owners(event.previous))

@@ -21,7 +21,7 @@ from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.ownership import is_deleting, meta_of
 from kubekit.plane.registry.registry import Registry
 from kubekit.plane.registry.rules.builtin_kinds import NAMESPACE_FINALIZER
-from kubekit.plane.store.records import ChangeType, Event, Record
+from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 from kubekit.plane.store.store import Store
 
 _CONTENT: Final = "NamespaceContentRemaining"
@@ -50,7 +50,7 @@ class NamespaceDeleter:
             self._ending.add(record.key)
             self.worker.add(record.key)
 
-    def _heard(self, resource: str, event: Event) -> None:
+    def _heard(self, resource: str, event: ChangeEvent) -> None:
         if resource == self._namespaces.storage:
             if event.change is ChangeType.DELETED:
                 self._ending.discard(event.record.key)

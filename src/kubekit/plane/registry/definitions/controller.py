@@ -29,7 +29,7 @@ from kubekit.plane.registry.definitions.stored_definitions import StoredDefiniti
 from kubekit.plane.registry.encoding import encode
 from kubekit.plane.registry.kinds import Kind, Kinds
 from kubekit.plane.registry.registry import Registry
-from kubekit.plane.store.records import ChangeType, Event, Record
+from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 
 MOST_DEFINITIONS: Final = 1000
 MOST_BYTES: Final = 64 << 20  # of all definitions; what is made of them takes ten times as much
@@ -81,13 +81,13 @@ class DefinitionController:
             return kinds
         return kinds.with_kinds([dataclasses.replace(kind, prepare=self._prepare)])
 
-    def _heard(self, resource: str, event: Event) -> None:
+    def _heard(self, resource: str, event: ChangeEvent) -> None:
         if resource == STORAGE:
             self._follow(event)
         elif event.change is not ChangeType.MODIFIED and resource in self._ending:
             self.worker.add(self._ending[resource])
 
-    def _follow(self, event: Event) -> None:
+    def _follow(self, event: ChangeEvent) -> None:
         name = event.record.key
         before = self._entries.get(name)
         if before is not None:

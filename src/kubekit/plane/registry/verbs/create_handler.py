@@ -24,7 +24,7 @@ from kubekit.plane.registry.verbs.results import WriteResult
 from kubekit.plane.registry.verbs.targets import WriteTarget
 from kubekit.plane.registry.verbs.validation import typed
 from kubekit.plane.store.records import ChangeType, Record
-from kubekit.plane.store.store import Moved
+from kubekit.plane.store.store import RevisionConflict
 
 _TRIES: Final = 8  # names made by chance before giving up
 
@@ -98,5 +98,5 @@ class CreateHandler:
         draft = self._context.draft(kind, key, 0, ChangeType.ADDED, document)
         try:
             return view_of(kind, await self._context.commit(draft))
-        except Moved:
+        except RevisionConflict:
             return None

@@ -32,7 +32,7 @@ from kubekit.plane.registry.verbs.namespace_lifecycle import (
 from kubekit.plane.registry.verbs.results import DeleteResult, Page
 from kubekit.plane.registry.verbs.update_loop import may_go
 from kubekit.plane.store.records import ChangeType, Record
-from kubekit.plane.store.store import Moved
+from kubekit.plane.store.store import RevisionConflict
 from kubekit.plane.users import User
 
 _AT_ONCE: Final = 256
@@ -75,7 +75,7 @@ class DeleteHandler:
             while True:
                 try:
                     return await self._try(doomed)
-                except Moved:
+                except RevisionConflict:
                     race.lost(kind, kind.key(doomed.namespace, name))
 
     def check_collection(self, kind: Kind) -> None:

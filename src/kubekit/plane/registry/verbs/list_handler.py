@@ -19,7 +19,7 @@ from kubekit.plane.registry.verbs.continue_tokens import ContinueToken, ExpiredT
 from kubekit.plane.registry.verbs.results import Page
 from kubekit.plane.registry.verbs.selection import Selection, matching, select
 from kubekit.plane.store.records import Record
-from kubekit.plane.store.store import Forgotten, FutureRevision
+from kubekit.plane.store.store import Compacted, FutureRevision
 
 
 class ListHandler:
@@ -76,7 +76,7 @@ class ListHandler:
                 records = await store.collection_at(chosen.kind.storage, start.revision)
         except FutureRevision as error:
             raise resource_versions.too_large(start.revision, store.revision) from error
-        except Forgotten as error:
+        except Compacted as error:
             if not start.after:
                 raise resource_versions.too_old(start.revision, store.compacted) from error
             fresh = ContinueToken(start.question, continue_tokens.NOW, start.after)

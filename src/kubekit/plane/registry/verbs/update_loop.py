@@ -35,7 +35,7 @@ from kubekit.plane.registry.verbs.validation import (
     warnings_of,
 )
 from kubekit.plane.store.records import ChangeType, Record
-from kubekit.plane.store.store import Moved
+from kubekit.plane.store.store import RevisionConflict
 
 _MODIFIED: Final = (
     "the object has been modified; please apply your changes to the latest version and try again"
@@ -91,7 +91,7 @@ class UpdateLoop:
             draft = self._context.draft(kind, key, record.revision, step, state, keeps_ties=alike)
             try:
                 stored = view_of(kind, await self._context.commit(draft))
-            except Moved:
+            except RevisionConflict:
                 race.lost(kind, key)
                 continue
             if gone:

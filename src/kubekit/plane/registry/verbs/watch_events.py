@@ -14,7 +14,7 @@ from kubekit.api.errors import ApiError
 from kubekit.plane.registry.encoding import at_revision, view_of
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.verbs.selection import Selection
-from kubekit.plane.store.records import ChangeType, Event, Record
+from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 
 WatchEventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]
 
@@ -38,7 +38,7 @@ class EncodedWatchEvent(msgspec.Struct, frozen=True, gc=False):
 
     type: WatchEventType
     data: bytes
-    event: Event | None = None
+    event: ChangeEvent | None = None
 
     @property
     def line(self) -> bytes:
@@ -51,7 +51,7 @@ class EncodedWatchEvent(msgspec.Struct, frozen=True, gc=False):
         return event.line
 
 
-def of_events(chosen: Selection, events: Iterable[Event]) -> Iterator[EncodedWatchEvent]:
+def of_events(chosen: Selection, events: Iterable[ChangeEvent]) -> Iterator[EncodedWatchEvent]:
     """What a watcher of the selection sees of these changes."""
     for event in events:
         if (notice := _of_event(chosen, event)) is not None:
@@ -76,7 +76,7 @@ def of_error(error: ApiError) -> EncodedWatchEvent:
     return EncodedWatchEvent("ERROR", scheme.encode(error.to_status()))
 
 
-def _of_event(chosen: Selection, event: Event) -> EncodedWatchEvent | None:
+def _of_event(chosen: Selection, event: ChangeEvent) -> EncodedWatchEvent | None:
     """What a watcher of the selection sees of a change; None when it is not about what he watches.
 
     An object that comes to be meant appears to him, and one that ceases to be meant disappears.
@@ -102,7 +102,7 @@ def _of_event(chosen: Selection, event: Event) -> EncodedWatchEvent | None:
     return EncodedWatchEvent("DELETED", view_of(chosen.kind, left).data)
 
 
-def _told(kind: Kind, event: Event) -> EncodedWatchEvent:
+def _told(kind: Kind, event: ChangeEvent) -> EncodedWatchEvent:
     data = view_of(kind, event.record).data
     return EncodedWatchEvent(
         _WORDS[event.change], data, event if data is event.record.data else None

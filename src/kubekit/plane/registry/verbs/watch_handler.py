@@ -19,7 +19,7 @@ from kubekit.plane.registry.verbs import resource_versions
 from kubekit.plane.registry.verbs.selection import Selection, matching, select
 from kubekit.plane.registry.verbs.watches import Watch, WatchStart
 from kubekit.plane.store.records import Record
-from kubekit.plane.store.store import Forgotten
+from kubekit.plane.store.store import Compacted
 
 _BOOKMARK_INTERVAL: Final = 60.0  # seconds
 
@@ -107,7 +107,7 @@ class WatchHandler:
                 WatchStart(begun, present, marked=marked),
                 bookmarks=options.allow_bookmarks,
             )
-        except Forgotten as error:
+        except Compacted as error:
             raise resource_versions.too_old(begun, store.compacted) from error
 
     async def _resumed(self, chosen: Selection, since: int, *, bookmarks: bool) -> Watch:
@@ -115,11 +115,11 @@ class WatchHandler:
         store = self._context.store
         try:
             return Watch(store, chosen, WatchStart(since), bookmarks=bookmarks)
-        except Forgotten:
+        except Compacted:
             pass
         try:
             past, until = await store.stretch(chosen.kind.storage, since)
-        except Forgotten as error:
+        except Compacted as error:
             raise resource_versions.too_old(since, store.compacted) from error
         return Watch(store, chosen, WatchStart(until, past=past), bookmarks=bookmarks)
 

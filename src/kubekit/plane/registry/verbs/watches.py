@@ -18,8 +18,8 @@ from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.verbs import resource_versions, watch_events
 from kubekit.plane.registry.verbs.selection import Selection
 from kubekit.plane.registry.verbs.watch_events import EncodedWatchEvent, WatchEventType
-from kubekit.plane.store.records import Event, Record
-from kubekit.plane.store.store import Forgotten, Store, Subscription, Unreadable, WritesStopped
+from kubekit.plane.store.records import ChangeEvent, Record
+from kubekit.plane.store.store import Compacted, Store, Subscription, UnreadableStore, WritesStopped
 
 _STRETCH: Final = 2000  # events looked at before others get their turn
 _BYTES: Final = 256 * 1024  # of lines that are not shared with other watchers
@@ -37,7 +37,7 @@ class WatchStart:
 
     since: int
     present: list[Record] = field(default_factory=list)
-    past: list[Event] | None = None
+    past: list[ChangeEvent] | None = None
     marked: bool = False
 
 
@@ -97,7 +97,7 @@ class Watch:
         found = self._take_first(limit)
         try:
             self._draw(found, limit)
-        except Forgotten:
+        except Compacted:
             self.close()
             found.append(
                 watch_events.of_error(resource_versions.too_old(self._told, self._store.compacted))
@@ -140,14 +140,14 @@ class Watch:
 
     def _join(self) -> None:
         """Go on from the ring, if it reaches back that far."""
-        with suppress(Forgotten):
+        with suppress(Compacted):
             self._subscription = self._subscribe()
 
     async def _read_on(self) -> None:
         """Read the next stretch of the past."""
         try:
             stretch = await self._store.stretch(self._chosen.kind.storage, self._told)
-        except Forgotten:
+        except Compacted:
             self._first = iter(
                 [
                     watch_events.of_error(
@@ -156,7 +156,7 @@ class Watch:
                 ]
             )
             self._finishing = True
-        except (Unreadable, WritesStopped):
+        except (UnreadableStore, WritesStopped):
             self._finishing = True  # the store is closed or cannot be read any more
         else:
             self._first = watch_events.of_events(self._chosen, stretch.events)

@@ -17,7 +17,7 @@ from kubekit.plane.registry.definitions import served_kinds
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.plane.registry.registry import Registry
 from kubekit.plane.store.records import ChangeType, Draft
-from kubekit.plane.store.store import Moved, Store
+from kubekit.plane.store.store import RevisionConflict, Store
 from tests.support.generated import depth
 from tests.support.kubekit.admission_builders import SPACE, TWO_VERSIONS
 from tests.support.kubekit.plane_worlds import environment
@@ -361,7 +361,7 @@ async def _take_step(there: Room, what: str, which: int, length: int) -> None:
         return
     try:
         await store.write(draft)
-    except Moved:
+    except RevisionConflict:
         return
     finally:
         there.usage.give_back(held)

@@ -5,7 +5,7 @@ import threading
 
 import pytest
 
-from kubekit.plane.store.store import Settings, Store, WritesStopped
+from kubekit.plane.store.store import Store, StoreSettings, WritesStopped
 from kubekit.plane.store.writer import ThreadWriter
 from tests.support.kubekit.store_builders import WIDGETS, created, environment, in_loop, opened
 
@@ -76,7 +76,7 @@ async def test_closing_does_not_wait_until_everything_is_forgotten(tmp_path, thr
     """What is being forgotten may be left half done: the next life goes on with it."""
     async with opened(tmp_path, threaded=threaded) as store:
         await asyncio.gather(*(store.write(created(f"{n:04}")) for n in range(3000)))
-    async with opened(tmp_path, Settings(window_revisions=10), threaded=threaded) as store:
+    async with opened(tmp_path, StoreSettings(window_revisions=10), threaded=threaded) as store:
         await asyncio.sleep(0)
     async with opened(tmp_path, threaded=threaded) as store:
         assert store.compacted < 2990

@@ -4,15 +4,15 @@ import pytest
 
 from kubekit.plane.store.failures import WritesStopped
 from kubekit.plane.store.log import Log
-from kubekit.plane.store.records import ChangeType, Row
-from kubekit.plane.store.settings import Settings
+from kubekit.plane.store.records import ChangeType, LogRow
+from kubekit.plane.store.settings import StoreSettings
 
-FIRST = Row(1, "widgets", "a", 0, ChangeType.ADDED, 0, b"{}")
+FIRST = LogRow(1, "widgets", "a", 0, ChangeType.ADDED, 0, b"{}")
 
 
 @pytest.fixture
 def log(tmp_path):
-    opened = Log.open(tmp_path / "plane.db", Settings())
+    opened = Log.open(tmp_path / "plane.db", StoreSettings())
     yield opened
     opened.close()
 

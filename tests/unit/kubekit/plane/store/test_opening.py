@@ -10,7 +10,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from kubekit.plane.store.store import Busy, Store, Unreadable
+from kubekit.plane.store.store import Busy, Store, UnreadableStore
 from tests.support.kubekit.store_builders import WIDGETS, created, environment, in_loop, opened
 
 ROOT = Path(__file__).parents[5]
@@ -75,7 +75,7 @@ async def test_a_newer_format_is_refused(tmp_path):
     with apsw.Connection(str(tmp_path / "plane.db")) as connection:
         connection.pragma("user_version", 3)
     connection.close()
-    with pytest.raises(Unreadable, match="has format 3, not 2"):
+    with pytest.raises(UnreadableStore, match="has format 3, not 2"):
         await Store.open(tmp_path / "plane.db", environment())
 
 
@@ -85,7 +85,7 @@ async def test_a_database_of_another_program_is_refused(tmp_path):
     with apsw.Connection(str(tmp_path / "plane.db")) as connection:
         connection.execute("CREATE TABLE theirs (x)")
     connection.close()
-    with pytest.raises(Unreadable, match="has format 0"):
+    with pytest.raises(UnreadableStore, match="has format 0"):
         await Store.open(tmp_path / "plane.db", environment())
 
 
@@ -96,7 +96,7 @@ async def test_a_database_of_another_program_with_our_number_is_refused(tmp_path
         connection.execute("CREATE TABLE theirs (x)")
         connection.pragma("user_version", 1)
     connection.close()
-    with pytest.raises(Unreadable, match="is not a readable store"):
+    with pytest.raises(UnreadableStore, match="is not a readable store"):
         await Store.open(tmp_path / "plane.db", environment())
 
 
@@ -108,7 +108,7 @@ async def test_a_damaged_file_is_refused_and_let_go(tmp_path):
         await asyncio.gather(*(store.write(created(str(n), "x" * 1000)) for n in range(100)))
     whole = path.read_bytes()
     path.write_bytes(whole[: len(whole) // 2] + bytes(8192) + whole[len(whole) // 2 + 8192 :])
-    with pytest.raises(Unreadable, match=r"plane\.db is not a readable store"):
+    with pytest.raises(UnreadableStore, match=r"plane\.db is not a readable store"):
         await Store.open(path, environment())
     path.write_bytes(whole)
     async with opened(tmp_path) as store:
@@ -145,7 +145,7 @@ async def test_the_size_is_that_of_the_files(tmp_path):
 async def test_a_file_that_is_no_database_is_refused(tmp_path):
     """Rubbish is named as such, and the file can be opened once it was put right."""
     (tmp_path / "plane.db").write_bytes(b"rubbish " * 1000)
-    with pytest.raises(Unreadable, match="is not a readable store"):
+    with pytest.raises(UnreadableStore, match="is not a readable store"):
         await Store.open(tmp_path / "plane.db", environment())
     (tmp_path / "plane.db").unlink()
     async with opened(tmp_path) as store:
@@ -169,5 +169,5 @@ async def test_a_path_that_is_a_directory_is_refused(tmp_path):
     """A wrong path gets an answer that names it, and leaves no lock behind."""
     (tmp_path / "plane.db").mkdir()
     for _ in range(2):
-        with pytest.raises(Unreadable, match=r"plane\.db"):
+        with pytest.raises(UnreadableStore, match=r"plane\.db"):
             await Store.open(tmp_path / "plane.db", environment())

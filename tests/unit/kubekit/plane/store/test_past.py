@@ -6,7 +6,7 @@ from datetime import timedelta
 import apsw
 import pytest
 
-from kubekit.plane.store.store import Forgotten, FutureRevision, Settings, Store
+from kubekit.plane.store.store import Compacted, FutureRevision, Store, StoreSettings
 from tests.support.kubekit import virtual_time
 from tests.support.kubekit.faulty_disk import FaultyDisk
 from tests.support.kubekit.store_builders import (
@@ -51,7 +51,7 @@ async def test_subscribing_below_memory_needs_history(tmp_path):
     async with opened(tmp_path) as store:
         await grow(store)
     async with opened(tmp_path) as store:
-        with pytest.raises(Forgotten):
+        with pytest.raises(Compacted):
             store.subscribe(WIDGETS, 5, lambda: None)
         reader = store.subscribe(WIDGETS, 6, lambda: None)
         await store.write(created("d"))
@@ -93,11 +93,11 @@ async def test_compaction_forgets_the_past_and_keeps_the_present(tmp_path):
         await store.compact(4)
         await store.compact(2)
         assert store.compacted == 4
-        with pytest.raises(Forgotten, match="revision 3 is compacted"):
+        with pytest.raises(Compacted, match="revision 3 is compacted"):
             await store.collection_at(WIDGETS, 3)
-        with pytest.raises(Forgotten):
+        with pytest.raises(Compacted):
             await store.history(WIDGETS, 3)
-        with pytest.raises(Forgotten):
+        with pytest.raises(Compacted):
             store.subscribe(WIDGETS, 3, lambda: None)
         assert revisions(await store.history(WIDGETS, 4)) == [5, 6]
         assert keys(await store.collection_at(WIDGETS, 4)) == ["a", "b"]
@@ -110,7 +110,7 @@ async def test_what_is_forgotten_leaves_memory(tmp_path):
         reader = store.subscribe(WIDGETS, 0, lambda: None)
         await grow(store)
         await store.compact(5)
-        with pytest.raises(Forgotten, match="list again"):
+        with pytest.raises(Compacted, match="list again"):
             reader.take(10)
 
 
@@ -145,7 +145,7 @@ async def test_a_revision_of_the_future_is_refused(tmp_path):
 async def test_the_window_is_a_time(tmp_path):
     """By itself, compaction forgets what is older than the window and nothing younger."""
     clock = Clock()
-    async with opened(tmp_path, Settings(window=timedelta(minutes=5)), clock=clock) as store:
+    async with opened(tmp_path, StoreSettings(window=timedelta(minutes=5)), clock=clock) as store:
         await store.write(created("a"))
         await store.write(created("b"))
         clock.advance(timedelta(minutes=4))
@@ -161,7 +161,7 @@ async def test_the_window_is_a_time(tmp_path):
 @in_loop
 async def test_the_window_is_a_number_of_revisions(tmp_path):
     """Not many more than the window's revisions are kept, however young."""
-    async with opened(tmp_path, Settings(window_revisions=20), threaded=False) as store:
+    async with opened(tmp_path, StoreSettings(window_revisions=20), threaded=False) as store:
         for n in range(100):
             await store.write(created(str(n)))
         assert 20 <= store.revision - store.compacted <= 25
@@ -170,7 +170,7 @@ async def test_the_window_is_a_number_of_revisions(tmp_path):
 @in_loop
 async def test_long_histories_are_read_and_forgotten_in_pieces(tmp_path):
     """Thousands of changes come back whole and in order."""
-    async with opened(tmp_path, Settings(ring_events=100)) as store:
+    async with opened(tmp_path, StoreSettings(ring_events=100)) as store:
         await asyncio.gather(*(store.write(created(f"{n:05}")) for n in range(6000)))
         assert revisions(await store.history(WIDGETS, 10)) == list(range(11, 6001))
         assert len(await store.collection_at(WIDGETS, 5500)) == 5500
@@ -225,7 +225,7 @@ def test_forgetting_that_a_full_disk_refuses_is_not_tried_all_the_time(tmp_path)
         async with opened(tmp_path, threaded=False, vfs=disk.name) as store:
             await asyncio.gather(*(store.write(created(str(n))) for n in range(50)))
         with disk.failing(on_write=apsw.SQLITE_FULL):
-            small = Settings(window_revisions=20)
+            small = StoreSettings(window_revisions=20)
             async with opened(tmp_path, small, threaded=False, vfs=disk.name) as store:
                 for _ in range(100):
                     await asyncio.sleep(0)

@@ -2,14 +2,14 @@
 
 import pytest
 
-from kubekit.plane.store.failures import Forgotten
-from kubekit.plane.store.records import ChangeType, Event, Record
+from kubekit.plane.store.failures import Compacted
+from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 from kubekit.plane.store.ring import Ring, Subscription
 from tests.support.kubekit.store_builders import revisions
 
 
-def event(revision: int, size: int = 10, key: str = "a") -> Event:
-    return Event(ChangeType.ADDED, Record(key, revision, b"x" * size), None)
+def event(revision: int, size: int = 10, key: str = "a") -> ChangeEvent:
+    return ChangeEvent(ChangeType.ADDED, Record(key, revision, b"x" * size), None)
 
 
 def ring_of(*numbers: int, floor: int = 0, events: int = 100, size: int = 10_000) -> Ring:
@@ -39,7 +39,7 @@ def test_two_readers_do_not_disturb_each_other():
 
 def test_a_revision_below_the_ring_is_forgotten():
     """Nobody may begin where changes could be missing."""
-    with pytest.raises(Forgotten, match="up to revision 5 are no longer"):
+    with pytest.raises(Compacted, match="up to revision 5 are no longer"):
         ring_of(6, floor=5).subscribe(4, never)
 
 
@@ -58,7 +58,9 @@ def test_a_ring_counts_all_that_its_changes_keep_alive():
     ring = Ring(0, 100, 10_000)
     record = Record("a", 1, b"x" * 300)
     for number in range(2, 50):
-        change = Event(ChangeType.MODIFIED, Record("a", number, b"y" * 300), record, b"z" * 300)
+        change = ChangeEvent(
+            ChangeType.MODIFIED, Record("a", number, b"y" * 300), record, b"z" * 300
+        )
         ring.append(change)
         record = change.record
     assert 8 <= len(ring.since(ring.floor)) <= 11
@@ -77,7 +79,7 @@ def test_a_reader_that_fell_out_is_told_so():
     reader = ring.subscribe(0, never)
     for number in range(2, 10):
         ring.append(event(number))
-    with pytest.raises(Forgotten, match="list again"):
+    with pytest.raises(Compacted, match="list again"):
         reader.take(1)
 
 
@@ -125,14 +127,14 @@ def test_a_reader_is_woken_by_what_happens_where_it_looks(place):
     assert calls == [1]
 
 
-def marked(revision: int, value: str, before: str | None = None) -> Event:
+def marked(revision: int, value: str, before: str | None = None) -> ChangeEvent:
     """A change of a document that has a mark, twice as labels and selectors are."""
     data, other = (
         b'{"a":{"cell":"%b"},"b":{"cell":"x\\"y"}}' % each.encode()
         for each in (value, before or "")
     )
     previous = None if before is None else Record("n/a", revision - 1, other)
-    return Event(ChangeType.MODIFIED, Record("n/a", revision, data), previous)
+    return ChangeEvent(ChangeType.MODIFIED, Record("n/a", revision, data), previous)
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from kubekit.plane.store import statements
 from kubekit.plane.store.failures import KeysRefused
 from kubekit.plane.store.keys import KeyFile
-from kubekit.plane.store.store import Settings, Store, Unreadable, WritesStopped
+from kubekit.plane.store.store import Store, StoreSettings, UnreadableStore, WritesStopped
 from tests.support.generated import depth
 from tests.support.kubekit import virtual_time
 from tests.support.kubekit.faulty_disk import FaultyDisk
@@ -72,7 +72,7 @@ def images(directory: Path) -> dict[str, bytes]:
     return {file.name: file.read_bytes() for file in files if file.stat().st_size}
 
 
-async def present(directory: Path, options: Settings = Settings()) -> dict[str, str]:  # noqa: B008 - immutable
+async def present(directory: Path, options: StoreSettings = StoreSettings()) -> dict[str, str]:  # noqa: B008 - immutable
     async with opened(directory, options) as store:
         return {r.key: body_of(r) for r in store.collection(SECRETS).range()}
 
@@ -124,7 +124,7 @@ async def test_k1_readers_see_what_was_written(tmp_path):
 @in_loop
 async def test_k1_only_the_chosen_resources_are_sealed(tmp_path):
     """Others go to the disk as they are, in the same batch."""
-    async with opened(tmp_path, Settings(sealed=frozenset({"/others"}))) as store:
+    async with opened(tmp_path, StoreSettings(sealed=frozenset({"/others"}))) as store:
         drafts = [created(str(n), f"plain-{PLANTED}") for n in range(3)]
         others = [created(str(n), "sealed-" + PLANTED, "/others") for n in range(3)]
         await asyncio.gather(*map(store.write, [*drafts, *others]))
@@ -188,7 +188,7 @@ async def test_k1_an_old_file_with_a_bad_file_of_keys_is_left_alone(tmp_path, co
 
 async def _plain(directory: Path, number: int = 30) -> None:
     """A file from before there was sealing, with secrets in rows and in free pages."""
-    async with opened(directory, Settings(sealed=frozenset())) as store:
+    async with opened(directory, StoreSettings(sealed=frozenset())) as store:
         drafts = [secret(f"default/{n}", PLANTED * (1 + n % 3 * 400)) for n in range(number)]
         records = await asyncio.gather(*map(store.write, drafts))
         await asyncio.gather(*(store.write(deleted(r, PLANTED, SECRETS)) for r in records[5:]))
@@ -234,7 +234,7 @@ async def _cut_while_sealing(directory: Path, step: int) -> bool:
     """Whether the power failed before the work was done."""
     disk = FaultyDisk()
     path = directory / "plane.db"
-    unsealed = Settings(sealed=frozenset())
+    unsealed = StoreSettings(sealed=frozenset())
     async with opened(directory, unsealed, vfs=disk.name) as store:
         for number in range(10):
             await store.write(secret(f"default/{number}", PLANTED * (1 + number * 100)))
@@ -423,7 +423,7 @@ async def test_k1_a_row_that_does_not_open_keeps_its_data_key(tmp_path, threaded
     keys.rotate()
     async with opened(tmp_path, threaded=threaded) as store:
         for _ in range(2):  # before and after the one that began by itself
-            with pytest.raises(Unreadable, match="revision 1 of /secrets does not open"):
+            with pytest.raises(UnreadableStore, match="revision 1 of /secrets does not open"):
                 await store.reseal()
         await store.write(secret("b"))
     assert "not sealed anew" in [record.getMessage() for record in caplog.records]
@@ -433,7 +433,7 @@ async def test_k1_a_row_that_does_not_open_keeps_its_data_key(tmp_path, threaded
 @in_loop
 async def test_k1_other_resources_can_be_sealed_later_and_opened_again(tmp_path):
     """Another choice holds for what is there, too, in both directions."""
-    both = Settings(sealed=frozenset({SECRETS, WIDGETS}))
+    both = StoreSettings(sealed=frozenset({SECRETS, WIDGETS}))
     async with opened(tmp_path) as store:
         await store.write(created("w", PLANTED))
         await store.write(changed(await store.write(created("v", PLANTED)), PLANTED))
@@ -467,7 +467,7 @@ async def test_k1_a_row_opens_in_its_own_place_only(tmp_path, swap):
     connection = apsw.Connection(str(tmp_path / "plane.db"))
     connection.execute(swap)
     connection.close()
-    with pytest.raises(Unreadable, match=r"revision (2|7) of /secrets does not open"):
+    with pytest.raises(UnreadableStore, match=r"revision (2|7) of /secrets does not open"):
         await Store.open(tmp_path / "plane.db", environment())
 
 
@@ -512,14 +512,14 @@ class Service:
 async def test_k1_keys_may_come_from_elsewhere(tmp_path):
     """A service takes the place of the file; without it nothing opens."""
     service = Service()
-    async with opened(tmp_path, Settings(keys=service)) as store:
+    async with opened(tmp_path, StoreSettings(keys=service)) as store:
         await store.write(secret("a"))
         service.name = "projects/p/keys/2"
         await store.reseal()
     assert not (tmp_path / "secrets.key").exists()
-    assert await present(tmp_path, Settings(keys=service)) == {"a": PLANTED}
+    assert await present(tmp_path, StoreSettings(keys=service)) == {"a": PLANTED}
     with pytest.raises(KeysRefused, match="try again"):
-        await Store.open(tmp_path / "plane.db", environment(), Settings(keys=Service()))
+        await Store.open(tmp_path / "plane.db", environment(), StoreSettings(keys=Service()))
 
 
 @in_loop

@@ -9,8 +9,8 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import example, given, settings
 
-from kubekit.plane.store.records import Event, Record
-from kubekit.plane.store.store import Forgotten, Settings, Store, Unreadable
+from kubekit.plane.store.records import ChangeEvent, Record
+from kubekit.plane.store.store import Compacted, Store, StoreSettings, UnreadableStore
 from tests.support.generated import depth
 from tests.support.kubekit.faulty_disk import FaultyDisk
 from tests.support.kubekit.store_builders import (
@@ -27,13 +27,13 @@ OTHER = "example.com/others"
 both = pytest.mark.parametrize("threaded", [True, False], ids=["thread", "loop"])
 
 
-async def followed(store: Store, since: int) -> list[Event]:
+async def followed(store: Store, since: int) -> list[ChangeEvent]:
     """What a watcher sees that goes on from a revision, up to the present."""
-    events: list[Event] = []
+    events: list[ChangeEvent] = []
     while True:
         try:
             return events + store.subscribe(WIDGETS, since, lambda: None).take(10_000)
-        except Forgotten:
+        except Compacted:
             stretch = await store.stretch(WIDGETS, since)
             assert stretch.until > since
             events += stretch.events
@@ -129,7 +129,7 @@ async def test_history_on_disk_ends_at_the_point_of_compaction(tmp_path):
         compaction = asyncio.ensure_future(store.compact(4))
         await asyncio.sleep(0)
         for read in (store.history(WIDGETS, 1), store.collection_at(WIDGETS, 1)):
-            with pytest.raises(Forgotten, match="compacted"):
+            with pytest.raises(Compacted, match="compacted"):
                 await read
         await compaction
 
@@ -161,7 +161,7 @@ def test_every_past_can_be_seen(tmp_path_factory, steps, forgotten, ring):
 
     async def scenario() -> None:
         directory = tmp_path_factory.mktemp("store")
-        async with opened(directory, Settings(ring_events=ring), threaded=False) as store:
+        async with opened(directory, StoreSettings(ring_events=ring), threaded=False) as store:
             pasts = [[], *[await past_of(store, key, removed=removed) for key, removed in steps]]
             await store.compact(min(forgotten, store.revision))
             for revision in range(store.compacted, store.revision + 1):
@@ -192,7 +192,7 @@ async def test_a_page_that_cannot_be_read_is_named(tmp_path):
     async with opened(tmp_path, vfs=disk.name) as store:
         with disk.failing(on_read=apsw.SQLITE_IOERR_READ):
             for read in (store.history(WIDGETS, 0), store.collection_at(WIDGETS, 1)):
-                with pytest.raises(Unreadable, match=r"plane\.db is not a readable store"):
+                with pytest.raises(UnreadableStore, match=r"plane\.db is not a readable store"):
                     await read
         assert revisions(await store.history(WIDGETS, 0)) == [1, 2]
         assert await store.collection_at(WIDGETS, 1) == [record]

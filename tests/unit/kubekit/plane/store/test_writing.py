@@ -7,7 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from kubekit.plane.store.records import Record
-from kubekit.plane.store.store import Moved
+from kubekit.plane.store.store import RevisionConflict
 from tests.support.generated import depth
 from tests.support.kubekit.faulty_disk import FaultyDisk
 from tests.support.kubekit.store_builders import (
@@ -59,7 +59,7 @@ async def test_the_first_of_two_changes_wins(tmp_path, threaded):
         first, second, other = await asyncio.gather(
             *map(store.write, drafts), return_exceptions=True
         )
-        assert isinstance(second, Moved)
+        assert isinstance(second, RevisionConflict)
         assert str(second) == "example.com/widgets a has changed since revision 1"
         assert isinstance(first, Record)
         assert store.find(WIDGETS, "a") == first
@@ -72,7 +72,7 @@ async def test_a_batch_of_losers_only_hurts_nobody(tmp_path, threaded):
     """When nothing of what waits can succeed, the next write still does."""
     async with opened(tmp_path, threaded=threaded) as store:
         await store.write(created("a"))
-        with pytest.raises(Moved):
+        with pytest.raises(RevisionConflict):
             await store.write(created("a"))
         assert (await store.write(created("b"))).revision == 2
 
@@ -83,7 +83,7 @@ async def test_a_change_of_something_deleted_has_moved(tmp_path, threaded):
     async with opened(tmp_path, threaded=threaded) as store:
         record = await store.write(created("a"))
         await store.write(deleted(record))
-        with pytest.raises(Moved):
+        with pytest.raises(RevisionConflict):
             await store.write(changed(record))
 
 
@@ -91,12 +91,12 @@ async def test_a_change_of_something_deleted_has_moved(tmp_path, threaded):
 async def test_nothing_can_be_deleted_twice(tmp_path, threaded):
     """A deletion needs something to delete."""
     async with opened(tmp_path, threaded=threaded) as store:
-        with pytest.raises(Moved):
+        with pytest.raises(RevisionConflict):
             await store.write(deleted(Record("a", 0, b"")))
         record = await store.write(created("a"))
         drafts = [deleted(record), deleted(record)]
         results = await asyncio.gather(*map(store.write, drafts), return_exceptions=True)
-        assert [type(result) for result in results] == [Record, Moved]
+        assert [type(result) for result in results] == [Record, RevisionConflict]
 
 
 @in_loop
@@ -130,7 +130,7 @@ async def test_an_old_revision_stays_old_after_compaction(tmp_path, threaded):
         await store.write(changed(await store.write(changed(first))))
         await store.compact(store.revision)
         for stale in (changed(first), created("a")):
-            with pytest.raises(Moved):
+            with pytest.raises(RevisionConflict):
                 await store.write(stale)
 
 

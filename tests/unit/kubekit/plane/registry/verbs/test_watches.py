@@ -10,12 +10,12 @@ from hypothesis import given, settings, strategies as st
 from kubekit.api.errors import BadRequest, Expired, Invalid, Timeout, Unavailable
 from kubekit.client.options import ListOptions
 from kubekit.plane.registry.registry import EncodedWatchEvent
-from kubekit.plane.store.store import Settings
+from kubekit.plane.store.store import StoreSettings
 from tests.support.generated import depth
 from tests.support.kubekit.registry_builders import SPACE, World, names, scenario, told, version
 
 BLUE = {"spec": {"color": "blue"}}
-SMALL = Settings(ring_events=4)
+SMALL = StoreSettings(ring_events=4)
 
 
 async def life(world: World) -> None:
