@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from compute.api.compute import Workload
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from compute.api.resource_manager import Project
 from compute.app.system_environment import system
 from kubekit.client.http.client import HttpClient
@@ -78,9 +78,9 @@ def up(data: Path, *options: str) -> Iterator[Running]:
 async def give_up(data: Path, cell: str) -> None:
     """Delete the Cluster of a cell, as operators do for good, and wait until it is gone."""
     async with client(data, "hub") as hub:
-        await hub.delete(await hub.get(Cluster, cell))
+        await hub.delete(await hub.get(MemberCluster, cell))
         async with asyncio.timeout(30):
-            while await hub.find(Cluster, cell) is not None:  # noqa: ASYNC110 - of another process
+            while await hub.find(MemberCluster, cell) is not None:  # noqa: ASYNC110 - of another process
                 await asyncio.sleep(0.05)
 
 

@@ -5,7 +5,7 @@ import msgspec
 from compute.api import annotations
 from compute.api.compute import Instance, Workload
 from compute.api.instance_spec import NetworkInterface, NetworkRef
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from compute.api.networking import Network, NetworkIPAM, NetworkSpec, Subnet
 from compute.api.services import ServiceEntitlement, ServiceEntitlementSpec, ServiceRef
 from compute.app.planes import Home
@@ -68,7 +68,7 @@ async def blocked(world: Watched, name: str, text: str) -> Workload:
 async def cut(world: Watched, cell: str, value: str = "true") -> None:
     """Cut a cell off, or heal it, and wait until it is so."""
     hub = world.client("hub")
-    cluster = await hub.get(Cluster, cell)
+    cluster = await hub.get(MemberCluster, cell)
     await hub.patch(cluster, annotated(cluster, **{annotations.CUT: value}))
     link = world.world.links[Home("cell", cell)]
 
@@ -83,10 +83,15 @@ async def lose(world: Watched, cell: str) -> None:
     await cut(world, cell)
     hub = world.client("hub")
     await world.named(
-        "hub", Cluster, cell, "", lambda c: reason_of(c, "Ready") == "ClusterStatusUnknown", 120.0
+        "hub",
+        MemberCluster,
+        cell,
+        "",
+        lambda c: reason_of(c, "Ready") == "ClusterStatusUnknown",
+        120.0,
     )
-    await hub.delete(await hub.get(Cluster, cell))
-    await world.gone("hub", Cluster, cell)
+    await hub.delete(await hub.get(MemberCluster, cell))
+    await world.gone("hub", MemberCluster, cell)
 
 
 async def ready(world: Watched, name: str, count: int, seconds: float = 60.0) -> Workload:

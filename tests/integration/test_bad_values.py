@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from compute.api.compute import Instance, Workload
-from compute.api.karmada import Cluster, Taint
+from compute.api.karmada import MemberCluster, Taint
 from kubekit.api.errors import Invalid
 from tests.integration.apart import told_apart
 from tests.integration.operators import blocked, make_network, settings
@@ -97,7 +97,7 @@ async def prepare(world: Watched) -> None:
     await make_network(world, "tiny", "172.32.0.0/30")
     await settings(world, "dfw", "network-faults", failNetworks="failing")
     hub = world.client("hub")
-    cluster = await hub.get(Cluster, "sin")
+    cluster = await hub.get(MemberCluster, "sin")
     spec = msgspec.structs.replace(cluster.spec, taints=(Taint(key="shut", effect="NoSchedule"),))
     await hub.patch(cluster, msgspec.structs.replace(cluster, spec=spec))
 

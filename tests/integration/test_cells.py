@@ -4,7 +4,7 @@ import msgspec
 
 from compute.api import annotations
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.karmada import Cluster, Taint
+from compute.api.karmada import MemberCluster, Taint
 from compute.app.planes import Home
 from kubekit.api.kinds.events import Event
 from tests.integration.worlds import (
@@ -25,7 +25,7 @@ DFW = Home("cell", "dfw")
 async def cut(world: Watched, cell: str, value: str = "true") -> None:
     """Cut a cell off as a user does, or heal it."""
     hub = world.client("hub")
-    cluster = await hub.get(Cluster, cell)
+    cluster = await hub.get(MemberCluster, cell)
     await hub.patch(cluster, annotated(cluster, **{annotations.CUT: value}))
 
 
@@ -189,7 +189,7 @@ def test_a_city_whose_cells_take_nothing_new_is_named():
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("LHR",)))
         hub = world.client("hub")
-        cluster = await hub.get(Cluster, "lhr")
+        cluster = await hub.get(MemberCluster, "lhr")
         closed = Taint(key="maintenance", effect="NoSchedule")
         spec = msgspec.structs.replace(cluster.spec, taints=(closed,))
         await hub.patch(cluster, msgspec.structs.replace(cluster, spec=spec))
@@ -204,7 +204,7 @@ def test_a_city_whose_cells_take_nothing_new_is_named():
         reasons = {e.reason for e in (await world.user.every(Event)).items}
         assert "NoCellForCity" in reasons
         await world.served("web")
-        present = await hub.get(Cluster, "lhr")
+        present = await hub.get(MemberCluster, "lhr")
         opened = msgspec.structs.replace(present.spec, taints=())
         await hub.patch(present, msgspec.structs.replace(present, spec=opened))
         await world.served("late")

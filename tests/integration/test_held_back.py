@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 
 from compute.api.compute import Workload, WorkloadDeployment
-from compute.api.karmada import Cluster, PropagationPolicy, Suspension, Taint
+from compute.api.karmada import MemberCluster, PropagationPolicy, Suspension, Taint
 from compute.api.karmada_work import BindingSuspension, ResourceBinding
 from kubekit.api.kinds.events import Event
 from tests.integration.operators import cut
@@ -93,7 +93,7 @@ def test_a_deployment_whose_scheduling_is_suspended_says_so():
 
     async def taint(world: Watched, *taints: Taint) -> None:
         hub = world.client("hub")
-        cell = await hub.get(Cluster, "dfw")
+        cell = await hub.get(MemberCluster, "dfw")
         spec = msgspec.structs.replace(cell.spec, taints=taints)
         await hub.patch(cell, msgspec.structs.replace(cell, spec=spec))
 

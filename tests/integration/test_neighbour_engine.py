@@ -6,7 +6,7 @@ import pytest
 
 from compute.api import names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.karmada import Cluster, PropagationPolicy
+from compute.api.karmada import MemberCluster, PropagationPolicy
 from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.networking import Network, NetworkBinding, NetworkContext, Subnet, SubnetClaim
 from compute.api.quota import ResourceClaim
@@ -47,8 +47,8 @@ def test_a_cell_that_leaves_hands_over_what_it_runs():
         await world.deploy(workload(cities=("DFW",), replicas=2))
         home, other = await home_of(world)
         hub = world.client("hub")
-        await hub.delete(await hub.get(Cluster, home))
-        await world.gone("hub", Cluster, home)
+        await hub.delete(await hub.get(MemberCluster, home))
+        await world.gone("hub", MemberCluster, home)
         await world.gone("hub", Namespace, names.execution_namespace(home))
         await world.served("web")
         assert await world.instances(other) == ["web-home-dfw-0", "web-home-dfw-1"]

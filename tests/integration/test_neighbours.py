@@ -6,7 +6,7 @@ import msgspec
 
 from compute.api import annotations, names
 from compute.api.compute import Workload
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from compute.api.networking import Location, LocationBinding
 from compute.api.quota import AllowanceBucket, ResourceClaim
 from compute.api.services import ServiceEntitlement
@@ -103,7 +103,7 @@ def test_a_city_that_a_cell_comes_to_serve_is_offered_and_one_that_it_leaves_is_
 
     async def story(world: Watched) -> None:
         hub = world.client("hub")
-        cluster = await hub.get(Cluster, "lhr")
+        cluster = await hub.get(MemberCluster, "lhr")
         moved = cluster.metadata.labels | {"topology.datum.net/city-code": "AMS"}
         metadata = msgspec.structs.replace(cluster.metadata, labels=moved)
         await hub.patch(cluster, msgspec.structs.replace(cluster, metadata=metadata))

@@ -6,7 +6,7 @@ import pytest
 
 from compute.api import labels
 from compute.api.compute import Instance
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from compute.api.networking import NetworkBinding, NetworkContext, Subnet, SubnetClaim
 from compute.api.quota import ResourceClaim
 from compute.api.resource_manager import Project
@@ -142,7 +142,7 @@ def test_a_project_goes_with_a_cell_that_operators_have_given_up():
     async def story(world: Watched) -> None:
         await cut_off_and_abandoned(world)
         hub = world.client("hub")
-        await hub.delete(await hub.get(Cluster, "dfw"))
+        await hub.delete(await hub.get(MemberCluster, "dfw"))
         await world.gone("core", Project, PROJECT, seconds=300.0)
 
     told(story)

@@ -9,7 +9,7 @@ import asyncio
 import pytest
 
 from compute.api.compute import Workload
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from compute.app.planes import HUB, Home
 from tests.integration.apart import PlanesApart, running_apart
 from tests.integration.restores import Copies, Replaceable, Unled, Watchman, machines
@@ -74,7 +74,7 @@ async def fresh() -> State:
 async def register(world: Watched) -> None:
     """Tell the hub of its cells, if it does not know them: a world does so when it starts."""
     for site in world.world.sites:
-        if await world.client("hub").find(Cluster, site.cell) is None:
+        if await world.client("hub").find(MemberCluster, site.cell) is None:
             await world.client("hub").create(site.cluster)
 
 

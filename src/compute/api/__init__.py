@@ -6,7 +6,7 @@ Importing anything of this package registers them all with the registry of kinds
 from typing import Final
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.karmada import Cluster, PropagationPolicy, ResourceInterpreterCustomization
+from compute.api.karmada import MemberCluster, PropagationPolicy, ResourceInterpreterCustomization
 from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.networking import (
     Location,
@@ -41,7 +41,7 @@ NEIGHBOUR_KINDS: Final[tuple[type[Object], ...]] = (
     Organization,
 )
 KARMADA_KINDS: Final[tuple[type[Object], ...]] = (
-    Cluster,
+    MemberCluster,
     PropagationPolicy,
     ResourceInterpreterCustomization,
     ResourceBinding,

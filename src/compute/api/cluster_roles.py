@@ -12,7 +12,7 @@ role when it opens; `config/base/rbac` has all of them for other clusters.
 from typing import Final
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.karmada import Cluster, PropagationPolicy, ResourceInterpreterCustomization
+from compute.api.karmada import MemberCluster, PropagationPolicy, ResourceInterpreterCustomization
 from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.networking import (
     Location,
@@ -42,7 +42,7 @@ _NETWORKS: Final = (
     Network, NetworkBinding, NetworkContext, SubnetClaim, Subnet, Location, LocationBinding,
 )  # fmt: skip
 _KARMADA: Final = (
-    Cluster, PropagationPolicy, ResourceInterpreterCustomization, ResourceBinding, Work,
+    MemberCluster, PropagationPolicy, ResourceInterpreterCustomization, ResourceBinding, Work,
 )  # fmt: skip
 _EVENTS: Final = (CoreEvent, Event)
 
@@ -111,7 +111,7 @@ OPERATOR: Final = _role(
         _READ, Namespace, ConfigMap, *_EVENTS, Lease, CustomResourceDefinition,
         *_COMPUTE, *_NETWORKS, *_KARMADA,
     ),
-    _rules(_WRITE, Cluster),
+    _rules(_WRITE, MemberCluster),
     # What the system makes again: to delete one is to have it done anew.
     _rules(_DELETE, WorkloadDeployment, Instance, PropagationPolicy, ResourceBinding, Work),
     # A request to create names no object, so a rule with names cannot allow it.

@@ -6,7 +6,7 @@ from typing import Final, Self
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ConditionDefinition:
     """The definition of a type: its name, what it says when it is true, and who says it."""
 
     type: str
@@ -20,8 +20,10 @@ class KnownCondition(StrEnum):
     meaning: str
     writer: str
 
-    def __new__(cls, said: Said | str) -> Self:
-        assert isinstance(said, Said)  # a str looks a member up, and never comes here
+    def __new__(cls, said: ConditionDefinition | str) -> Self:
+        assert isinstance(
+            said, ConditionDefinition
+        )  # a str looks a member up, and never comes here
         member = str.__new__(cls, said.type)
         member._value_ = said.type
         member.meaning = said.meaning
@@ -32,42 +34,42 @@ class KnownCondition(StrEnum):
 class ConditionType(KnownCondition):
     """What our kinds say: adjectives that are true when all is well, but for pauses and drains."""
 
-    AVAILABLE = Said(
+    AVAILABLE = ConditionDefinition(
         "Available",
         "It runs; of a deployment, a placement or a workload: at least one instance of it is ready.",
         "the provider for instances; the cell for deployments; the management plane for workloads",
     )
-    DRAIN_SCHEDULED = Said(
+    DRAIN_SCHEDULED = ConditionDefinition(
         "DrainScheduled",
         "It is no longer wanted and goes on until the time that its message says.",
         "the management plane, for deployments and for workloads that have such deployments",
     )
-    PAUSED = Said(
+    PAUSED = ConditionDefinition(
         "Paused",
         "Changes are held back: by the user until the workload is resumed, or by the hub's operators.",
         "the management plane, while changes are held back",
     )
-    PROGRAMMED = Said(
+    PROGRAMMED = ConditionDefinition(
         "Programmed",
         "The infrastructure has taken it up as it is described.",
         "the provider; the cell while quota is refused",
     )
-    QUOTA_GRANTED = Said(
+    QUOTA_GRANTED = ConditionDefinition(
         "QuotaGranted",
         "The project's quota covers the instance.",
         "the cell, from the quota service's answer",
     )
-    READY = Said(
+    READY = ConditionDefinition(
         "Ready",
         "It can be used; of an instance: every gate is open, and it is programmed and available.",
         "the cell for instances; whoever serves a kind for all others",
     )
-    REFERENCED_DATA_READY = Said(
+    REFERENCED_DATA_READY = ConditionDefinition(
         "ReferencedDataReady",
         "Every ConfigMap and Secret that the template names is in the city.",
         "the management plane for deployments; the cell for instances",
     )
-    REPLICAS_READY = Said(
+    REPLICAS_READY = ConditionDefinition(
         "ReplicasReady",
         "Neither quota nor data holds an instance back; it does not say that any is ready.",
         "the cell",
@@ -77,25 +79,45 @@ class ConditionType(KnownCondition):
 class NeighbourCondition(KnownCondition):
     """What the kinds around ours say, where a reader of ours comes across it."""
 
-    ACCEPTED = Said("Accepted", "The runtime class can be used.", "the runtime class's controller")
-    ACTIVE = Said("Active", "It counts: resources can be claimed from it.", "the quota service")
-    ALLOCATED = Said("Allocated", "There are addresses for it.", "the network service")
-    APPLIED = Said("Applied", "The cell has taken what the hub sent it.", "Karmada")
-    BOUND = Said("Bound", "The claim has its network interface.", "the network service")
-    DISPATCHING = Said("Dispatching", "The hub sends the cell what it is to have.", "Karmada")
-    FULLY_APPLIED = Said("FullyApplied", "Every cell has taken what the hub sent it.", "Karmada")
-    GRANTED = Said("Granted", "The claim's amounts are set aside for it.", "the quota service")
-    IPAM_ALLOCATED = Said("IPAMAllocated", "The network has its ranges.", "the network service")
-    PREPARED = Said("Prepared", "The interface can be attached.", "the network service")
-    PROVISIONED = Said(
+    ACCEPTED = ConditionDefinition(
+        "Accepted", "The runtime class can be used.", "the runtime class's controller"
+    )
+    ACTIVE = ConditionDefinition(
+        "Active", "It counts: resources can be claimed from it.", "the quota service"
+    )
+    ALLOCATED = ConditionDefinition(
+        "Allocated", "There are addresses for it.", "the network service"
+    )
+    APPLIED = ConditionDefinition("Applied", "The cell has taken what the hub sent it.", "Karmada")
+    BOUND = ConditionDefinition(
+        "Bound", "The claim has its network interface.", "the network service"
+    )
+    DISPATCHING = ConditionDefinition(
+        "Dispatching", "The hub sends the cell what it is to have.", "Karmada"
+    )
+    FULLY_APPLIED = ConditionDefinition(
+        "FullyApplied", "Every cell has taken what the hub sent it.", "Karmada"
+    )
+    GRANTED = ConditionDefinition(
+        "Granted", "The claim's amounts are set aside for it.", "the quota service"
+    )
+    IPAM_ALLOCATED = ConditionDefinition(
+        "IPAMAllocated", "The network has its ranges.", "the network service"
+    )
+    PREPARED = ConditionDefinition(
+        "Prepared", "The interface can be attached.", "the network service"
+    )
+    PROVISIONED = ConditionDefinition(
         "Provisioned", "What the service brings along is in the project.", "the service catalog"
     )
-    RESOURCE_CLEANUP = Said(
+    RESOURCE_CLEANUP = ConditionDefinition(
         "ResourceCleanup", "The project is being removed with all it holds.", "the project service"
     )
-    RUNNING = Said("Running", "The instance runs: Available, by its older name.", "the provider")
-    SCHEDULED = Said("Scheduled", "The hub has chosen a cell.", "Karmada")
-    SUSPENDED = Said(
+    RUNNING = ConditionDefinition(
+        "Running", "The instance runs: Available, by its older name.", "the provider"
+    )
+    SCHEDULED = ConditionDefinition("Scheduled", "The hub has chosen a cell.", "Karmada")
+    SUSPENDED = ConditionDefinition(
         "Suspended", "The project is stopped until that is lifted.", "the project service"
     )
 

@@ -96,7 +96,7 @@ class ClusterStatus(Wire, frozen=True, kw_only=True):
     remedy_actions: tuple[str, ...] = ()
 
 
-class Cluster(Object, frozen=True, kw_only=True):
+class MemberCluster(Object, frozen=True, kw_only=True):
     """A member of the federation: one of our cells. Its labels say which city it serves."""
 
     RESOURCE: ClassVar[Resource] = Resource(
@@ -139,7 +139,7 @@ class FieldSelectorRequirement(Wire, frozen=True, kw_only=True):
     values: tuple[str, ...] = ()
 
 
-class FieldSelector(Wire, frozen=True, kw_only=True):
+class ClusterFieldSelector(Wire, frozen=True, kw_only=True):
     """Clusters by fields of their spec. All requirements must hold."""
 
     match_expressions: tuple[FieldSelectorRequirement, ...] = ()
@@ -149,7 +149,7 @@ class ClusterAffinity(Wire, frozen=True, kw_only=True):
     """Clusters: all of them, some by label, by field, or by name."""
 
     label_selector: LabelSelector | None = None
-    field_selector: FieldSelector | None = None
+    field_selector: ClusterFieldSelector | None = None
     cluster_names: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
@@ -173,7 +173,7 @@ class SpreadConstraint(Wire, frozen=True, kw_only=True):
     min_groups: int = 0
 
 
-class Placement(Wire, frozen=True, kw_only=True):
+class ClusterPlacement(Wire, frozen=True, kw_only=True):
     """The clusters that objects go to. An empty placement means every cluster."""
 
     cluster_affinity: ClusterAffinity | None = None
@@ -217,7 +217,7 @@ class PropagationSpec(Wire, frozen=True, kw_only=True):
     """Which objects go where. Among policies that select an object, the highest priority wins."""
 
     resource_selectors: tuple[ResourceSelector, ...]
-    placement: Placement = msgspec.field(default_factory=Placement)
+    placement: ClusterPlacement = msgspec.field(default_factory=ClusterPlacement)
     propagate_deps: bool = False
     priority: Annotated[Int32, Rule(default=0)] = 0
     preemption: Annotated[str, Rule(default="Never", enum=("Always", "Never"))] = "Never"

@@ -9,7 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 import msgspec
 
-from compute.api.karmada import AGE, CATEGORY, ConflictResolution, Placement, Suspension
+from compute.api.karmada import AGE, CATEGORY, ClusterPlacement, ConflictResolution, Suspension
 from kubekit.api.meta import Condition, Object
 from kubekit.api.resource import Column, Resource, condition_column
 from kubekit.api.wire import Rule, Wire, always
@@ -46,7 +46,7 @@ class ResourceBindingSpec(Wire, frozen=True, kw_only=True):
     resource: TemplateRef
     propagate_deps: bool = False
     clusters: tuple[TargetCluster, ...] = ()
-    placement: Placement | None = None
+    placement: ClusterPlacement | None = None
     scheduler_name: str = ""
     conflict_resolution: ConflictResolution = "Abort"
     suspension: BindingSuspension | None = None

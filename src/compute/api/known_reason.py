@@ -20,7 +20,7 @@ class Owner(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class ReasonDefinition:
     """The definition of a reason.
 
     ``next_step`` puts what can be typed in backticks, always as ``compute ...``. Words in capitals
@@ -42,8 +42,8 @@ class KnownReason(StrEnum):
     next_step: str
     healthy: bool
 
-    def __new__(cls, said: Words | str) -> Self:
-        assert isinstance(said, Words)  # a str looks a member up, and never comes here
+    def __new__(cls, said: ReasonDefinition | str) -> Self:
+        assert isinstance(said, ReasonDefinition)  # a str looks a member up, and never comes here
         member = str.__new__(cls, said.reason)
         member._value_ = said.reason
         member.owner = said.owner
@@ -53,21 +53,21 @@ class KnownReason(StrEnum):
         return member
 
 
-def user(reason: str, meaning: str, next_step: str) -> Words:
+def user(reason: str, meaning: str, next_step: str) -> ReasonDefinition:
     """A reason that only a change of the Workload, or of the project, takes away."""
-    return Words(reason, Owner.USER, meaning, next_step)
+    return ReasonDefinition(reason, Owner.USER, meaning, next_step)
 
 
-def platform(reason: str, meaning: str, next_step: str) -> Words:
+def platform(reason: str, meaning: str, next_step: str) -> ReasonDefinition:
     """A reason that only those who run the platform can take away."""
-    return Words(reason, Owner.PLATFORM, meaning, next_step)
+    return ReasonDefinition(reason, Owner.PLATFORM, meaning, next_step)
 
 
-def transient(reason: str, meaning: str, next_step: str) -> Words:
+def transient(reason: str, meaning: str, next_step: str) -> ReasonDefinition:
     """A reason that belongs to ordinary progress."""
-    return Words(reason, Owner.TRANSIENT, meaning, next_step)
+    return ReasonDefinition(reason, Owner.TRANSIENT, meaning, next_step)
 
 
-def healthy(reason: str, meaning: str) -> Words:
+def healthy(reason: str, meaning: str) -> ReasonDefinition:
     """A reason that brings good news."""
-    return Words(reason, Owner.TRANSIENT, meaning, NOTHING_TO_DO, healthy=True)
+    return ReasonDefinition(reason, Owner.TRANSIENT, meaning, NOTHING_TO_DO, healthy=True)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from compute.api import annotations
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from compute.app.links import Link
 from compute.app.planes import Home
 from kubekit.runtime.clusters import Clusters
@@ -22,7 +22,7 @@ class CutReconciler:
 
     async def reconcile(self, request: Request) -> Result:
         link = self._links.get(Home("cell", request.name))
-        cluster = self._hub.sole().informers.of(Cluster).cache.get("", request.name)
+        cluster = self._hub.sole().informers.of(MemberCluster).cache.get("", request.name)
         if link is None or cluster is None:
             return DONE
         if is_cut(cluster) and not link.is_cut:
@@ -32,10 +32,10 @@ class CutReconciler:
         return DONE
 
 
-def is_cut(cluster: Cluster) -> bool:
+def is_cut(cluster: MemberCluster) -> bool:
     """Whether somebody wants the cell to be cut off."""
     return cluster.metadata.annotations.get(annotations.CUT) == "true"
 
 
 def controllers(hub: Clusters, links: Mapping[Home, Link], kit: Kit) -> list[Controller]:
-    return [kit.controller("cuts", CutReconciler(hub, links), hub, [own(Cluster, hub)])]
+    return [kit.controller("cuts", CutReconciler(hub, links), hub, [own(MemberCluster, hub)])]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from compute.api.conditions import ConditionType
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from compute.api.networking import LocationBinding
 from compute.api.reasons import NeighbourReason
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
@@ -76,7 +76,7 @@ class Hosted:
 
     async def _unready(self) -> list[str]:
         """The projects that cannot be used yet. One that can never have a plane is not waited for."""
-        members = (await LocalClient(self.world.homes[HUB]).every(Cluster)).items
+        members = (await LocalClient(self.world.homes[HUB]).every(MemberCluster)).items
         cities = offers(members).keys()
         found = []
         for project in await self.projects():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from compute.api import labels
-from compute.api.karmada import Cluster, ClusterSpec
+from compute.api.karmada import ClusterSpec, MemberCluster
 from kubekit.api.meta import ObjectMeta
 from kubekit.api.selectors.label_syntax import value_fault
 
@@ -25,10 +25,10 @@ class Site:
     city: str
 
     @property
-    def cluster(self) -> Cluster:
+    def cluster(self) -> MemberCluster:
         """The cell as the hub knows it."""
         told = {labels.TOPOLOGY_CITY_CODE: self.city}
-        return Cluster(
+        return MemberCluster(
             metadata=ObjectMeta(name=self.cell, labels=told), spec=ClusterSpec(sync_mode="Push")
         )
 
@@ -52,7 +52,7 @@ def sites(cities: Iterable[str]) -> list[Site]:
     return found
 
 
-def site_of(cluster: Cluster) -> Site | None:
+def site_of(cluster: MemberCluster) -> Site | None:
     """The cell that the hub knows under this name; None when it serves no city."""
     city = cluster.metadata.labels.get(labels.TOPOLOGY_CITY_CODE, "")
     return Site(cluster.metadata.name, city) if city else None

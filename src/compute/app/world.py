@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from compute.api.resource_manager import Project
 from compute.app import cuts, roles
 from compute.app.admission import Doorkeeper
@@ -204,7 +204,7 @@ class World:
             await self._open(home)
         await _make(self._client(CORE), _namespace(PLATFORM))
         hub = self._client(HUB)
-        clusters = (await hub.every(Cluster)).items
+        clusters = (await hub.every(MemberCluster)).items
         known = [site for cluster in clusters if (site := site_of(cluster))]
         self._sites = joined({site.cell: site for site in known}, self._wanted)
         was_cut = {cluster.metadata.name for cluster in clusters if cuts.is_cut(cluster)}

@@ -9,7 +9,7 @@ from typing import Any, Final
 from compute.api import labels
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from compute.api.networking import Network
 from compute.api.resource_manager import Project
 from compute.app.cuts import is_cut
@@ -97,7 +97,10 @@ async def observed(place: Place, state: State) -> Status:
     """The status of a world that runs."""
     now = system().now()
     async with client(place, "hub") as hub, client(place, "core") as core:
-        clusters, projects = (await hub.every(Cluster)).items, (await core.every(Project)).items
+        clusters, projects = (
+            (await hub.every(MemberCluster)).items,
+            (await core.every(Project)).items,
+        )
     reached = _own_contexts(place)
     pages = await asyncio.gather(*(_metrics(place, context) for context in reached))
     found = await asyncio.gather(*(_stuck(place, project, now) for project in projects))
@@ -139,7 +142,7 @@ def _load(context: str, metrics: dict[str, float]) -> PlaneLoad:
     return PlaneLoad(plane=plane, writes=int(metrics[_WRITES]), bytes=int(metrics[_BYTES]))
 
 
-def _cell(place: Place, cluster: Cluster) -> Part:
+def _cell(place: Place, cluster: MemberCluster) -> Part:
     name, ready = cluster.metadata.name, find(cluster.status.conditions, ConditionType.READY)
     is_ready = ready is not None and ready.status == "True" and not is_cut(cluster)
     city = cluster.metadata.labels.get(labels.TOPOLOGY_CITY_CODE, "")
@@ -152,7 +155,7 @@ def _cell(place: Place, cluster: Cluster) -> Part:
     return Part(name=name, city=city, ready=is_ready, state=state)
 
 
-def _orphans(place: Place, state: State, clusters: Iterable[Cluster]) -> list[Part]:
+def _orphans(place: Place, state: State, clusters: Iterable[MemberCluster]) -> list[Part]:
     """The cells that run without a Cluster on the hub."""
     known = {cluster.metadata.name for cluster in clusters}
     running = [

@@ -7,7 +7,7 @@ import click
 import msgspec
 
 from compute.api import annotations, labels
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from compute.app.running import Place, data_option, same_data_option
 from compute.app.startup import say
 from compute.app.up_status import asked, client
@@ -57,7 +57,7 @@ def _set(place: Place, name: str, value: str | None) -> Sequence[str]:
 
 async def _change(place: Place, name: str, value: str | None) -> list[str]:
     async with client(place, "hub") as hub:
-        clusters = (await hub.every(Cluster)).items
+        clusters = (await hub.every(MemberCluster)).items
         meant = [cluster for cluster in clusters if _is_meant(cluster, name)]
         if not meant:
             known = ", ".join(sorted(cluster.metadata.name for cluster in clusters))
@@ -69,7 +69,7 @@ async def _change(place: Place, name: str, value: str | None) -> list[str]:
 
 async def _annotate(hub: Client, name: str, value: str | None) -> None:
     while True:
-        cluster = await hub.get(Cluster, name)
+        cluster = await hub.get(MemberCluster, name)
         told = merged(cluster.metadata.annotations, {annotations.CUT: value})
         metadata = msgspec.structs.replace(cluster.metadata, annotations=told)
         try:
@@ -79,6 +79,6 @@ async def _annotate(hub: Client, name: str, value: str | None) -> None:
         return
 
 
-def _is_meant(cluster: Cluster, name: str) -> bool:
+def _is_meant(cluster: MemberCluster, name: str) -> bool:
     city = cluster.metadata.labels.get(labels.TOPOLOGY_CITY_CODE)
     return cluster.metadata.name == name or city == name.upper()

@@ -27,7 +27,7 @@ _REJECTED: Final = "Rejected"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class ApprovalSettings:
     """How entitlements are answered. ``services`` are those that there are."""
 
     automatic: bool = True
@@ -35,18 +35,20 @@ class Settings:
     services: tuple[str, ...] = (labels.COMPUTE_SERVICE,)
 
 
-_CAREFUL: Final = Settings(automatic=False)
+_CAREFUL: Final = ApprovalSettings(automatic=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class EntitlementDecision:
     """The status of an entitlement, and when it may become another by itself."""
 
     status: ServiceEntitlementStatus
     requeue_after: timedelta | None = None
 
 
-def read_settings(data: Mapping[str, str], known: Settings | None) -> tuple[Settings, list[str]]:
+def read_settings(
+    data: Mapping[str, str], known: ApprovalSettings | None
+) -> tuple[ApprovalSettings, list[str]]:
     """The settings that a ConfigMap says, and what is wrong with it, key by key.
 
     What cannot be read stays as it was known; what is not said is as it is without a ConfigMap.
@@ -54,7 +56,10 @@ def read_settings(data: Mapping[str, str], known: Settings | None) -> tuple[Sett
     """
     known = known or _CAREFUL
     unknown = sorted(key for key in data if key not in KEYS)
-    settings, faults = Settings(), [f"{key}: no such key; there are {_KNOWN}" for key in unknown]
+    settings, faults = (
+        ApprovalSettings(),
+        [f"{key}: no such key; there are {_KNOWN}" for key in unknown],
+    )
     if (approval := data.get(_APPROVAL)) in _APPROVALS:
         settings = replace(settings, automatic=approval == "Automatic")
     elif approval is not None:
@@ -72,8 +77,8 @@ def read_settings(data: Mapping[str, str], known: Settings | None) -> tuple[Sett
 
 
 def answer(
-    entitlement: ServiceEntitlement, settings: Settings, now: datetime, *, suspended: bool
-) -> Answer:
+    entitlement: ServiceEntitlement, settings: ApprovalSettings, now: datetime, *, suspended: bool
+) -> EntitlementDecision:
     """What becomes of an entitlement now."""
     phase, said, again = _verdict(entitlement, settings, now)
     earlier, generation = entitlement.status, entitlement.metadata.generation
@@ -91,13 +96,15 @@ def answer(
         conditions=put(earlier.conditions, news, now),
         observed_generation=generation,
     )
-    return Answer(status, again)
+    return EntitlementDecision(status, again)
 
 
 _Verdict = tuple[str, Candidate, timedelta | None]
 
 
-def _verdict(entitlement: ServiceEntitlement, settings: Settings, now: datetime) -> _Verdict:
+def _verdict(
+    entitlement: ServiceEntitlement, settings: ApprovalSettings, now: datetime
+) -> _Verdict:
     service = entitlement.spec.service_ref.name
     if service not in settings.services:
         message = f"There is no service {service} here; there is: {', '.join(settings.services)}"
@@ -114,7 +121,9 @@ def _verdict(entitlement: ServiceEntitlement, settings: Settings, now: datetime)
     return _ACTIVE, Candidate("", NeighbourReason.ENTITLEMENT_ACTIVE, message, "True"), None
 
 
-def _waiting(entitlement: ServiceEntitlement, settings: Settings, now: datetime) -> _Verdict | None:
+def _waiting(
+    entitlement: ServiceEntitlement, settings: ApprovalSettings, now: datetime
+) -> _Verdict | None:
     """What an entitlement waits for that nobody has spoken of; None when for nothing any more."""
     reason = NeighbourReason.ENTITLEMENT_PENDING_APPROVAL
     if not settings.automatic:

@@ -29,7 +29,7 @@ _WAITS: Final = frozenset(
 )
 
 
-class Usual:
+class StartupTime:
     """How long it takes Instances to come up, these days.
 
     A city in which a thousand of them come up at once is slower than one with a single one. What

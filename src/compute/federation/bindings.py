@@ -16,7 +16,7 @@ from typing import Any
 import msgspec
 
 from compute.api import names
-from compute.api.karmada import Cluster as Member, Placement
+from compute.api.karmada import ClusterPlacement, MemberCluster as Member
 from compute.api.karmada_work import ResourceBinding, TargetCluster, Work
 from compute.decide.federation.scheduling import NoFit, Placed, is_ready, keepers, schedule
 from compute.decide.federation.suspension import holds_scheduling
@@ -138,7 +138,7 @@ class Bindings:
         self, hub: Cluster, binding: ResourceBinding, kind: type[Object]
     ) -> tuple[str, ...]:
         """The clusters that have what a new binding is about, where there is more than one choice."""
-        resource, placement = binding.spec.resource, binding.spec.placement or Placement()
+        resource, placement = binding.spec.resource, binding.spec.placement or ClusterPlacement()
         among = keepers(resource, placement, hub.informers.of(Member).cache.list())
         return await holders(self._cells, kind, resource, among) if len(among) > 1 else ()
 
@@ -200,7 +200,7 @@ def _scheduled(
         member.metadata.name: lookups.load(hub, member.metadata.name)
         for member in (() if current else members)  # nobody asks for the load of a choice made
     }
-    placement = binding.spec.placement or Placement()
+    placement = binding.spec.placement or ClusterPlacement()
     return schedule(binding.spec.resource, placement, current, members, load)
 
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 import msgspec
 
 from compute.api import names
-from compute.api.karmada import Cluster as Member
+from compute.api.karmada import MemberCluster as Member
 from compute.api.karmada_work import Work
 from compute.decide.federation.scheduling import is_ready
 from compute.federation import copies, karmada_keys, lookups, reports, works

@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 
 from compute.api import names
-from compute.api.karmada import Cluster as Member
+from compute.api.karmada import MemberCluster as Member
 from compute.api.neighbour_reasons import NeighbourReason
 from compute.decide.federation.scheduling import is_ready
 from compute.federation import karmada_keys, reports

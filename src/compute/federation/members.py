@@ -7,7 +7,7 @@ then it is let go as it is, and keeps what it has.
 from contextlib import suppress
 
 from compute.api import names
-from compute.api.karmada import Cluster as Member
+from compute.api.karmada import MemberCluster as Member
 from compute.api.karmada_work import Work
 from compute.decide.federation.scheduling import is_ready
 from compute.federation import karmada_keys

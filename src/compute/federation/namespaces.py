@@ -7,7 +7,7 @@ it goes, and the cell's namespace with it, once the hub's namespace has gone.
 from typing import Final
 
 from compute.api import names
-from compute.api.karmada import Cluster as Member
+from compute.api.karmada import MemberCluster as Member
 from compute.api.karmada_work import Work
 from compute.federation import karmada_keys, lookups, works
 from compute.federation.planes import EnginePlanes

@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from compute.api.conditions import ConditionType, NeighbourCondition
-from compute.api.karmada import Cluster as Member
+from compute.api.karmada import MemberCluster as Member
 from compute.api.karmada_work import (
     AggregatedStatusItem,
     ManifestStatus,

@@ -21,7 +21,7 @@ from compute.api.resource_manager import Project
 from compute.api.services import ServiceEntitlement
 from compute.decide import entitlement as rules
 from compute.decide.conditions import is_true
-from compute.decide.entitlement import Settings
+from compute.decide.entitlement import ApprovalSettings
 from compute.services.planes import PLATFORM, ServicePlanes
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import Object
@@ -45,7 +45,7 @@ class Entitlements:
         self._planes = planes
         self._recorder = recorder
         self._environment = environment
-        self._settings: Settings | None = None  # None until they were read once
+        self._settings: ApprovalSettings | None = None  # None until they were read once
         self._read = ""  # the version of the ConfigMap that the settings are from
 
     async def reconcile(self, request: Request) -> Result:
@@ -64,11 +64,11 @@ class Entitlements:
         await plane.client.patch_status(entitlement, told)
         return Result(requeue_after=answer.requeue_after)
 
-    def settings(self, core: Cluster) -> Settings:
+    def settings(self, core: Cluster) -> ApprovalSettings:
         """The settings of now. What is wrong with them is said once for each version of them."""
         found = core.informers.of(ConfigMap).cache.get(PLATFORM, SETTINGS)
         if found is None:
-            self._settings, self._read = Settings(), ""
+            self._settings, self._read = ApprovalSettings(), ""
         elif self._settings is None or found.metadata.resource_version != self._read:
             self._settings, faults = rules.read_settings(found.data, self._settings)
             self._read = found.metadata.resource_version

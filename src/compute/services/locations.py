@@ -6,7 +6,7 @@ from typing import Final
 import msgspec
 
 from compute.api.conditions import ConditionType
-from compute.api.karmada import Cluster as Member
+from compute.api.karmada import MemberCluster as Member
 from compute.api.networking import Location, LocationBinding
 from compute.api.reasons import Reason
 from compute.api.resource_manager import Project

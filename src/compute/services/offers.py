@@ -10,7 +10,7 @@ from typing import Final
 from compute.api import labels, names
 from compute.api.cities import CITIES
 from compute.api.conditions import ConditionType
-from compute.api.karmada import Cluster as Member
+from compute.api.karmada import MemberCluster as Member
 from compute.api.networking import (
     BoundLocation,
     Location,

@@ -10,7 +10,7 @@ from typing import Final
 from compute.api import labels
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.api.karmada import Cluster as Member
+from compute.api.karmada import MemberCluster as Member
 from compute.api.networking import Network, Subnet
 from compute.api.quota import ResourceClaim
 from compute.api.resource_manager import Project

@@ -10,7 +10,7 @@ import msgspec
 
 from compute.api import finalizers, names
 from compute.api.conditions import ConditionType, NeighbourCondition
-from compute.api.karmada import Cluster as Member
+from compute.api.karmada import MemberCluster as Member
 from compute.api.reasons import NeighbourReason, Reason
 from compute.api.resource_manager import Project
 from compute.decide.conditions import find, is_true, put

@@ -8,7 +8,7 @@ from typing import Any, Final, Generic, TypeVar
 import msgspec
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.karmada import Cluster, PropagationPolicy
+from compute.api.karmada import MemberCluster, PropagationPolicy
 from compute.api.karmada_work import Work
 from compute.api.networking import LocationBinding
 from compute.api.quota import ResourceClaim, ResourceGrant
@@ -30,7 +30,7 @@ Notes = dict[Place, Callable[[Any], None]]  # who takes which commits in
 KINDS: Final[dict[str, type[Object]]] = {
     kind.RESOURCE.kind: kind
     for kind in (
-        Cluster,
+        MemberCluster,
         ConfigMap,
         Instance,
         LocationBinding,

@@ -19,7 +19,7 @@ from compute.api.compute import (
     Workload,
     WorkloadDeployment,
 )
-from compute.api.karmada import Cluster, ClusterSpec, ClusterStatus
+from compute.api.karmada import ClusterSpec, ClusterStatus, MemberCluster
 from compute.api.karmada_work import Work, WorkloadTemplate, WorkSpec
 from compute.api.quota import (
     Allowance,
@@ -95,7 +95,7 @@ class Court(Docket):
         ready = builders.condition("Ready", status)
         self.put(
             HUB,
-            Cluster(
+            MemberCluster(
                 metadata=_meta(cell.name),
                 spec=ClusterSpec(sync_mode="Push"),
                 status=ClusterStatus(conditions=(ready,)),

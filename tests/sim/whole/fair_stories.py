@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from compute.api import labels, names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.karmada import Cluster, PropagationPolicy
+from compute.api.karmada import MemberCluster, PropagationPolicy
 from compute.api.karmada_work import Work
 from compute.api.quota import ResourceClaim
 from compute.api.resource_manager import Project
@@ -149,7 +149,7 @@ async def fair_healing_after_the_workload_is_gone(court: Court) -> None:
 
 async def fair_project_with_a_cell_that_was_given_up(court: Court) -> None:
     """A project does not wait for the machines of a cell that is no member any more."""
-    court.remove(HUB, Cluster, "dfw")
+    court.remove(HUB, MemberCluster, "dfw")
     court.remove(SHOP, ResourceClaim, names.claim(FIRST))
     court.remove(CORE, Project, "shop")
 
@@ -174,7 +174,7 @@ async def fair_project_with_a_cell_that_is_cut(court: Court) -> None:
 
 async def fair_project_that_comes_again(court: Court) -> None:
     """The next project of a name has a plane of its own, which counts from the beginning."""
-    court.remove(HUB, Cluster, "dfw")
+    court.remove(HUB, MemberCluster, "dfw")
     court.remove(CORE, Project, "shop")
     court.forget(SHOP)
     court.put(SHOP, Namespace(metadata=ObjectMeta(name="default", uid="uid-of-next")))

@@ -7,7 +7,7 @@ import msgspec
 
 from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from compute.api.karmada_work import ResourceBinding
 from compute.app.planes import HUB, Home, Role
 from kubekit.api import scheme
@@ -79,7 +79,7 @@ class Reading:
 
     def cells_of(self, city: str) -> list[str]:
         """The cells that serve a city."""
-        members = self.all(HUB, Cluster).values()
+        members = self.all(HUB, MemberCluster).values()
         told = labels.TOPOLOGY_CITY_CODE
         return [m.metadata.name for m in members if m.metadata.labels.get(told) == city]
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from compute.api import labels, names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.karmada import Cluster, PropagationPolicy
+from compute.api.karmada import MemberCluster, PropagationPolicy
 from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.networking import NetworkBinding, NetworkContext, Subnet, SubnetClaim
 from compute.api.quota import ResourceClaim
@@ -83,7 +83,7 @@ def l3_bindings_and_works_are_needed(reading: Reading) -> Iterator[str]:
     }
     works |= {
         (names.execution_namespace(cell), names.work("", name, Namespace.RESOURCE.kind))
-        for _, cell in reading.all(HUB, Cluster)
+        for _, cell in reading.all(HUB, MemberCluster)
         for _, name in reading.all(HUB, Namespace)
         if is_synced(name)
     }
@@ -160,7 +160,7 @@ def l3_leases_are_of_the_living(reading: Reading) -> Iterator[str]:
     """A cell that is no member has no lease on the hub."""
     for namespace, name in reading.all(HUB, Lease):
         if namespace == karmada_keys.CLUSTER_NAMESPACE and ("", name) not in reading.all(
-            HUB, Cluster
+            HUB, MemberCluster
         ):
             yield f"L3 hub: the lease of {name} is of no cell"
 

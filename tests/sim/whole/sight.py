@@ -5,10 +5,10 @@ from math import inf
 from typing import Any, Final, TypeVar, cast
 
 from compute.api import names
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from compute.api.resource_manager import Project
 from compute.app.planes import CORE, HUB, Home
-from compute.decide.federation import Identity, identity
+from compute.decide.federation import ProjectNamespace, identity
 from compute.decide.federation.scheduling import is_ready
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object
@@ -32,7 +32,7 @@ class Sight:
         self.lag = lag
         self.forgiven: dict[str, str] = {}
         self._there: dict[tuple[Home, type[Object]], dict[Key, Object]] = {}
-        self._rooms: dict[str, Identity] = {}
+        self._rooms: dict[str, ProjectNamespace] = {}
         self._cut: dict[str, None] = {}
         self._unready: dict[str, None] = {}
         self._silent: dict[str, float] = {}  # when a cell was last not heard of
@@ -68,7 +68,7 @@ class Sight:
 
     # Whose things are
 
-    def whose(self, room: str) -> Identity | None:
+    def whose(self, room: str) -> ProjectNamespace | None:
         """The project and the namespace that a namespace of hub and cells stands for, or stood."""
         return self._rooms.get(room)
 
@@ -110,7 +110,7 @@ class Sight:
             told = identity(obj)
             if told is not None:
                 self._rooms.setdefault(obj.metadata.name, told)
-        elif isinstance(obj, Cluster) and commit.home == HUB:
+        elif isinstance(obj, MemberCluster) and commit.home == HUB:
             self._hear(obj, commit)
         elif isinstance(obj, Project) and commit.home == CORE:
             self._learn_of_project(obj.metadata.name, commit)
@@ -122,7 +122,7 @@ class Sight:
             self._ending.pop(name, None)
             self.drop(Home("project", name))
 
-    def _hear(self, cluster: Cluster, commit: Commit[Any]) -> None:
+    def _hear(self, cluster: MemberCluster, commit: Commit[Any]) -> None:
         cell = cluster.metadata.name
         if commit.gone or not is_ready(cluster):
             self._unready[cell] = None

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from compute.api import annotations, labels
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.karmada import Cluster, PropagationPolicy
+from compute.api.karmada import MemberCluster, PropagationPolicy
 from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.networking import NetworkBinding, NetworkContext, Subnet, SubnetClaim
 from compute.api.quota import AllowanceBucket, ResourceClaim
@@ -248,7 +248,7 @@ def l5_buckets_say_what_is_used__of_what_there_is(album: Album) -> None:
 
 def l5_members_and_projects_are_ready(album: Album) -> None:
     """The hub takes a cell for silent that answers."""
-    album.edit(HUB, Cluster, "dfw", lambda c: _said(c, "Ready", status="False"))
+    album.edit(HUB, MemberCluster, "dfw", lambda c: _said(c, "Ready", status="False"))
 
 
 def l5_members_and_projects_are_ready__projects(album: Album) -> None:

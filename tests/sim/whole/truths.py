@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from compute.api.compute import Instance, ReplicaCounts, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from compute.api.quota import AllowanceBucket, ResourceClaim, ResourceGrant
 from compute.api.resource_manager import Project
 from compute.app.planes import CORE, HUB, Home
@@ -99,7 +99,7 @@ def l5_buckets_say_what_is_used(reading: Reading) -> Iterator[str]:
 
 def l5_members_and_projects_are_ready(reading: Reading) -> Iterator[str]:
     """Every cell answers, and every project that is wanted has its plane."""
-    for cluster in reading.all(HUB, Cluster).values():
+    for cluster in reading.all(HUB, MemberCluster).values():
         if not is_ready(cluster):
             yield f"L5 hub: {cluster.metadata.name} is not Ready"
     for project in reading.all(CORE, Project).values():

@@ -12,8 +12,8 @@ from compute.api import labels, names
 from compute.api.compute import WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.karmada import (
-    Cluster,
     ClusterSpec,
+    MemberCluster,
     PropagationPolicy,
     PropagationSpec,
     ResourceSelector,
@@ -39,9 +39,11 @@ Story = Callable[[Stage], Coroutine[Any, Any, None]]
 LinkStory = Callable[[Stage, dict[str, Link]], Coroutine[Any, Any, None]]
 
 
-def member(name: str = "dfw", city: str = "DFW") -> Cluster:
+def member(name: str = "dfw", city: str = "DFW") -> MemberCluster:
     told = {labels.TOPOLOGY_CITY_CODE: city}
-    return Cluster(metadata=ObjectMeta(name=name, labels=told), spec=ClusterSpec(sync_mode="Push"))
+    return MemberCluster(
+        metadata=ObjectMeta(name=name, labels=told), spec=ClusterSpec(sync_mode="Push")
+    )
 
 
 def sent(name: str = WD, city: str = "DFW", **meta: Any) -> WorkloadDeployment:
@@ -82,7 +84,7 @@ def told_of_links(
         for _ in range(copies):
             start(stage)
         for cell in cells:
-            await stage.named("hub", Cluster, cell, "", is_ready)
+            await stage.named("hub", MemberCluster, cell, "", is_ready)
         await story(stage, links)
 
     staged(tmp_path, tell, ("hub", "hub"))
@@ -96,7 +98,7 @@ async def engage(stage: Stage, cell: str) -> Link:
     return link
 
 
-def is_ready(cluster: Cluster) -> bool:
+def is_ready(cluster: MemberCluster) -> bool:
     return is_true(cluster.status.conditions, ConditionType.READY)
 
 

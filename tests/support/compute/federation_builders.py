@@ -8,7 +8,7 @@ import msgspec
 from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.decide.deployment.template import controller_labels
-from compute.decide.federation import Identity, Refused, hub_deployment
+from compute.decide.federation import ProjectNamespace, Refused, hub_deployment
 from compute.decide.writes import Create, Delete, Update, Write
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Condition, Object, ObjectMeta
@@ -19,7 +19,7 @@ K = TypeVar("K", bound=Object)
 PROJECT = names.cluster("shop")
 HUB_NAMESPACE = "ns-1"
 CELL = "cell-dfw"
-IDENTITY = Identity(PROJECT, "default")
+IDENTITY = ProjectNamespace(PROJECT, "default")
 
 
 def with_meta(of: K, **changes: Any) -> K:

@@ -171,11 +171,11 @@ class Setting:
     async def cell(self, ready: ConditionStatus, since: datetime, name: str = CELL) -> None:
         """Say how a cell is doing, as the engine does."""
         client = self.stage.client("hub", "karmada")
-        found = await client.find(karmada.Cluster, name)
+        found = await client.find(karmada.MemberCluster, name)
         if found is None:
             spec = karmada.ClusterSpec(sync_mode="Push")
             meta = ObjectMeta(name=name, labels={labels.TOPOLOGY_CITY_CODE: "DFW"})
-            found = await client.create(karmada.Cluster(metadata=meta, spec=spec))
+            found = await client.create(karmada.MemberCluster(metadata=meta, spec=spec))
         told = condition("Ready", ready, "ClusterReady", since=since)
         status = msgspec.structs.replace(found.status, conditions=(told,))
         await client.patch_status(found, msgspec.structs.replace(found, status=status))

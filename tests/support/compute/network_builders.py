@@ -9,7 +9,7 @@ import msgspec
 
 from compute.api import labels, names
 from compute.api.instance_spec import LocationRef, NetworkRef
-from compute.api.karmada import Cluster, ClusterSpec
+from compute.api.karmada import ClusterSpec, MemberCluster
 from compute.api.networking import (
     Network,
     NetworkBinding,
@@ -101,9 +101,9 @@ def planes(stage: Stage) -> ServicePlanes:
     )
 
 
-def member(cell: str) -> Cluster:
+def member(cell: str) -> MemberCluster:
     """A cell, as the hub knows it."""
-    return Cluster(metadata=ObjectMeta(name=cell), spec=ClusterSpec(sync_mode="Push"))
+    return MemberCluster(metadata=ObjectMeta(name=cell), spec=ClusterSpec(sync_mode="Push"))
 
 
 async def world(stage: Stage, *networks: Network, copies: int = 1) -> None:

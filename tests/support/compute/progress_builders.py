@@ -16,8 +16,8 @@ from compute.api.compute import (
     WorkloadStatus,
 )
 from compute.decide.deployment.template import template_hash
-from compute.decide.progress import Rollout, Sighting, observe
-from compute.decide.progress.phases import Phase, Row
+from compute.decide.progress import Rollout, RolloutSnapshot, observe
+from compute.decide.progress.phases import CityRow, Phase
 from kubekit.api.meta import Condition, ConditionStatus
 from tests.support.compute.builders import NOW, condition, deployment, instance, template, workload
 
@@ -122,23 +122,23 @@ def look(
     deployments: tuple[WorkloadDeployment, ...] = (),
     instances: tuple[Instance, ...] = (),
     at: datetime = NOW,
-) -> Sighting:
-    return Sighting(of or asked(), deployments, instances, at)
+) -> RolloutSnapshot:
+    return RolloutSnapshot(of or asked(), deployments, instances, at)
 
 
-def row_of(sighting: Sighting, before: Rollout | None = None) -> Row:
+def row_of(sighting: RolloutSnapshot, before: Rollout | None = None) -> CityRow:
     """The row of a Workload that asks for one place only."""
     (row,) = observe(sighting, before).rows
     return row
 
 
-def told(sighting: Sighting, before: Rollout | None = None) -> tuple[Phase, str, str]:
+def told(sighting: RolloutSnapshot, before: Rollout | None = None) -> tuple[Phase, str, str]:
     """Phase, words and reason of the only row."""
     row = row_of(sighting, before)
     return row.phase, row.why, row.reason
 
 
-def numbers(sighting: Sighting) -> tuple[int, int, int, int]:
+def numbers(sighting: RolloutSnapshot) -> tuple[int, int, int, int]:
     """Updated, ready, old and desired of the only row."""
     row = row_of(sighting)
     return row.updated, row.ready, row.old, row.desired

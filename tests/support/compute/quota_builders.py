@@ -10,7 +10,7 @@ from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
 from compute.api.quota import NEW_RESOURCE_CLAIM_STATUS, ResourceClaim, ResourceClaimStatus
 from compute.api.reasons import Reason
-from compute.decide.quota import Found, claim
+from compute.decide.quota import ClaimFound, claim
 from kubekit.api.meta import ConditionStatus
 from tests.support.compute.builders import NOW, condition, instance
 
@@ -59,8 +59,8 @@ def new_claim(made: datetime = NOW) -> ResourceClaim:
     return msgspec.structs.replace(stored(made=made), status=NEW_RESOURCE_CLAIM_STATUS)
 
 
-def found(claim: ResourceClaim, cell: str = CELL) -> Found:
-    return Found(claim, wanted(cell=cell))
+def found(claim: ResourceClaim, cell: str = CELL) -> ClaimFound:
+    return ClaimFound(claim, wanted(cell=cell))
 
 
 def gated(reason: str = "", status: ConditionStatus = "Unknown", message: str = "") -> Instance:

@@ -4,7 +4,7 @@ from typing import Any
 
 from compute.api import labels, names, resource_manager
 from compute.api.compute import Instance
-from compute.api.karmada import Cluster as Member, ClusterSpec
+from compute.api.karmada import ClusterSpec, MemberCluster as Member
 from compute.api.quota import (
     Allowance,
     GrantBucket,

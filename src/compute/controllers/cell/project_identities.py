@@ -9,20 +9,20 @@ from collections.abc import Iterable
 from compute.api import names
 from compute.api.compute import Instance
 from compute.decide import federation
-from compute.decide.federation import Identity
+from compute.decide.federation import ProjectNamespace
 from kubekit.api.kinds.core import Namespace
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.requests import ClusterName, Request
 from kubekit.runtime.sources import To
 
 
-def identity(cell: Cluster, namespace: str) -> Identity | None:
+def identity(cell: Cluster, namespace: str) -> ProjectNamespace | None:
     """The project, and the namespace in it, that a namespace of the cell stands for."""
     found = cell.informers.of(Namespace).cache.get("", namespace)
     return None if found is None else federation.identity(found)
 
 
-def project(identity: Identity) -> ClusterName:
+def project(identity: ProjectNamespace) -> ClusterName:
     """The name under which the project of an Instance is reached, and claims are made."""
     return ClusterName(names.cluster_key(identity.project))
 

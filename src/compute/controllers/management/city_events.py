@@ -1,7 +1,7 @@
 """What happens in a city, reported on its deployment and on the Workload."""
 
 from compute.api.compute import Workload, WorkloadDeployment
-from compute.decide.deployment.drains import News
+from compute.decide.deployment.drains import DrainEvent
 from compute.decide.workload import story
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.client import Client
@@ -9,7 +9,11 @@ from kubekit.runtime.reporting.events import Recorder
 
 
 def report(
-    recorder: Recorder, client: Client, deployment: WorkloadDeployment, news: News, action: str
+    recorder: Recorder,
+    client: Client,
+    deployment: WorkloadDeployment,
+    news: DrainEvent,
+    action: str,
 ) -> None:
     """Write the event on both."""
     above = story.city_of_workload(deployment, news)

@@ -179,7 +179,7 @@ def _reports(hubs: Iterable[Cluster], now: datetime) -> Metric:
     """When each cell reported last: its lease is renewed by what looks at the cell."""
     ages = []
     for hub in hubs:
-        cells = _cache(hub, karmada.Cluster)
+        cells = _cache(hub, karmada.MemberCluster)
         if cells is None:
             continue
         leases = hub.informers.of(Lease).cache

@@ -9,9 +9,9 @@ from compute.decide.budget.answers import denied, granted, refused, reopened
 from compute.decide.budget.ledger import Ledger, Reservation
 from compute.decide.budget.lines import (
     CONSUMER,
-    Line,
+    ClaimQueue,
     Need,
-    Place,
+    QueuePosition,
     choose,
     fits,
     left,
@@ -23,10 +23,10 @@ from compute.decide.budget.rules import active, faults, grant_faults, registrati
 
 __all__ = [
     "CONSUMER",
+    "ClaimQueue",
     "Ledger",
-    "Line",
     "Need",
-    "Place",
+    "QueuePosition",
     "Reservation",
     "active",
     "choose",

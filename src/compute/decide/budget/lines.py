@@ -22,7 +22,7 @@ Need = tuple[tuple[str, int], ...]
 """How much of what is asked for, each type once and in order: claims that ask alike have one Need."""
 
 
-class Place(NamedTuple):
+class QueuePosition(NamedTuple):
     """A claim's place in the line: by age, and by name among those of one second."""
 
     since: datetime
@@ -30,11 +30,11 @@ class Place(NamedTuple):
     name: str
 
 
-class Line(NamedTuple):
+class ClaimQueue(NamedTuple):
     """Claims that ask for the same, the oldest first."""
 
     need: Need
-    places: Sequence[Place]
+    places: Sequence[QueuePosition]
 
 
 def need_of(requests: Iterable[ResourceRequest]) -> Need:
@@ -50,7 +50,9 @@ def fits(need: Need, budget: Mapping[str, int]) -> bool:
     return all(amount <= budget.get(kind, 0) for kind, amount in need)
 
 
-def choose(lines: Iterable[Line], budget: Mapping[str, int], most: int) -> list[Place]:
+def choose(
+    lines: Iterable[ClaimQueue], budget: Mapping[str, int], most: int
+) -> list[QueuePosition]:
     """The claims to be served now, at most so many, from what is left of the budget.
 
     The budget only shrinks on the way, so a line whose first does not fit is done with: the work
@@ -59,7 +61,7 @@ def choose(lines: Iterable[Line], budget: Mapping[str, int], most: int) -> list[
     remaining = dict(budget)
     heads = [(line.places[0], number, 0, line) for number, line in enumerate(lines) if line.places]
     heapq.heapify(heads)
-    chosen: list[Place] = []
+    chosen: list[QueuePosition] = []
     while heads and len(chosen) < most:
         place, number, at, line = heapq.heappop(heads)
         if not fits(line.need, remaining):

@@ -59,7 +59,7 @@ class Drain(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 @dataclass(frozen=True, slots=True)
-class News:
+class DrainEvent:
     """An event about a deployment."""
 
     type: EventType
@@ -133,19 +133,19 @@ def summary(reasons: Sequence[Candidate], generation: int, now: datetime) -> Con
     return whole.condition(ConditionType.DRAIN_SCHEDULED, generation, now)
 
 
-def news_of_change(before: WorkloadDeployment, after: WorkloadDeployment) -> News | None:
+def news_of_change(before: WorkloadDeployment, after: WorkloadDeployment) -> DrainEvent | None:
     """What is worth an event when a deployment is given a drain, or loses it."""
     old, new = explained((before,)), explained((after,))
     if new and (not old or old[0].reason != new[0].reason):
         first = new[0]
-        return News(_EVENT_TYPES[first.reason], first.reason, first.message)
+        return DrainEvent(_EVENT_TYPES[first.reason], first.reason, first.message)
     if old and not new and old[0].reason == Reason.CITY_WITHDRAWN:
         note = f"{after.spec.city_code} is offered again; {after.metadata.name} goes on"
-        return News("Normal", Reason.CITY_RETURNED, note)
+        return DrainEvent("Normal", Reason.CITY_RETURNED, note)
     return None
 
 
-def news_of_end(deployment: WorkloadDeployment, now: datetime) -> News | None:
+def news_of_end(deployment: WorkloadDeployment, now: datetime) -> DrainEvent | None:
     """What is worth an event when a deployment is deleted; None when it is not for its drain."""
     drain = of(deployment)
     if drain is None:
@@ -153,13 +153,13 @@ def news_of_end(deployment: WorkloadDeployment, now: datetime) -> News | None:
     city, name, at = deployment.spec.city_code, deployment.metadata.name, format_time(drain.at)
     if drain.reason == Reason.CITY_WITHDRAWN:
         note = f"{city} was not offered again until {at}: {name} is drained"
-        return News("Warning", Reason.CITY_WITHDRAWN, note) if now >= drain.at else None
+        return DrainEvent("Warning", Reason.CITY_WITHDRAWN, note) if now >= drain.at else None
     if now < drain.at:
-        return News("Normal", Reason.REPLACED, f"{name} is not needed any more and goes")
+        return DrainEvent("Normal", Reason.REPLACED, f"{name} is not needed any more and goes")
     note = (
         f"{_listed(drain.by, 'has', 'have')} made no progress until {at}: {name} goes all the same"
     )
-    return News("Warning", Reason.REPLACEMENT_TIMED_OUT, note)
+    return DrainEvent("Warning", Reason.REPLACEMENT_TIMED_OUT, note)
 
 
 def _shown_reason(deployment: WorkloadDeployment, drain: Drain) -> str:

@@ -21,7 +21,7 @@ from compute.decide.deployment.template import canonical, recorded_hash, templat
 _SHOWN: Final = 3  # fields in a message
 
 
-class Origin:
+class HashedTemplate:
     """The template that Instances are made from. Its hash is made once for all, and rarely needed."""
 
     def __init__(self, template: InstanceTemplate) -> None:
@@ -32,7 +32,7 @@ class Origin:
         return template_hash(self.template)
 
 
-def is_edited(instance: Instance, origin: Origin) -> bool:
+def is_edited(instance: Instance, origin: HashedTemplate) -> bool:
     """Whether the spec differs from the template in more than spelling.
 
     Asked of every Instance in every reconcile pass, so what is equal as it stands is not read further.
@@ -47,7 +47,7 @@ def is_edited(instance: Instance, origin: Origin) -> bool:
     return recorded_hash(instance) == origin.hash and _canonical(own) != _canonical(given)
 
 
-def report_of(instance: Instance, origin: Origin) -> str:
+def report_of(instance: Instance, origin: HashedTemplate) -> str:
     """What to report of an edit: the fields, and what to do where the machine may have it too.
 
     Values are left out: some are secret.
@@ -65,7 +65,7 @@ def report_of(instance: Instance, origin: Origin) -> str:
     )
 
 
-def restored(instance: Instance, origin: Origin) -> Instance:
+def restored(instance: Instance, origin: HashedTemplate) -> Instance:
     """The Instance with the spec of the template; itself where nothing was changed."""
     if not is_edited(instance, origin):
         return instance
@@ -79,7 +79,7 @@ def restored(instance: Instance, origin: Origin) -> Instance:
     return msgspec.structs.replace(instance, spec=spec)
 
 
-def _edited_fields(instance: Instance, origin: Origin) -> str:
+def _edited_fields(instance: Instance, origin: HashedTemplate) -> str:
     own, given = (_leaves(_canonical(spec)) for spec in (instance.spec, origin.template.spec))
     paths = sorted({path for path, _ in own ^ given})
     more = len(paths) - _SHOWN

@@ -37,7 +37,7 @@ _IN_TURN: Final = frozenset({Reason.PENDING, Reason.SCHEDULING_GATES_PRESENT})
 
 
 @dataclass(frozen=True, slots=True)
-class Create:
+class CreateInstance:
     """Fill a slot from the deployment's template."""
 
     ordinal: int
@@ -45,7 +45,7 @@ class Create:
 
 
 @dataclass(frozen=True, slots=True)
-class Delete:
+class DeleteInstance:
     """Remove exactly this Instance: a later one of the same name has another uid."""
 
     name: str
@@ -55,7 +55,7 @@ class Delete:
 
 
 @dataclass(frozen=True, slots=True)
-class Label:
+class LabelInstance:
     """Set these labels, leaving all others alone."""
 
     name: str
@@ -64,18 +64,18 @@ class Label:
 
 
 @dataclass(frozen=True, slots=True)
-class Wait:
+class WaitForInstance:
     """Nothing to do but let this Instance finish what it is at."""
 
     name: str
     why: str
 
 
-Action = Create | Delete | Label | Wait
+Action = CreateInstance | DeleteInstance | LabelInstance | WaitForInstance
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class RolloutPlan:
     """What to do in this pass, and what would follow it.
 
     ``later`` is never executed. It is kept so that logs, status and tests can show what the
@@ -83,16 +83,16 @@ class Plan:
     """
 
     now: tuple[Action, ...] = ()
-    later: tuple[Create | Delete, ...] = ()
+    later: tuple[CreateInstance | DeleteInstance, ...] = ()
 
     @property
-    def crowd(self) -> list[Create]:
+    def crowd(self) -> list[CreateInstance]:
         """What is to be begun as soon as there is room."""
-        return [s for s in self.later if isinstance(s, Create) and s.hold == _CROWDED]
+        return [s for s in self.later if isinstance(s, CreateInstance) and s.hold == _CROWDED]
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class RolloutSettings:
     """What a user may say of a rollout.
 
     ``max_unavailable`` is a count or a share of the Instances, taken as 1 when it comes to none,
@@ -110,8 +110,8 @@ def plan(
     deployment: WorkloadDeployment,
     instances: Iterable[Instance],
     now: datetime,
-    settings: Settings | None = None,
-) -> Plan:
+    settings: RolloutSettings | None = None,
+) -> RolloutPlan:
     """The next step, from all Instances that carry the deployment's label.
 
     Without settings, those that the deployment's annotations give. A policy that is not known is
@@ -121,7 +121,7 @@ def plan(
     named = deployment.spec.scale_settings.instance_management_policy
     policy = _together if deployment.deleting else _POLICIES.get(named, _in_order)
     steps = tuple(policy(slots, settings or settings_of(deployment), now))
-    return Plan(
+    return RolloutPlan(
         now=(
             *_evictions(slots),
             *_back_fill(slots),
@@ -132,10 +132,10 @@ def plan(
     )
 
 
-def settings_of(deployment: WorkloadDeployment) -> Settings:
+def settings_of(deployment: WorkloadDeployment) -> RolloutSettings:
     """What the deployment's annotations say. A limit that cannot be read is taken as 1."""
     said = deployment.metadata.annotations
-    return Settings(
+    return RolloutSettings(
         max_unavailable=_count_or_share(said.get(annotations.MAX_UNAVAILABLE, "1")),
         paused=said.get(annotations.PAUSED) == "true",
     )
@@ -155,7 +155,9 @@ def _count_or_share(text: str) -> int | str:
     return value
 
 
-def _in_order(slots: Slots, settings: Settings, _: datetime) -> Iterator[Create | Delete]:
+def _in_order(
+    slots: Slots, settings: RolloutSettings, _: datetime
+) -> Iterator[CreateInstance | DeleteInstance]:
     """OrderedReady: up from the lowest, down from the highest, one by one.
 
     An Instance that serves is replaced only while all others serve too, and nothing is taken down
@@ -165,7 +167,7 @@ def _in_order(slots: Slots, settings: Settings, _: datetime) -> Iterator[Create 
     unready = [slots.name(ordinal) for ordinal in slots.unavailable]
     recovery = f"waits for {unready[0]} to become Ready" if unready else ""
     for ordinal in slots.missing:
-        yield Create(ordinal, "" if slots.name(ordinal) == unready[0] else recovery)
+        yield CreateInstance(ordinal, "" if slots.name(ordinal) == unready[0] else recovery)
     yield from _one_by_one(
         slots,
         *((step, paused) for step in _repairs(slots)),
@@ -174,7 +176,7 @@ def _in_order(slots: Slots, settings: Settings, _: datetime) -> Iterator[Create 
     )
 
 
-def _one_by_one(slots: Slots, *steps: tuple[Delete, str]) -> Iterator[Delete]:
+def _one_by_one(slots: Slots, *steps: tuple[DeleteInstance, str]) -> Iterator[DeleteInstance]:
     """The removals, each with what it already waits for, so that one at most is under way."""
     leaving = next((i.metadata.name for i in slots.terminating), "")
     for step, reason in steps:
@@ -184,7 +186,9 @@ def _one_by_one(slots: Slots, *steps: tuple[Delete, str]) -> Iterator[Delete]:
         yield replace(step, hold=hold)
 
 
-def _together(slots: Slots, settings: Settings, now: datetime) -> Iterator[Create | Delete]:
+def _together(
+    slots: Slots, settings: RolloutSettings, now: datetime
+) -> Iterator[CreateInstance | DeleteInstance]:
     """Parallel: in waves, but none waits for another to serve. Updates leave slots served."""
     paused = _PAUSED if settings.paused else ""
     most = max(1, int_or_string.scaled(settings.max_unavailable, slots.desired, round_up=False))
@@ -192,7 +196,7 @@ def _together(slots: Slots, settings: Settings, now: datetime) -> Iterator[Creat
     spare = max(0, most - len(slots.unavailable))
     room = _room(slots, now)
     for rank, ordinal in enumerate(slots.missing):
-        yield Create(ordinal, "" if rank < room else _CROWDED)
+        yield CreateInstance(ordinal, "" if rank < room else _CROWDED)
     yield from (replace(step, hold=paused) for step in _repairs(slots))
     yield from _trims(slots)
     for rank, step in enumerate(_rolls(slots)):
@@ -236,25 +240,29 @@ def is_begun(instance: Instance) -> bool:
     return in_turn and (quota is None or quota.reason == Reason.PENDING_EVALUATION)
 
 
-_POLICIES: Final[Mapping[str, Callable[[Slots, Settings, datetime], Iterator[Create | Delete]]]] = {
+_POLICIES: Final[
+    Mapping[
+        str, Callable[[Slots, RolloutSettings, datetime], Iterator[CreateInstance | DeleteInstance]]
+    ]
+] = {
     "OrderedReady": _in_order,
     "Parallel": _together,
 }
 
 
-def _repairs(slots: Slots) -> Iterator[Delete]:
+def _repairs(slots: Slots) -> Iterator[DeleteInstance]:
     """Replacements that take nothing from anybody, from the highest ordinal down."""
     for instance in slots.stale(ready=False):
         yield _delete(instance, "it is of another template and not Ready")
 
 
-def _rolls(slots: Slots) -> Iterator[Delete]:
+def _rolls(slots: Slots) -> Iterator[DeleteInstance]:
     """Replacements of Instances that serve, from the highest ordinal down."""
     for instance in slots.stale(ready=True):
         yield _delete(instance, "it is of another template")
 
 
-def _trims(slots: Slots) -> Iterator[Delete]:
+def _trims(slots: Slots) -> Iterator[DeleteInstance]:
     """Removals of what is not wanted any more, from the highest ordinal down."""
     wanted = f"no more than {slots.desired} are wanted"
     why = "the deployment is being deleted" if slots.deployment.deleting else wanted
@@ -262,7 +270,7 @@ def _trims(slots: Slots) -> Iterator[Delete]:
         yield _delete(instance, why)
 
 
-def _evictions(slots: Slots) -> Iterator[Delete]:
+def _evictions(slots: Slots) -> Iterator[DeleteInstance]:
     """Removals of strays. They stand in nobody's way, so nothing waits for them."""
     why = f"its name is not one that {slots.deployment.metadata.name} gives"
     for instance in slots.strays:
@@ -270,7 +278,7 @@ def _evictions(slots: Slots) -> Iterator[Delete]:
             yield _delete(instance, why)
 
 
-def _back_fill(slots: Slots) -> Iterator[Label]:
+def _back_fill(slots: Slots) -> Iterator[LabelInstance]:
     """Labels that Instances lack. Others find them by these, so they wait for nothing."""
     wanted = controller_labels(slots.deployment, 0)
     for ordinal, instance in slots.kept.items():
@@ -278,16 +286,16 @@ def _back_fill(slots: Slots) -> Iterator[Label]:
         wanted[INSTANCE_INDEX] = str(ordinal)
         if not wanted.items() <= known.items():
             missing = {key: value for key, value in wanted.items() if known.get(key) != value}
-            yield Label(instance.metadata.name, instance.metadata.uid, missing)
+            yield LabelInstance(instance.metadata.name, instance.metadata.uid, missing)
 
 
-def _waits(slots: Slots) -> Iterator[Wait]:
+def _waits(slots: Slots) -> Iterator[WaitForInstance]:
     for instance in (*slots.strays, *slots.terminating):
         if instance.deleting:
-            yield Wait(instance.metadata.name, "is terminating")
+            yield WaitForInstance(instance.metadata.name, "is terminating")
     for instance in slots.coming():
-        yield Wait(instance.metadata.name, "is not Ready")
+        yield WaitForInstance(instance.metadata.name, "is not Ready")
 
 
-def _delete(instance: Instance, why: str) -> Delete:
-    return Delete(instance.metadata.name, instance.metadata.uid, why)
+def _delete(instance: Instance, why: str) -> DeleteInstance:
+    return DeleteInstance(instance.metadata.name, instance.metadata.uid, why)

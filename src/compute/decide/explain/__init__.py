@@ -5,7 +5,7 @@
 into sentences.
 """
 
-from compute.decide.explain.checklist import Gate
+from compute.decide.explain.checklist import GateStatus
 from compute.decide.explain.explanations import (
     Explanation,
     explain_deployment,
@@ -16,7 +16,7 @@ from compute.decide.explain.explanations import (
 
 __all__ = [
     "Explanation",
-    "Gate",
+    "GateStatus",
     "explain_deployment",
     "explain_instance",
     "explain_reason",

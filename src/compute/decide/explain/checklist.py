@@ -22,7 +22,7 @@ _UNKNOWN: Final = "It is not known here what opens this gate."
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class GateStatus:
     """One thing an Instance needs before it may start."""
 
     name: str
@@ -30,7 +30,7 @@ class Gate:
     why: str = ""  # what a closed gate waits for
 
 
-def checklist(instance: Instance, binding: NetworkBinding | None = None) -> tuple[Gate, ...]:
+def checklist(instance: Instance, binding: NetworkBinding | None = None) -> tuple[GateStatus, ...]:
     """The gates that every Instance has, and any other that is still closed.
 
     A gate that has opened leaves no trace, so an open gate may also be one that was never there.
@@ -38,9 +38,9 @@ def checklist(instance: Instance, binding: NetworkBinding | None = None) -> tupl
     closed = scheduling_gates.closed(instance)
     others = tuple(name for name in closed if name not in _USUAL)
     return tuple(
-        Gate(name, open=False, why=_why(name, instance, binding))
+        GateStatus(name, open=False, why=_why(name, instance, binding))
         if name in closed
-        else Gate(name, open=True)
+        else GateStatus(name, open=True)
         for name in (*_USUAL, *others)
     )
 

@@ -20,7 +20,7 @@ from compute.decide.deployment.rollup import progress
 from compute.decide.deployment.slots import desired
 from compute.decide.explain import cause
 from compute.decide.explain.cause import Cause
-from compute.decide.explain.checklist import Gate, checklist
+from compute.decide.explain.checklist import GateStatus, checklist
 from compute.decide.explain.demand import demand
 from compute.decide.explain.removal import held_by
 from compute.decide.explain.titles import count, made_out, path, title
@@ -47,7 +47,7 @@ class Explanation:
     next_step: str
     since: datetime | None = None
     healthy: bool = False
-    gates: tuple[Gate, ...] = ()
+    gates: tuple[GateStatus, ...] = ()
 
 
 def explain_instance(

@@ -9,7 +9,7 @@ from compute.decide.federation.copies import Hub, Unlinked, WriteBack, hub_insta
 from compute.decide.federation.hub import (
     DeleteHub,
     Finalization,
-    Identity,
+    ProjectNamespace,
     Refused,
     ReleaseFinalizer,
     WaitFor,
@@ -26,7 +26,7 @@ from compute.decide.federation.orphans import orphaned_copies, orphaned_deployme
 from compute.decide.federation.policies import is_unused, policies_due, policy, policy_differs
 from compute.decide.federation.projections import Projected, Waiting, project, projection
 from compute.decide.federation.statuses import (
-    Held,
+    DispatchingSuspended,
     NotTaken,
     Silent,
     Trouble,
@@ -37,11 +37,11 @@ from compute.decide.federation.statuses import (
 
 __all__ = [
     "DeleteHub",
+    "DispatchingSuspended",
     "Finalization",
-    "Held",
     "Hub",
-    "Identity",
     "NotTaken",
+    "ProjectNamespace",
     "Projected",
     "Refused",
     "ReleaseFinalizer",

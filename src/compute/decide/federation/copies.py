@@ -18,7 +18,7 @@ from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.decide import joins
 from compute.decide.deployment.rollup import same
-from compute.decide.federation.hub import Identity
+from compute.decide.federation.hub import ProjectNamespace
 from compute.decide.writes import Create, Delete, Update, Write, change
 from kubekit.api.meta import ObjectMeta, OwnerReference
 
@@ -52,7 +52,7 @@ class WriteBack:
 
 
 def hub_instance(
-    instance: Instance, owner: WorkloadDeployment, identity: Identity, cell: str
+    instance: Instance, owner: WorkloadDeployment, identity: ProjectNamespace, cell: str
 ) -> Instance | Unlinked:
     """The hub's copy of a cell's Instance: only the labels that leave the cell, spec and status.
 
@@ -78,7 +78,9 @@ def hub_instance(
     )
 
 
-def write_back(instances: Sequence[Instance], hub: Hub, identity: Identity, cell: str) -> WriteBack:
+def write_back(
+    instances: Sequence[Instance], hub: Hub, identity: ProjectNamespace, cell: str
+) -> WriteBack:
     """What makes the hub's copies of one namespace equal to this cell's Instances.
 
     Copies are deleted because the Instance is not listed, so the list must be a live one.

@@ -19,7 +19,7 @@ from kubekit.api.selectors.label_syntax import value_fault
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class ProjectNamespace:
     """The project, and the namespace in it, that a hub namespace stands for."""
 
     project: ClusterName
@@ -55,7 +55,7 @@ class ReleaseFinalizer:
 Finalization = DeleteHub | WaitFor | ReleaseFinalizer
 
 
-def identity(namespace: Namespace) -> Identity | None:
+def identity(namespace: Namespace) -> ProjectNamespace | None:
     """What a hub namespace, or its copy in a cell, stands for; None when its labels do not say.
 
     Nothing is guessed in their place: a wrong identity would show one project's instances in
@@ -64,7 +64,7 @@ def identity(namespace: Namespace) -> Identity | None:
     project = namespace.metadata.labels.get(labels.UPSTREAM_CLUSTER, "")
     original = namespace.metadata.labels.get(labels.UPSTREAM_NAMESPACE, "")
     try:
-        return Identity(names.decode_cluster(project), original) if original else None
+        return ProjectNamespace(names.decode_cluster(project), original) if original else None
     except ValueError:
         return None
 

@@ -19,7 +19,7 @@ from compute.api import annotations, labels, names
 from compute.api.compute import WorkloadDeployment
 from compute.api.karmada import (
     ClusterAffinity,
-    Placement,
+    ClusterPlacement,
     PropagationPolicy,
     PropagationSpec,
     ResourceSelector,
@@ -60,7 +60,7 @@ def policy(city: str, namespace: str) -> PropagationPolicy:
                     label_selector=of_city,
                 ),
             ),
-            placement=Placement(
+            placement=ClusterPlacement(
                 cluster_affinity=ClusterAffinity(label_selector=of_city),
                 spread_constraints=(_ONE_CELL,),
             ),
@@ -136,7 +136,7 @@ def _merged(existing: PropagationPolicy, desired: PropagationPolicy) -> Propagat
     return msgspec.structs.replace(existing, metadata=metadata, spec=spec)
 
 
-def _parts(of: Placement | PropagationSpec, fields: Iterable[str]) -> dict[str, Any]:
+def _parts(of: ClusterPlacement | PropagationSpec, fields: Iterable[str]) -> dict[str, Any]:
     return {field: getattr(of, field) for field in fields}
 
 

@@ -13,10 +13,10 @@ from typing import Final
 
 from compute.api.conditions import ConditionType
 from compute.api.karmada import (
-    Cluster,
-    FieldSelector,
+    ClusterFieldSelector,
+    ClusterPlacement,
     FieldSelectorRequirement,
-    Placement,
+    MemberCluster,
     SpreadConstraint,
     Taint,
     Toleration,
@@ -52,7 +52,7 @@ class _Wish:
     """A placement, read."""
 
     resource: TemplateRef
-    placement: Placement
+    placement: ClusterPlacement
     selector: Selector
     least: int
     most: int | None
@@ -60,9 +60,9 @@ class _Wish:
 
 def schedule(
     resource: TemplateRef,
-    placement: Placement,
+    placement: ClusterPlacement,
     current: Sequence[str],
-    clusters: Iterable[Cluster],
+    clusters: Iterable[MemberCluster],
     load: Mapping[str, int],
 ) -> Placed | NoFit:
     """The clusters for one object, which ``current`` have already.
@@ -87,7 +87,7 @@ def schedule(
 
 
 def keepers(
-    resource: TemplateRef, placement: Placement, clusters: Iterable[Cluster]
+    resource: TemplateRef, placement: ClusterPlacement, clusters: Iterable[MemberCluster]
 ) -> tuple[str, ...]:
     """The clusters that keep an object if they have it."""
     wish = _wish(resource, placement)
@@ -96,12 +96,12 @@ def keepers(
     return tuple(cluster.metadata.name for cluster in clusters if not _misfit(cluster, wish))
 
 
-def is_ready(cluster: Cluster) -> bool:
+def is_ready(cluster: MemberCluster) -> bool:
     """Whether the cluster answered lately."""
     return is_true(cluster.status.conditions, ConditionType.READY)
 
 
-def _wish(resource: TemplateRef, placement: Placement) -> _Wish | NoFit:
+def _wish(resource: TemplateRef, placement: ClusterPlacement) -> _Wish | NoFit:
     affinity = placement.cluster_affinity
     labelled = affinity.label_selector if affinity else None
     spread = placement.spread_constraints
@@ -123,7 +123,7 @@ def _spread_by(constraint: SpreadConstraint) -> str:
     return constraint.spread_by_field or _BY_CLUSTER
 
 
-def _objection(cluster: Cluster, wish: _Wish) -> str:
+def _objection(cluster: MemberCluster, wish: _Wish) -> str:
     """Why a cluster does not take what it does not have yet; empty when it does."""
     misfit = _misfit(cluster, wish)
     if misfit:
@@ -135,7 +135,7 @@ def _objection(cluster: Cluster, wish: _Wish) -> str:
     return "" if is_ready(cluster) else "not ready"
 
 
-def _misfit(cluster: Cluster, wish: _Wish) -> str:
+def _misfit(cluster: MemberCluster, wish: _Wish) -> str:
     """Why a cluster cannot even keep what it has; empty when it can."""
     if cluster.deleting:
         return "about to leave"
@@ -152,11 +152,11 @@ def _misfit(cluster: Cluster, wish: _Wish) -> str:
     return "" if _tolerates(cluster, wish.placement, (_NO_EXECUTE,)) else "tainted"
 
 
-def _has_fields(cluster: Cluster, selector: FieldSelector | None) -> bool:
+def _has_fields(cluster: MemberCluster, selector: ClusterFieldSelector | None) -> bool:
     return selector is None or all(_has(cluster, each) for each in selector.match_expressions)
 
 
-def _has(cluster: Cluster, requirement: FieldSelectorRequirement) -> bool:
+def _has(cluster: MemberCluster, requirement: FieldSelectorRequirement) -> bool:
     """A cluster of several zones is in some of them only where it is in no other."""
     spec, values = cluster.spec, requirement.values
     fields = {"provider": (spec.provider,), "region": (spec.region,), "zone": spec.zones}
@@ -166,7 +166,7 @@ def _has(cluster: Cluster, requirement: FieldSelectorRequirement) -> bool:
     return not any(field in values for field in present)
 
 
-def _tolerates(cluster: Cluster, placement: Placement, effects: Sequence[str]) -> bool:
+def _tolerates(cluster: MemberCluster, placement: ClusterPlacement, effects: Sequence[str]) -> bool:
     return all(
         any(_covers(toleration, taint) for toleration in placement.cluster_tolerations)
         for taint in cluster.spec.taints
@@ -182,7 +182,7 @@ def _covers(toleration: Toleration, taint: Taint) -> bool:
     return toleration.key == taint.key and toleration.value == taint.value
 
 
-def _serves(cluster: Cluster, resource: TemplateRef) -> bool:
+def _serves(cluster: MemberCluster, resource: TemplateRef) -> bool:
     """Whether the cluster has the kind; one that has not said what it has is taken at its best."""
     told = cluster.status.api_enablements
     return not told or any(

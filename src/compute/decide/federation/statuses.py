@@ -44,7 +44,7 @@ class Unplaced:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class DispatchingSuspended:
     """An operator of the hub has suspended dispatching to the cell."""
 
     cell: str
@@ -58,7 +58,7 @@ class NotTaken:
     why: str
 
 
-Trouble = Silent | Unplaced | Held | NotTaken
+Trouble = Silent | Unplaced | DispatchingSuspended | NotTaken
 
 
 def silence(cell: str, last_report: datetime, lease: timedelta, now: datetime) -> Silent | None:
@@ -91,7 +91,7 @@ def project_status(
     overlay = _overlay(deployment, report, trouble, current=current)
     if overlay:
         conditions = _overlaid(deployment, conditions, ConditionType.AVAILABLE, overlay, now)
-    if isinstance(trouble, Held):
+    if isinstance(trouble, DispatchingSuspended):
         conditions = _overlaid(
             deployment, conditions, ConditionType.PAUSED, _paused(deployment), now
         )
@@ -124,7 +124,7 @@ def _overlay(
         case Unplaced(why, silent):
             served = is_true(conditions, ConditionType.AVAILABLE)
             return None if served else _unplaced(deployment.spec.city_code, why, silent)
-        case Held():
+        case DispatchingSuspended():
             waiting = Candidate("", Reason.PROPAGATION_SUSPENDED, _held(deployment))
             return None if find(conditions, ConditionType.AVAILABLE) else waiting
         case NotTaken(cell, why):

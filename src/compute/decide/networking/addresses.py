@@ -39,7 +39,7 @@ class Occupied:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class AddressRequest:
     """What is asked for of a range. What is absent may be chosen."""
 
     start: str | None = None
@@ -86,7 +86,7 @@ def usual_length(within: Prefix) -> int:
 
 
 def allocated(
-    within: Prefix, wish: Wish, taken: Iterable[Prefix]
+    within: Prefix, wish: AddressRequest, taken: Iterable[Prefix]
 ) -> Prefix | Unsupported | Occupied:
     """The prefix that answers a wish, and overlaps none that is taken."""
     length = usual_length(within) if wish.length is None else wish.length

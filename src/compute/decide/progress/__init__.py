@@ -4,16 +4,22 @@
 says what they amount to.
 """
 
-from compute.decide.progress.phases import Patience, Phase, Row
-from compute.decide.progress.rollouts import Rollout, Sighting, Verdict, observe, verdict
+from compute.decide.progress.phases import CityRow, Phase, PhaseTimeouts
+from compute.decide.progress.rollouts import (
+    Rollout,
+    RolloutSnapshot,
+    RolloutVerdict,
+    observe,
+    verdict,
+)
 
 __all__ = [
-    "Patience",
+    "CityRow",
     "Phase",
+    "PhaseTimeouts",
     "Rollout",
-    "Row",
-    "Sighting",
-    "Verdict",
+    "RolloutSnapshot",
+    "RolloutVerdict",
     "observe",
     "verdict",
 ]

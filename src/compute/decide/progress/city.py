@@ -26,7 +26,7 @@ from kubekit.api import times
 
 
 @dataclass(frozen=True, kw_only=True)
-class City:
+class CityProgress:
     """What is known of one placement in one city."""
 
     placement: str

@@ -18,7 +18,7 @@ from compute.decide.deployment import drains
 from compute.decide.explain import cause
 from compute.decide.explain.cause import Cause
 from compute.decide.explain.titles import count
-from compute.decide.progress.city import City
+from compute.decide.progress.city import CityProgress
 from kubekit.api.times import format_time
 
 # No retry cures these: somebody has to deploy something else.
@@ -60,7 +60,7 @@ _MOVING: Final = frozenset({Phase.QUEUED, Phase.PENDING, Phase.UPDATING})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Patience:
+class PhaseTimeouts:
     """How long to wait before the worse is assumed."""
 
     stall: timedelta = timedelta(seconds=30)  # nothing has moved: Blocked
@@ -70,7 +70,7 @@ class Patience:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Row:
+class CityRow:
     """One placement in one city, as a table shows it."""
 
     placement: str
@@ -97,14 +97,16 @@ class _Finding:
     since: datetime | None = None
 
 
-def judge(city: City, before: Row | None, now: datetime, patience: Patience) -> Row:
+def judge(
+    city: CityProgress, before: CityRow | None, now: datetime, patience: PhaseTimeouts
+) -> CityRow:
     """The row of a city, given the row that was shown before."""
     before = before if before and before.goal == city.goal else None
     found = _find(city, before, now, patience)
     numbers = (len(city.updated), city.ready, city.old, city.desired, found.phase)
     moved = before.moved if before and numbers == _numbers(before) else now
     shown = _stalled(city, found) if now - moved >= patience.stall else found
-    return Row(
+    return CityRow(
         placement=city.placement,
         city=city.city,
         updated=len(city.updated),
@@ -122,11 +124,13 @@ def judge(city: City, before: Row | None, now: datetime, patience: Patience) -> 
     )
 
 
-def _numbers(row: Row) -> tuple[int, int, int, int, Phase]:
+def _numbers(row: CityRow) -> tuple[int, int, int, int, Phase]:
     return row.updated, row.ready, row.old, row.desired, row.course
 
 
-def _find(city: City, before: Row | None, now: datetime, patience: Patience) -> _Finding:
+def _find(
+    city: CityProgress, before: CityRow | None, now: datetime, patience: PhaseTimeouts
+) -> _Finding:
     """The first that applies. A pause explains a standstill better than anything after it."""
     if city.done or (before and before.phase is Phase.DONE):
         return _Finding(Phase.DONE)
@@ -144,7 +148,7 @@ def _find(city: City, before: Row | None, now: datetime, patience: Patience) -> 
     )
 
 
-def _unreachable(city: City, now: datetime, patience: Patience) -> _Finding | None:
+def _unreachable(city: CityProgress, now: datetime, patience: PhaseTimeouts) -> _Finding | None:
     lost = [c for c in _reports(city) if c.reason == Reason.CELL_UNREACHABLE]
     if lost:
         return _because(Phase.UNREACHABLE, lost[0])
@@ -155,14 +159,14 @@ def _unreachable(city: City, now: datetime, patience: Patience) -> _Finding | No
     return _Finding(Phase.UNREACHABLE, why, Reason.CELL_UNREACHABLE, heard)
 
 
-def _paused(city: City) -> _Finding | None:
+def _paused(city: CityProgress) -> _Finding | None:
     if not city.held_back:
         return None
     why = f"paused with {len(city.updated)} of {city.desired} updated"
     return _Finding(Phase.PAUSED, _and(why, _trouble(city)), Reason.PAUSED)
 
 
-def _held_on_hub(city: City) -> _Finding | None:
+def _held_on_hub(city: CityProgress) -> _Finding | None:
     """An operator of the hub holds the city's changes back: nothing that is wrong there can be cured."""
     deployment = city.deployment
     held = find(deployment.status.conditions, ConditionType.PAUSED) if deployment else None
@@ -171,14 +175,16 @@ def _held_on_hub(city: City) -> _Finding | None:
     return _because(Phase.PAUSED, cause.said(deployment, held))
 
 
-def _failed(city: City, before: Row | None, now: datetime, patience: Patience) -> _Finding | None:
+def _failed(
+    city: CityProgress, before: CityRow | None, now: datetime, patience: PhaseTimeouts
+) -> _Finding | None:
     hopeless, since = _hopeless(city), _doomed(city, before, now)
     if hopeless is None or since is None or now - since < patience.failure:
         return None
     return replace(_because(Phase.FAILED, hopeless), since=since)
 
 
-def _doomed(city: City, before: Row | None, now: datetime) -> datetime | None:
+def _doomed(city: CityProgress, before: CityRow | None, now: datetime) -> datetime | None:
     """Since when an Instance has been unable to run.
 
     Its condition tells since when it is not ready, and it may have waited for something else most
@@ -190,16 +196,16 @@ def _doomed(city: City, before: Row | None, now: datetime) -> datetime | None:
     return (before.doomed if before else hopeless.since) or now
 
 
-def _hopeless(city: City) -> Cause | None:
+def _hopeless(city: CityProgress) -> Cause | None:
     return cause.first(c for c in _of_instances(city) if c.reason in _TERMINAL)
 
 
-def _blocked(city: City) -> _Finding | None:
+def _blocked(city: CityProgress) -> _Finding | None:
     trouble = _trouble(city)
     return _because(Phase.BLOCKED, trouble) if trouble else None
 
 
-def _queued(city: City, *, begun: bool) -> _Finding | None:
+def _queued(city: CityProgress, *, begun: bool) -> _Finding | None:
     """What has to happen before the cell can begin; None when it can, or already has."""
     deployment = city.deployment
     if not city.taken_up:
@@ -217,7 +223,7 @@ def _queued(city: City, *, begun: bool) -> _Finding | None:
     return _Finding(Phase.QUEUED, why)
 
 
-def _working(city: City) -> _Finding:
+def _working(city: CityProgress) -> _Finding:
     updated, surplus = len(city.updated), len(city.updated) - city.desired
     if not updated:
         return _with_hint(_Finding(Phase.PENDING, "no instance of the template yet"), city)
@@ -227,14 +233,14 @@ def _working(city: City) -> _Finding:
     return _with_hint(_Finding(Phase.UPDATING, share), city)
 
 
-def _withdrawn(city: City) -> _Finding:
+def _withdrawn(city: CityProgress) -> _Finding:
     left = count(len(city.instances), "instance")
     why = f"not asked for any more, {left} left"
     told = drains.explained((city.deployment,) if city.deployment else ())
     return _Finding(Phase.UPDATING, "; ".join([why, *(each.message for each in told)]))
 
 
-def _stalled(city: City, found: _Finding) -> _Finding:
+def _stalled(city: CityProgress, found: _Finding) -> _Finding:
     """What is said once nothing has moved for too long."""
     if found.phase not in _MOVING:
         return found
@@ -246,7 +252,7 @@ def _because(phase: Phase, of: Cause) -> _Finding:
     return _Finding(phase, of.told, of.reason, of.since)
 
 
-def _with_hint(found: _Finding, city: City) -> _Finding:
+def _with_hint(found: _Finding, city: CityProgress) -> _Finding:
     hint = cause.deepest(*_of_instances(city), *_of_others(city))
     return replace(found, why=_and(found.why, hint), reason=hint.reason if hint else "")
 
@@ -255,20 +261,20 @@ def _and(why: str, hint: Cause | None) -> str:
     return f"{why}; {hint.told}" if hint else why
 
 
-def _trouble(city: City) -> Cause | None:
+def _trouble(city: CityProgress) -> Cause | None:
     """What somebody has to act on, and best explains the rest."""
     causes = (*_of_instances(city), *_of_others(city))
     return cause.deepest(*(c for c in causes if c.needs_someone))
 
 
-def _of_instances(city: City) -> Iterator[Cause]:
+def _of_instances(city: CityProgress) -> Iterator[Cause]:
     for instance in city.updated:
         found = cause.of_instance(instance)
         if found:
             yield found
 
 
-def _of_others(city: City) -> Iterator[Cause]:
+def _of_others(city: CityProgress) -> Iterator[Cause]:
     """What the deployment says, as far as it speaks of what is asked for; else those above it.
 
     What Instances of an older template suffer from is not heard: the rollout is there to cure it.
@@ -279,5 +285,5 @@ def _of_others(city: City) -> Iterator[Cause]:
             yield report
 
 
-def _reports(city: City) -> tuple[Cause, ...]:
+def _reports(city: CityProgress) -> tuple[Cause, ...]:
     return cause.reports(city.deployment) if city.deployment else ()

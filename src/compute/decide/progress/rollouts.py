@@ -17,14 +17,14 @@ from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.decide import joins
 from compute.decide.deployment.template import template_hash
 from compute.decide.explain import cause
-from compute.decide.progress.city import City
-from compute.decide.progress.phases import Patience, Phase, Row, judge
+from compute.decide.progress.city import CityProgress
+from compute.decide.progress.phases import CityRow, Phase, PhaseTimeouts, judge
 from compute.decide.workload.placement import is_paused
 
-_DEFAULT: Final = Patience()
+_DEFAULT: Final = PhaseTimeouts()
 
 
-class Verdict(StrEnum):
+class RolloutVerdict(StrEnum):
     """What a rollout has come to, the worst first. Only failed and done are final."""
 
     FAILED = "failed"
@@ -36,21 +36,21 @@ class Verdict(StrEnum):
 
 
 _OF_PHASE: Final = {
-    Phase.QUEUED: Verdict.PROGRESSING,
-    Phase.PENDING: Verdict.PROGRESSING,
-    Phase.UPDATING: Verdict.PROGRESSING,
-    Phase.BLOCKED: Verdict.BLOCKED,
-    Phase.PAUSED: Verdict.PAUSED,
-    Phase.FAILED: Verdict.FAILED,
-    Phase.DONE: Verdict.DONE,
-    Phase.UNREACHABLE: Verdict.UNKNOWN,
+    Phase.QUEUED: RolloutVerdict.PROGRESSING,
+    Phase.PENDING: RolloutVerdict.PROGRESSING,
+    Phase.UPDATING: RolloutVerdict.PROGRESSING,
+    Phase.BLOCKED: RolloutVerdict.BLOCKED,
+    Phase.PAUSED: RolloutVerdict.PAUSED,
+    Phase.FAILED: RolloutVerdict.FAILED,
+    Phase.DONE: RolloutVerdict.DONE,
+    Phase.UNREACHABLE: RolloutVerdict.UNKNOWN,
 }
-_ORDER: Final = tuple(Verdict)
-_FINAL: Final = frozenset({Verdict.FAILED, Verdict.DONE})
+_ORDER: Final = tuple(RolloutVerdict)
+_FINAL: Final = frozenset({RolloutVerdict.FAILED, RolloutVerdict.DONE})
 
 
 @dataclass(frozen=True, slots=True)
-class Sighting:
+class RolloutSnapshot:
     """What one look at a project showed. All objects are the project's own or its projections."""
 
     workload: Workload
@@ -63,7 +63,7 @@ class Sighting:
 class Rollout:
     """The rows, in the order of the Workload's spec, as they were seen at one instant."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[CityRow, ...]
     at: datetime
 
     def only(self, cities: Collection[str]) -> "Rollout":
@@ -72,7 +72,7 @@ class Rollout:
 
 
 def observe(
-    sighting: Sighting, before: Rollout | None = None, patience: Patience = _DEFAULT
+    sighting: RolloutSnapshot, before: Rollout | None = None, patience: PhaseTimeouts = _DEFAULT
 ) -> Rollout:
     """How the rollout stands, given how it stood when it was last looked at."""
     earlier = {(row.placement, row.city): row for row in before.rows} if before else {}
@@ -83,20 +83,22 @@ def observe(
     return Rollout(tuple(rows), sighting.at)
 
 
-def verdict(rollout: Rollout, now: datetime, patience: Patience = _DEFAULT) -> Verdict:
+def verdict(rollout: Rollout, now: datetime, patience: PhaseTimeouts = _DEFAULT) -> RolloutVerdict:
     """What the rollout has come to, as far as is known at ``now``.
 
     A look that is too old says nothing of a rollout that may have gone on since: whoever keeps
     failing to look must not go on saying what was true before.
     """
     known = min(
-        (_OF_PHASE[row.phase] for row in rollout.rows), key=_ORDER.index, default=Verdict.DONE
+        (_OF_PHASE[row.phase] for row in rollout.rows),
+        key=_ORDER.index,
+        default=RolloutVerdict.DONE,
     )
     lost = now - rollout.at > patience.contact
-    return Verdict.UNKNOWN if lost and known not in _FINAL else known
+    return RolloutVerdict.UNKNOWN if lost and known not in _FINAL else known
 
 
-def _cities(sighting: Sighting) -> Iterator[City]:
+def _cities(sighting: RolloutSnapshot) -> Iterator[CityProgress]:
     workload = sighting.workload
     uid, generation = workload.metadata.uid, workload.metadata.generation
     asked = joins.expected(workload)
@@ -105,7 +107,7 @@ def _cities(sighting: Sighting) -> Iterator[City]:
     template = template_hash(workload.spec.template)
     for place in (*asked, *sorted(there.keys() - asked.keys())):
         deployment = there.get(place)
-        yield City(
+        yield CityProgress(
             placement=place[0],
             city=place[1],
             goal=f"{uid}/{generation}",

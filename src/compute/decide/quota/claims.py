@@ -32,7 +32,7 @@ FailureReason = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ClaimFound:
     """There is a claim under the slot's name. ``wanted`` is the one that would be made now."""
 
     claim: ResourceClaim
@@ -40,17 +40,17 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Absent:
+class ClaimAbsent:
     """There is no claim under the slot's name."""
 
 
 @dataclass(frozen=True, slots=True)
-class Raced:
+class ClaimConflict:
     """Someone made the claim between our look and our write: look again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Failed:
+class ClaimLookupFailed:
     """There was no usable answer. The message lands in a status: it should not vary between tries.
 
     ``since`` is when the first question without an answer was asked, where that is known.
@@ -62,11 +62,11 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Disabled:
+class QuotaDisabled:
     """The cell was given no quota service to ask."""
 
 
-Outcome = Found | Absent | Raced | Failed | Disabled
+ClaimLookup = ClaimFound | ClaimAbsent | ClaimConflict | ClaimLookupFailed | QuotaDisabled
 
 
 def claim(
@@ -140,25 +140,27 @@ def outlived(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
     return not _agree(labels.DEPLOYMENT_UID, claim, wanted)
 
 
-def refusal(error: ApiError, claim_namespace: str) -> Outcome:
+def refusal(error: ApiError, claim_namespace: str) -> ClaimLookup:
     """What it means that the quota service refused to show or to make a claim.
 
     That there is a claim already is no failure: someone was faster, and what is there can be read.
     """
     match error:
         case AlreadyExists():
-            return Raced()
+            return ClaimConflict()
         case NotFound() if claim_namespace:
             message = f"The project has no namespace {claim_namespace} to claim quota in; create it"
-            return Failed(Reason.QUOTA_NAMESPACE_NOT_FOUND, message)
+            return ClaimLookupFailed(Reason.QUOTA_NAMESPACE_NOT_FOUND, message)
         case NotFound():
-            return Failed(Reason.QUOTA_PROJECT_NOT_FOUND, "The project does not exist any more")
+            return ClaimLookupFailed(
+                Reason.QUOTA_PROJECT_NOT_FOUND, "The project does not exist any more"
+            )
         case Forbidden() | Invalid():
             message = f"The quota service refuses the claim: {error.message}"
-            return Failed(Reason.QUOTA_MISCONFIGURED, message)
+            return ClaimLookupFailed(Reason.QUOTA_MISCONFIGURED, message)
         case _:
             message = "The quota service does not answer; it is asked again"
-            return Failed(Reason.QUOTA_BACKEND_UNAVAILABLE, message)
+            return ClaimLookupFailed(Reason.QUOTA_BACKEND_UNAVAILABLE, message)
 
 
 def _agree(label: str, claim: ResourceClaim, wanted: ResourceClaim) -> bool:

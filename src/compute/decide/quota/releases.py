@@ -16,12 +16,12 @@ from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
 from compute.decide.deployment import slots
 from compute.decide.quota.claims import (
-    Absent,
-    Disabled,
-    Failed,
-    Found,
-    Outcome,
-    Raced,
+    ClaimAbsent,
+    ClaimConflict,
+    ClaimFound,
+    ClaimLookup,
+    ClaimLookupFailed,
+    QuotaDisabled,
     made_elsewhere,
     requests,
 )
@@ -63,7 +63,7 @@ _LET_GO: Final = {
 _UNANSWERED: Final = timedelta(seconds=30)
 
 
-def release(instance: Instance, outcome: Outcome, now: datetime, *, slot_stays: bool) -> Ending:
+def release(instance: Instance, outcome: ClaimLookup, now: datetime, *, slot_stays: bool) -> Ending:
     """The next step in giving back the quota of an Instance that is being deleted."""
     if not instance.deleting:
         return Hold("the instance is not being deleted")
@@ -115,15 +115,15 @@ def leaked(
     )
 
 
-def _ending(instance: Instance, outcome: Outcome, now: datetime) -> Ending:
+def _ending(instance: Instance, outcome: ClaimLookup, now: datetime) -> Ending:
     match outcome:
-        case Found(claim, wanted):
+        case ClaimFound(claim, wanted):
             return _of_claim(claim, wanted)
-        case Absent() | Disabled():
+        case ClaimAbsent() | QuotaDisabled():
             return LetGo()
-        case Failed(reason, message):
+        case ClaimLookupFailed(reason, message):
             return _LET_GO.get(reason) or _unanswered(instance, message, now)
-        case Raced():
+        case ClaimConflict():
             return Hold("the claim has just been made; it is looked for again")
     assert_never(outcome)
 

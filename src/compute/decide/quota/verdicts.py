@@ -19,12 +19,12 @@ from compute.api.reasons import Reason
 from compute.decide.conditions import find, is_true
 from compute.decide.quota import shortages
 from compute.decide.quota.claims import (
-    Absent,
-    Disabled,
-    Failed,
-    Found,
-    Outcome,
-    Raced,
+    ClaimAbsent,
+    ClaimConflict,
+    ClaimFound,
+    ClaimLookup,
+    ClaimLookupFailed,
+    QuotaDisabled,
     asks_alike,
     made_elsewhere,
 )
@@ -56,7 +56,7 @@ Action = Keep | CreateClaim | DeleteClaim
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class QuotaVerdict:
     """What to say of the Instance's quota, what to do, and when to look again unprompted.
 
     ``event`` is a warning to give once: it is there only while the Instance does not say it yet.
@@ -93,13 +93,13 @@ _NO_WARNINGS: Final = frozenset(
 )
 
 
-def judge(instance: Instance, outcome: Outcome, now: datetime) -> Verdict:
+def judge(instance: Instance, outcome: ClaimLookup, now: datetime) -> QuotaVerdict:
     """What the outcome of looking for the claim means for the Instance."""
     ruling = _ruling(instance, outcome, now)
     told = ruling if ruling.final else _standing(instance, ruling)
     settled = ruling.final and told.status == "True"
     said = Candidate("", told.reason, told.message, told.status)
-    return Verdict(
+    return QuotaVerdict(
         condition=said.condition(ConditionType.QUOTA_GRANTED, instance.metadata.generation, now),
         action=ruling.action,
         requeue_after=None if settled else _patience(instance, outcome, ruling, now),
@@ -117,33 +117,35 @@ def gate_opens(instance: Instance) -> bool:
     )
 
 
-def _patience(instance: Instance, outcome: Outcome, ruling: _Ruling, now: datetime) -> timedelta:
+def _patience(
+    instance: Instance, outcome: ClaimLookup, ruling: _Ruling, now: datetime
+) -> timedelta:
     """How long to wait before looking again.
 
     What was asked a moment ago is answered soon, however long the Instance has waited before that.
     """
     waits = [instance.metadata.creation_timestamp or now]
-    if isinstance(outcome, Raced) or ruling.action != _KEEP:
+    if isinstance(outcome, ClaimConflict) or ruling.action != _KEEP:
         waits.append(now)
-    elif isinstance(outcome, Found) and ruling.reason == Reason.PENDING_EVALUATION:
+    elif isinstance(outcome, ClaimFound) and ruling.reason == Reason.PENDING_EVALUATION:
         claim = outcome.claim.metadata
         waits.append(claim.deletion_timestamp or claim.creation_timestamp or now)
-    elif isinstance(outcome, Failed) and _is_starting(outcome, now):
+    elif isinstance(outcome, ClaimLookupFailed) and _is_starting(outcome, now):
         waits.append(outcome.since or now)
     return requeue_after(max(waits), now)
 
 
-def _ruling(instance: Instance, outcome: Outcome, now: datetime) -> _Ruling:
+def _ruling(instance: Instance, outcome: ClaimLookup, now: datetime) -> _Ruling:
     match outcome:
-        case Found(claim, wanted):
+        case ClaimFound(claim, wanted):
             return _of_claim(instance, claim, wanted, now)
-        case Absent():
+        case ClaimAbsent():
             return _waiting("Asking for quota", CreateClaim())
-        case Raced():
+        case ClaimConflict():
             return _waiting("Waiting for the quota service to answer")
-        case Failed():
+        case ClaimLookupFailed():
             return _failed(instance, outcome, now)
-        case Disabled():
+        case QuotaDisabled():
             return _Ruling("True", Reason.QUOTA_DISABLED, "Quota is not enforced in this cell")
     assert_never(outcome)
 
@@ -183,7 +185,7 @@ def _of_another(
     return _waiting("Replacing a claim that was made for something else", _taking_back(claim))
 
 
-def _failed(instance: Instance, failed: Failed, now: datetime) -> _Ruling:
+def _failed(instance: Instance, failed: ClaimLookupFailed, now: datetime) -> _Ruling:
     """An outage that was reported stands until there is an answer: a restart here forgets its start."""
     said = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
     is_reported = said is not None and said.reason == Reason.QUOTA_BACKEND_UNAVAILABLE
@@ -192,7 +194,7 @@ def _failed(instance: Instance, failed: Failed, now: datetime) -> _Ruling:
     return _Ruling("False", failed.reason, failed.message, final=False)
 
 
-def _is_starting(failed: Failed, now: datetime) -> bool:
+def _is_starting(failed: ClaimLookupFailed, now: datetime) -> bool:
     """Whether the service may be about to answer: it has not been silent for long."""
     if failed.since is None or failed.reason != Reason.QUOTA_BACKEND_UNAVAILABLE:
         return False

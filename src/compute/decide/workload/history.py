@@ -51,7 +51,7 @@ class RevisionStatus(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class RevisionEntry:
     """A revision and what became of it."""
 
     revision: Revision
@@ -88,12 +88,12 @@ def current(history: ConfigMap | None) -> Revision | None:
     return next((r for r in known if str(r.rev) == named), known[-1] if known else None)
 
 
-def entries(history: ConfigMap | None) -> tuple[Entry, ...]:
+def entries(history: ConfigMap | None) -> tuple[RevisionEntry, ...]:
     """Every revision with what became of it, newest first, as a listing shows them."""
     known = revisions(history)
     active = current(history)
     undone = {r.rev - 1 for r in known if is_rollback(r)}
-    return tuple(Entry(r, _status(r, active, undone)) for r in reversed(known))
+    return tuple(RevisionEntry(r, _status(r, active, undone)) for r in reversed(known))
 
 
 def record(

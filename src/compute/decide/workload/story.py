@@ -11,7 +11,7 @@ from compute.api.compute import WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.reasons import Owner, Reason, describe
 from compute.decide.conditions import find, is_true
-from compute.decide.deployment.drains import News
+from compute.decide.deployment.drains import DrainEvent
 from compute.decide.workload import history
 from compute.decide.workload.history import Revision
 from kubekit.api.meta import Condition
@@ -30,41 +30,41 @@ _WHEN_WELL: Final = (
 _CHOSEN: Final = frozenset({Reason.STOPPED, Reason.PAUSED})  # by the user: nothing is wrong
 
 
-def split(made: Sequence[WorkloadDeployment]) -> News | None:
+def split(made: Sequence[WorkloadDeployment]) -> DrainEvent | None:
     """Deployments that a Workload was split into."""
     if not made:
         return None
     note = f"Split into {_deployments(len(made))}: {_cities(made)}"
-    return News("Normal", Reason.DEPLOYMENTS_CREATED, note)
+    return DrainEvent("Normal", Reason.DEPLOYMENTS_CREATED, note)
 
 
-def withdrawn(removed: Sequence[WorkloadDeployment]) -> News | None:
+def withdrawn(removed: Sequence[WorkloadDeployment]) -> DrainEvent | None:
     """Deployments whose removal was asked for."""
     if not removed:
         return None
     note = f"Removing {_deployments(len(removed))}: {_cities(removed)}"
-    return News("Normal", Reason.DEPLOYMENTS_REMOVED, note)
+    return DrainEvent("Normal", Reason.DEPLOYMENTS_REMOVED, note)
 
 
-def revision(before: Revision | None, recorded: Revision) -> News:
+def revision(before: Revision | None, recorded: Revision) -> DrainEvent:
     """A revision that was recorded in the history of a Workload."""
     title = f"Revision {recorded.rev}: {recorded.changes}" + _by(recorded.actor)
     if before is None:
-        return News("Normal", Reason.CREATED, title)
+        return DrainEvent("Normal", Reason.CREATED, title)
     if history.is_rollback(recorded):
-        return News("Normal", Reason.UNDONE, title)
+        return DrainEvent("Normal", Reason.UNDONE, title)
     if before.template_hash != recorded.template_hash:
-        return News("Normal", Reason.ROLLOUT_STARTED, title)
-    return News("Normal", Reason.SPEC_CHANGED, title)
+        return DrainEvent("Normal", Reason.ROLLOUT_STARTED, title)
+    return DrainEvent("Normal", Reason.SPEC_CHANGED, title)
 
 
-def proven(revision: Revision) -> News:
+def proven(revision: Revision) -> DrainEvent:
     """A revision that every city serves, which was marked in the history."""
     note = f"Revision {revision.rev} is served in every city"
-    return News("Normal", Reason.ROLLOUT_FINISHED, note)
+    return DrainEvent("Normal", Reason.ROLLOUT_FINISHED, note)
 
 
-def city(before: WorkloadDeployment, after: WorkloadDeployment) -> News | None:
+def city(before: WorkloadDeployment, after: WorkloadDeployment) -> DrainEvent | None:
     """What a status that was written says of a city, for the deployment itself."""
     stuck, was_stuck = trouble(after), trouble(before)
     if after.deleting:
@@ -72,15 +72,15 @@ def city(before: WorkloadDeployment, after: WorkloadDeployment) -> News | None:
     if stuck is not None:
         reason = _cause(stuck)
         known = was_stuck is not None and _cause(was_stuck) == reason
-        return None if known else News("Warning", reason, stuck.message)
+        return None if known else DrainEvent("Warning", reason, stuck.message)
     if not _serves(after) or (_serves(before) and was_stuck is None):
         return None
     cause = f" after {_cause(was_stuck)}" if was_stuck else ""
     note = f"{after.spec.city_code} is available{cause}: {_message(after)}"
-    return News("Normal", Reason.CITY_AVAILABLE, note)
+    return DrainEvent("Normal", Reason.CITY_AVAILABLE, note)
 
 
-def part_of_city(deployment: WorkloadDeployment, said: Condition) -> News | None:
+def part_of_city(deployment: WorkloadDeployment, said: Condition) -> DrainEvent | None:
     """An Instance's trouble, in a city that serves all the same: its status gives no reason for it.
 
     All Instances of a city that are in the same trouble make the same event.
@@ -89,15 +89,15 @@ def part_of_city(deployment: WorkloadDeployment, said: Condition) -> News | None
         return None
     known = trouble(deployment)
     told = known is not None and _cause(known) == _cause(said)
-    return None if told else News("Warning", _cause(said), said.message)
+    return None if told else DrainEvent("Warning", _cause(said), said.message)
 
 
-def city_of_workload(deployment: WorkloadDeployment, news: News) -> News:
+def city_of_workload(deployment: WorkloadDeployment, news: DrainEvent) -> DrainEvent:
     """The same for the Workload, which has other cities too."""
     if news.type == "Normal":
         return news
     note = f"{deployment.spec.city_code} is stuck ({news.reason}): {news.note}"
-    return News("Warning", Reason.CITY_STUCK, note)
+    return DrainEvent("Warning", Reason.CITY_STUCK, note)
 
 
 def trouble(deployment: WorkloadDeployment) -> Condition | None:

@@ -15,10 +15,10 @@ from compute.api.networking import Network, Subnet, SubnetClaim, SubnetStatus
 from compute.api.reasons import NeighbourReason, Reason
 from compute.decide.conditions import put
 from compute.decide.networking.addresses import (
+    AddressRequest,
     Occupied,
     Prefix,
     Unsupported,
-    Wish,
     allocated,
     network_range,
 )
@@ -98,7 +98,7 @@ class Allocation:
         if isinstance(within, Unsupported):
             return within
         asked = claim.spec if subnet is None else subnet.spec
-        return allocated(within, Wish(asked.start_address, asked.prefix_length), taken)
+        return allocated(within, AddressRequest(asked.start_address, asked.prefix_length), taken)
 
     async def _settled(self, entry: Subnet) -> Subnet:
         """The entry, for good: nobody can have read the ledger without it, and taken the same."""
@@ -137,7 +137,7 @@ def _overlaps(entry: Subnet, taken: list[Prefix]) -> bool:
     own = subnet_ledger.prefix(entry)
     if own is None:
         return True
-    return isinstance(allocated(own, Wish(length=own.prefixlen), taken), Refusal)
+    return isinstance(allocated(own, AddressRequest(length=own.prefixlen), taken), Refusal)
 
 
 def _status(entry: Subnet, environment: Environment) -> SubnetStatus:

@@ -21,7 +21,7 @@ from compute.api.networking import (
 )
 from compute.api.reasons import Reason
 from compute.decide.conditions import find, is_true, put
-from compute.decide.federation import Identity
+from compute.decide.federation import ProjectNamespace
 from compute.services.network import deletions, joins, network_conditions
 from compute.services.network.faults import faults, is_ours
 from compute.services.planes import ServicePlanes
@@ -36,7 +36,7 @@ from kubekit.runtime.sources import Source, mapped, own
 _WHILE_USED: Final = Result(requeue_after=timedelta(seconds=30))
 
 
-def context(binding: NetworkBinding, home: Identity) -> NetworkContext:
+def context(binding: NetworkBinding, home: ProjectNamespace) -> NetworkContext:
     """The context that a binding needs. Its labels say whose network it is."""
     return NetworkContext(
         metadata=ObjectMeta(

@@ -9,7 +9,7 @@ from typing import Final
 from compute.api import labels, names
 from compute.api.compute import Workload
 from compute.api.networking import Network, NetworkBinding, NetworkContext, Subnet, SubnetClaim
-from compute.decide.federation import Identity, identity
+from compute.decide.federation import ProjectNamespace, identity
 from compute.decide.networking.network_use import named
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object
@@ -30,12 +30,12 @@ def network_of(obj: Object, name: str) -> Request | None:
     return None if home is None else network_named(home, name)
 
 
-def network_named(home: Identity, name: str) -> Request:
+def network_named(home: ProjectNamespace, name: str) -> Request:
     """The Network of this name in the project namespace that a cell's namespace stands for."""
     return Request(cluster_name(names.cluster_key(home.project)), home.namespace, name)
 
 
-async def home(cell: Cluster, namespace: str) -> Identity | None:
+async def home(cell: Cluster, namespace: str) -> ProjectNamespace | None:
     """The project namespace that a cell's namespace stands for; None when its labels do not say."""
     cached = cell.informers.of(Namespace).cache.get("", namespace)
     found = identity(cached) if cached else None

@@ -12,7 +12,7 @@ import msgspec
 
 from compute.api import finalizers
 from compute.api.compute import Workload
-from compute.api.karmada import Cluster as Member
+from compute.api.karmada import MemberCluster as Member
 from compute.api.networking import Network, NetworkContext, NetworkStatus, Subnet, SubnetClaim
 from compute.decide.conditions import put
 from compute.decide.networking import network_use

@@ -11,7 +11,7 @@ from typing import Final
 from prometheus_client.core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from compute.api.karmada import Cluster as Member
+from compute.api.karmada import MemberCluster as Member
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
 from compute.services.quota.ledger import Book, Key

@@ -15,7 +15,7 @@ from compute.api import labels
 from compute.api.conditions import NeighbourCondition
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
-from compute.decide.budget import Line, Need, Place, Reservation, need_of
+from compute.decide.budget import ClaimQueue, Need, QueuePosition, Reservation, need_of
 from compute.decide.conditions import find
 from kubekit.api.meta import EPOCH, Condition
 from kubekit.runtime.clusters import Cluster
@@ -50,7 +50,7 @@ class Entry:
 
     uid: str
     version: int
-    place: Place
+    place: QueuePosition
     need: Need
     standing: Standing
     cell: str
@@ -74,7 +74,7 @@ class Book:
         self.refused: dict[Key, None] = {}
         self.cells: dict[str, dict[Key, None]] = {}  # by the cell that made them
         self._entries: dict[Key, Entry] = {}
-        self._lines: dict[Need, list[Place]] = {}
+        self._lines: dict[Need, list[QueuePosition]] = {}
 
     def heard(self, changed: Changed[ResourceClaim]) -> None:
         """Take a change in."""
@@ -89,9 +89,9 @@ class Book:
     def get(self, key: Key) -> Entry | None:
         return self._entries.get(key)
 
-    def lines(self) -> Iterator[Line]:
+    def lines(self) -> Iterator[ClaimQueue]:
         """Those who wait, by what they ask for."""
-        return (Line(need, places) for need, places in self._lines.items())
+        return (ClaimQueue(need, places) for need, places in self._lines.items())
 
     def types(self) -> list[str]:
         """Every type that somebody uses or waits for."""
@@ -174,7 +174,9 @@ def entry_of(claim: ResourceClaim) -> Entry:
     return Entry(
         uid=meta.uid,
         version=int(meta.resource_version) if meta.resource_version.isdecimal() else 0,
-        place=Place(meta.creation_timestamp or EPOCH, shared(meta.namespace), shared(meta.name)),
+        place=QueuePosition(
+            meta.creation_timestamp or EPOCH, shared(meta.namespace), shared(meta.name)
+        ),
         need=_shared(_has(claim) if standing is Standing.GRANTED else need_of(claim.spec.requests)),
         standing=standing,
         cell=shared(meta.labels.get(labels.SOURCE_CLUSTER, "")),

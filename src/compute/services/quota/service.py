@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
-from compute.api.karmada import Cluster as Member
+from compute.api.karmada import MemberCluster as Member
 from compute.api.quota import AllowanceBucket, ResourceClaim, ResourceGrant, ResourceRegistration
 from compute.api.resource_manager import Project
 from compute.services.planes import PLATFORM, ServicePlanes

@@ -2,7 +2,7 @@
 
 from compute.api import cluster_roles
 from compute.api.compute import Instance, Workload, WorkloadDeployment
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from compute.api.karmada_work import Work
 from compute.api.networking import LocationBinding, Network, SubnetClaim
 from compute.api.quota import AllowanceBucket, ResourceClaim, ResourceGrant
@@ -47,7 +47,7 @@ OF_PROJECTS = [
     (CustomResourceDefinition, SEEN, "", ""),
 ]
 OF_OPERATORS = [
-    (Cluster, ALL),
+    (MemberCluster, ALL),
     (Work, f"{SEEN} delete deletecollection"),
     (Instance, f"{SEEN} delete deletecollection"),
     (SubnetClaim, SEEN),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from compute.api.karmada import Cluster, ClusterSpec
+from compute.api.karmada import ClusterSpec, MemberCluster
 from compute.app.sites import MOST, BadCities, Site, joined, site_of, sites
 from kubekit.api.meta import ObjectMeta
 
@@ -37,7 +37,7 @@ def test_the_hub_knows_a_cell_by_its_city():
     """What is written on the hub is read again; a cluster of no city is no cell."""
     site = Site("dfw", "DFW")
     assert site_of(site.cluster) == site
-    other = Cluster(metadata=ObjectMeta(name="x"), spec=ClusterSpec(sync_mode="Push"))
+    other = MemberCluster(metadata=ObjectMeta(name="x"), spec=ClusterSpec(sync_mode="Push"))
     assert site_of(other) is None
 
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import msgspec
 import pytest
 
-from compute.api.karmada import Cluster, ClusterSpec
+from compute.api.karmada import ClusterSpec, MemberCluster
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec, ProjectStatus
 from compute.app.planes import Home
 from compute.app.running import Place
@@ -84,7 +84,7 @@ def test_an_instance_that_is_not_ready_for_minutes_is_stuck():
 
 def test_a_cell_says_what_the_hub_says_of_it(tmp_path):
     """Nothing yet, that it answers, or since when it does not."""
-    new = Cluster(metadata=ObjectMeta(name="dfw"), spec=ClusterSpec(sync_mode="Push"))
+    new = MemberCluster(metadata=ObjectMeta(name="dfw"), spec=ClusterSpec(sync_mode="Push"))
     silent = condition("Ready", "Unknown", "ClusterStatusUnknown", "it has not answered")
     for conditions, state in (
         ((), "no report yet"),

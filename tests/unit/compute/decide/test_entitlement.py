@@ -8,13 +8,13 @@ import pytest
 from compute.api import annotations
 from compute.api.services import ServiceEntitlement, ServiceEntitlementSpec, ServiceRef
 from compute.decide.conditions import find
-from compute.decide.entitlement import Settings, answer, read_settings
+from compute.decide.entitlement import ApprovalSettings, answer, read_settings
 from kubekit.api.meta import ObjectMeta
 from tests.support.compute.builders import NOW
 
 COMPUTE = "compute.datumapis.com"
-AUTOMATIC, MANUAL = Settings(), Settings(automatic=False)
-SLOW = Settings(delay=timedelta(seconds=30))
+AUTOMATIC, MANUAL = ApprovalSettings(), ApprovalSettings(automatic=False)
+SLOW = ApprovalSettings(delay=timedelta(seconds=30))
 
 
 def asked(service: str = COMPUTE, word: str = "", why: str = "") -> ServiceEntitlement:
@@ -102,7 +102,7 @@ def test_a_suspended_project_shows_it(suspended, status, reason):
 def test_settings_are_read_key_by_key():
     """What is not said is as without a ConfigMap."""
     said = {"approval": "Manual", "delaySeconds": "2.5", "services": f"{COMPUTE}, dns.example.com,"}
-    wanted = Settings(
+    wanted = ApprovalSettings(
         automatic=False,
         delay=timedelta(seconds=2.5),
         services=(COMPUTE, "dns.example.com"),
@@ -114,7 +114,7 @@ def test_settings_are_read_key_by_key():
 @pytest.mark.parametrize("delay", ["soon", "-1", "nan", "inf", "99999999999"])
 def test_a_setting_that_cannot_be_read_stays_as_it_was(delay):
     """The key is named, and the last good value goes on."""
-    known = Settings(automatic=False, delay=timedelta(seconds=7))
+    known = ApprovalSettings(automatic=False, delay=timedelta(seconds=7))
     kept, faults = read_settings({"approval": "maybe", "delaySeconds": delay}, known)
     assert kept == known
     assert [fault.partition(":")[0] for fault in faults] == ["approval", "delaySeconds"]

@@ -7,13 +7,13 @@ import pytest
 from compute.api import finalizers
 from compute.api.reasons import Owner, Reason
 from compute.decide.explain import Explanation, explain_instance
-from compute.decide.explain.checklist import Gate
+from compute.decide.explain.checklist import GateStatus
 from kubekit.api.meta import EPOCH
 from tests.support.compute.builders import NOW, condition
 from tests.support.compute.explain_builders import answer, binding, claim, quota
 from tests.support.compute.progress_builders import BROKEN, not_ready, running
 
-OPEN = (Gate("Network", open=True), Gate("Quota", open=True))
+OPEN = (GateStatus("Network", open=True), GateStatus("Quota", open=True))
 LONG_AGO = NOW - timedelta(minutes=6)
 
 
@@ -112,10 +112,10 @@ def test_gates_are_a_checklist():
     got = explain_instance(waiting, binding=binding("NetworkContextNotReady"), now=NOW)
 
     assert got.gates == (
-        Gate("Network", open=False, why="The network is not set up in the city yet."),
-        Gate("Quota", open=False, why="The quota service has not decided yet."),
-        Gate("ReferencedData", open=False, why="Secret/a"),
-        Gate("Moon", open=False, why="It is not known here what opens this gate."),
+        GateStatus("Network", open=False, why="The network is not set up in the city yet."),
+        GateStatus("Quota", open=False, why="The quota service has not decided yet."),
+        GateStatus("ReferencedData", open=False, why="Secret/a"),
+        GateStatus("Moon", open=False, why="It is not known here what opens this gate."),
     )
 
 
@@ -136,8 +136,8 @@ def test_a_closed_gate_always_says_something(known_binding, why):
     waiting = running(0, not_ready("SchedulingGatesPresent"), gates=("Network",))
 
     assert explain_instance(waiting, binding=known_binding, now=NOW).gates == (
-        Gate("Network", open=False, why=why),
-        Gate("Quota", open=True),
+        GateStatus("Network", open=False, why=why),
+        GateStatus("Quota", open=True),
     )
 
 

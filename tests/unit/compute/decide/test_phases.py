@@ -2,8 +2,8 @@ import msgspec
 import pytest
 
 from compute.api import annotations
-from compute.decide.progress import Verdict, observe, verdict
-from compute.decide.progress.phases import Patience, Phase
+from compute.decide.progress import RolloutVerdict, observe, verdict
+from compute.decide.progress.phases import Phase, PhaseTimeouts
 from tests.support.compute.builders import NOW, condition, placement
 from tests.support.compute.progress_builders import (
     BROKEN,
@@ -284,7 +284,7 @@ def test_the_patience_for_failures_can_be_chosen():
     """Who deploys from a slow registry may wait longer."""
     deployments = (given(counters={"ready_replicas": 0}),)
     seen = look(asked(), deployments, (running(0, BROKEN),), NOW + 300 * SECOND)
-    (row,) = observe(seen, None, Patience(failure=600 * SECOND)).rows
+    (row,) = observe(seen, None, PhaseTimeouts(failure=600 * SECOND)).rows
 
     assert row.phase is Phase.BLOCKED
 
@@ -385,7 +385,7 @@ def test_unreachable_when_the_hub_says_so():
     seen = look(asked(), (given(1, silent, image=OLD),), (running(image=OLD),))
 
     assert told(seen) == (Phase.UNREACHABLE, "web-home-dfw: silent", "CellUnreachable")
-    assert verdict(observe(seen), NOW) is Verdict.UNKNOWN
+    assert verdict(observe(seen), NOW) is RolloutVerdict.UNKNOWN
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from compute.decide.deployment import drains
 from compute.decide.deployment.slots import is_ready
 from compute.decide.deployment.template import matches
 from compute.decide.joins import city, expected, place
-from compute.decide.progress import Rollout, Verdict, observe, verdict
-from compute.decide.progress.phases import Patience, Phase
+from compute.decide.progress import Rollout, RolloutVerdict, observe, verdict
+from compute.decide.progress.phases import Phase, PhaseTimeouts
 from tests.support.compute.builders import NOW, condition, placement
 from tests.support.compute.progress_builders import (
     BROKEN,
@@ -92,7 +92,7 @@ def test_defect_c_an_old_healthy_status_is_not_a_finished_rollout():
 
     assert told(seen) == (Phase.QUEUED, "the cell has not reported on the change yet", "")
     assert numbers(seen) == (0, 1, 1, 1)
-    assert verdict(observe(seen), NOW) is Verdict.PROGRESSING
+    assert verdict(observe(seen), NOW) is RolloutVerdict.PROGRESSING
 
 
 def test_defect_d_a_city_without_a_deployment_is_waited_for():
@@ -106,7 +106,7 @@ def test_defect_d_a_city_without_a_deployment_is_waited_for():
         ("LHR", Phase.QUEUED),
     ]
     assert got.rows[1].why == "there is no deployment for the city yet"
-    assert verdict(got, NOW) is Verdict.PROGRESSING
+    assert verdict(got, NOW) is RolloutVerdict.PROGRESSING
 
 
 def test_defect_d_a_city_that_never_gets_a_deployment_blocks():
@@ -121,7 +121,7 @@ def test_defect_d_a_city_that_never_gets_a_deployment_blocks():
         "there is no deployment for the city yet; "
         "web: 1 of 2 instances ready; cities not offered: LHR"
     )
-    assert verdict(got, LATER) is Verdict.BLOCKED
+    assert verdict(got, LATER) is RolloutVerdict.BLOCKED
 
 
 def test_defect_e_two_placements_in_one_city_have_a_row_each():
@@ -141,11 +141,11 @@ def test_defect_f_a_look_that_is_too_old_is_no_verdict():
     """Whoever cannot look any more says so, instead of repeating what was true before."""
     moving = observe(look(asked(), (given(),), (running(image=OLD),)))
     done = observe(look(asked(), (given(),), (running(),)))
-    patience = Patience(contact=10 * SECOND)
+    patience = PhaseTimeouts(contact=10 * SECOND)
 
-    assert verdict(moving, NOW + 10 * SECOND, patience) is Verdict.PROGRESSING
-    assert verdict(moving, NOW + 11 * SECOND, patience) is Verdict.UNKNOWN
-    assert verdict(done, NOW + 11 * SECOND, patience) is Verdict.DONE
+    assert verdict(moving, NOW + 10 * SECOND, patience) is RolloutVerdict.PROGRESSING
+    assert verdict(moving, NOW + 11 * SECOND, patience) is RolloutVerdict.UNKNOWN
+    assert verdict(done, NOW + 11 * SECOND, patience) is RolloutVerdict.DONE
 
 
 def test_a_city_that_is_not_asked_for_any_more_is_part_of_the_rollout():
@@ -187,7 +187,7 @@ def test_a_workload_that_is_being_deleted_asks_for_nothing():
     going = msgspec.structs.replace(bare, metadata=meta)
 
     assert row_of(look(going, (given(),), (running(),))).phase is Phase.UPDATING
-    assert verdict(observe(look(going)), NOW) is Verdict.DONE
+    assert verdict(observe(look(going)), NOW) is RolloutVerdict.DONE
 
 
 def test_another_workloads_deployment_is_not_ours():
@@ -222,16 +222,16 @@ def test_a_new_demand_starts_the_clock_and_the_rollout_anew():
 @pytest.mark.parametrize(
     ("phases", "expected"),
     [
-        ([], Verdict.DONE),
-        ([Phase.DONE], Verdict.DONE),
-        ([Phase.DONE, Phase.QUEUED], Verdict.PROGRESSING),
-        ([Phase.DONE, Phase.PENDING], Verdict.PROGRESSING),
-        ([Phase.UPDATING, Phase.PAUSED], Verdict.PROGRESSING),
-        ([Phase.DONE, Phase.PAUSED], Verdict.PAUSED),
-        ([Phase.DONE, Phase.UNREACHABLE], Verdict.UNKNOWN),
-        ([Phase.PAUSED, Phase.UNREACHABLE], Verdict.PAUSED),
-        ([Phase.UPDATING, Phase.BLOCKED], Verdict.BLOCKED),
-        ([Phase.BLOCKED, Phase.FAILED], Verdict.FAILED),
+        ([], RolloutVerdict.DONE),
+        ([Phase.DONE], RolloutVerdict.DONE),
+        ([Phase.DONE, Phase.QUEUED], RolloutVerdict.PROGRESSING),
+        ([Phase.DONE, Phase.PENDING], RolloutVerdict.PROGRESSING),
+        ([Phase.UPDATING, Phase.PAUSED], RolloutVerdict.PROGRESSING),
+        ([Phase.DONE, Phase.PAUSED], RolloutVerdict.PAUSED),
+        ([Phase.DONE, Phase.UNREACHABLE], RolloutVerdict.UNKNOWN),
+        ([Phase.PAUSED, Phase.UNREACHABLE], RolloutVerdict.PAUSED),
+        ([Phase.UPDATING, Phase.BLOCKED], RolloutVerdict.BLOCKED),
+        ([Phase.BLOCKED, Phase.FAILED], RolloutVerdict.FAILED),
     ],
 )
 def test_the_worst_row_decides(phases, expected):
@@ -247,7 +247,7 @@ def test_only_these_cities():
     everywhere = asked(placement("home", "DFW", "LHR"))
     got = observe(look(everywhere, (given(),), (running(),)))
 
-    assert verdict(got.only({"DFW"}), NOW) is Verdict.DONE
+    assert verdict(got.only({"DFW"}), NOW) is RolloutVerdict.DONE
     assert [row.city for row in got.only({"LHR"}).rows] == ["LHR"]
 
 
@@ -335,7 +335,7 @@ def test_done_means_every_row_is_done(seen):
     """The verdict is done exactly when no row says otherwise."""
     rollout = observe(seen)
 
-    assert (verdict(rollout, seen.at) is Verdict.DONE) == all(
+    assert (verdict(rollout, seen.at) is RolloutVerdict.DONE) == all(
         row.phase is Phase.DONE for row in rollout.rows
     )
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from compute.decide.settling import LONGEST, SHORTEST, Usual, is_settled, may_go_unsaid
+from compute.decide.settling import LONGEST, SHORTEST, StartupTime, is_settled, may_go_unsaid
 from tests.support.compute.builders import NOW, condition, instance
 
 WAITS = condition("Ready", "False", "SchedulingGatesPresent", generation=1)
@@ -73,7 +73,7 @@ def test_what_is_news_is_said_at_once(gates, before, told):
 
 def test_what_takes_no_longer_than_it_took_the_others_may_go_unsaid():
     """Where many come up at once it takes each of them longer, and that is no news."""
-    usual, slow = Usual(), timedelta(seconds=7)
+    usual, slow = StartupTime(), timedelta(seconds=7)
     usual.took(slow)
     new = instance(gates=("Quota",), conditions=NEW)
 
@@ -84,7 +84,7 @@ def test_what_takes_no_longer_than_it_took_the_others_may_go_unsaid():
 
 def test_what_is_usual_comes_back_to_a_moment():
     """Once they come up at once again, one that does not is told of as soon as before."""
-    usual = Usual()
+    usual = StartupTime()
     usual.took(timedelta(seconds=30))
     for _ in range(60):
         usual.took(timedelta(seconds=0.1))
@@ -97,7 +97,7 @@ def test_what_is_usual_comes_back_to_a_moment():
 )
 def test_what_no_clock_agrees_on_is_not_usual(age):
     """An age that cannot be true, or is that of a trouble, changes nothing."""
-    usual = Usual()
+    usual = StartupTime()
     usual.took(age)
 
     assert usual.moment == SHORTEST
@@ -105,7 +105,7 @@ def test_what_no_clock_agrees_on_is_not_usual(age):
 
 def test_nothing_is_kept_back_for_longer_than_a_minute():
     """However slow the others were."""
-    usual = Usual()
+    usual = StartupTime()
     usual.took(LONGEST)
 
     assert usual.moment == LONGEST

@@ -2,7 +2,12 @@
 
 import pytest
 
-from compute.api.karmada import Placement, PropagationPolicy, PropagationSpec, ResourceSelector
+from compute.api.karmada import (
+    ClusterPlacement,
+    PropagationPolicy,
+    PropagationSpec,
+    ResourceSelector,
+)
 from compute.federation import claims, karmada_keys
 from kubekit.api.meta import LabelSelector, LabelSelectorRequirement, ObjectMeta
 from tests.support.compute.builders import NOW
@@ -17,7 +22,9 @@ WRONG = LabelSelector(match_expressions=(LabelSelectorRequirement(key="a", opera
 
 def policy(called="p", priority=0, /, **selector):
     chosen = ResourceSelector(**(DEPLOYMENTS | selector))
-    spec = PropagationSpec(resource_selectors=(chosen,), placement=Placement(), priority=priority)
+    spec = PropagationSpec(
+        resource_selectors=(chosen,), placement=ClusterPlacement(), priority=priority
+    )
     labels = {karmada_keys.POLICY_ID: f"id-{called}"}
     return PropagationPolicy(
         metadata=ObjectMeta(name=called, namespace=NS, labels=labels), spec=spec

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from compute.api.compute import WorkloadDeployment
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from kubekit.api import times
 from kubekit.api.kinds.coordination import Lease
 from kubekit.client.client import Client, K
@@ -42,7 +42,7 @@ async def renewed(stage: Stage, cell: str = "dfw"):
     return times.parse(lease.spec.renew_time or "")
 
 
-def is_unknown(cluster: Cluster) -> bool:
+def is_unknown(cluster: MemberCluster) -> bool:
     return condition_of(cluster, "Ready").status == "Unknown"
 
 
@@ -70,7 +70,7 @@ def test_a_cell_that_is_cut_off_is_unknown_after_forty_seconds(tmp_path):
     async def story(stage: Stage, links) -> None:
         links["dfw"].cut()
         cut = stage.environment.now()
-        silent = await stage.named("hub", Cluster, "dfw", "", is_unknown, 60.0)
+        silent = await stage.named("hub", MemberCluster, "dfw", "", is_unknown, 60.0)
         last = await renewed(stage)
         assert timedelta(seconds=30) <= stage.environment.now() - cut <= timedelta(seconds=42)
         said = condition_of(silent, "Ready")
@@ -80,7 +80,7 @@ def test_a_cell_that_is_cut_off_is_unknown_after_forty_seconds(tmp_path):
         assert await stage.quiet() == []
         assert await renewed(stage) == last
         links["dfw"].heal()
-        await stage.named("hub", Cluster, "dfw", "", is_ready, 10.5)
+        await stage.named("hub", MemberCluster, "dfw", "", is_ready, 10.5)
 
     told_of_links(tmp_path, story)
 
@@ -96,7 +96,7 @@ def test_nothing_moves_while_a_cell_is_only_unreachable(tmp_path):
         await report(stage, home)
         await settle(stage)
         links[home].cut()
-        await stage.named("hub", Cluster, home, "", is_unknown)
+        await stage.named("hub", MemberCluster, home, "", is_unknown)
         await settle(stage, 3600.0)
         assert (await bound(stage)).spec.clusters == binding.spec.clusters
         assert await stage.client(other).find(WorkloadDeployment, WD, NS) is None
@@ -111,7 +111,7 @@ def test_a_silent_cell_is_given_nothing_new(tmp_path):
 
     async def story(stage: Stage, links) -> None:
         links["dfw"].cut()
-        await stage.named("hub", Cluster, "dfw", "", is_unknown)
+        await stage.named("hub", MemberCluster, "dfw", "", is_unknown)
         await send(stage)
         binding = await bound(stage, lambda rb: rb.status.conditions)
         said = condition_of(binding, "Scheduled")
@@ -164,15 +164,15 @@ def test_a_world_that_starts_anew_gives_its_cells_time(tmp_path):
         await hub.create(member())
         start(stage)
         await engage(stage, "dfw")
-        await stage.named("hub", Cluster, "dfw", "", is_ready)
+        await stage.named("hub", MemberCluster, "dfw", "", is_ready)
         lease = await hub.get(Lease, "dfw", PLACE)
         hour = times.format_micro(stage.environment.now() - timedelta(hours=1))
         await stage.role("cell").disengage(cluster_name("dfw"))
         spec = msgspec.structs.replace(lease.spec, renew_time=hour)
         await hub.patch(lease, msgspec.structs.replace(lease, spec=spec))
         await asyncio.sleep(30.0)
-        assert is_ready(await hub.get(Cluster, "dfw"))
-        await stage.named("hub", Cluster, "dfw", "", is_unknown, 30.0)
+        assert is_ready(await hub.get(MemberCluster, "dfw"))
+        await stage.named("hub", MemberCluster, "dfw", "", is_unknown, 30.0)
 
     staged(tmp_path, story, ("hub", "hub"))
 
@@ -183,7 +183,7 @@ def test_a_cluster_that_never_answered_says_so(tmp_path):
     async def story(stage: Stage) -> None:
         await stage.client("hub").create(member("nowhere"))
         silent = await stage.named(
-            "hub", Cluster, "nowhere", "", lambda c: c.status.conditions and is_unknown(c)
+            "hub", MemberCluster, "nowhere", "", lambda c: c.status.conditions and is_unknown(c)
         )
         said = condition_of(silent, "Ready")
         assert said.message == "the cell has not answered yet"
@@ -223,7 +223,7 @@ def test_a_cell_that_hangs_does_not_hold_up_the_others(tmp_path):
         await stage.role("cell").engage(cluster_name("hung"), client)
         await stage.client("hub").create(member("hung"))
         await stage.named(
-            "hub", Cluster, "hung", "", lambda c: c.status.conditions and is_unknown(c), 90.0
+            "hub", MemberCluster, "hung", "", lambda c: c.status.conditions and is_unknown(c), 90.0
         )
         assert stage.environment.now() - await renewed(stage) <= timedelta(seconds=11)
 

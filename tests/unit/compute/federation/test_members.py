@@ -4,7 +4,7 @@ import pytest
 
 from compute.api import names
 from compute.api.compute import WorkloadDeployment
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from compute.api.karmada_work import Work
 from compute.federation import karmada_keys
 from kubekit.api.kinds.coordination import Lease
@@ -31,7 +31,7 @@ PLACE = names.execution_namespace("dfw")
 
 
 async def nothing_left(stage: Stage) -> None:
-    await stage.gone("hub", Cluster, "dfw")
+    await stage.gone("hub", MemberCluster, "dfw")
     await stage.gone("hub", Namespace, PLACE)
     await stage.gone("hub", Lease, "dfw", karmada_keys.CLUSTER_NAMESPACE)
 
@@ -41,7 +41,7 @@ def test_a_member_has_a_place_on_the_hub(tmp_path, copies):
     """A namespace for what it is told, and a finalizer until that is cleared away."""
 
     async def story(stage: Stage) -> None:
-        cluster = await stage.client("hub").get(Cluster, "dfw")
+        cluster = await stage.client("hub").get(MemberCluster, "dfw")
         assert cluster.metadata.finalizers == (karmada_keys.CLUSTER,)
         assert await stage.client("hub").find(Namespace, PLACE) is not None
 
@@ -76,7 +76,7 @@ def test_what_a_leaving_member_had_goes_to_another_of_its_city(tmp_path):
         await arrived(stage, home)
         await remove(stage, "hub", member(home))
         await arrived(stage, other)
-        await stage.gone("hub", Cluster, home)
+        await stage.gone("hub", MemberCluster, home)
         assert await stage.client(home).find(WorkloadDeployment, WD, NS) is None
         await report(stage, other)
         await stage.named(
@@ -96,7 +96,7 @@ def test_a_member_that_leaves_waits_for_its_machines(tmp_path):
         await change(stage, "dfw", sent(), lambda wd: with_meta(wd, finalizers=held))
         await remove(stage, "hub", member())
         await settle(stage)
-        assert (await stage.client("hub").get(Cluster, "dfw")).deleting
+        assert (await stage.client("hub").get(MemberCluster, "dfw")).deleting
         await change(stage, "dfw", sent(), lambda wd: with_meta(wd, finalizers=()))
         await nothing_left(stage)
 
@@ -113,7 +113,7 @@ def test_a_silent_member_is_let_go_as_it_is(tmp_path):
         copy = await arrived(stage, home)
         links[home].cut()
         await remove(stage, "hub", member(home))
-        await stage.gone("hub", Cluster, home)
+        await stage.gone("hub", MemberCluster, home)
         await arrived(stage, other)
         assert (await arrived(stage, home)).metadata.uid == copy.metadata.uid
 
@@ -128,7 +128,7 @@ def test_a_member_that_comes_back_takes_its_copies_over(tmp_path):
         copy = await arrived(stage)
         links["dfw"].cut()
         await remove(stage, "hub", member())
-        await stage.gone("hub", Cluster, "dfw", seconds=120.0)
+        await stage.gone("hub", MemberCluster, "dfw", seconds=120.0)
         await settle(stage)
         links["dfw"].heal()
         await stage.client("hub").create(member())
@@ -149,7 +149,7 @@ def test_works_of_a_cluster_that_is_gone_hold_nothing_up(tmp_path):
         links["dfw"].cut()
         await remove(stage, "hub", member())
         await change(stage, "hub", member(), lambda c: with_meta(c, finalizers=()))
-        await stage.gone("hub", Cluster, "dfw")
+        await stage.gone("hub", MemberCluster, "dfw")
         await settle(stage)
         left = (await stage.client("hub").every(Work, PLACE)).items
         assert [

@@ -4,7 +4,7 @@ import msgspec
 
 from compute.api import labels
 from compute.api.compute import WorkloadDeployment
-from compute.api.karmada import Cluster, PropagationPolicy
+from compute.api.karmada import MemberCluster, PropagationPolicy
 from compute.decide.federation.policies import policy
 from compute.federation import karmada_keys
 from kubekit.api.meta import ObjectMeta
@@ -44,7 +44,7 @@ def other(cell: str) -> str:
     return BOTH[cell == BOTH[0]]
 
 
-def moved(cluster: Cluster) -> Cluster:
+def moved(cluster: MemberCluster) -> MemberCluster:
     return with_meta(cluster, labels={labels.TOPOLOGY_CITY_CODE: "LHR"})
 
 

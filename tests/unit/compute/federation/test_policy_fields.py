@@ -5,7 +5,7 @@ import pytest
 
 from compute.api import names
 from compute.api.compute import WorkloadDeployment
-from compute.api.karmada import Cluster, PropagationPolicy, SuspendClusters, Suspension, Taint
+from compute.api.karmada import MemberCluster, PropagationPolicy, SuspendClusters, Suspension, Taint
 from compute.api.karmada_work import BindingSuspension, ResourceBinding, Work
 from compute.decide.federation.policies import policy
 from kubekit.api.errors import Invalid
@@ -210,7 +210,7 @@ def test_a_cell_that_leaves_while_scheduling_is_suspended_is_not_sent_to(tmp_pat
         await change(stage, "hub", before, lambda it: with_spec(it, suspension=still))
         await settle(stage)
         await remove(stage, "hub", member("dfw"))
-        await stage.gone("hub", Cluster, "dfw", "")
+        await stage.gone("hub", MemberCluster, "dfw", "")
         since = await settle(stage)
         assert (await stage.client("dfw").every(WorkloadDeployment)).items == ()
         assert written(stage, since) == []

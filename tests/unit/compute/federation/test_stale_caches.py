@@ -11,7 +11,7 @@ import pytest
 
 from compute.api import names
 from compute.api.compute import WorkloadDeployment
-from compute.api.karmada import Cluster as Member, PropagationPolicy
+from compute.api.karmada import MemberCluster as Member, PropagationPolicy
 from compute.api.karmada_work import ResourceBinding, TargetCluster, Work
 from compute.decide.federation.policies import policy
 from compute.federation import engine

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from compute.api import labels
-from compute.api.karmada import Cluster as Member, ClusterStatus
+from compute.api.karmada import ClusterStatus, MemberCluster as Member
 from compute.api.networking import Location, LocationBinding, LocationProvider, LocationSpec
 from compute.api.resource_manager import Project
 from compute.app.links import Link, through

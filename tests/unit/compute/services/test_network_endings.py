@@ -10,7 +10,7 @@ from compute.api.compute import (
     Workload,
 )
 from compute.api.instance_spec import NetworkInterface, NetworkRef
-from compute.api.karmada import Cluster
+from compute.api.karmada import MemberCluster
 from compute.api.networking import Network, NetworkBinding, NetworkContext, Subnet, SubnetClaim
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.kinds.events import Event
@@ -467,7 +467,7 @@ def test_the_addresses_of_a_cell_that_is_gone_for_good(tmp_path):
         await stage.rest()
         assert await stage.client("shop").find(Subnet, ENTRY, "default") is not None
 
-        await stage.client("hub").delete(await stage.client("hub").get(Cluster, "dfw"))
+        await stage.client("hub").delete(await stage.client("hub").get(MemberCluster, "dfw"))
         await stage.gone("shop", Subnet, ENTRY, "default")
 
     staged(tmp_path, story, *PLANES)
@@ -480,7 +480,7 @@ def test_a_network_does_not_wait_for_a_cell_that_the_hub_was_told_to_forget(tmp_
         await world(stage, network())
         await subnet(stage, "dfw")
         hub, shop = stage.client("hub"), stage.client("shop")
-        await hub.delete(await hub.get(Cluster, "dfw"))
+        await hub.delete(await hub.get(MemberCluster, "dfw"))
         await stage.gone("shop", Subnet, ENTRY, "default")
         await stage.rest()
         assert await stage.quiet() == []
@@ -497,7 +497,7 @@ def test_a_cell_that_becomes_a_member_later(tmp_path):
     async def story(stage):
         await world(stage, network())
         hub = stage.client("hub")
-        await hub.delete(await hub.get(Cluster, "dfw"))
+        await hub.delete(await hub.get(MemberCluster, "dfw"))
         waits = await stage.client("dfw").create(claim(await bound(stage, "dfw")))
         await stage.rest()
         assert await stage.client("shop").find(Subnet, ENTRY, "default") is None

@@ -9,7 +9,7 @@ import pytest
 from compute.api import annotations, finalizers, labels
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.instance_spec import LocationRef
-from compute.api.karmada import Cluster as Member
+from compute.api.karmada import MemberCluster as Member
 from compute.api.networking import Network, NetworkIPAM, NetworkSpec, Subnet, SubnetSpec
 from compute.api.quota import ResourceClaim
 from compute.api.resource_manager import Project

@@ -13,8 +13,13 @@ from compute.api.gates import NETWORK
 from compute.api.reasons import Reason
 from compute.controllers.cell.planes import CellSettings
 from compute.decide.deployment import rollout
-from compute.decide.deployment.instance_edits import Origin, restored
-from compute.decide.deployment.rollout import Create, Delete, Label, Plan
+from compute.decide.deployment.instance_edits import HashedTemplate, restored
+from compute.decide.deployment.rollout import (
+    CreateInstance,
+    DeleteInstance,
+    LabelInstance,
+    RolloutPlan,
+)
 from compute.decide.deployment.rollup import NetworkVerdict
 from compute.decide.deployment.template import mould
 from compute.decide.networking.networks import NetworkPlan
@@ -38,19 +43,19 @@ class Agenda:
     deployment: WorkloadDeployment
     instances: Sequence[Instance]
     network: NetworkPlan | None
-    plan: Plan
-    origin: Origin
+    plan: RolloutPlan
+    origin: HashedTemplate
     changes: tuple[tuple[Instance, Mapping[str, str]], ...]
     patience: timedelta | None = None
 
     @property
-    def creates(self) -> list[Create]:
+    def creates(self) -> list[CreateInstance]:
         if self.patience is not None:
             return []
-        return [action for action in self.plan.now if isinstance(action, Create)]
+        return [action for action in self.plan.now if isinstance(action, CreateInstance)]
 
     @property
-    def crowd(self) -> list[Create]:
+    def crowd(self) -> list[CreateInstance]:
         """What is made too, as far as slots of those cannot be filled."""
         return [] if self.patience is not None else self.plan.crowd
 
@@ -58,12 +63,12 @@ class Agenda:
     def deletes(self) -> list[Instance]:
         """The very Instances that are to go."""
         by_uid = {instance.metadata.uid: instance for instance in self.instances}
-        return [by_uid[each.uid] for each in self.plan.now if isinstance(each, Delete)]
+        return [by_uid[each.uid] for each in self.plan.now if isinstance(each, DeleteInstance)]
 
     @property
     def due(self) -> bool:
         """Whether anything is to be written but the deployment's own status."""
-        leaving = any(isinstance(action, Delete) for action in self.plan.now)
+        leaving = any(isinstance(action, DeleteInstance) for action in self.plan.now)
         return bool(leaving or self.creates or self.changes or self.asks_for_networks)
 
     @property
@@ -90,7 +95,7 @@ def agenda(
 ) -> Agenda:
     """What is to be done for a deployment, given its Instances and how its networks stand."""
     plan = rollout.plan(deployment, instances, now)
-    origin = Origin(deployment.spec.template)
+    origin = HashedTemplate(deployment.spec.template)
     return Agenda(
         deployment=deployment,
         instances=instances,
@@ -122,7 +127,10 @@ def new_instances(work: Agenda, settings: CellSettings) -> Callable[[int], Insta
 
 
 def tended(
-    instance: Instance, labels: Mapping[str, str], network: NetworkPlan | None, origin: Origin
+    instance: Instance,
+    labels: Mapping[str, str],
+    network: NetworkPlan | None,
+    origin: HashedTemplate,
 ) -> Instance:
     """The Instance with its labels, its location, its template's spec, and no gate that is open.
 
@@ -154,11 +162,14 @@ def _patience(
 
 
 def _changes(
-    instances: Iterable[Instance], plan: Plan, network: NetworkPlan | None, origin: Origin
+    instances: Iterable[Instance],
+    plan: RolloutPlan,
+    network: NetworkPlan | None,
+    origin: HashedTemplate,
 ) -> Iterator[tuple[Instance, Mapping[str, str]]]:
     """Instances that stay and are to change: in one write each, whatever the number of reasons."""
-    labels = {action.uid: action.labels for action in plan.now if isinstance(action, Label)}
-    leaving = {action.uid: None for action in plan.now if isinstance(action, Delete)}
+    labels = {action.uid: action.labels for action in plan.now if isinstance(action, LabelInstance)}
+    leaving = {action.uid: None for action in plan.now if isinstance(action, DeleteInstance)}
     for instance in instances:
         if not instance.deleting and instance.metadata.uid not in leaving:
             lacking = labels.get(instance.metadata.uid, {})

@@ -19,7 +19,7 @@ from compute.controllers.cell.deployment.deployment_plan import Agenda, new_inst
 from compute.controllers.cell.deployment.members import is_member
 from compute.controllers.cell.planes import CellSettings
 from compute.decide.deployment.instance_edits import is_edited, report_of
-from compute.decide.deployment.rollout import Create
+from compute.decide.deployment.rollout import CreateInstance
 from compute.decide.ranking import Candidate
 from kubekit.api.errors import (
     AlreadyExists,
@@ -101,7 +101,9 @@ class Acting:
             due, crowd = crowd[: len(taken)], crowd[len(taken) :]
         return why, None
 
-    async def _fill(self, make: Callable[[int], Instance], step: Create) -> Candidate | None:
+    async def _fill(
+        self, make: Callable[[int], Instance], step: CreateInstance
+    ) -> Candidate | None:
         """Make the Instance of a slot. What is returned is why its name is taken, if it is."""
         wanted = make(step.ordinal)
         try:

@@ -26,7 +26,7 @@ from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.decide import quota, readiness, settling
 from compute.decide.conditions import find, is_true, put
 from compute.decide.deployment.rollup import same
-from compute.decide.quota import LetGo, Verdict
+from compute.decide.quota import LetGo, QuotaVerdict
 from compute.decide.scheduling_gates import opened
 from kubekit.api.errors import AlreadyExists, Conflict, NotFound
 from kubekit.api.kinds.core import Namespace
@@ -100,7 +100,7 @@ class InstanceReconciler:
         self._recorder: Recorder = kit.recorder(NAME)
         self._figures = figures
         self._gate = gate
-        self._usual = settling.Usual()
+        self._usual = settling.StartupTime()
 
     async def reconcile(self, request: Request) -> Result:
         """One step of an Instance's life."""
@@ -136,8 +136,8 @@ class InstanceReconciler:
         return Result(requeue_after=later)
 
     async def _let_through(
-        self, cell: Cluster, instance: Instance, verdict: Verdict
-    ) -> tuple[Instance, Verdict]:
+        self, cell: Cluster, instance: Instance, verdict: QuotaVerdict
+    ) -> tuple[Instance, QuotaVerdict]:
         """The Instance with its Quota gate open, if that is what the verdict comes to.
 
         The verdict is then on the Instance as it is after that.
@@ -178,7 +178,7 @@ class InstanceReconciler:
         return True
 
     def _judged(
-        self, cell: Cluster, instance: Instance, verdict: Verdict | None = None
+        self, cell: Cluster, instance: Instance, verdict: QuotaVerdict | None = None
     ) -> tuple[Condition, ...]:
         """What is so: all conditions of the Instance, given what its quota came to."""
         now = self._environment.now()

@@ -25,17 +25,17 @@ from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.decide import joins, quota
 from compute.decide.conditions import is_true
 from compute.decide.quota import (
-    Absent,
+    ClaimAbsent,
+    ClaimConflict,
+    ClaimFound,
+    ClaimLookup,
+    ClaimLookupFailed,
     CreateClaim,
     DeleteClaim,
-    Disabled,
     Ending,
-    Failed,
-    Found,
-    Outcome,
-    Raced,
+    QuotaDisabled,
+    QuotaVerdict,
     Release,
-    Verdict,
 )
 from compute.decide.scheduling_gates import closed
 from kubekit.api.errors import ApiError, conflict
@@ -55,7 +55,7 @@ _UNHEARD: Final = timedelta(seconds=30)
 # A project that did not answer in time is not asked again for so long: each question that nobody
 # answers holds a worker, and there are few.
 _LEFT_ALONE: Final = timedelta(seconds=10)
-_SILENT: Final = Failed(
+_SILENT: Final = ClaimLookupFailed(
     Reason.QUOTA_BACKEND_UNAVAILABLE, "The quota service does not answer; it is asked again"
 )
 
@@ -77,8 +77,8 @@ class _Desk:
         meta = self.wanted.metadata
         return self.project.informers.of(ResourceClaim).cache.get(meta.namespace, meta.name)
 
-    def found(self, claim: ResourceClaim) -> Found:
-        return Found(claim, self.wanted)
+    def found(self, claim: ResourceClaim) -> ClaimFound:
+        return ClaimFound(claim, self.wanted)
 
 
 class QuotaGate:
@@ -98,21 +98,21 @@ class QuotaGate:
         self._unanswered: dict[str, datetime] = {}  # since when, by the uid of the Instance
         self._given_back = given_back
 
-    async def evaluate(self, cell: Cluster, instance: Instance) -> Verdict:
+    async def evaluate(self, cell: Cluster, instance: Instance) -> QuotaVerdict:
         """What is to be said of the Instance's quota, after whatever had to be done for it."""
         now = self._environment.now()
         desk = await self._desk(cell, instance)
         if not isinstance(desk, _Desk):
             return self._judged(instance, desk, now)
         outcome = self._shown(desk, instance, now) or await self._sought(desk)
-        if isinstance(outcome, Found) and _is_left(outcome):
+        if isinstance(outcome, ClaimFound) and _is_left(outcome):
             await _confirm(cell, instance)
             outcome = await self._adopted(desk, outcome.claim)
         verdict = self._judged(instance, outcome, now)
         if isinstance(verdict.action, CreateClaim):
             await _confirm(cell, instance)
             return self._judged(instance, await self._made(desk), now)
-        if isinstance(verdict.action, DeleteClaim) and isinstance(outcome, Found):
+        if isinstance(verdict.action, DeleteClaim) and isinstance(outcome, ClaimFound):
             await _confirm(cell, instance)
             await self._take_back(desk, outcome.claim)
         return verdict
@@ -122,28 +122,28 @@ class QuotaGate:
         now = self._environment.now()
         self._unanswered.pop(instance.metadata.uid, None)
         if quota.holders(instance) or await _slot_stays(cell, instance):
-            return quota.release(instance, Absent(), now, slot_stays=True)
+            return quota.release(instance, ClaimAbsent(), now, slot_stays=True)
         desk = await self._desk(cell, instance)
         if not isinstance(desk, _Desk):
             return quota.release(instance, desk, now, slot_stays=False)
         outcome = await self._asked(desk)
         ending = quota.release(instance, outcome, now, slot_stays=False)
-        if not isinstance(ending, Release) or not isinstance(outcome, Found):
+        if not isinstance(ending, Release) or not isinstance(outcome, ClaimFound):
             return ending
         # As long as the Instance is there no other has its name, nor the claim under that name.
         await _confirm(cell, instance)
         await self._take_back(desk, outcome.claim)
         return quota.release(instance, await self._asked(desk), now, slot_stays=False)
 
-    async def _desk(self, cell: Cluster, instance: Instance) -> _Desk | Outcome:
+    async def _desk(self, cell: Cluster, instance: Instance) -> _Desk | ClaimLookup:
         """Where to ask. Without labels on the namespace nobody knows, and nothing is guessed."""
         if not self._settings.quota:
-            return Disabled()
+            return QuotaDisabled()
         namespace = instance.metadata.namespace
         identity = project_identities.identity(cell, namespace)
         if identity is None:
             message = f"Namespace {namespace} does not say which project it is of; label it again"
-            return Failed(Reason.QUOTA_PROJECT_ID_UNRESOLVABLE, message)
+            return ClaimLookupFailed(Reason.QUOTA_PROJECT_ID_UNRESOLVABLE, message)
         name = project_identities.project(identity)
         try:
             project = await self._planes.reach(name)
@@ -157,7 +157,7 @@ class QuotaGate:
         )
         return _Desk(project, wanted)
 
-    def _judged(self, instance: Instance, outcome: Outcome, now: datetime) -> Verdict:
+    def _judged(self, instance: Instance, outcome: ClaimLookup, now: datetime) -> QuotaVerdict:
         """The verdict on an outcome; where there was no answer, with a requeue before long."""
         outcome = self._dated(instance, outcome, now)
         verdict = quota.judge(instance, outcome, now)
@@ -166,19 +166,19 @@ class QuotaGate:
         soon = min(verdict.requeue_after or _UNHEARD, _UNHEARD)
         return replace(verdict, requeue_after=soon)
 
-    def _dated(self, instance: Instance, outcome: Outcome, now: datetime) -> Outcome:
+    def _dated(self, instance: Instance, outcome: ClaimLookup, now: datetime) -> ClaimLookup:
         """The outcome, with the time since when there is no answer.
 
         That there is no claim is half an answer: whether one can be made is seen next.
         """
         uid = instance.metadata.uid
-        if isinstance(outcome, Failed) and _is_away(outcome):
+        if isinstance(outcome, ClaimLookupFailed) and _is_away(outcome):
             return replace(outcome, since=self._unanswered.setdefault(uid, now))
-        if not isinstance(outcome, Absent):
+        if not isinstance(outcome, ClaimAbsent):
             self._unanswered.pop(uid, None)
         return outcome
 
-    def _shown(self, desk: _Desk, instance: Instance, now: datetime) -> Found | None:
+    def _shown(self, desk: _Desk, instance: Instance, now: datetime) -> ClaimFound | None:
         """The claim in the cache, where it says that all is well with what was let through."""
         claim = desk.cached
         if claim is None or waits(instance) or quota.outlived(claim, desk.wanted):
@@ -186,7 +186,7 @@ class QuotaGate:
         verdict = quota.judge(instance, desk.found(claim), now)
         return desk.found(claim) if verdict.requeue_after is None else None
 
-    async def _sought(self, desk: _Desk) -> Outcome:
+    async def _sought(self, desk: _Desk) -> ClaimLookup:
         """The outcome of looking for the claim; where nobody answers, the slot's grant counts."""
         outcome = await self._asked(desk)
         claim = desk.cached if _is_away(outcome) else None
@@ -194,17 +194,17 @@ class QuotaGate:
             return outcome
         return desk.found(claim) if _holds(claim, desk.wanted) else outcome
 
-    async def _asked(self, desk: _Desk) -> Outcome:
+    async def _asked(self, desk: _Desk) -> ClaimLookup:
         meta = desk.wanted.metadata
         client = desk.project.client
         claim = await self._answer(
             desk, lambda: client.find(ResourceClaim, meta.name, meta.namespace)
         )
         if claim is None:
-            return Absent()
+            return ClaimAbsent()
         return desk.found(claim) if isinstance(claim, ResourceClaim) else claim
 
-    async def _adopted(self, desk: _Desk, claim: ResourceClaim) -> Outcome:
+    async def _adopted(self, desk: _Desk, claim: ResourceClaim) -> ClaimLookup:
         """The claim that an earlier deployment left: from now on it is this one's.
 
         One that has changed meanwhile may be about to go, and grants nothing.
@@ -212,9 +212,9 @@ class QuotaGate:
         told = merged(claim.metadata.labels, desk.wanted.metadata.labels)
         ours = structs.replace(claim, metadata=structs.replace(claim.metadata, labels=told))
         written = await self._answer(desk, lambda: desk.project.client.patch(claim, ours))
-        return desk.found(written) if isinstance(written, ResourceClaim) else Raced()
+        return desk.found(written) if isinstance(written, ResourceClaim) else ClaimConflict()
 
-    async def _made(self, desk: _Desk) -> Outcome:
+    async def _made(self, desk: _Desk) -> ClaimLookup:
         claim = await self._answer(desk, lambda: desk.project.client.create(desk.wanted))
         return desk.found(claim) if isinstance(claim, ResourceClaim) else claim
 
@@ -224,7 +224,7 @@ class QuotaGate:
         unchanged = DeleteOptions(resource_version=claim.metadata.resource_version)
         await self._answer(desk, lambda: desk.project.client.delete(claim, unchanged))
 
-    async def _answer(self, desk: _Desk, ask: Callable[[], Awaitable[T]]) -> T | Outcome:
+    async def _answer(self, desk: _Desk, ask: Callable[[], Awaitable[T]]) -> T | ClaimLookup:
         """What the project answers, or what it means that it does not."""
         name, now = desk.project.name, self._environment.now()
         if now < self._silent_until.get(name, now):
@@ -244,11 +244,14 @@ def waits(instance: Instance) -> bool:
     return gates.QUOTA in closed(instance)
 
 
-def _is_away(outcome: Outcome) -> bool:
-    return isinstance(outcome, Failed) and outcome.reason == Reason.QUOTA_BACKEND_UNAVAILABLE
+def _is_away(outcome: ClaimLookup) -> bool:
+    return (
+        isinstance(outcome, ClaimLookupFailed)
+        and outcome.reason == Reason.QUOTA_BACKEND_UNAVAILABLE
+    )
 
 
-def _is_left(found: Found) -> bool:
+def _is_left(found: ClaimFound) -> bool:
     """Whether an earlier deployment of the name left the claim, and it is what is wanted."""
     alike = quota.asks_alike(found.claim, found.wanted)
     return alike and quota.outlived(found.claim, found.wanted)

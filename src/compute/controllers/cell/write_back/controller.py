@@ -21,7 +21,7 @@ from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.controllers.cell.write_back.settling import Settling
 from compute.decide import joins
 from compute.decide.deployment import slots
-from compute.decide.federation import Hub, Identity, WriteBack, write_back
+from compute.decide.federation import Hub, ProjectNamespace, WriteBack, write_back
 from compute.decide.writes import Create, Delete
 from kubekit.api.errors import NotFound
 from kubekit.api.kinds.core import Namespace
@@ -88,7 +88,7 @@ class WriteBackReconciler:
         return DONE
 
     async def _renewed(
-        self, cell: Cluster, hub: Cluster, there: Hub, identity: Identity, cached: Instance
+        self, cell: Cluster, hub: Cluster, there: Hub, identity: ProjectNamespace, cached: Instance
     ) -> None:
         """Bring the copy to what the Instance is now.
 
@@ -110,7 +110,7 @@ class WriteBackReconciler:
         return DONE
 
     async def _first(
-        self, cell: Cluster, hub: Cluster, cached: Instance, identity: Identity
+        self, cell: Cluster, hub: Cluster, cached: Instance, identity: ProjectNamespace
     ) -> Result:
         """Make the copy, after a live look at everything that it depends on."""
         meta = cached.metadata

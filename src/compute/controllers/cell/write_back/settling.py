@@ -13,7 +13,7 @@ class Settling:
 
     def __init__(self) -> None:
         self._since: dict[Request, float] = {}
-        self._usual = settling.Usual()
+        self._usual = settling.StartupTime()
 
     def left(self, request: Request, instance: Instance) -> timedelta | None:
         """How much longer to wait for an Instance; None when it is to be copied as it is."""

@@ -212,7 +212,7 @@ def _sources(planes: ManagementPlanes) -> Sequence[Source[Any]]:
         mapped(Namespace, planes.hub, from_hub(planes.hub, room)),
         turning(ResourceBinding, planes.hub, from_hub(planes.hub, _of_binding), placement),
         turning(Work, planes.hub, from_hub(planes.hub, teardown_check.of_work), presence),
-        turning(karmada.Cluster, planes.hub, from_hub(planes.hub, _of_cell), readiness),
+        turning(karmada.MemberCluster, planes.hub, from_hub(planes.hub, _of_cell), readiness),
     ]
 
 
@@ -242,7 +242,7 @@ def _of_binding(hub: Cluster, binding: ResourceBinding) -> Iterable[Request]:
     return teardown_check.of_binding(hub, binding) if copy is None else _of_copy(hub, copy)
 
 
-def _of_cell(hub: Cluster, cell: karmada.Cluster) -> Iterable[Request]:
+def _of_cell(hub: Cluster, cell: karmada.MemberCluster) -> Iterable[Request]:
     """The deployments bound to a cell, those that it has yet to release, and those without one."""
     cache = hub.informers.of(ResourceBinding).cache
     cache.add_index(_CELL, _cells)

@@ -17,7 +17,14 @@ from compute.controllers.management.federator.deployment_link import Link
 from compute.controllers.management.fleet_metrics import HUB_TO_CELL, LEASES, FleetMetrics
 from compute.controllers.management.live_reads import Read, known, live
 from compute.decide.conditions import find
-from compute.decide.federation import Held, NotTaken, Silent, Trouble, Unplaced, project_status
+from compute.decide.federation import (
+    DispatchingSuspended,
+    NotTaken,
+    Silent,
+    Trouble,
+    Unplaced,
+    project_status,
+)
 from compute.decide.federation.suspension import holds_dispatching, holds_scheduling
 from compute.decide.workload import story
 from kubekit.api import times
@@ -100,7 +107,7 @@ async def trouble_of(hub: Cluster, copy: WorkloadDeployment, read: Read) -> Trou
     return await _silent(hub, cell, read) or _held(binding, cell) or _not_taken(binding, cell)
 
 
-def readiness(cluster: karmada.Cluster) -> Condition | None:
+def readiness(cluster: karmada.MemberCluster) -> Condition | None:
     """What the hub says of how a cell is doing."""
     return find(cluster.status.conditions, ConditionType.READY)
 
@@ -112,8 +119,8 @@ def placement(binding: ResourceBinding) -> tuple[object, ...]:
     return binding.spec.resource, cells, _unplaced(binding), troubles
 
 
-def _held(binding: ResourceBinding, cell: str) -> Held | None:
-    return Held(cell) if holds_dispatching(binding.spec.suspension, cell) else None
+def _held(binding: ResourceBinding, cell: str) -> DispatchingSuspended | None:
+    return DispatchingSuspended(cell) if holds_dispatching(binding.spec.suspension, cell) else None
 
 
 def _not_taken(binding: ResourceBinding, cell: str) -> NotTaken | None:
@@ -141,7 +148,7 @@ def _not_scheduled(binding: ResourceBinding) -> str:
 
 
 async def _silent(hub: Cluster, cell: str, read: Read) -> Silent | None:
-    cluster = await read(hub, karmada.Cluster, cell)
+    cluster = await read(hub, karmada.MemberCluster, cell)
     ready = readiness(cluster) if cluster else None
     if ready is None or ready.status == "True":
         return None
@@ -152,7 +159,7 @@ async def _silent_city(hub: Cluster, copy: WorkloadDeployment, read: Read) -> tu
     """The cells of a deployment's city, if it has any and none of them answers."""
     city = copy.metadata.labels.get(labels.TOPOLOGY_CITY_CODE)
     found: list[Silent] = []
-    for cluster in hub.informers.of(karmada.Cluster).cache.list():
+    for cluster in hub.informers.of(karmada.MemberCluster).cache.list():
         if cluster.metadata.labels.get(labels.TOPOLOGY_CITY_CODE) == city and not cluster.deleting:
             silent = await _silent(hub, cluster.metadata.name, read)
             if silent is None:

@@ -142,7 +142,7 @@ def _binding(name: str) -> str:
 
 def _cells_of(hub: Cluster, city: str) -> list[str]:
     """The cells of a city, as far as the cache knows."""
-    known = hub.informers.of(karmada.Cluster).cache.list()
+    known = hub.informers.of(karmada.MemberCluster).cache.list()
     there = [cell for cell in known if cell.metadata.labels.get(labels.TOPOLOGY_CITY_CODE) == city]
     return [cell.metadata.name for cell in there]
 
@@ -152,9 +152,9 @@ async def _answers(hub: Cluster, cell: str) -> bool:
 
     That it does not is never taken from a cache: it may be back, with machines that run.
     """
-    known = hub.informers.of(karmada.Cluster).cache.get("", cell)
+    known = hub.informers.of(karmada.MemberCluster).cache.get("", cell)
     if known is None or not is_ready(known):
-        known = await hub.client.find(karmada.Cluster, cell) if cell else None
+        known = await hub.client.find(karmada.MemberCluster, cell) if cell else None
     return known is not None and is_ready(known)
 
 

@@ -18,7 +18,12 @@ from compute.controllers.management.hub.origins import engaged_as, from_hub
 from compute.controllers.management.live_reads import certain
 from compute.controllers.management.planes import ACROSS_PLANES, ManagementPlanes
 from compute.controllers.management.predicates import presence, turning
-from compute.decide.federation import Identity, identity, orphaned_copies, orphaned_deployments
+from compute.decide.federation import (
+    ProjectNamespace,
+    identity,
+    orphaned_copies,
+    orphaned_deployments,
+)
 from compute.decide.writes import Delete
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object
@@ -62,7 +67,7 @@ class HubNamespaces:
             await remove(hub.client, Delete(live))
         return DONE
 
-    async def _is_gone(self, told: Identity, room: str) -> bool:
+    async def _is_gone(self, told: ProjectNamespace, room: str) -> bool:
         """Whether the project's namespace, or the project, is certain to be no more."""
         project = self._planes.projects.find(engaged_as(told))
         if project is not None:

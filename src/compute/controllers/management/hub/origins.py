@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.decide import joins
-from compute.decide.federation import Identity, identity
+from compute.decide.federation import ProjectNamespace, identity
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.runtime.clusters import Cluster, Clusters
@@ -52,7 +52,7 @@ def original_of(hub: Cluster, copy: Object) -> Request | None:
     return None
 
 
-def engaged_as(found: Identity) -> ClusterName:
+def engaged_as(found: ProjectNamespace) -> ClusterName:
     """The name under which the project is engaged."""
     return cluster_name(names.cluster_key(found.project))
 
@@ -76,7 +76,7 @@ def instances_of(hub: Cluster, original: Request) -> Iterable[Request]:
         yield Request(original.cluster, original.namespace, name)
 
 
-def _identity(hub: Cluster, namespace: str, told: dict[str, str]) -> Identity | None:
+def _identity(hub: Cluster, namespace: str, told: dict[str, str]) -> ProjectNamespace | None:
     if labels.UPSTREAM_CLUSTER not in told or labels.UPSTREAM_NAMESPACE not in told:
         room = hub.informers.of(Namespace).cache.get("", namespace)
         told = (room.metadata.labels if room else {}) | told

@@ -23,7 +23,7 @@ from compute.controllers.management.workload import networks, reads, watches
 from compute.controllers.management.workload.histories import Histories
 from compute.controllers.management.workload.refusals import Refusals
 from compute.decide.deployment import drains, rollup
-from compute.decide.deployment.drains import Grace, News
+from compute.decide.deployment.drains import DrainEvent, Grace
 from compute.decide.networking.network_use import Lack
 from compute.decide.workload import placement, serving, story
 from compute.decide.workload.placement import Split
@@ -211,13 +211,13 @@ class WorkloadReconciler:
         self._narrate(client, workload, story.split(made), story.withdrawn(removed))
         return bool(split.delete or split.update or split.create)
 
-    def _narrate(self, client: Client, workload: Workload, *news: News | None) -> None:
+    def _narrate(self, client: Client, workload: Workload, *news: DrainEvent | None) -> None:
         """Write events on the Workload."""
         for each in filter(None, news):
             self._recorder.event(client, workload, each.type, each.reason, each.note, "Split")
 
     def _tell(
-        self, client: Client, workload: Workload, about: WorkloadDeployment, news: News | None
+        self, client: Client, workload: Workload, about: WorkloadDeployment, news: DrainEvent | None
     ) -> None:
         """Write the event on the deployment, and on its Workload."""
         if news is None:

@@ -14,7 +14,7 @@ from compute.api import names
 from compute.api.compute import Workload
 from compute.controllers.management.fleet_metrics import FleetMetrics
 from compute.controllers.management.workload import reads
-from compute.decide.deployment.drains import News
+from compute.decide.deployment.drains import DrainEvent
 from compute.decide.workload import history, story
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import EPOCH, ManagedFieldsEntry
@@ -122,7 +122,7 @@ class Histories:
             self._tell(project, workload, story.revision(before, newest))
         return newest
 
-    def _tell(self, project: Cluster, workload: Workload, news: News) -> None:
+    def _tell(self, project: Cluster, workload: Workload, news: DrainEvent) -> None:
         self._recorder.event(
             project.client, workload, news.type, news.reason, news.note, "RecordRevision"
         )

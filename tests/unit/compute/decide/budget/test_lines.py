@@ -14,15 +14,25 @@ from compute.api.quota import (
     ResourceGrantStatus,
     ResourceRequest,
 )
-from compute.decide.budget import Line, Need, Place, choose, fits, left, limits, need_of, shares
+from compute.decide.budget import (
+    ClaimQueue,
+    Need,
+    QueuePosition,
+    choose,
+    fits,
+    left,
+    limits,
+    need_of,
+    shares,
+)
 from kubekit.api.meta import ObjectMeta
 from tests.support.compute.builders import NOW, condition
 
 KINDS = ("cpu", "disk", "ram")
 
 
-def place(number: int) -> Place:
-    return Place(NOW + timedelta(seconds=number), "default", f"claim-{number}")
+def place(number: int) -> QueuePosition:
+    return QueuePosition(NOW + timedelta(seconds=number), "default", f"claim-{number}")
 
 
 def grant(name: str = "g", kind: str = "cpu", *amounts: int, active: bool = True, **meta: Any):
@@ -83,13 +93,16 @@ def test_a_lowered_limit_leaves_nothing_rather_than_less():
 
 def test_the_oldest_of_all_lines_is_served_first():
     """Which line a claim stands in makes no difference to its turn."""
-    lines = [Line((("cpu", 1),), [place(2), place(5)]), Line((("cpu", 2),), [place(1), place(4)])]
+    lines = [
+        ClaimQueue((("cpu", 1),), [place(2), place(5)]),
+        ClaimQueue((("cpu", 2),), [place(1), place(4)]),
+    ]
     assert choose(lines, {"cpu": 4}, 10) == [place(1), place(2), place(5)]
 
 
 def test_no_more_are_chosen_than_asked_for():
     """A batch has a size."""
-    assert choose([Line((("cpu", 1),), [place(n) for n in range(9)])], {"cpu": 9}, 2) == [
+    assert choose([ClaimQueue((("cpu", 1),), [place(n) for n in range(9)])], {"cpu": 9}, 2) == [
         place(0),
         place(1),
     ]
@@ -97,7 +110,7 @@ def test_no_more_are_chosen_than_asked_for():
 
 def test_who_asks_for_nothing_is_served_in_turn():
     """Nothing is always there, also of a type that nobody was granted."""
-    lines = [Line((("gpu", 0),), [place(0)]), Line((), [])]
+    lines = [ClaimQueue((("gpu", 0),), [place(0)]), ClaimQueue((), [])]
     assert choose(lines, {}, 10) == [place(0)]
 
 
@@ -109,10 +122,10 @@ CLAIMS = st.lists(NEEDS, max_size=30)
 
 
 def lines_of(needs):
-    found: dict[Need, list[Place]] = {}
+    found: dict[Need, list[QueuePosition]] = {}
     for number, need in enumerate(needs):
         found.setdefault(need, []).append(place(number))
-    return [Line(need, places) for need, places in found.items()]
+    return [ClaimQueue(need, places) for need, places in found.items()]
 
 
 def total(needs):
@@ -152,7 +165,7 @@ def test_nobody_is_left_who_would_fit(needs, budget, freed):
     spent = total(needs[n] for n in names)
     more = {k: budget.get(k, 0) - spent[k] + freed.get(k, 0) for k in KINDS}
     waiting = {n: need for n, need in enumerate(needs) if n not in names}
-    rest = [Line(need, [place(n)]) for n, need in waiting.items()]
+    rest = [ClaimQueue(need, [place(n)]) for n, need in waiting.items()]
     second = choose(rest, more, 100)
     again = {int(one.name.removeprefix("claim-")) for one in second}
     over = {k: more[k] - total(waiting[n] for n in again)[k] for k in KINDS}

@@ -5,7 +5,7 @@ import pytest
 
 from compute.api.compute import Instance
 from compute.api.instance_spec import LocationRef
-from compute.decide.deployment.instance_edits import Origin, is_edited, report_of, restored
+from compute.decide.deployment.instance_edits import HashedTemplate, is_edited, report_of, restored
 from compute.decide.deployment.template import build_instance
 from kubekit.api.kinds.value_sources import EnvVar
 from tests.support.compute.builders import condition, deployment, template
@@ -13,7 +13,7 @@ from tests.support.compute.federation_builders import with_meta
 
 WD = deployment(1)
 MADE = build_instance(WD, 0, ("Network", "Quota"))
-ORIGIN = Origin(WD.spec.template)
+ORIGIN = HashedTemplate(WD.spec.template)
 assert MADE.spec.controller is not None
 CONTROLLER = MADE.spec.controller
 
@@ -54,7 +54,7 @@ def test_what_is_only_spelt_in_another_way_is_no_edit():
         return with_spec(runtime=msgspec.structs.replace(runtime, resources=resources))
 
     asked = msgspec.structs.replace(WD.spec.template, spec=asking("1").spec)
-    origin = Origin(asked)
+    origin = HashedTemplate(asked)
     controller = msgspec.structs.replace(CONTROLLER, template_hash=origin.hash)
     same = asking("1000m")
     same = msgspec.structs.replace(
@@ -104,7 +104,7 @@ def test_an_edit_is_named_and_put_back(case):
 
 def test_an_instance_of_an_earlier_template_is_not_compared():
     """It is replaced by the rollout, not put back to what it never was."""
-    changed = Origin(template("other:2"))
+    changed = HashedTemplate(template("other:2"))
     assert not is_edited(MADE, changed)
 
 

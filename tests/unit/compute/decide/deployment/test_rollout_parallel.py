@@ -8,7 +8,15 @@ import pytest
 from compute.api import annotations
 from compute.api.compute import NEW_INSTANCE_STATUS
 from compute.api.gates import QUOTA
-from compute.decide.deployment.rollout import Create, Delete, Plan, Settings, Wait, is_begun, plan
+from compute.decide.deployment.rollout import (
+    CreateInstance,
+    DeleteInstance,
+    RolloutPlan,
+    RolloutSettings,
+    WaitForInstance,
+    is_begun,
+    plan,
+)
 from tests.support.compute.builders import NOW, condition, deployment
 from tests.support.compute.rollout_builders import member, members
 
@@ -37,7 +45,9 @@ def asked(reason="PendingEvaluation"):
 
 def test_parallel_creates_all_at_once():
     """No slot waits for another."""
-    assert plan(parallel(3), [], NOW) == Plan(now=(Create(0), Create(1), Create(2)))
+    assert plan(parallel(3), [], NOW) == RolloutPlan(
+        now=(CreateInstance(0), CreateInstance(1), CreateInstance(2))
+    )
 
 
 @pytest.mark.parametrize(
@@ -71,11 +81,13 @@ def test_parallel_lets_through_what_it_began_before_it_begins_more(
     got = plan(wd, world, NOW)
 
     fresh = len(states)
-    assert [step for step in got.now if isinstance(step, Create)] == [
-        Create(ordinal) for ordinal in range(fresh, fresh + begun)
+    assert [step for step in got.now if isinstance(step, CreateInstance)] == [
+        CreateInstance(ordinal) for ordinal in range(fresh, fresh + begun)
     ]
     assert got.later == tuple(
-        Create(ordinal, "waits until those that were begun before it are let through their gates")
+        CreateInstance(
+            ordinal, "waits until those that were begun before it are let through their gates"
+        )
         for ordinal in range(fresh + begun, 200)
     )
     assert got.crowd == list(got.later)
@@ -106,11 +118,11 @@ def test_parallel_removes_all_surplus_at_once():
     wd = parallel(1)
     world = [*members(wd, 0, 1, 2), member(wd, 3, deleting=True)]
 
-    assert plan(wd, world, NOW) == Plan(
+    assert plan(wd, world, NOW) == RolloutPlan(
         now=(
-            Wait("web-home-dfw-3", "is terminating"),
-            Delete(W2, "uid-2", "no more than 1 are wanted"),
-            Delete(W1, "uid-1", "no more than 1 are wanted"),
+            WaitForInstance("web-home-dfw-3", "is terminating"),
+            DeleteInstance(W2, "uid-2", "no more than 1 are wanted"),
+            DeleteInstance(W1, "uid-1", "no more than 1 are wanted"),
         )
     )
 
@@ -118,12 +130,12 @@ def test_parallel_removes_all_surplus_at_once():
 def test_w42_parallel_update_keeps_to_max_unavailable():
     """As many are replaced as may be unavailable, from the highest; the rest waits."""
     wd = parallel(3)
-    got = plan(wd, members(wd, 0, 1, 2, stale=True), NOW, Settings(max_unavailable=2))
+    got = plan(wd, members(wd, 0, 1, 2, stale=True), NOW, RolloutSettings(max_unavailable=2))
 
     limit = "waits because no more than 2 may be unavailable at a time"
-    assert got == Plan(
-        now=(Delete(W2, "uid-2", OTHER), Delete(W1, "uid-1", OTHER)),
-        later=(Delete(W0, "uid-0", OTHER, hold=limit),),
+    assert got == RolloutPlan(
+        now=(DeleteInstance(W2, "uid-2", OTHER), DeleteInstance(W1, "uid-1", OTHER)),
+        later=(DeleteInstance(W0, "uid-0", OTHER, hold=limit),),
     )
 
 
@@ -138,7 +150,7 @@ def test_parallel_update_counts_what_is_unavailable_already(state):
     got = plan(wd, [member(wd, 0, stale=True), member(wd, 1, **state)], NOW)
 
     limit = "waits because no more than 1 may be unavailable at a time"
-    assert got.later == (Delete(W0, "uid-0", OTHER, hold=limit),)
+    assert got.later == (DeleteInstance(W0, "uid-0", OTHER, hold=limit),)
 
 
 def test_parallel_update_counts_empty_slots():
@@ -147,15 +159,17 @@ def test_parallel_update_counts_empty_slots():
     got = plan(wd, members(wd, 0, stale=True), NOW)
 
     limit = "waits because no more than 1 may be unavailable at a time"
-    assert got == Plan(now=(Create(1),), later=(Delete(W0, "uid-0", OTHER, hold=limit),))
+    assert got == RolloutPlan(
+        now=(CreateInstance(1),), later=(DeleteInstance(W0, "uid-0", OTHER, hold=limit),)
+    )
 
 
 def test_w41_parallel_replaces_all_broken_ones_at_once():
     """What is unavailable already costs nothing, so no limit holds it back."""
     wd = parallel(2)
 
-    assert plan(wd, members(wd, 0, 1, stale=True, ready=False), NOW) == Plan(
-        now=(Delete(W1, "uid-1", BROKEN), Delete(W0, "uid-0", BROKEN))
+    assert plan(wd, members(wd, 0, 1, stale=True, ready=False), NOW) == RolloutPlan(
+        now=(DeleteInstance(W1, "uid-1", BROKEN), DeleteInstance(W0, "uid-0", BROKEN))
     )
 
 

@@ -13,7 +13,14 @@ from hypothesis import given, settings, strategies as st
 
 from compute.api import annotations, names
 from compute.api.compute import Instance, WorkloadDeployment
-from compute.decide.deployment.rollout import Create, Delete, Label, Plan, Wait, plan
+from compute.decide.deployment.rollout import (
+    CreateInstance,
+    DeleteInstance,
+    LabelInstance,
+    RolloutPlan,
+    WaitForInstance,
+    plan,
+)
 from compute.decide.deployment.template import build_instance, matches
 from tests.support.compute.builders import NOW, deployment, instance_spec, template
 from tests.support.compute.rollout_builders import READY, member
@@ -45,20 +52,20 @@ class World:
     left: dict[str, int] = field(default_factory=dict)
     born: int = 0
 
-    def plan(self) -> Plan:
+    def plan(self) -> RolloutPlan:
         return plan(self.deployment, self.instances, NOW)
 
-    def carry_out(self, done: Plan) -> None:
+    def carry_out(self, done: RolloutPlan) -> None:
         for action in done.now:
             match action:
-                case Create(ordinal):
+                case CreateInstance(ordinal):
                     self._create(ordinal)
-                case Delete(_, uid):
+                case DeleteInstance(_, uid):
                     self._change(uid, deletion_timestamp=NOW)
-                case Label(_, uid, added):
+                case LabelInstance(_, uid, added):
                     kept = next(i for i in self.instances if i.metadata.uid == uid)
                     self._change(uid, labels={**kept.metadata.labels, **added})
-                case Wait():
+                case WaitForInstance():
                     pass
 
     def pass_time(self) -> None:
@@ -115,7 +122,9 @@ def worlds(draw, *, policies=POLICIES, pauses=(True, False), image=GOOD):
     return World(owner, list(everybody), pace=draw(st.integers(0, 2)))
 
 
-def settle(world: World, check: Callable[[World, Plan], None] = lambda _world, _plan: None) -> Plan:
+def settle(
+    world: World, check: Callable[[World, RolloutPlan], None] = lambda _world, _plan: None
+) -> RolloutPlan:
     """The plan that is left when nothing changes any more."""
     for _ in range(ENOUGH):
         step = world.plan()
@@ -128,7 +137,7 @@ def settle(world: World, check: Callable[[World, Plan], None] = lambda _world, _
     raise AssertionError(f"still busy after {ENOUGH} steps: {world.plan()}")
 
 
-def settle_twice(world: World, check: Callable[[World, Plan], None]) -> None:
+def settle_twice(world: World, check: Callable[[World, RolloutPlan], None]) -> None:
     """Checks every plan on the way to rest, and then through a change of the template."""
     settle(world, check)
     change_template(world, BETTER)
@@ -163,13 +172,13 @@ def unserved(world: World) -> set[str]:
     }
 
 
-def removals(step: Plan) -> list[str]:
+def removals(step: RolloutPlan) -> list[str]:
     """Names of the deployment's own Instances that are taken down now."""
-    deletes = [a.name for a in step.now if isinstance(a, Delete)]
+    deletes = [a.name for a in step.now if isinstance(a, DeleteInstance)]
     return [name for name in deletes if (names.instance_parts(name) or ("",))[0] == "web-home-dfw"]
 
 
-def rolls(world: World, step: Plan) -> list[str]:
+def rolls(world: World, step: RolloutPlan) -> list[str]:
     """Names of Instances in slots that serve and are taken down now."""
     serving = {i.metadata.name for i in slots_of(world).values() if i} - unserved(world)
     return [name for name in removals(step) if name in serving]
@@ -187,7 +196,7 @@ def is_settled(world: World) -> bool:
 @settings(max_examples=depth.examples(80), deadline=None)
 def test_any_world_settles_to_its_template(world):
     """From any world the wanted Instances come to be, Ready, of the template, and rest there."""
-    assert settle(world) == Plan()
+    assert settle(world) == RolloutPlan()
     assert is_settled(world)
 
 
@@ -203,7 +212,7 @@ def test_a_pause_changes_numbers_and_no_template(world):
     last = settle(world, check)
 
     assert len(world.instances) == sum(i is not None for i in slots_of(world).values())
-    assert not [a for a in last.now if not isinstance(a, Wait)]
+    assert not [a for a in last.now if not isinstance(a, WaitForInstance)]
     assert all(a.hold for a in last.later)
 
 
@@ -236,10 +245,12 @@ def test_ordered_ready_creates_upwards(world):
     """An Instance is created only when all below it serve, and what follows is shown in order."""
 
     def check(world, step):
-        lowest_first = [a.ordinal for a in (*step.now, *step.later) if isinstance(a, Create)]
+        lowest_first = [
+            a.ordinal for a in (*step.now, *step.later) if isinstance(a, CreateInstance)
+        ]
         assert lowest_first == sorted(lowest_first)
         for action in step.now:
-            if isinstance(action, Create):
+            if isinstance(action, CreateInstance):
                 below = {names.instance("web-home-dfw", o) for o in range(action.ordinal)}
                 assert not below & unserved(world)
 
@@ -274,7 +285,7 @@ def test_the_order_of_the_list_does_not_matter(world, chance):
 def test_nothing_is_asked_twice(world):
     """No Instance is both acted on and held back, and none that is terminating is deleted."""
     step = world.plan()
-    deletes = [a.uid for a in (*step.now, *step.later) if isinstance(a, Delete)]
+    deletes = [a.uid for a in (*step.now, *step.later) if isinstance(a, DeleteInstance)]
     leaving = {i.metadata.uid for i in world.instances if i.deleting}
 
     assert len(deletes) == len(set(deletes))
@@ -291,7 +302,7 @@ def test_what_is_held_back_says_why(world, deleting):
     step = world.plan()
 
     assert all(a.hold for a in step.later)
-    assert not any(a.hold for a in step.now if isinstance(a, Create | Delete))
+    assert not any(a.hold for a in step.now if isinstance(a, CreateInstance | DeleteInstance))
     assert not (deleting and step.later)
 
 
@@ -304,5 +315,5 @@ def test_w41_a_bad_template_is_repaired_by_a_good_one(world, steps):
         world.pass_time()
     change_template(world, GOOD)
 
-    assert settle(world) == Plan()
+    assert settle(world) == RolloutPlan()
     assert is_settled(world)

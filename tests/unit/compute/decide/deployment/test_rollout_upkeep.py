@@ -6,12 +6,12 @@ import pytest
 from compute.api import annotations, gates, labels
 from compute.decide.deployment import rollout
 from compute.decide.deployment.rollout import (
-    Create,
-    Delete,
-    Label,
-    Plan,
-    Settings,
-    Wait,
+    CreateInstance,
+    DeleteInstance,
+    LabelInstance,
+    RolloutPlan,
+    RolloutSettings,
+    WaitForInstance,
     plan,
     settings_of,
 )
@@ -29,7 +29,7 @@ def test_at_rest_there_is_nothing_to_do(policy):
     """All slots filled, Ready and of the template: an empty plan."""
     wd = deployment(2, policy=policy)
 
-    assert plan(wd, members(wd, 0, 1), NOW) == Plan()
+    assert plan(wd, members(wd, 0, 1), NOW) == RolloutPlan()
 
 
 def test_instance_that_names_no_template_is_stale():
@@ -38,7 +38,7 @@ def test_instance_that_names_no_template_is_stale():
     made = member(wd, 0)
     bare = msgspec.structs.replace(made, spec=msgspec.structs.replace(made.spec, controller=None))
 
-    assert plan(wd, [bare], NOW).now == (Delete(W0, "uid-0", OTHER),)
+    assert plan(wd, [bare], NOW).now == (DeleteInstance(W0, "uid-0", OTHER),)
 
 
 def test_unknown_policy_is_followed_as_ordered_ready():
@@ -55,7 +55,7 @@ def test_pause_holds_every_replacement(policy, ready, why):
     wd = deployment(1, policy=policy, annotations={annotations.PAUSED: "true"})
     got = plan(wd, members(wd, 0, ready=ready, stale=True), NOW)
 
-    assert got == Plan(later=(Delete(W0, "uid-0", why, hold=PAUSED),))
+    assert got == RolloutPlan(later=(DeleteInstance(W0, "uid-0", why, hold=PAUSED),))
 
 
 @pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
@@ -64,19 +64,19 @@ def test_pause_lets_scaling_and_healing_go_on(policy):
     wd = deployment(2, policy=policy, annotations={annotations.PAUSED: "true"})
     world = [member(wd, 0), member(wd, 2)]
 
-    assert plan(wd, world, NOW) == Plan(
-        now=(Create(1), Delete(W2, "uid-2", "no more than 2 are wanted"))
+    assert plan(wd, world, NOW) == RolloutPlan(
+        now=(CreateInstance(1), DeleteInstance(W2, "uid-2", "no more than 2 are wanted"))
     )
 
 
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        ({}, Settings()),
-        ({annotations.PAUSED: "true"}, Settings(paused=True)),
-        ({annotations.PAUSED: "yes"}, Settings()),
-        ({annotations.MAX_UNAVAILABLE: "25%"}, Settings(max_unavailable="25%")),
-        ({annotations.MAX_UNAVAILABLE: "2"}, Settings(max_unavailable=2)),
+        ({}, RolloutSettings()),
+        ({annotations.PAUSED: "true"}, RolloutSettings(paused=True)),
+        ({annotations.PAUSED: "yes"}, RolloutSettings()),
+        ({annotations.MAX_UNAVAILABLE: "25%"}, RolloutSettings(max_unavailable="25%")),
+        ({annotations.MAX_UNAVAILABLE: "2"}, RolloutSettings(max_unavailable=2)),
     ],
     ids=["silent", "paused", "not paused", "share", "count"],
 )
@@ -94,8 +94,12 @@ def test_deleted_deployment_removes_all_at_once(policy):
     world = [*members(wd, 0, 1, stale=True), member(wd, 2, deleting=True)]
 
     why = "the deployment is being deleted"
-    assert plan(wd, world, NOW) == Plan(
-        now=(Wait(W2, "is terminating"), Delete(W1, "uid-1", why), Delete(W0, "uid-0", why))
+    assert plan(wd, world, NOW) == RolloutPlan(
+        now=(
+            WaitForInstance(W2, "is terminating"),
+            DeleteInstance(W1, "uid-1", why),
+            DeleteInstance(W0, "uid-0", why),
+        )
     )
 
 
@@ -110,7 +114,9 @@ def test_strays_go_first_and_hold_nothing_back(name, policy):
     stray = member(wd, 0, name=name, uid="uid-stray")
 
     why = "its name is not one that web-home-dfw gives"
-    assert plan(wd, [stray], NOW) == Plan(now=(Delete(name, "uid-stray", why), Create(0)))
+    assert plan(wd, [stray], NOW) == RolloutPlan(
+        now=(DeleteInstance(name, "uid-stray", why), CreateInstance(0))
+    )
 
 
 def test_a_terminating_stray_is_awaited_by_nobody():
@@ -118,8 +124,8 @@ def test_a_terminating_stray_is_awaited_by_nobody():
     wd = deployment(1)
     stray = member(wd, 0, name="old", uid="uid-stray", deleting=True)
 
-    assert plan(wd, [stray, *members(wd, 0, stale=True)], NOW) == Plan(
-        now=(Wait("old", "is terminating"), Delete(W0, "uid-0", OTHER))
+    assert plan(wd, [stray, *members(wd, 0, stale=True)], NOW) == RolloutPlan(
+        now=(WaitForInstance("old", "is terminating"), DeleteInstance(W0, "uid-0", OTHER))
     )
 
 
@@ -129,8 +135,8 @@ def test_the_name_decides_who_holds_a_slot():
     claimant = member(wd, 1)
     claimant.metadata.labels[labels.INSTANCE_INDEX] = "0"
 
-    assert plan(wd, [member(wd, 0), claimant], NOW) == Plan(
-        now=(Label(W1, "uid-1", {labels.INSTANCE_INDEX: "1"}),)
+    assert plan(wd, [member(wd, 0), claimant], NOW) == RolloutPlan(
+        now=(LabelInstance(W1, "uid-1", {labels.INSTANCE_INDEX: "1"}),)
     )
 
 
@@ -142,7 +148,7 @@ def test_missing_labels_are_filled_in_whatever_the_readiness(ready):
 
     label, *rest = plan(wd, [bare], NOW).now
 
-    assert label == Label(
+    assert label == LabelInstance(
         W0,
         "uid-0",
         {
@@ -154,7 +160,7 @@ def test_missing_labels_are_filled_in_whatever_the_readiness(ready):
             labels.PLACEMENT_NAME: "home",
         },
     )
-    assert rest == [Create(1) if ready else Wait(W0, "is not Ready")]
+    assert rest == [CreateInstance(1) if ready else WaitForInstance(W0, "is not Ready")]
 
 
 @pytest.mark.parametrize(
@@ -165,7 +171,7 @@ def test_what_goes_is_not_labelled(replicas, deleting):
     wd = deployment(replicas)
     got = plan(wd, [member(wd, 0, deleting=deleting, labels={})], NOW)
 
-    assert not [action for action in got.now if isinstance(action, Label)]
+    assert not [action for action in got.now if isinstance(action, LabelInstance)]
 
 
 def test_instance_without_conditions_is_not_ready():
@@ -173,7 +179,7 @@ def test_instance_without_conditions_is_not_ready():
     wd = deployment(2)
     silent = msgspec.structs.replace(member(wd, 0), status=instance(0).status)
 
-    assert plan(wd, [silent], NOW).now == (Wait(W0, "is not Ready"),)
+    assert plan(wd, [silent], NOW).now == (WaitForInstance(W0, "is not Ready"),)
 
 
 @pytest.mark.parametrize(

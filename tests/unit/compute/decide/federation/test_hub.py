@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 from compute.api import annotations, finalizers, labels, names
 from compute.decide.federation import (
     DeleteHub,
-    Identity,
+    ProjectNamespace,
     Refused,
     ReleaseFinalizer,
     WaitFor,
@@ -45,7 +45,7 @@ def test_a_hub_namespace_says_what_it_stands_for():
             labels.UPSTREAM_NAMESPACE: "default",
         },
     )
-    assert identity(got) == Identity(PROJECT, "default")
+    assert identity(got) == ProjectNamespace(PROJECT, "default")
 
 
 @pytest.mark.parametrize(
@@ -217,4 +217,4 @@ def test_the_longest_project_name_still_fits():
     """Names are joined across planes by labels, so a name that fits one must fit all."""
     longest = names.cluster("p" * 55)
 
-    assert identity(hub_namespace(longest, namespace())) == Identity(longest, "default")
+    assert identity(hub_namespace(longest, namespace())) == ProjectNamespace(longest, "default")

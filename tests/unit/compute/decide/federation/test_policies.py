@@ -10,7 +10,7 @@ from compute.api import annotations, labels, names
 from compute.api.compute import WorkloadDeployment
 from compute.api.karmada import (
     ClusterAffinity,
-    Placement,
+    ClusterPlacement,
     PropagationPolicy,
     PropagationSpec,
     ResourceSelector,
@@ -52,7 +52,7 @@ def test_a_policy_sends_the_deployments_of_its_city_to_its_cells():
                     label_selector=city,
                 ),
             ),
-            placement=Placement(
+            placement=ClusterPlacement(
                 cluster_affinity=ClusterAffinity(label_selector=city),
                 spread_constraints=(
                     SpreadConstraint(spread_by_field="cluster", min_groups=1, max_groups=1),

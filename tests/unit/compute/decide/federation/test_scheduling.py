@@ -9,13 +9,13 @@ from hypothesis import given, strategies as st
 from compute.api.karmada import (
     APIEnablement,
     APIResource,
-    Cluster,
     ClusterAffinity,
+    ClusterFieldSelector,
+    ClusterPlacement,
     ClusterSpec,
     ClusterStatus,
-    FieldSelector,
     FieldSelectorRequirement,
-    Placement,
+    MemberCluster,
     SpreadConstraint,
     Taint,
     Toleration,
@@ -33,7 +33,7 @@ RESOURCE = TemplateRef(
 )
 ONE = (SpreadConstraint(spread_by_field="cluster", min_groups=1, max_groups=1),)
 IN_DFW = ClusterAffinity(label_selector=LabelSelector(match_labels={"city": "DFW"}))
-PLACEMENT = Placement(cluster_affinity=IN_DFW, spread_constraints=ONE)
+PLACEMENT = ClusterPlacement(cluster_affinity=IN_DFW, spread_constraints=ONE)
 DRAIN = Taint(key="drain", value="yes", effect="NoExecute")
 CORDON = Taint(key="cordon", effect="NoSchedule")
 
@@ -41,7 +41,7 @@ CORDON = Taint(key="cordon", effect="NoSchedule")
 def cluster(name="dfw", city="DFW", *, ready="True", taints=(), kinds=(), **meta):
     served = (APIResource(name=kind.lower() + "s", kind=kind) for kind in kinds)
     enabled = APIEnablement(group_version=RESOURCE.api_version, resources=tuple(served))
-    return Cluster(
+    return MemberCluster(
         metadata=ObjectMeta(name=name, labels={"city": city}, **meta),
         spec=ClusterSpec(sync_mode="Push", taints=taints),
         status=ClusterStatus(
@@ -86,7 +86,7 @@ def test_clusters_are_chosen_by_fields(case):
     """As Karmada reads provider, region and zones: all must be among the values, or none."""
     key, operator, fields, fits = BY_FIELDS[case]
     asked = FieldSelectorRequirement(key=key, operator=operator, values=("us",))
-    placement = affine(field_selector=FieldSelector(match_expressions=(asked,)))
+    placement = affine(field_selector=ClusterFieldSelector(match_expressions=(asked,)))
     found = placed(of_fields(**fields), current=("dfw",), placement=placement)
     assert isinstance(found, Placed) is fits
 
@@ -202,7 +202,7 @@ def test_a_harmless_taint_keeps_nothing_away():
 AFFINITIES = {
     "by name": (affine(cluster_names=("b", "c")), ("b",)),
     "but for one": (affine(exclude=("a",), cluster_names=("a", "b")), ("b",)),
-    "without any": (Placement(spread_constraints=ONE), ("a",)),
+    "without any": (ClusterPlacement(spread_constraints=ONE), ("a",)),
 }
 
 
@@ -215,7 +215,7 @@ def test_clusters_are_chosen_by_name_too(placement, chosen):
 
 def test_without_a_limit_every_fitting_cluster_gets_it():
     """Karmada's own default: a copy for each."""
-    placement = Placement(cluster_affinity=IN_DFW)
+    placement = ClusterPlacement(cluster_affinity=IN_DFW)
     every = cluster("a"), cluster("b"), cluster("c", "LHR")
     verdict = placed(*every, placement=placement, current=("b",))
     assert verdict == Placed(("b", "a"))
@@ -224,7 +224,7 @@ def test_without_a_limit_every_fitting_cluster_gets_it():
 def test_too_few_clusters_are_no_fit():
     """A policy that asks for two is not content with one."""
     two = (SpreadConstraint(spread_by_field="cluster", min_groups=2),)
-    placement = Placement(cluster_affinity=IN_DFW, spread_constraints=two)
+    placement = ClusterPlacement(cluster_affinity=IN_DFW, spread_constraints=two)
     assert placed(cluster("a"), placement=placement) == NoFit(
         "of 1 known, too few fit; 2 are needed"
     )

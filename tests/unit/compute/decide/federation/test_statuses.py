@@ -9,7 +9,14 @@ from compute.api.reasons import Reason
 from compute.decide.conditions import find
 from compute.decide.deployment import drains
 from compute.decide.deployment.drains import Drain
-from compute.decide.federation import Held, NotTaken, Silent, Unplaced, project_status, silence
+from compute.decide.federation import (
+    DispatchingSuspended,
+    NotTaken,
+    Silent,
+    Unplaced,
+    project_status,
+    silence,
+)
 from tests.support.compute.builders import NOW, condition
 from tests.support.compute.federation_builders import on_hub, original, with_status
 
@@ -204,7 +211,7 @@ def test_trap_9_a_report_is_of_the_projects_generation_only_if_it_is_of_its_spec
 def test_what_an_operator_holds_back_is_a_condition_of_its_own():
     """What serves is not unavailable because of it; the condition goes with the suspension."""
     hub = with_status(on_hub(), AVAILABLE)
-    got = project_status(original(), hub, Held("cell-dfw"), LATER)
+    got = project_status(original(), hub, DispatchingSuspended("cell-dfw"), LATER)
 
     assert got is not None
     available, paused = got.conditions
@@ -212,14 +219,17 @@ def test_what_an_operator_holds_back_is_a_condition_of_its_own():
     assert (paused.type, paused.status, paused.reason) == ("Paused", "True", "PropagationSuspended")
     assert paused.message.startswith("Changes for DFW are held back by an operator of the hub")
     told = with_status(original(), *got.conditions)
-    assert project_status(told, hub, Held("cell-dfw"), LATER + timedelta(days=1)) is None
+    assert (
+        project_status(told, hub, DispatchingSuspended("cell-dfw"), LATER + timedelta(days=1))
+        is None
+    )
     assert project_status(told, hub, None, LATER) == hub.status
 
 
 @pytest.mark.parametrize(
     ("trouble", "reason"),
     [
-        (Held("cell-dfw"), Reason.PROPAGATION_SUSPENDED),
+        (DispatchingSuspended("cell-dfw"), Reason.PROPAGATION_SUSPENDED),
         (NotTaken("cell-dfw", "it is taken"), Reason.REFUSED_BY_CELL),
     ],
 )

@@ -9,11 +9,11 @@ from compute.api.networking import Network, NetworkIPAM, NetworkSpec
 from compute.decide.networking.addresses import (
     IPV4,
     IPV6,
+    AddressRequest,
     Hosts,
     Occupied,
     Prefix,
     Unsupported,
-    Wish,
     address_of,
     allocated,
     hosts,
@@ -107,37 +107,49 @@ def test_how_much_a_place_gets(within, expected):
 )
 def test_the_lowest_free_prefix_is_given(others, expected):
     """Whatever is taken, in whatever sizes and order."""
-    assert allocated(EIGHT, Wish(), taken(*others)) == ip_network(expected)
+    assert allocated(EIGHT, AddressRequest(), taken(*others)) == ip_network(expected)
 
 
 def test_a_range_that_is_used_up():
     """There is a reason, and it names the range."""
     within = ip_network("10.0.0.0/15")
-    got = allocated(within, Wish(length=16), taken("10.0.0.0/16", "10.1.0.0/16"))
+    got = allocated(within, AddressRequest(length=16), taken("10.0.0.0/16", "10.1.0.0/16"))
 
     assert got == Occupied("10.0.0.0/15 has no /16 left")
 
 
 def test_a_wish_for_certain_addresses():
     """A start and a length are obeyed, if they are free."""
-    wish = Wish("10.9.0.0", 20)
+    wish = AddressRequest("10.9.0.0", 20)
 
     assert allocated(EIGHT, wish, taken("10.0.0.0/16")) == ip_network("10.9.0.0/20")
     assert allocated(EIGHT, wish, taken("10.9.0.0/16")) == Occupied(
         "10.9.0.0/20 overlaps 10.9.0.0/16, which is in use"
     )
-    assert allocated(EIGHT, Wish("10.9.0.0"), []) == ip_network("10.9.0.0/16")
+    assert allocated(EIGHT, AddressRequest("10.9.0.0"), []) == ip_network("10.9.0.0/16")
 
 
 @pytest.mark.parametrize(
     ("wish", "why"),
     [
-        (Wish(length=4), "prefixLength: /4 does not fit 10.0.0.0/8; choose from /8 to /29"),
-        (Wish(length=31), "prefixLength: /31 does not fit 10.0.0.0/8; choose from /8 to /29"),
-        (Wish("11.0.0.0", 16), "startAddress: 11.0.0.0 does not begin a /16 of 10.0.0.0/8"),
-        (Wish("10.0.1.0", 16), "startAddress: 10.0.1.0 does not begin a /16 of 10.0.0.0/8"),
-        (Wish("fd00::", 16), "startAddress: fd00:: does not begin a /16 of 10.0.0.0/8"),
-        (Wish("x", 16), "startAddress: x does not begin a /16 of 10.0.0.0/8"),
+        (
+            AddressRequest(length=4),
+            "prefixLength: /4 does not fit 10.0.0.0/8; choose from /8 to /29",
+        ),
+        (
+            AddressRequest(length=31),
+            "prefixLength: /31 does not fit 10.0.0.0/8; choose from /8 to /29",
+        ),
+        (
+            AddressRequest("11.0.0.0", 16),
+            "startAddress: 11.0.0.0 does not begin a /16 of 10.0.0.0/8",
+        ),
+        (
+            AddressRequest("10.0.1.0", 16),
+            "startAddress: 10.0.1.0 does not begin a /16 of 10.0.0.0/8",
+        ),
+        (AddressRequest("fd00::", 16), "startAddress: fd00:: does not begin a /16 of 10.0.0.0/8"),
+        (AddressRequest("x", 16), "startAddress: x does not begin a /16 of 10.0.0.0/8"),
     ],
     ids=["too large", "too small", "elsewhere", "not aligned", "other family", "nonsense"],
 )

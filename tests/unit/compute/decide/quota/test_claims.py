@@ -11,8 +11,8 @@ from compute.decide.quota import (
     INSTANCES,
     MEMORY,
     VCPUS,
-    Failed,
-    Raced,
+    ClaimConflict,
+    ClaimLookupFailed,
     asks_alike,
     claim,
     outlived,
@@ -140,7 +140,7 @@ def test_a_refusal_is_told_by_its_cause(error, namespace, expected):
     """Each way in which the quota service refuses has a reason of its own."""
     got = refusal(error, namespace)
 
-    assert isinstance(got, Failed)
+    assert isinstance(got, ClaimLookupFailed)
     assert got.reason == expected
 
 
@@ -151,4 +151,4 @@ def test_an_outage_reads_the_same_on_every_try():
 
 def test_w47_a_claim_that_is_already_there_is_no_failure():
     """Losing the race to create a claim means that there is one to read."""
-    assert refusal(errors.AlreadyExists("instance-web-0"), "default") == Raced()
+    assert refusal(errors.AlreadyExists("instance-web-0"), "default") == ClaimConflict()

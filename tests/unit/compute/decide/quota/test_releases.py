@@ -10,12 +10,12 @@ from compute.api import finalizers, labels, names
 from compute.api.compute import MOST_REPLICAS
 from compute.api.reasons import Reason
 from compute.decide.quota import (
-    Absent,
-    Disabled,
-    Failed,
+    ClaimAbsent,
+    ClaimConflict,
+    ClaimLookupFailed,
     Hold,
     LetGo,
-    Raced,
+    QuotaDisabled,
     Release,
     holders,
     leaked,
@@ -71,27 +71,37 @@ def test_w65_a_claim_stays_for_the_next_instance_of_its_slot():
 @pytest.mark.parametrize(
     ("outcome", "expected"),
     [
-        pytest.param(Absent(), LetGo(), id="the claim is gone"),
-        pytest.param(Disabled(), LetGo(), id="there never was one"),
+        pytest.param(ClaimAbsent(), LetGo(), id="the claim is gone"),
+        pytest.param(QuotaDisabled(), LetGo(), id="there never was one"),
         pytest.param(
             found(stored(deletion_timestamp=NOW)), Hold("the claim is being removed"), id="going"
         ),
         pytest.param(found(stored(cell="cell-lhr")), LetGo(), id="another cell's by now"),
         pytest.param(
-            Failed(Reason.QUOTA_BACKEND_UNAVAILABLE, "no answer"), Hold("no answer"), id="outage"
+            ClaimLookupFailed(Reason.QUOTA_BACKEND_UNAVAILABLE, "no answer"),
+            Hold("no answer"),
+            id="outage",
         ),
         pytest.param(
-            Failed(Reason.QUOTA_MISCONFIGURED, "not allowed"), Hold("not allowed"), id="forbidden"
+            ClaimLookupFailed(Reason.QUOTA_MISCONFIGURED, "not allowed"),
+            Hold("not allowed"),
+            id="forbidden",
         ),
-        pytest.param(Failed(Reason.QUOTA_PROJECT_NOT_FOUND, ""), LetGo(), id="no project"),
-        pytest.param(Failed(Reason.QUOTA_NAMESPACE_NOT_FOUND, ""), LetGo(), id="no namespace"),
         pytest.param(
-            Failed(Reason.QUOTA_PROJECT_ID_UNRESOLVABLE, ""),
+            ClaimLookupFailed(Reason.QUOTA_PROJECT_NOT_FOUND, ""), LetGo(), id="no project"
+        ),
+        pytest.param(
+            ClaimLookupFailed(Reason.QUOTA_NAMESPACE_NOT_FOUND, ""), LetGo(), id="no namespace"
+        ),
+        pytest.param(
+            ClaimLookupFailed(Reason.QUOTA_PROJECT_ID_UNRESOLVABLE, ""),
             LetGo(Reason.QUOTA_CLAIM_ORPHANED),
             id="nobody knows whose it is",
         ),
         pytest.param(
-            Raced(), Hold("the claim has just been made; it is looked for again"), id="raced"
+            ClaimConflict(),
+            Hold("the claim has just been made; it is looked for again"),
+            id="raced",
         ),
     ],
 )
@@ -109,7 +119,7 @@ def test_the_finalizer_stays_until_the_claim_is_dealt_with(outcome, expected):
 )
 def test_a_quota_service_that_stays_away_does_not_keep_an_instance(waited, expected):
     """The cell ends what it began; the claim is found again as forgotten, and given back then."""
-    outage = Failed(Reason.QUOTA_BACKEND_UNAVAILABLE, "no answer")
+    outage = ClaimLookupFailed(Reason.QUOTA_BACKEND_UNAVAILABLE, "no answer")
     later = NOW + timedelta(seconds=waited)
 
     assert release(going(*OURS), outage, later, slot_stays=False) == expected

@@ -12,13 +12,13 @@ from compute.api.reasons import Reason
 from compute.decide import conditions
 from compute.decide.quota import (
     INSTANCES,
-    Absent,
+    ClaimAbsent,
+    ClaimConflict,
+    ClaimFound,
+    ClaimLookupFailed,
     DeleteClaim,
-    Disabled,
-    Failed,
     FailureReason,
-    Found,
-    Raced,
+    QuotaDisabled,
     asks_alike,
     judge,
     requeue_after,
@@ -30,7 +30,9 @@ from tests.support.compute.quota_builders import CELL, found, stored
 SECONDS = st.integers(-10, 100_000).map(lambda s: timedelta(seconds=s))
 STATUSES = st.sampled_from(["True", "False", "Unknown"])
 REASONS = st.sampled_from([r for r in Reason if r.value.startswith(("Quota", "Pending", "Valid"))])
-FAILURES = st.sampled_from(get_args(FailureReason)).map(lambda reason: Failed(reason, "told"))
+FAILURES = st.sampled_from(get_args(FailureReason)).map(
+    lambda reason: ClaimLookupFailed(reason, "told")
+)
 FOUND = st.builds(
     lambda status, reason, age, amounts, cell, going: found(
         stored(
@@ -49,8 +51,8 @@ FOUND = st.builds(
     st.sampled_from([CELL, "cell-lhr"]),
     st.booleans(),
 )
-SILENCE = FAILURES | st.sampled_from([Absent(), Raced()])
-OUTCOMES = SILENCE | FOUND | st.just(Disabled())
+SILENCE = FAILURES | st.sampled_from([ClaimAbsent(), ClaimConflict()])
+OUTCOMES = SILENCE | FOUND | st.just(QuotaDisabled())
 
 
 def aged_instance(
@@ -101,8 +103,8 @@ def was_let_through(of: Instance) -> bool:
 
 
 def grants(outcome: object) -> bool:
-    return isinstance(outcome, Disabled) or (
-        isinstance(outcome, Found)
+    return isinstance(outcome, QuotaDisabled) or (
+        isinstance(outcome, ClaimFound)
         and not outcome.claim.deleting
         and asks_alike(outcome.claim, outcome.wanted)
         and conditions.is_true(outcome.claim.status.conditions, "Granted")
@@ -162,7 +164,7 @@ def test_what_is_not_settled_is_looked_at_again(of, outcome):
 
     assert got.requeue_after is not None or got.condition.status == "True"
     if isinstance(got.action, DeleteClaim):
-        assert isinstance(outcome, Found)
+        assert isinstance(outcome, ClaimFound)
         assert got.action.uid == outcome.claim.metadata.uid
         assert not outcome.claim.deleting
 

@@ -13,14 +13,14 @@ from compute.api.quota import RequestAllocation
 from compute.api.reasons import Reason
 from compute.decide.quota import (
     INSTANCES,
-    Absent,
+    ClaimAbsent,
+    ClaimConflict,
+    ClaimLookupFailed,
     CreateClaim,
     DeleteClaim,
-    Disabled,
-    Failed,
     Keep,
-    Raced,
-    Verdict,
+    QuotaDisabled,
+    QuotaVerdict,
     gate_opens,
     judge,
     requeue_after,
@@ -30,24 +30,26 @@ from tests.support.compute.quota_builders import found, gated, new_claim, runnin
 
 SECOND = timedelta(seconds=1)
 TAKE_BACK = DeleteClaim(uid="uid-claim", resource_version="7")
-OUTAGE = Failed(Reason.QUOTA_BACKEND_UNAVAILABLE, "The quota service does not answer")
+OUTAGE = ClaimLookupFailed(Reason.QUOTA_BACKEND_UNAVAILABLE, "The quota service does not answer")
 
 
 def later(seconds: float) -> datetime:
     return NOW + timedelta(seconds=seconds)
 
 
-def said(verdict: Verdict) -> tuple[str, str]:
+def said(verdict: QuotaVerdict) -> tuple[str, str]:
     return verdict.condition.status, verdict.condition.reason
 
 
 @pytest.mark.parametrize(
     ("outcome", "expected", "action"),
     [
-        pytest.param(Disabled(), ("True", Reason.QUOTA_DISABLED), Keep(), id="disabled"),
-        pytest.param(Absent(), ("Unknown", Reason.PENDING_EVALUATION), CreateClaim(), id="absent"),
+        pytest.param(QuotaDisabled(), ("True", Reason.QUOTA_DISABLED), Keep(), id="disabled"),
+        pytest.param(
+            ClaimAbsent(), ("Unknown", Reason.PENDING_EVALUATION), CreateClaim(), id="absent"
+        ),
         pytest.param(OUTAGE, ("False", Reason.QUOTA_BACKEND_UNAVAILABLE), Keep(), id="failed"),
-        pytest.param(Raced(), ("Unknown", Reason.PENDING_EVALUATION), Keep(), id="raced"),
+        pytest.param(ClaimConflict(), ("Unknown", Reason.PENDING_EVALUATION), Keep(), id="raced"),
         pytest.param(found(stored()), ("True", Reason.QUOTA_AVAILABLE), Keep(), id="granted"),
         pytest.param(
             found(stored(None)), ("Unknown", Reason.PENDING_EVALUATION), Keep(), id="says nothing"
@@ -91,7 +93,7 @@ def test_a_verdict_is_about_the_present_generation():
     claim = stored(message="3 of 10 in use")
     got = judge(gated(), found(claim), NOW)
 
-    assert got == Verdict(
+    assert got == QuotaVerdict(
         condition(
             ConditionType.QUOTA_GRANTED,
             "True",
@@ -189,7 +191,7 @@ def test_w64_a_claim_on_its_way_out_grants_nothing():
 
     assert said(got) == ("Unknown", Reason.PENDING_EVALUATION)
     assert got.action == Keep()
-    assert judge(gated(), Absent(), NOW).action == CreateClaim()
+    assert judge(gated(), ClaimAbsent(), NOW).action == CreateClaim()
 
 
 def test_w49_a_claim_of_another_size_is_replaced():
@@ -253,7 +255,8 @@ def test_w65_a_recreated_instance_takes_over_its_predecessors_claim():
 
 
 @pytest.mark.parametrize(
-    "outcome", [OUTAGE, Absent(), Raced(), found(new_claim()), found(new_claim(later(-3600)))]
+    "outcome",
+    [OUTAGE, ClaimAbsent(), ClaimConflict(), found(new_claim()), found(new_claim(later(-3600)))],
 )
 def test_w13_a_grant_outlives_an_outage_of_the_quota_service(outcome):
     """What was granted and let through stays granted while nobody says otherwise."""
@@ -292,7 +295,7 @@ def test_an_instance_that_nobody_gave_gates_to_was_let_through_by_nobody():
 
 def test_w13_a_lost_claim_of_a_running_instance_is_made_again():
     """An absent claim is asked for anew without a word to those who watch the Instance."""
-    got = judge(running(), Absent(), NOW)
+    got = judge(running(), ClaimAbsent(), NOW)
 
     assert got.action == CreateClaim()
     assert got.event is None
@@ -308,7 +311,9 @@ def test_w13_only_the_claim_itself_takes_a_grant_back():
 def test_w13_an_outage_is_announced_once_for_what_runs():
     """The event is given when the outage begins, and the message then stays the same."""
     first = judge(running(), OUTAGE, NOW)
-    then = judge(running(first.condition.message), Failed(OUTAGE.reason, "other words"), NOW)
+    then = judge(
+        running(first.condition.message), ClaimLookupFailed(OUTAGE.reason, "other words"), NOW
+    )
 
     assert first.event == Reason.QUOTA_BACKEND_UNAVAILABLE
     assert then.event is None
@@ -326,7 +331,7 @@ def test_w13_an_outage_is_announced_once_for_what_runs():
 def test_a_service_that_starts_is_no_outage(silent, expected):
     """Silence is reported once it has lasted for longer than a start takes, and not before."""
     old = instance(gates=(gates.QUOTA,), creation_timestamp=later(-7200))
-    got = judge(old, Failed(OUTAGE.reason, OUTAGE.message, later(-silent)), NOW)
+    got = judge(old, ClaimLookupFailed(OUTAGE.reason, OUTAGE.message, later(-silent)), NOW)
 
     assert said(got) == expected
     assert (got.event is None) == (silent < 10)
@@ -336,7 +341,7 @@ def test_a_service_that_starts_is_no_outage(silent, expected):
 def test_an_outage_that_was_reported_stands_after_a_restart():
     """A process that has just started knows not how long the service has been silent."""
     told = gated(Reason.QUOTA_BACKEND_UNAVAILABLE, "False")
-    got = judge(told, Failed(OUTAGE.reason, OUTAGE.message, NOW), NOW)
+    got = judge(told, ClaimLookupFailed(OUTAGE.reason, OUTAGE.message, NOW), NOW)
 
     assert said(got) == ("False", Reason.QUOTA_BACKEND_UNAVAILABLE)
     assert got.event is None
@@ -344,7 +349,7 @@ def test_an_outage_that_was_reported_stands_after_a_restart():
 
 def test_only_silence_is_waited_out():
     """What the project refuses is reported at once, however long it has been refusing."""
-    refused = Failed(Reason.QUOTA_MISCONFIGURED, "may not claim", since=NOW)
+    refused = ClaimLookupFailed(Reason.QUOTA_MISCONFIGURED, "may not claim", since=NOW)
 
     assert said(judge(gated(), refused, NOW)) == ("False", Reason.QUOTA_MISCONFIGURED)
 
@@ -361,7 +366,7 @@ def test_an_instance_of_nobodys_making_is_judged_too():
     bare = instance()
     spec = msgspec.structs.replace(bare.spec, controller=None)
 
-    assert said(judge(msgspec.structs.replace(bare, spec=spec), Absent(), NOW)) == (
+    assert said(judge(msgspec.structs.replace(bare, spec=spec), ClaimAbsent(), NOW)) == (
         "Unknown",
         Reason.PENDING_EVALUATION,
     )
@@ -408,7 +413,7 @@ def test_the_end_of_an_outage_is_told():
     assert said(judge(cut_off, found(new_claim()), NOW)) == ("Unknown", Reason.PENDING_EVALUATION)
 
 
-@pytest.mark.parametrize("outcome", [Absent(), found(new_claim())])
+@pytest.mark.parametrize("outcome", [ClaimAbsent(), found(new_claim())])
 def test_asking_again_does_not_change_what_is_said(outcome):
     """Between a denial and the next answer the denial stands, so that nothing flickers."""
     denied = gated(Reason.QUOTA_EXCEEDED, "False", "10 of 10 in use")
@@ -446,7 +451,7 @@ def test_an_object_without_a_creation_time_is_new():
     assert judge(gated(), found(stored(None, made=None)), NOW).action == Keep()
 
 
-@pytest.mark.parametrize("outcome", [found(stored()), Disabled()])
+@pytest.mark.parametrize("outcome", [found(stored()), QuotaDisabled()])
 def test_a_settled_grant_needs_no_safety_net(outcome):
     """Once granted, only an event brings the Instance back."""
     assert judge(gated(), outcome, NOW).requeue_after is None
@@ -456,14 +461,14 @@ def test_a_lost_race_is_looked_at_again_at_once():
     """Even an old Instance need not wait for its slow net when the claim has just been made."""
     old = instance(gates=(gates.QUOTA,), creation_timestamp=later(-86400))
 
-    assert judge(old, Raced(), NOW).requeue_after == SECOND
+    assert judge(old, ClaimConflict(), NOW).requeue_after == SECOND
     assert judge(old, OUTAGE, NOW).requeue_after == timedelta(seconds=300)
 
 
 @pytest.mark.parametrize(
     ("outcome", "seconds"),
     [
-        pytest.param(Absent(), 1, id="just asked"),
+        pytest.param(ClaimAbsent(), 1, id="just asked"),
         pytest.param(found(new_claim(later(-20))), 1, id="answered soon"),
         pytest.param(found(new_claim(later(-200))), 300, id="left open"),
         pytest.param(found(stored(amounts={INSTANCES: 1})), 1, id="just taken back"),

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from compute.api import labels, names
-from compute.api.karmada import Cluster as Member
+from compute.api.karmada import MemberCluster as Member
 from compute.api.quota import ResourceClaim, ResourceRegistration, ResourceRequest
 from compute.app.links import Link, through
 from compute.services.quota.admission import ClaimAdmission

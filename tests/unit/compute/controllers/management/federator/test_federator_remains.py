@@ -63,7 +63,7 @@ async def begun(on: Setting) -> WorkloadDeployment:
     await on.deploy()
     await on.cell("True", NOW)
     hub = on.stage.client("hub")
-    cluster = await hub.get(karmada.Cluster, CELL)
+    cluster = await hub.get(karmada.MemberCluster, CELL)
     await hub.patch(cluster, with_meta(cluster, labels={labels.TOPOLOGY_CITY_CODE: "DFW"}))
     await on.copy()
     return await on.project(held)
@@ -226,7 +226,7 @@ def test_a_cell_that_is_back_is_waited_for_though_no_cache_shows_it_yet(tmp_path
 
     async def story(on: Setting) -> None:
         await on.cell("Unknown", NOW)
-        await on.engage("hub", Still(on.stage.planes["hub"], karmada.Cluster))
+        await on.engage("hub", Still(on.stage.planes["hub"], karmada.MemberCluster))
         sent = await begun(on)
         left = await claim(on)
         await on.stage.client("shop").delete(sent)

@@ -251,7 +251,7 @@ def test_a_clusters_heartbeat_asks_for_nothing(tmp_path):
         before = on.passes("federator")
         client = on.stage.client("hub")
         for nodes in range(5):
-            found = await client.get(karmada.Cluster, CELL)
+            found = await client.get(karmada.MemberCluster, CELL)
             summary = karmada.NodeSummary(total_num=nodes)
             status = msgspec.structs.replace(found.status, node_summary=summary)
             await client.patch_status(found, msgspec.structs.replace(found, status=status))
