@@ -23,8 +23,8 @@ from compute.api.karmada_work import Work
 from compute.decide.federation.scheduling import is_ready
 from compute.federation import copies, karmada_keys, lookups, reports, works
 from compute.federation.planes import EnginePlanes
-from compute.federation.reports import Outcome
-from compute.federation.stale_hub import Setbacks
+from compute.federation.reports import ManifestOutcome
+from compute.federation.stale_hub import StaleHubGuard
 from kubekit.api import scheme
 from kubekit.api.errors import BadRequest, Forbidden, Invalid, NotFound, Unavailable
 from kubekit.api.kinds.core import Namespace
@@ -97,7 +97,7 @@ class Execution:
         self._kinds = kinds
         self._planes = planes
         self._environment = environment
-        self._setbacks = Setbacks()
+        self._setbacks = StaleHubGuard()
         # Works whose copies were made, and that were not seen on the hub since: another engine may
         # have let go of them meanwhile, when there was no copy yet.
         self._sent: dict[Request, Work] = {}
@@ -166,18 +166,20 @@ class Execution:
         member = job.hub.informers.of(Member).cache.get("", job.cell.name)
         return member is not None and is_ready(member)
 
-    async def _applied(self, job: _Job, manifest: works.Manifest) -> Outcome | None:
+    async def _applied(self, job: _Job, manifest: works.Manifest) -> ManifestOutcome | None:
         """What became of a manifest; None while something has to happen in the cell first."""
         kind = self._kind(manifest)
         if kind is None:
-            return Outcome(None, f"{manifest.get('kind')} is not a kind that is sent to cells")
+            return ManifestOutcome(
+                None, f"{manifest.get('kind')} is not a kind that is sent to cells"
+            )
         wanted = scheme.decode_as(kind, manifest)
         try:
             return await self._apply(job, wanted)
         except _REFUSED as refusal:
-            return Outcome(None, f"the cell refuses it: {refusal.message}")
+            return ManifestOutcome(None, f"the cell refuses it: {refusal.message}")
 
-    async def _apply(self, job: _Job, wanted: K) -> Outcome | None:
+    async def _apply(self, job: _Job, wanted: K) -> ManifestOutcome | None:
         """The copy as it should be. A cell that has no place for it yet will say when it has."""
         meta, client = wanted.metadata, job.cell.client
         copy = job.cell.informers.of(type(wanted)).cache.get(meta.namespace, meta.name)
@@ -187,12 +189,12 @@ class Execution:
             copy = await client.find(type(wanted), meta.name, meta.namespace)
         if copy is None:
             self._sent[job.request] = job.work
-            return Outcome(await client.create(wanted))
+            return ManifestOutcome(await client.create(wanted))
         ours = copies.is_of(copy, job.work)
         if copy.deleting or (ours and await self._is_ahead(job, copy, wanted)):
             return None
         if not ours and not copies.may_take(wanted):
-            return Outcome(None, _occupied(copy))
+            return ManifestOutcome(None, _occupied(copy))
         return await _brought(job, copy, copies.renewed(copy, wanted))
 
     async def _is_ahead(self, job: _Job, copy: K, wanted: K) -> bool:
@@ -254,7 +256,7 @@ class Execution:
         return kind if kind in self._kinds else None
 
 
-async def _confirmed(job: _Job, outcome: Outcome) -> Outcome | None:
+async def _confirmed(job: _Job, outcome: ManifestOutcome) -> ManifestOutcome | None:
     """The outcome with the copy as it is; None when that has gone, which asks for another look.
 
     A cache that is behind would bring back what another engine, which hears of changes sooner, has
@@ -263,7 +265,7 @@ async def _confirmed(job: _Job, outcome: Outcome) -> Outcome | None:
     if outcome.copy is None:
         return outcome
     present = await _read_live(job, outcome.copy)
-    return None if present is None else Outcome(present, outcome.trouble)
+    return None if present is None else ManifestOutcome(present, outcome.trouble)
 
 
 async def _read_live(job: _Job, copy: Object | None) -> Object | None:
@@ -273,7 +275,7 @@ async def _read_live(job: _Job, copy: Object | None) -> Object | None:
     return await job.cell.client.find(type(copy), copy.metadata.name, copy.metadata.namespace)
 
 
-def _all(outcomes: Sequence[Outcome | None]) -> list[Outcome] | None:
+def _all(outcomes: Sequence[ManifestOutcome | None]) -> list[ManifestOutcome] | None:
     """The outcomes; None while one of them is missing."""
     there = [outcome for outcome in outcomes if outcome is not None]
     return there if len(there) == len(outcomes) else None
@@ -286,14 +288,18 @@ def _has_room(cell: Cluster, wanted: Object) -> bool:
     return room is not None and not room.deleting
 
 
-async def _brought(job: _Job, copy: K, renewed: K) -> Outcome | None:
+async def _brought(job: _Job, copy: K, renewed: K) -> ManifestOutcome | None:
     """The copy once it is what the Work says; None when the Work says something else by now.
 
     One that a cache shows may be of an earlier life, or lack what was noted on the object since.
     """
     if renewed == copy:
-        return Outcome(copy)
-    return Outcome(await job.cell.client.patch(copy, renewed)) if await _is_current(job) else None
+        return ManifestOutcome(copy)
+    return (
+        ManifestOutcome(await job.cell.client.patch(copy, renewed))
+        if await _is_current(job)
+        else None
+    )
 
 
 async def _is_current(job: _Job) -> bool:

@@ -32,7 +32,7 @@ _SUSPENDED: Final = "the policy has suspended dispatching to the cell; what runs
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class ManifestOutcome:
     """What became of one manifest in a cell: the copy, or why there is none of this Work."""
 
     copy: Object | None
@@ -70,7 +70,7 @@ def binding_status(
     )
 
 
-def work_status(work: Work, outcomes: Sequence[Outcome], now: datetime) -> WorkStatus:
+def work_status(work: Work, outcomes: Sequence[ManifestOutcome], now: datetime) -> WorkStatus:
     """The status of a Work, each of whose manifests has come to its outcome."""
     trouble = "; ".join(outcome.trouble for outcome in outcomes if outcome.trouble)
     applied = _condition(

@@ -13,7 +13,7 @@ from kubekit.runtime.requests import DONE, Request, Result
 _PATIENCE: Final = timedelta(minutes=2)
 
 
-class Setbacks:
+class StaleHubGuard:
     """The Works that are older than their copies, and since when that is known."""
 
     def __init__(self) -> None:

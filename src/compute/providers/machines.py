@@ -15,7 +15,7 @@ from compute.api.conditions import ConditionType
 from compute.api.reasons import KnownReason, Reason
 from compute.decide.conditions import find, is_true
 from compute.providers.delays import drawn
-from compute.providers.settings import Settings
+from compute.providers.settings import MachineSettings
 from kubekit.api import times
 from kubekit.api.meta import ConditionStatus
 
@@ -35,7 +35,7 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class ConditionValue:
     """What a condition is to say."""
 
     status: ConditionStatus
@@ -44,11 +44,11 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class MachineState:
     """What a machine does now, until ``again`` seconds have passed; for good when that is None."""
 
-    programmed: Said
-    available: Said
+    programmed: ConditionValue
+    available: ConditionValue
     again: float | None = None
     move: bool = False  # it is to be started on another node
 
@@ -67,7 +67,7 @@ def noted(made: Machine) -> dict[str, str]:
     return {NODE: made.node, STARTED: times.format_micro(made.started)}
 
 
-def placed(instance: Instance, settings: Settings, now: datetime) -> Machine | None:
+def placed(instance: Instance, settings: MachineSettings, now: datetime) -> Machine | None:
     """A new machine, on any node that is not lost; None when all are."""
     name, uid = instance.metadata.name, instance.metadata.uid
     when = times.format_micro(now)
@@ -79,20 +79,22 @@ def placed(instance: Instance, settings: Settings, now: datetime) -> Machine | N
     return None
 
 
-def judged(instance: Instance, made: Machine, settings: Settings, now: datetime) -> Verdict:
+def judged(
+    instance: Instance, made: Machine, settings: MachineSettings, now: datetime
+) -> MachineState:
     """What a machine does now."""
     if settings.is_lost(made.node, instance.metadata.name):
         return _lost(instance, made, settings, now)
     broken = _broken(instance, settings)
     if broken is not None:
-        return Verdict(broken, broken)
+        return MachineState(broken, broken)
     booting = _booting(instance, made, settings, now)
     if booting is not None:
         return booting
-    return Verdict(_set_up(made), _running(instance, made, settings))
+    return MachineState(_set_up(made), _running(instance, made, settings))
 
 
-def takes_back(instance: Instance, verdict: Verdict) -> bool:
+def takes_back(instance: Instance, verdict: MachineState) -> bool:
     """Whether a verdict says otherwise than what was said before, or moves the machine.
 
     To be up after a while on the way there takes nothing back.
@@ -105,14 +107,16 @@ def takes_back(instance: Instance, verdict: Verdict) -> bool:
     return not came_up and before.message != verdict.available.message
 
 
-def stops_at(instance: Instance, settings: Settings) -> datetime:
+def stops_at(instance: Instance, settings: MachineSettings) -> datetime:
     """When the machine of an Instance that is to go will have stopped."""
     asked = instance.metadata.deletion_timestamp
     assert asked is not None
     return asked + timedelta(seconds=settings.stop.seconds(instance.metadata.uid, "stop"))
 
 
-def _lost(instance: Instance, made: Machine, settings: Settings, now: datetime) -> Verdict:
+def _lost(
+    instance: Instance, made: Machine, settings: MachineSettings, now: datetime
+) -> MachineState:
     """A machine whose node failed: after a while it is given up, and started on another."""
     available = find(instance.status.conditions, ConditionType.AVAILABLE)
     since = now
@@ -120,25 +124,25 @@ def _lost(instance: Instance, made: Machine, settings: Settings, now: datetime) 
         since = max(made.started, available.last_transition_time)
     left = settings.recovery - (now - since).total_seconds()
     why = f"{made.node} has failed; the instance is started on another node"
-    down = Said("False", Reason.PROVISIONING, why)
-    return Verdict(_set_up(made), down, again=left if left > 0 else None, move=left <= 0)
+    down = ConditionValue("False", Reason.PROVISIONING, why)
+    return MachineState(_set_up(made), down, again=left if left > 0 else None, move=left <= 0)
 
 
-def _broken(instance: Instance, settings: Settings) -> Said | None:
+def _broken(instance: Instance, settings: MachineSettings) -> ConditionValue | None:
     """What keeps a machine from ever being set up."""
     for image in _images(instance):
         if _matches(image, settings.unavailable_images):
             why = f"The image {image} cannot be pulled: there is no such image, or no access to it"
-            return Said("False", Reason.IMAGE_UNAVAILABLE, why)
+            return ConditionValue("False", Reason.IMAGE_UNAVAILABLE, why)
         if _matches(image, settings.misconfigured_images):
             why = f"The image {image} does not start with the variables and mounts it is given"
-            return Said("False", Reason.CONFIGURATION_ERROR, why)
+            return ConditionValue("False", Reason.CONFIGURATION_ERROR, why)
     return None
 
 
 def _booting(
-    instance: Instance, made: Machine, settings: Settings, now: datetime
-) -> Verdict | None:
+    instance: Instance, made: Machine, settings: MachineSettings, now: datetime
+) -> MachineState | None:
     """A machine on its way up; None once it is up."""
     if _was_said(instance, _set_up(made)):  # it does not boot again because other settings hold now
         return None
@@ -154,7 +158,7 @@ def _booting(
     return _starting(made, None, failed=True)
 
 
-def _was_said(instance: Instance, said: Said) -> bool:
+def _was_said(instance: Instance, said: ConditionValue) -> bool:
     """Whether Programmed says this of the machine, whoever said so, and by which clock.
 
     It is known for this machine by its node: another is started only where the last one is not. A
@@ -169,7 +173,7 @@ def _was_said(instance: Instance, said: Said) -> bool:
 
 
 def _attempts(
-    instance: Instance, made: Machine, settings: Settings
+    instance: Instance, made: Machine, settings: MachineSettings
 ) -> Iterator[tuple[float, bool]]:
     """The attempts to boot: how long each takes, the wait before it included, and whether it works."""
     uid, when = instance.metadata.uid, times.format_micro(made.started)
@@ -181,33 +185,35 @@ def _attempts(
         pause = min(max(2 * pause, settings.retry, _EAGER), longest)
 
 
-def _starting(made: Machine, again: float | None, *, failed: bool) -> Verdict:
+def _starting(made: Machine, again: float | None, *, failed: bool) -> MachineState:
     why = f"The machine is being started on {made.node}"
-    programmed = _unbooted(made) if failed else Said("False", Reason.PROGRAMMING_IN_PROGRESS, why)
-    available = Said("False", Reason.PROVISIONING, programmed.message)
-    return Verdict(programmed, available, again)
+    programmed = (
+        _unbooted(made) if failed else ConditionValue("False", Reason.PROGRAMMING_IN_PROGRESS, why)
+    )
+    available = ConditionValue("False", Reason.PROVISIONING, programmed.message)
+    return MachineState(programmed, available, again)
 
 
-def _set_up(made: Machine) -> Said:
-    return Said("True", Reason.PROGRAMMED, f"The machine is set up on {made.node}")
+def _set_up(made: Machine) -> ConditionValue:
+    return ConditionValue("True", Reason.PROGRAMMED, f"The machine is set up on {made.node}")
 
 
-def _unbooted(made: Machine) -> Said:
+def _unbooted(made: Machine) -> ConditionValue:
     why = f"The machine did not boot on {made.node}; it is tried again"
-    return Said("False", Reason.PROGRAMMING_IN_PROGRESS, why)
+    return ConditionValue("False", Reason.PROGRAMMING_IN_PROGRESS, why)
 
 
-def _running(instance: Instance, made: Machine, settings: Settings) -> Said:
+def _running(instance: Instance, made: Machine, settings: MachineSettings) -> ConditionValue:
     why = "ends again and again, soon after it has been started"
     for image in _images(instance):
         if _matches(image, settings.crashing_images):
-            return Said(
+            return ConditionValue(
                 "False", Reason.INSTANCE_CRASHING, f"The program of the image {image} {why}"
             )
     uid, when = instance.metadata.uid, times.format_micro(made.started)
     if drawn(uid, when, "crash") < settings.crashes:
-        return Said("False", Reason.INSTANCE_CRASHING, f"The program {why}")
-    return Said("True", Reason.AVAILABLE, f"The machine runs on {made.node}")
+        return ConditionValue("False", Reason.INSTANCE_CRASHING, f"The program {why}")
+    return ConditionValue("True", Reason.AVAILABLE, f"The machine runs on {made.node}")
 
 
 def _images(instance: Instance) -> Iterator[str]:

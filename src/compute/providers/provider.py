@@ -23,8 +23,8 @@ from compute.decide.scheduling_gates import closed
 from compute.providers import machines, settings
 from compute.providers.addresses import Addresses, holders
 from compute.providers.interfaces import NoNetwork, NotYet, prefixes
-from compute.providers.machines import Machine, Said, Verdict
-from compute.providers.settings import SettingsDesk
+from compute.providers.machines import ConditionValue, Machine, MachineState
+from compute.providers.settings import MachineSettingsCache
 from compute.providers.statuses import spoken
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.environment import Environment
@@ -41,7 +41,11 @@ class Provider:
     """Runs the Instances of a cell."""
 
     def __init__(
-        self, cells: Clusters, environment: Environment, desk: SettingsDesk, addresses: Addresses
+        self,
+        cells: Clusters,
+        environment: Environment,
+        desk: MachineSettingsCache,
+        addresses: Addresses,
     ) -> None:
         self._cells = cells
         self._environment = environment
@@ -79,15 +83,15 @@ class Provider:
                 verdict = machines.judged(instance, other, current, now)
         if verdict is None:
             why = "Every node has failed; the instance is started once one is back"
-            verdict = Verdict(
-                Said("False", Reason.PROGRAMMING_IN_PROGRESS, why),
-                Said("False", Reason.PROVISIONING, why),
+            verdict = MachineState(
+                ConditionValue("False", Reason.PROGRAMMING_IN_PROGRESS, why),
+                ConditionValue("False", Reason.PROVISIONING, why),
             )
         return await self._report(cell, instance, verdict, now)
 
     async def _judged(
         self, cell: Cluster, instance: Instance, made: Machine, now: datetime
-    ) -> Verdict:
+    ) -> MachineState:
         """What a machine does now.
 
         What stands is not taken back by settings that a cache shows: whoever said it may have heard
@@ -99,13 +103,13 @@ class Provider:
         return machines.judged(instance, made, await self._desk.asked(cell), now)
 
     async def _report(
-        self, cell: Cluster, instance: Instance, verdict: Verdict, now: datetime
+        self, cell: Cluster, instance: Instance, verdict: MachineState, now: datetime
     ) -> Result:
         """Say what a machine does. It is not programmed before it has its addresses."""
         interfaces = instance.status.network_interfaces
         if verdict.programmed.status == "True":
             got = await self._interfaces(cell, instance)
-            if isinstance(got, Verdict):
+            if isinstance(got, MachineState):
                 verdict = got
             else:
                 interfaces = got
@@ -123,14 +127,14 @@ class Provider:
         if left <= 0:
             await commit.release(cell.client, instance, finalizers.SIMULATED)
             return DONE
-        stopping = Said("False", Reason.STOPPING, "The machine is being stopped")
+        stopping = ConditionValue("False", Reason.STOPPING, "The machine is being stopped")
         status = spoken(instance, {ConditionType.AVAILABLE: stopping}, now)
         await cell.client.patch_status(instance, msgspec.structs.replace(instance, status=status))
         return _again(left)
 
     async def _interfaces(
         self, cell: Cluster, instance: Instance
-    ) -> tuple[NetworkInterfaceStatus, ...] | Verdict:
+    ) -> tuple[NetworkInterfaceStatus, ...] | MachineState:
         """The addresses of the machine, or what it waits for."""
         shown = instance.status.network_interfaces
         got = []
@@ -138,7 +142,7 @@ class Provider:
             present = shown[position] if position < len(shown) else NetworkInterfaceStatus()
             if not self._is_own(cell, instance, position, present):
                 address = await self._address(cell, instance, position)
-                if isinstance(address, Verdict):
+                if isinstance(address, MachineState):
                     return address
                 assigned = InterfaceAssignments(network_ip=address)
                 present = msgspec.structs.replace(present, assignments=assigned)
@@ -147,13 +151,15 @@ class Provider:
 
     async def _address(
         self, cell: Cluster, instance: Instance, position: int
-    ) -> str | Verdict | None:
+    ) -> str | MachineState | None:
         """An address for an interface; None where machines have none."""
         found = await prefixes(cell, instance, position)
         if isinstance(found, NoNetwork):
             return None
         if isinstance(found, NotYet):
-            return _waiting(Said("False", Reason.PROGRAMMING_IN_PROGRESS, found.why), None)
+            return _waiting(
+                ConditionValue("False", Reason.PROGRAMMING_IN_PROGRESS, found.why), None
+            )
         network = instance.spec.network_interfaces[position].network.name
         key = instance.metadata.namespace, instance.metadata.name
         for prefix in found:
@@ -162,7 +168,7 @@ class Provider:
                 return address
         full = " and ".join(map(str, found))
         why = f"The network {network} has no address left here: {full} is full"
-        return _waiting(Said("False", Reason.NETWORK_FAILED_TO_CREATE, why), _FULL)
+        return _waiting(ConditionValue("False", Reason.NETWORK_FAILED_TO_CREATE, why), _FULL)
 
     def _is_own(
         self, cell: Cluster, instance: Instance, position: int, present: NetworkInterfaceStatus
@@ -204,9 +210,9 @@ async def _started(cell: Cluster, instance: Instance, made: Machine) -> Instance
     return await cell.client.patch(instance, msgspec.structs.replace(instance, metadata=renewed))
 
 
-def _waiting(programmed: Said, again: float | None) -> Verdict:
-    available = Said("False", Reason.PROVISIONING, programmed.message)
-    return Verdict(programmed, available, again)
+def _waiting(programmed: ConditionValue, again: float | None) -> MachineState:
+    available = ConditionValue("False", Reason.PROVISIONING, programmed.message)
+    return MachineState(programmed, available, again)
 
 
 def _again(seconds: float | None) -> Result:

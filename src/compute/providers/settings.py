@@ -31,7 +31,7 @@ _MOST_NODES: Final = 10_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class MachineSettings:
     """How machines behave. Times are seconds."""
 
     start: Delay = field(default_factory=Delay)
@@ -52,45 +52,47 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class SettingsFault:
     """A key that cannot be used, and why."""
 
     key: str
     why: str
 
 
-def parse(data: Mapping[str, str]) -> Settings | list[Fault]:
+def parse(data: Mapping[str, str]) -> MachineSettings | list[SettingsFault]:
     """The settings that a ConfigMap's data names, or everything that is wrong with it."""
     read: dict[str, Any] = {}
     faults = []
     for key, text in sorted(data.items()):
         known = KEYS.get(key)
         if known is None:
-            faults.append(Fault(key, f"no such key; there are {', '.join(sorted(KEYS))}"))
+            faults.append(SettingsFault(key, f"no such key; there are {', '.join(sorted(KEYS))}"))
             continue
         name, reader = known
         try:
             read[name] = reader(text.strip())
         except ValueError as error:
-            faults.append(Fault(key, str(error)))
-    return faults or Settings(**read)
+            faults.append(SettingsFault(key, str(error)))
+    return faults or MachineSettings(**read)
 
 
-_InForce = tuple[bytes | None, Settings, list[Fault]]  # the first is what the cache showed then
-_UNREAD: Final[_InForce] = (None, Settings(), [])
+_InForce = tuple[
+    bytes | None, MachineSettings, list[SettingsFault]
+]  # the first is what the cache showed then
+_UNREAD: Final[_InForce] = (None, MachineSettings(), [])
 
 
-class SettingsDesk:
+class MachineSettingsCache:
     """The settings in force in each cell. They are read when the ConfigMap is another than before."""
 
     def __init__(self) -> None:
         self._read: dict[ClusterName, _InForce] = {}
 
-    def of(self, cell: Cluster) -> Settings:
+    def of(self, cell: Cluster) -> MachineSettings:
         """What holds in a cell now."""
         return self._current(cell)[1]
 
-    async def asked(self, cell: Cluster) -> Settings:
+    async def asked(self, cell: Cluster) -> MachineSettings:
         """What holds in a cell now, though its cache may not show it yet.
 
         It is kept until the cache shows something else than it does now.
@@ -99,7 +101,7 @@ class SettingsDesk:
         written = await cell.client.find(ConfigMap, NAME, NAMESPACE)
         return self._take(cell, cached, written)[1]
 
-    def faults(self, cell: Cluster) -> list[Fault]:
+    def faults(self, cell: Cluster) -> list[SettingsFault]:
         """What is wrong with what its operators wrote last."""
         return self._current(cell)[2]
 

@@ -7,7 +7,7 @@ from compute.api.reasons import NeighbourReason
 from compute.providers import settings
 from compute.providers.addresses import Addresses
 from compute.providers.provider import Provider
-from compute.providers.settings import SettingsDesk
+from compute.providers.settings import MachineSettingsCache
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller, ControllerSettings
@@ -21,20 +21,20 @@ _WORKERS: Final = ControllerSettings(workers=8)
 
 def controllers(cell: Clusters, kit: Kit) -> list[Controller]:
     """The provider of every cluster of a role, and whoever tells operators of bad settings."""
-    desk, addresses = SettingsDesk(), Addresses()
+    desk, addresses = MachineSettingsCache(), Addresses()
     cell.join(addresses)
     provider = Provider(cell, kit.environment, desk, addresses)
-    advice = Advice(cell, desk, kit.recorder("simulated-settings"))
+    advice = MachineSettingsCheck(cell, desk, kit.recorder("simulated-settings"))
     return [
         kit.controller("simulated-provider", provider, cell, provider.sources(), _WORKERS),
         kit.controller("simulated-settings", advice, cell, [mapped(ConfigMap, cell, _ours)]),
     ]
 
 
-class Advice:
+class MachineSettingsCheck:
     """Tells the operators of a cell which of their settings cannot be used."""
 
-    def __init__(self, cells: Clusters, desk: SettingsDesk, recorder: Recorder) -> None:
+    def __init__(self, cells: Clusters, desk: MachineSettingsCache, recorder: Recorder) -> None:
         self._cells = cells
         self._desk = desk
         self._recorder = recorder

@@ -8,11 +8,13 @@ from compute.api.compute import Instance, InstanceControllerStatus, InstanceStat
 from compute.api.conditions import ConditionType
 from compute.decide.conditions import find, put
 from compute.decide.deployment.template import recorded_hash
-from compute.providers.machines import Said
+from compute.providers.machines import ConditionValue
 from kubekit.api.meta import EPOCH, Condition
 
 
-def spoken(instance: Instance, said: dict[ConditionType, Said], now: datetime) -> InstanceStatus:
+def spoken(
+    instance: Instance, said: dict[ConditionType, ConditionValue], now: datetime
+) -> InstanceStatus:
     """The status with our words in it, where they are new, and the template that the machine is of."""
     old = instance.status
     news = [
@@ -26,7 +28,7 @@ def spoken(instance: Instance, said: dict[ConditionType, Said], now: datetime) -
     )
 
 
-def _is_new(old: InstanceStatus, kind: str, said: Said) -> bool:
+def _is_new(old: InstanceStatus, kind: str, said: ConditionValue) -> bool:
     """Whether a condition is to say something else than it does.
 
     Of which generation it speaks is no news: what runs is fixed when an Instance is made.
@@ -39,7 +41,7 @@ def _is_new(old: InstanceStatus, kind: str, said: Said) -> bool:
     )
 
 
-def _condition(kind: str, said: Said, instance: Instance) -> Condition:
+def _condition(kind: str, said: ConditionValue, instance: Instance) -> Condition:
     return Condition(
         type=kind,
         status=said.status,

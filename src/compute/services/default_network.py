@@ -27,7 +27,7 @@ NAME: Final = "default"  # of the namespace and of the network in it
 _MADE: Final = "made"
 
 
-class Furnishing:
+class DefaultNetworks:
     """Puts the first network into the namespace default of each project."""
 
     def __init__(self, planes: ServicePlanes) -> None:
@@ -54,7 +54,7 @@ class Furnishing:
 def controllers(planes: ServicePlanes, kit: Kit) -> list[Controller]:
     """The controller that furnishes new planes."""
     sources = [own(Namespace, planes.projects), mapped(Project, planes.core, _first_namespace)]
-    return [kit.controller("project-furnishing", Furnishing(planes), planes.projects, sources)]
+    return [kit.controller("project-furnishing", DefaultNetworks(planes), planes.projects, sources)]
 
 
 def _first_namespace(_: ClusterName, project: Project) -> Iterable[Request]:

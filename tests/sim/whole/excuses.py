@@ -14,7 +14,7 @@ from compute.decide import budget
 from compute.decide.conditions import find
 from compute.decide.federation import identity
 from compute.providers import settings
-from compute.providers.settings import Settings
+from compute.providers.settings import MachineSettings
 from kubekit.api.kinds.core import ConfigMap, Namespace
 from tests.sim.whole.budgets import granted
 from tests.sim.whole.commits import Key
@@ -58,7 +58,7 @@ def _image_faults(reading: Reading, cell: Home, instance: Instance) -> Iterator[
     """What the provider must say of the images of an Instance."""
     written = reading.find(cell, ConfigMap, (settings.NAMESPACE, settings.NAME))
     parsed = settings.parse(written.data if written else {})
-    ruled = parsed if isinstance(parsed, Settings) else Settings()
+    ruled = parsed if isinstance(parsed, MachineSettings) else MachineSettings()
     sandbox = instance.spec.runtime.sandbox
     for container in sandbox.containers if sandbox else ():
         if any(fnmatchcase(container.image, each) for each in ruled.unavailable_images):

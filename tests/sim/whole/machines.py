@@ -17,7 +17,7 @@ from compute.decide.conditions import is_true
 from compute.decide.scheduling_gates import closed
 from compute.providers import settings
 from compute.providers.machines import NODE, STARTED
-from compute.providers.settings import Settings
+from compute.providers.settings import MachineSettings
 from kubekit.api.kinds.core import ConfigMap
 from tests.sim.whole.commits import Commit, Key, Lately, Laws, Notes
 from tests.sim.whole.shapes import ordinal, owner_uid
@@ -33,7 +33,7 @@ class Machines:
         self._sight = sight
         self._slots: dict[Slot, dict[str, None]] = {}  # the uids in each
         self._started: dict[Key, dict[Home, float]] = {}  # machines by Instance, wherever they run
-        self._behaviour: dict[Home, Lately[Settings]] = {}
+        self._behaviour: dict[Home, Lately[MachineSettings]] = {}
         self._excused: dict[tuple[Home, Key], None] = {}  # claims that others took away
         self.laws: Laws = {
             ("project", "ResourceClaim"): (self.s3b_a_claim_outlives_its_machine,),
@@ -76,7 +76,7 @@ class Machines:
         if not settings.is_ours(commit.obj):
             return
         parsed = settings.parse({} if commit.gone else commit.obj.data)
-        if isinstance(parsed, Settings):
+        if isinstance(parsed, MachineSettings):
             kept = self._behaviour.setdefault(commit.home, Lately(self._sight.lag))
             kept.note(commit.at, parsed)
 

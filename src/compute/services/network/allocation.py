@@ -23,7 +23,7 @@ from compute.decide.networking.addresses import (
     network_range,
 )
 from compute.services.network import network_conditions, subnet_ledger
-from compute.services.network.subnet_ledger import Holder
+from compute.services.network.subnet_ledger import SubnetHolder
 from kubekit.api.errors import ApiError
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Cluster
@@ -33,10 +33,10 @@ Refusal = Unsupported | Occupied
 
 
 @dataclass(slots=True)
-class Outcome:
+class AllocationResult:
     """What came of a pass: who was refused what, and which cells did not answer."""
 
-    refusals: dict[Holder, Refusal] = field(default_factory=dict)
+    refusals: dict[SubnetHolder, Refusal] = field(default_factory=dict)
     trouble: list[Exception] = field(default_factory=list)
 
 
@@ -50,7 +50,7 @@ class Allocation:
     environment: Environment
 
     async def serve(
-        self, wanted: Mapping[Holder, tuple[Cluster, SubnetClaim]], outcome: Outcome
+        self, wanted: Mapping[SubnetHolder, tuple[Cluster, SubnetClaim]], outcome: AllocationResult
     ) -> None:
         """Give addresses to these claims. A cell that does not answer keeps nobody else waiting."""
         for holder in sorted(wanted):

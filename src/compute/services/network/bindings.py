@@ -23,7 +23,7 @@ from kubekit.runtime.requests import DONE, ClusterName, NotEngaged, Request, Res
 from kubekit.runtime.sources import Source, mapped, own
 
 
-class Bindings:
+class NetworkBindings:
     """Gives each binding its context, and says whether that can be used."""
 
     def __init__(self, planes: ServicePlanes, environment: Environment) -> None:

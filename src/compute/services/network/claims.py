@@ -137,5 +137,5 @@ def _of_entry(_: ClusterName, entry: Subnet) -> Iterable[Request]:
 def _is_for(entry: Subnet, cell: Cluster, claim: SubnetClaim) -> bool:
     """Whether an entry is this claim's, and for certain."""
     meta = claim.metadata
-    wanted = subnet_ledger.Holder(cell.name, meta.namespace, meta.name)
+    wanted = subnet_ledger.SubnetHolder(cell.name, meta.namespace, meta.name)
     return subnet_ledger.is_allocated(entry) and subnet_ledger.holder(entry) == wanted

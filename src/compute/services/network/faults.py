@@ -44,7 +44,7 @@ def is_ours(settings: ConfigMap) -> bool:
     return (settings.metadata.namespace, settings.metadata.name) == (NAMESPACE, NAME)
 
 
-class Advice:
+class FaultKeysCheck:
     """Tells the operators of a cell of keys that nobody reads: they expect something to fail."""
 
     def __init__(self, cells: Clusters, recorder: Recorder) -> None:

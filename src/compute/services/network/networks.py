@@ -17,8 +17,8 @@ from compute.api.networking import Network, NetworkContext, NetworkStatus, Subne
 from compute.decide.conditions import put
 from compute.decide.networking import network_use
 from compute.services.network import joins, reports, subnet_ledger
-from compute.services.network.allocation import Allocation, Outcome
-from compute.services.network.subnet_ledger import Holder
+from compute.services.network.allocation import Allocation, AllocationResult
+from compute.services.network.subnet_ledger import SubnetHolder
 from compute.services.planes import ServicePlanes
 from kubekit.api.errors import ApiError, NotFound
 from kubekit.api.meta import Condition
@@ -29,7 +29,7 @@ from kubekit.runtime.reporting.events import Recorder
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
 from kubekit.runtime.sources import Source, mapped, own
 
-Wanted = dict[Holder, tuple[Cluster, SubnetClaim]]
+Wanted = dict[SubnetHolder, tuple[Cluster, SubnetClaim]]
 
 
 class Networks:
@@ -57,7 +57,7 @@ class Networks:
         network = project.informers.of(Network).cache.get(request.namespace, request.name)
         if network is None:
             return DONE  # its ledger goes with it
-        outcome, members = Outcome(), await self._members()
+        outcome, members = AllocationResult(), await self._members()
         wanted = _wanted(members, request)
         await self._take_back(project, network, wanted, outcome)
         use = reports.use_of(project, network, members)
@@ -82,7 +82,7 @@ class Networks:
         ]
 
     async def _allocate(
-        self, project: Cluster, network: Network, wanted: Wanted, outcome: Outcome
+        self, project: Cluster, network: Network, wanted: Wanted, outcome: AllocationResult
     ) -> Network:
         """The Network, after every claim without addresses was given some."""
         entries = {
@@ -109,7 +109,7 @@ class Networks:
         return allocation.network
 
     async def _take_back(
-        self, project: Cluster, network: Network, wanted: Wanted, outcome: Outcome
+        self, project: Cluster, network: Network, wanted: Wanted, outcome: AllocationResult
     ) -> None:
         """Strike out of the ledger whoever has gone."""
         for entry in subnet_ledger.cached(project, network):
@@ -124,7 +124,7 @@ class Networks:
             if gone:
                 await _delete(project, entry)
 
-    async def _is_gone(self, holder: Holder) -> bool:
+    async def _is_gone(self, holder: SubnetHolder) -> bool:
         """Whether a holder is gone for certain; with his whole cell, if the hub knows it no more."""
         if await self._planes.hub.sole().client.find(Member, holder.cell) is None:
             return True
@@ -186,7 +186,7 @@ class Networks:
 def _wanted(cells: Iterable[Cluster], network: Request) -> Wanted:
     """The claims on a Network that these cells know."""
     return {
-        Holder(cell.name, claim.metadata.namespace, claim.metadata.name): (cell, claim)
+        SubnetHolder(cell.name, claim.metadata.namespace, claim.metadata.name): (cell, claim)
         for cell in cells
         for claim in joins.claims_of(cell, network)
     }

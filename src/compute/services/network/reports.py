@@ -11,7 +11,7 @@ from compute.decide.conditions import find
 from compute.decide.networking import network_use
 from compute.decide.networking.addresses import Prefix, Unsupported, network_range
 from compute.services.network import joins, network_conditions, subnet_ledger
-from compute.services.network.allocation import Outcome, reason
+from compute.services.network.allocation import AllocationResult, reason
 from kubekit.api.meta import Condition
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.requests import Request
@@ -48,7 +48,7 @@ def use_of(project: Cluster, network: Network, cells: Iterable[Cluster]) -> Use:
     )
 
 
-def conditions(network: Network, use: Use, outcome: Outcome) -> tuple[Condition, ...]:
+def conditions(network: Network, use: Use, outcome: AllocationResult) -> tuple[Condition, ...]:
     """The conditions of a Network after a pass over its ledger."""
     generation = network.metadata.generation
     ranges = [network_range(network, family) for family in network.spec.ip_families]
@@ -89,7 +89,7 @@ def warnings(
 
 
 def _troubles(
-    network: Network, use: Use, outcome: Outcome, unsupported: Unsupported | None
+    network: Network, use: Use, outcome: AllocationResult, unsupported: Unsupported | None
 ) -> Iterator[tuple[str, str]]:
     """What is wrong with the addresses: reasons with their messages, the gravest first."""
     if unsupported is not None:

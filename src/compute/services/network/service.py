@@ -1,9 +1,9 @@
 """The controllers of the network service."""
 
-from compute.services.network.bindings import Bindings
+from compute.services.network.bindings import NetworkBindings
 from compute.services.network.claims import Claims
 from compute.services.network.contexts import Contexts
-from compute.services.network.faults import Advice
+from compute.services.network.faults import FaultKeysCheck
 from compute.services.network.networks import Networks
 from compute.services.planes import ServicePlanes
 from kubekit.runtime.controller import Controller
@@ -14,8 +14,11 @@ def controllers(planes: ServicePlanes, kit: Kit) -> list[Controller]:
     """Networks in projects; bindings, contexts and claims in cells."""
     environment, cells = kit.environment, planes.cells
     networks = Networks(planes, environment, kit.recorder("networks"))
-    bindings, claims = Bindings(planes, environment), Claims(planes, environment)
-    contexts, advice = Contexts(planes, environment), Advice(cells, kit.recorder("network-faults"))
+    bindings, claims = NetworkBindings(planes, environment), Claims(planes, environment)
+    contexts, advice = (
+        Contexts(planes, environment),
+        FaultKeysCheck(cells, kit.recorder("network-faults")),
+    )
     return [
         kit.controller("networks", networks, planes.projects, networks.sources()),
         kit.controller("network-bindings", bindings, cells, bindings.sources()),

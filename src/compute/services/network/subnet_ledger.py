@@ -24,7 +24,7 @@ ALLOCATIONS: Final = "networking.datumapis.com/allocations"  # on a Network: how
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Holder:
+class SubnetHolder:
     """Whose an entry is: a claim in a namespace of a cell."""
 
     cell: str
@@ -32,12 +32,12 @@ class Holder:
     claim: str
 
 
-def holder(entry: Subnet) -> Holder:
+def holder(entry: Subnet) -> SubnetHolder:
     """Whose an entry is."""
     meta = entry.metadata
     cell = meta.labels.get(labels.SOURCE_CLUSTER, "")
     namespace = meta.labels.get(labels.INSTANCE_NAMESPACE, "")
-    return Holder(cell, namespace, meta.name.removesuffix(f".{cell}"))
+    return SubnetHolder(cell, namespace, meta.name.removesuffix(f".{cell}"))
 
 
 def entry_name(cell: str, claim: str) -> str:

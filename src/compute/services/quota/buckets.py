@@ -15,8 +15,8 @@ from compute.api.quota import AllowanceBucket, AllowanceBucketSpec, AllowanceBuc
 from compute.api.resource_manager import Project
 from compute.decide import budget
 from compute.services.quota import lookups
-from compute.services.quota.context import Desk
-from compute.services.quota.ledger import Book, Entry
+from compute.services.quota.context import BudgetContext
+from compute.services.quota.ledger import ClaimEntry, ClaimLedger
 from kubekit.api.meta import ObjectMeta
 from kubekit.runtime.clusters import Cluster
 
@@ -31,7 +31,7 @@ class Buckets:
         self._written: dict[str, datetime] = {}
 
     async def keep(
-        self, desk: Desk, granted: Sequence[Entry], registered: Iterable[str]
+        self, desk: BudgetContext, granted: Sequence[ClaimEntry], registered: Iterable[str]
     ) -> timedelta | None:
         """Bring the buckets of a project to what the book says, and to what was just granted.
 
@@ -62,7 +62,7 @@ class Buckets:
 
 
 def _statuses(
-    desk: Desk, granted: Sequence[Entry], registered: Iterable[str]
+    desk: BudgetContext, granted: Sequence[ClaimEntry], registered: Iterable[str]
 ) -> dict[str, AllowanceBucketStatus]:
     """The accounts as they should read, by type."""
     grants = lookups.grants_of(desk.core, desk.name)
@@ -85,7 +85,9 @@ def _statuses(
     return statuses
 
 
-def _with(book: Book, granted: Sequence[Entry]) -> tuple[Mapping[str, int], Mapping[str, int]]:
+def _with(
+    book: ClaimLedger, granted: Sequence[ClaimEntry]
+) -> tuple[Mapping[str, int], Mapping[str, int]]:
     """What is used and by how many, with those that the book does not show as granted yet."""
     used, holders = dict(book.used), dict(book.holders)
     for entry in granted:
@@ -105,7 +107,7 @@ def _says(bucket: AllowanceBucket | None, wanted: AllowanceBucketStatus) -> bool
     return said == wanted and bucket.status.last_reconciliation is not None
 
 
-async def _create(desk: Desk, resource_type: str) -> AllowanceBucket:
+async def _create(desk: BudgetContext, resource_type: str) -> AllowanceBucket:
     project = desk.project.metadata.name
     name = names.bucket(resource_type, budget.CONSUMER, project)
     consumer = ObjectRef(api_group=resource_manager.GROUP, kind=Project.RESOURCE.kind, name=project)

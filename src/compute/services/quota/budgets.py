@@ -17,9 +17,9 @@ from compute.decide.budget import Ledger
 from compute.services.planes import PLATFORM, ServicePlanes
 from compute.services.quota import lookups
 from compute.services.quota.buckets import Buckets
-from compute.services.quota.context import Desk, Rules, digest
+from compute.services.quota.context import BudgetContext, Rules, digest
 from compute.services.quota.leaks import Leaks
-from compute.services.quota.ledger import Books, Entry
+from compute.services.quota.ledger import ClaimEntry, ClaimLedgers
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.environment import Environment
 from kubekit.runtime.requests import DONE, Request, Result
@@ -30,11 +30,11 @@ _PATIENCE: Final = timedelta(seconds=5)  # until another keeper's promises are k
 _BEHIND: Final = timedelta(seconds=1)
 
 
-class Keeper:
+class BudgetKeeper:
     """Answers the claims of a project, and keeps its buckets. A request names its cluster."""
 
     def __init__(
-        self, planes: ServicePlanes, books: Books, leaks: Leaks, environment: Environment
+        self, planes: ServicePlanes, books: ClaimLedgers, leaks: Leaks, environment: Environment
     ) -> None:
         self._planes = planes
         self._books = books
@@ -59,7 +59,7 @@ class Keeper:
             return Result(requeue_after=pause)
         return await self._serve(desk)
 
-    def _desk(self, request: Request) -> Desk | None:
+    def _desk(self, request: Request) -> BudgetContext | None:
         """What there is to work on; None for a project that nobody knows of any more."""
         core = self._planes.core.sole()
         project = core.informers.of(Project).cache.get("", request.cluster)
@@ -71,9 +71,9 @@ class Keeper:
         ledger = Ledger.read(kept.data if kept else {}, project.metadata.uid)
         cluster = self._planes.projects.get(request.cluster)
         book, now = self._books.of(request.cluster), self._environment.now()
-        return Desk(project, cluster, core, book, kept, ledger, now)
+        return BudgetContext(project, cluster, core, book, kept, ledger, now)
 
-    async def _keep_promises(self, desk: Desk, owed: Sequence[Entry]) -> Result:
+    async def _keep_promises(self, desk: BudgetContext, owed: Sequence[ClaimEntry]) -> Result:
         """Tell those who were promised something and were not told.
 
         Another keeper is about to do so, and is given the time. Nothing new is promised meanwhile.
@@ -84,7 +84,7 @@ class Keeper:
         told = await desk.grant(owed)
         return Result(requeue_after=_PACE if told else _BEHIND)
 
-    async def _serve(self, desk: Desk) -> Result:
+    async def _serve(self, desk: BudgetContext) -> Result:
         """One batch: those whose turn it is get theirs, the others who are new are told no."""
         limit, registered = desk.limits(), desk.registered()
         left = budget.left(limit, desk.book.used)
@@ -113,8 +113,8 @@ class Keeper:
 
     async def _turn_down(
         self,
-        desk: Desk,
-        entry: Entry,
+        desk: BudgetContext,
+        entry: ClaimEntry,
         sums: tuple[Mapping[str, int], Mapping[str, int]],
         registered: dict[str, ResourceRegistration],
     ) -> bool:
@@ -124,7 +124,9 @@ class Keeper:
             return await desk.tell(entry, lambda claim: budget.refused(claim, faults, desk.now))
         return await desk.tell(entry, lambda claim: budget.denied(claim, *sums, desk.now))
 
-    async def _judge_again(self, desk: Desk, registered: dict[str, ResourceRegistration]) -> None:
+    async def _judge_again(
+        self, desk: BudgetContext, registered: dict[str, ResourceRegistration]
+    ) -> None:
         """Reopen the claims that were refused by rules which are no more."""
         rules = digest(registered)
         if self._rules.get(desk.name) == rules:
@@ -140,13 +142,16 @@ class Keeper:
         self._buckets.forget(project)
 
 
-def _entries(desk: Desk, keys: Iterable[tuple[str, str]]) -> Iterator[Entry]:
+def _entries(desk: BudgetContext, keys: Iterable[tuple[str, str]]) -> Iterator[ClaimEntry]:
     return (entry for key in keys if (entry := desk.book.get(key)))
 
 
 def _turned_down(
-    desk: Desk, chosen: Sequence[Entry], valid: Sequence[Entry], rest: Mapping[str, int]
-) -> list[Entry]:
+    desk: BudgetContext,
+    chosen: Sequence[ClaimEntry],
+    valid: Sequence[ClaimEntry],
+    rest: Mapping[str, int],
+) -> list[ClaimEntry]:
     """Those to be told no: chosen against the rules, or new and too much for what is left.
 
     While batches are full those who wait may fit into the next one, so nobody is told no yet.
@@ -164,7 +169,7 @@ def _turned_down(
     return [*against, *islice(lacking, MOST)]
 
 
-def _less(left: Mapping[str, int], entries: Iterable[Entry]) -> dict[str, int]:
+def _less(left: Mapping[str, int], entries: Iterable[ClaimEntry]) -> dict[str, int]:
     """What is left once these have theirs."""
     rest = dict(left)
     for entry in entries:

@@ -16,7 +16,7 @@ from compute.api.resource_manager import Project
 from compute.decide import budget
 from compute.decide.budget import Ledger, Reservation
 from compute.services.quota import lookups
-from compute.services.quota.ledger import Book, Entry
+from compute.services.quota.ledger import ClaimEntry, ClaimLedger
 from kubekit.api.errors import Conflict, NotFound
 from kubekit.api.fields import FieldError
 from kubekit.api.kinds.core import ConfigMap
@@ -29,13 +29,13 @@ Rules = tuple[tuple[str, str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class BudgetContext:
     """A project, its plane, the core plane, its book and its ledger, at the moment of ``now``."""
 
     project: Project
     cluster: Cluster
     core: Cluster
-    book: Book
+    book: ClaimLedger
     kept: ConfigMap | None  # the ledger as it is stored
     ledger: Ledger
     now: datetime
@@ -77,7 +77,7 @@ class Desk:
         newest = page.resource_version
         return int(newest) < self.ledger.revision and claims.seen(newest)
 
-    async def promise(self, entries: Sequence[Entry], holder: str) -> None:
+    async def promise(self, entries: Sequence[ClaimEntry], holder: str) -> None:
         """Write down who is to be granted what, unless somebody else wrote since it was read."""
         seen = [entry for each in self.ledger.reserved if (entry := self._known(each))]
         ledger = Ledger(
@@ -96,26 +96,28 @@ class Desk:
         wanted = msgspec.structs.replace(self.kept, metadata=owned, data=ledger.data())
         await self.core.client.patch(self.kept, wanted)
 
-    def claim(self, entry: Entry) -> ResourceClaim | None:
+    def claim(self, entry: ClaimEntry) -> ResourceClaim | None:
         """The claim of an entry, if it still is that very claim and asks for the same."""
         claim = self.cluster.informers.of(ResourceClaim).cache.get(*entry.key)
         if claim is None or claim.metadata.uid != entry.uid:
             return None
         return claim if budget.need_of(claim.spec.requests) == entry.need else None
 
-    def faults(self, entry: Entry, registered: dict[str, ResourceRegistration]) -> list[FieldError]:
+    def faults(
+        self, entry: ClaimEntry, registered: dict[str, ResourceRegistration]
+    ) -> list[FieldError]:
         """Why the claim may not be granted."""
         claim = self.claim(entry)
         return list(budget.faults(claim, self.name, registered)) if claim else []
 
-    async def grant(self, entries: Sequence[Entry]) -> bool:
+    async def grant(self, entries: Sequence[ClaimEntry]) -> bool:
         """Tell each that it has what it asked for, unless it went or has it already.
 
         Whether anybody was told. If not, the book is behind.
         """
         return any(await together(self._granted, entries))
 
-    async def tell(self, entry: Entry, answer: Answer) -> bool:
+    async def tell(self, entry: ClaimEntry, answer: Answer) -> bool:
         """Whether a claim was answered. One that moved on meanwhile will be heard of again."""
         claim = self.claim(entry)
         if claim is None:
@@ -127,13 +129,13 @@ class Desk:
             return False
         return True
 
-    async def _granted(self, entry: Entry) -> bool:
+    async def _granted(self, entry: ClaimEntry) -> bool:
         now = self.book.get(entry.key)
         if now is None or not now.waits:
             return False
         return await self.tell(entry, lambda claim: budget.granted(claim, self.name, self.now))
 
-    def _known(self, promise: Reservation) -> Entry | None:
+    def _known(self, promise: Reservation) -> ClaimEntry | None:
         entry = self.book.get((promise.namespace, promise.name))
         return entry if entry is not None and entry.uid == promise.uid else None
 
@@ -146,6 +148,6 @@ def digest(registered: dict[str, ResourceRegistration]) -> Rules:
     )
 
 
-def _reservation(entry: Entry) -> Reservation:
+def _reservation(entry: ClaimEntry) -> Reservation:
     namespace, name = entry.key
     return Reservation(namespace=namespace, name=name, uid=entry.uid, need=entry.need)

@@ -14,7 +14,7 @@ from prometheus_client.registry import Collector
 from compute.api.karmada import MemberCluster as Member
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
-from compute.services.quota.ledger import Book, Key
+from compute.services.quota.ledger import ClaimLedger, Key
 from kubekit.api.errors import ApiError
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.reporting.events import Recorder
@@ -40,7 +40,7 @@ class Leaks(Collector):
             family.add_metric(place, count)
         yield family
 
-    async def look(self, project: Cluster, book: Book) -> None:
+    async def look(self, project: Cluster, book: ClaimLedger) -> None:
         """Compare the cells that made claims with those that there are."""
         counts: dict[tuple[str, str], int] = {
             (project.name, cell): len(book.cells.get(cell, {}))

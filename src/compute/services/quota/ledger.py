@@ -45,7 +45,7 @@ _WAITING: Final = (Standing.UNHEARD, Standing.DENIED)
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class ClaimEntry:
     """One claim. ``need`` is what it has once it is granted, and what it asks for until then."""
 
     uid: str
@@ -64,7 +64,7 @@ class Entry:
         return self.standing in _WAITING
 
 
-class Book:
+class ClaimLedger:
     """The claims of one project: what is used, who waits, and who was never answered."""
 
     def __init__(self) -> None:
@@ -73,7 +73,7 @@ class Book:
         self.unheard: dict[Key, None] = {}
         self.refused: dict[Key, None] = {}
         self.cells: dict[str, dict[Key, None]] = {}  # by the cell that made them
-        self._entries: dict[Key, Entry] = {}
+        self._entries: dict[Key, ClaimEntry] = {}
         self._lines: dict[Need, list[QueuePosition]] = {}
 
     def heard(self, changed: Changed[ResourceClaim]) -> None:
@@ -86,7 +86,7 @@ class Book:
             self._entries[after.key] = after
             self._put_in(after)
 
-    def get(self, key: Key) -> Entry | None:
+    def get(self, key: Key) -> ClaimEntry | None:
         return self._entries.get(key)
 
     def lines(self) -> Iterator[ClaimQueue]:
@@ -98,7 +98,7 @@ class Book:
         asked = {kind: None for need in self._lines for kind, _ in need}
         return list(dict.fromkeys(self.used) | asked)
 
-    def owed(self, reserved: tuple[Reservation, ...]) -> list[Entry]:
+    def owed(self, reserved: tuple[Reservation, ...]) -> list[ClaimEntry]:
         """Those that were promised something and do not have it.
 
         A claim that went, or asks for something else now, was promised nothing: the grant was
@@ -113,7 +113,7 @@ class Book:
             and (entry.uid, entry.need) == (promise.uid, promise.need)
         ]
 
-    def _put_in(self, entry: Entry) -> None:
+    def _put_in(self, entry: ClaimEntry) -> None:
         if entry.cell:
             self.cells.setdefault(entry.cell, {})[entry.key] = None
         if entry.standing is Standing.GRANTED:
@@ -125,7 +125,7 @@ class Book:
         if entry.waits:
             insort(self._lines.setdefault(entry.need, []), entry.place)
 
-    def _take_out(self, entry: Entry) -> None:
+    def _take_out(self, entry: ClaimEntry) -> None:
         if entry.cell:
             _drop(self.cells, entry.cell, entry.key)
         if entry.standing is Standing.GRANTED:
@@ -144,22 +144,22 @@ class Book:
             _add(self.holders, kind, sign)
 
 
-class Books:
+class ClaimLedgers:
     """The book of each project that is engaged."""
 
     def __init__(self) -> None:
-        self._books: dict[ClusterName, Book] = {}
+        self._books: dict[ClusterName, ClaimLedger] = {}
 
     def engage(self, cluster: Cluster) -> None:
         """Begin a book, with all that is known already."""
-        book = self._books[cluster.name] = Book()
+        book = self._books[cluster.name] = ClaimLedger()
         cluster.informers.of(ResourceClaim).listen(book.heard)
 
     def disengage(self, cluster: Cluster) -> None:
         """Close a book; its informer ends with its cluster."""
         del self._books[cluster.name]
 
-    def of(self, project: ClusterName) -> Book:
+    def of(self, project: ClusterName) -> ClaimLedger:
         """The book of a project. A pass for one that has gone ends here, quietly."""
         book = self._books.get(project)
         if book is None:
@@ -167,11 +167,11 @@ class Books:
         return book
 
 
-def entry_of(claim: ResourceClaim) -> Entry:
+def entry_of(claim: ResourceClaim) -> ClaimEntry:
     """A claim as the book keeps it."""
     meta = claim.metadata
     standing = _standing(claim)
-    return Entry(
+    return ClaimEntry(
         uid=meta.uid,
         version=int(meta.resource_version) if meta.resource_version.isdecimal() else 0,
         place=QueuePosition(

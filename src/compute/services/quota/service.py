@@ -8,10 +8,10 @@ from compute.api.quota import AllowanceBucket, ResourceClaim, ResourceGrant, Res
 from compute.api.resource_manager import Project
 from compute.services.planes import PLATFORM, ServicePlanes
 from compute.services.quota import lookups
-from compute.services.quota.budgets import Keeper
+from compute.services.quota.budgets import BudgetKeeper
 from compute.services.quota.grants import FIRST_GRANT, FirstGrants, Grants
 from compute.services.quota.leaks import Leaks
-from compute.services.quota.ledger import Books
+from compute.services.quota.ledger import ClaimLedgers
 from compute.services.quota.registrations import Foundation, Registrations
 from kubekit.api.kinds.core import ConfigMap, Namespace
 from kubekit.api.meta import Object
@@ -68,11 +68,11 @@ def controllers(
 
 
 def _keeper(planes: ServicePlanes, kit: Kit) -> Controller:
-    books = Books()
+    books = ClaimLedgers()
     planes.projects.join(books)
     leaks = Leaks(planes.hub, kit.recorder(_KEEPER))
     kit.metrics.registry.register(leaks)
-    keeper = Keeper(planes, books, leaks, kit.environment)
+    keeper = BudgetKeeper(planes, books, leaks, kit.environment)
     sources = [
         mapped(ResourceClaim, planes.projects, _claims_project),
         mapped(Project, planes.core, _own_project),

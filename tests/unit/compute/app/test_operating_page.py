@@ -57,4 +57,4 @@ def test_defaults_of_machines_are_those_on_the_page():
     written = {
         key: value.strip().strip("`") for key, value in told.items() if value.strip() != "none"
     }
-    assert machines.parse(written) == machines.Settings()
+    assert machines.parse(written) == machines.MachineSettings()

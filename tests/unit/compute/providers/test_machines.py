@@ -28,7 +28,7 @@ from compute.providers.machines import (
     placed,
     takes_back,
 )
-from compute.providers.settings import Settings
+from compute.providers.settings import MachineSettings
 from tests.support.compute.builders import NOW, condition, instance
 
 MADE = Machine("node-1", NOW)
@@ -83,7 +83,7 @@ def test_without_its_notes_there_is_no_machine(annotations):
 
 def test_machines_are_spread_over_nodes():
     """Which node it is depends on the Instance; all nodes are used."""
-    nodes = [placed(instance(number), Settings(nodes=3), NOW) for number in range(50)]
+    nodes = [placed(instance(number), MachineSettings(nodes=3), NOW) for number in range(50)]
 
     assert {each.node for each in nodes if each} == {"node-0", "node-1", "node-2"}
 
@@ -91,13 +91,13 @@ def test_machines_are_spread_over_nodes():
 def test_no_machine_is_placed_on_a_lost_node():
     """The next one takes it; when all are lost, none does."""
     for number in range(20):
-        assert placed(instance(number), Settings(nodes=2, lost=("node-0",)), NOW) == MADE
-    assert placed(instance(), Settings(lost=("*",)), NOW) is None
+        assert placed(instance(number), MachineSettings(nodes=2, lost=("node-0",)), NOW) == MADE
+    assert placed(instance(), MachineSettings(lost=("*",)), NOW) is None
 
 
 def test_a_machine_boots_in_its_time():
     """Until then it tells how long it still takes."""
-    slow = Settings(start=Delay(10, 10))
+    slow = MachineSettings(start=Delay(10, 10))
 
     early = judged(instance(), MADE, slow, after(4))
 
@@ -107,7 +107,7 @@ def test_a_machine_boots_in_its_time():
 
 def test_failing_to_boot_takes_longer_each_time():
     """The pauses double up to a limit, and after very many attempts nobody waits any more."""
-    never = Settings(boot_failures=1.0, retry=4.0)
+    never = MachineSettings(boot_failures=1.0, retry=4.0)
     waits = [judged(instance(), MADE, never, after(passed)).again for passed in (0, 4, 12, 28)]
 
     assert waits == [4, 8, 16, 32]
@@ -117,7 +117,7 @@ def test_failing_to_boot_takes_longer_each_time():
 
 def test_some_machines_boot_at_the_second_attempt():
     """At a rate of a half, about half of them do at once, and all do in the end."""
-    risky = Settings(boot_failures=0.5, retry=1.0)
+    risky = MachineSettings(boot_failures=0.5, retry=1.0)
     at_once = [
         judged(instance(number), MADE, risky, NOW).available.status == "True"
         for number in range(200)
@@ -132,10 +132,10 @@ def test_some_machines_boot_at_the_second_attempt():
 
 def test_the_images_of_disks_count_too():
     """A machine whose disk has no image to be filled from cannot start."""
-    told = judged(vm("datumcloud/does-not-exist"), MADE, Settings(), NOW)
+    told = judged(vm("datumcloud/does-not-exist"), MADE, MachineSettings(), NOW)
 
     assert told.available.reason == "ImageUnavailable"
-    assert judged(vm("datumcloud/ubuntu"), MADE, Settings(), NOW).available.status == "True"
+    assert judged(vm("datumcloud/ubuntu"), MADE, MachineSettings(), NOW).available.status == "True"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_a_machine_that_was_up_does_not_boot_again(programmed, node, up, since):
         condition("Programmed", programmed, "Programmed", f"The machine is set up on {node}"),
         condition("Available", since=after(since)),
     )
-    slow = Settings(start=Delay(600, 600))
+    slow = MachineSettings(start=Delay(600, 600))
     made = Machine("node-1", NOW + timedelta(microseconds=7))
 
     verdict = judged(instance(conditions=said), made, slow, after(60))
@@ -164,12 +164,12 @@ def test_a_machine_that_was_up_does_not_boot_again(programmed, node, up, since):
 @pytest.mark.parametrize(
     ("settings", "before", "after_that"),
     [
-        (Settings(), Settings(start=Delay(10, 10)), False),
-        (Settings(), Settings(), False),
-        (Settings(crashes=1.0), Settings(), True),
-        (Settings(), Settings(crashes=1.0), True),
-        (Settings(lost=("*",)), Settings(), True),
-        (Settings(boot_failures=1.0), Settings(start=Delay(10, 10)), True),
+        (MachineSettings(), MachineSettings(start=Delay(10, 10)), False),
+        (MachineSettings(), MachineSettings(), False),
+        (MachineSettings(crashes=1.0), MachineSettings(), True),
+        (MachineSettings(), MachineSettings(crashes=1.0), True),
+        (MachineSettings(lost=("*",)), MachineSettings(), True),
+        (MachineSettings(boot_failures=1.0), MachineSettings(start=Delay(10, 10)), True),
     ],
     ids=["comes up", "the same", "crashes", "recovers", "is lost", "does not boot"],
 )
@@ -189,6 +189,6 @@ def test_what_takes_back_what_was_said(settings, before, after_that):
 
 def test_to_move_a_machine_takes_it_from_where_it_is():
     """Also when that is all it says."""
-    lost = Settings(lost=("node-1",), recovery=0.0)
+    lost = MachineSettings(lost=("node-1",), recovery=0.0)
 
     assert takes_back(instance(), judged(instance(), MADE, lost, NOW))

@@ -3,12 +3,12 @@
 import pytest
 
 from compute.providers.delays import Delay
-from compute.providers.settings import Fault, Settings, parse
+from compute.providers.settings import MachineSettings, SettingsFault, parse
 
 
 def test_nothing_set_is_the_default():
     """Machines start at once, and only telling images fail."""
-    assert parse({}) == Settings()
+    assert parse({}) == MachineSettings()
 
 
 def test_everything_can_be_set():
@@ -27,7 +27,7 @@ def test_everything_can_be_set():
         "recoverySeconds": "9",
     }
 
-    assert parse(asked) == Settings(
+    assert parse(asked) == MachineSettings(
         start=Delay(1, 2),
         stop=Delay(mean=3),
         boot_failures=0.5,
@@ -46,7 +46,7 @@ def test_everything_can_be_set():
 def test_there_is_at_least_one_node(text):
     """And no more than anybody could mean."""
     assert parse({"nodes": text}) == [
-        Fault("nodes", f"{text!r} is no whole number from 1 to 10000")
+        SettingsFault("nodes", f"{text!r} is no whole number from 1 to 10000")
     ]
 
 
@@ -71,7 +71,7 @@ def test_every_mistake_is_told():
 )
 def test_which_machines_a_lost_node_takes_along(entry, expected):
     """All of its machines, or those that a pattern names."""
-    lost = Settings(lost=(entry,))
+    lost = MachineSettings(lost=(entry,))
     machines = [("node-1", "web-0"), ("node-1", "db-0"), ("node-2", "web-1")]
 
     assert [lost.is_lost(*each) for each in machines] == expected

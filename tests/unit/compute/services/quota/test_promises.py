@@ -11,8 +11,8 @@ from compute.api.resource_manager import Project
 from compute.app.links import Link, through
 from compute.decide.budget import Ledger, Reservation, need_of
 from compute.services.quota import lookups, service
-from compute.services.quota.context import Desk
-from compute.services.quota.ledger import Book, entry_of
+from compute.services.quota.context import BudgetContext
+from compute.services.quota.ledger import ClaimLedger, entry_of
 from kubekit.api.kinds.core import ConfigMap, Namespace
 from kubekit.api.meta import ObjectMeta
 from kubekit.runtime.requests import cluster_name
@@ -205,8 +205,10 @@ def test_an_answer_is_for_the_very_claim_that_was_looked_at(tmp_path):
         made = await stage.client("shop").create(claim())
         shop, core = stage.role("projects").sole(), stage.role("core").sole()
         await shop.informers.of(ResourceClaim).wait_synced()
-        owner, book = await stage.client("core").create(project()), Book()
-        desk = Desk(owner, shop, core, book, None, Ledger(project="uid"), stage.environment.now())
+        owner, book = await stage.client("core").create(project()), ClaimLedger()
+        desk = BudgetContext(
+            owner, shop, core, book, None, Ledger(project="uid"), stage.environment.now()
+        )
         entry = entry_of(made)
         before = len(stage.writes)
         for other in (

@@ -8,7 +8,7 @@ from compute.api.karmada import MemberCluster as Member
 from compute.api.quota import ResourceClaim, ResourceRegistration, ResourceRequest
 from compute.app.links import Link, through
 from compute.services.quota.admission import ClaimAdmission
-from compute.services.quota.ledger import Books
+from compute.services.quota.ledger import ClaimLedgers
 from compute.services.quota.registrations import REGISTRATIONS
 from kubekit.api.errors import Invalid
 from kubekit.api.kinds.events import Event
@@ -191,4 +191,4 @@ def test_claims_that_go_while_they_are_answered_are_let_go(tmp_path):
 def test_the_book_of_a_project_that_is_not_engaged_is_nobodys():
     """A pass for a project that has gone ends there."""
     with pytest.raises(NotEngaged):
-        Books().of(cluster_name("shop"))
+        ClaimLedgers().of(cluster_name("shop"))
