@@ -1,1 +1,45 @@
-"""The types of the Kubernetes API, and the rules by which they are read, checked and selected."""
+"""The types of the Kubernetes API, and the rules by which they are read, checked and selected.
+
+Nothing here does I/O, reads a clock or keeps a log. The kinds of Kubernetes itself are in `kinds`,
+selectors in `selectors`, the validation of structural schemas in `structural`.
+
+    Object                 the base class of every kind: apiVersion, kind, metadata
+    ObjectMeta             name, namespace, uid, labels, owners and so on
+    Condition              one entry of ``status.conditions``
+    OwnerReference         the object whose deletion deletes this one
+    Resource               group, version, plural, scope and columns of a kind
+    Wire, Rule             the base class of all structs, and the schema rules of a field
+    register, decode       make a class known by its kind, and read a document as its class
+    Quantity               amounts such as ``500m`` or ``2Gi``
+    ApiError               the base class of every refusal; the others are in `errors`
+    Status                 a refusal as the API sends it
+    FieldError             what is wrong with one field
+    crd                    the CustomResourceDefinition of a class
+"""
+
+from kubekit.api.crd_generation import crd
+from kubekit.api.errors import ApiError
+from kubekit.api.fields import FieldError
+from kubekit.api.meta import Condition, Object, ObjectMeta, OwnerReference
+from kubekit.api.quantity import Quantity
+from kubekit.api.resource import Resource
+from kubekit.api.scheme import decode, register
+from kubekit.api.status import Status
+from kubekit.api.wire import Rule, Wire
+
+__all__ = [
+    "ApiError",
+    "Condition",
+    "FieldError",
+    "Object",
+    "ObjectMeta",
+    "OwnerReference",
+    "Quantity",
+    "Resource",
+    "Rule",
+    "Status",
+    "Wire",
+    "crd",
+    "decode",
+    "register",
+]

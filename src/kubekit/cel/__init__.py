@@ -1,15 +1,26 @@
-"""The Common Expression Language, as Kubernetes' rules and conditions use it.
+"""The Common Expression Language, as the validation rules and match conditions of Kubernetes use it.
 
     program = compile_expression("self.replicas <= 5", environment)
     program.evaluate({"self": document}, Budget())
 
-An expression goes through the modules in this order: `lexer`, `parser` (with `macros`), `checker`
-(with `unification`), `validators`, `planning` (with `steps` and `folds`), `programs`. What it can
-call is in `libraries`. `costs` says what calls cost when they are made and `estimates` what an
-expression may cost at most.
+    compile_expression  parses, checks and plans an expression; the result is a `Program`
+    Program             a compiled expression, which may be shared
+    ProgramError        a constant part of an expression cannot be computed
+    Environment         what an expression may call and name
+    KUBERNETES          the environment of every expression of Kubernetes
+    Budget              the cost that the expressions of one request may have
+    REQUEST_LIMIT, CALL_LIMIT, CONDITION_LIMIT
+                        that cost for one request, one expression, the conditions of one webhook
+    CelError            the base class of `CompileError`, `EvaluationError` and `CostExceeded`
+    condition, holds    compile the match condition of a webhook, and evaluate it
+    rules_of, Rules     the rules of a schema, which judge documents
+    unchecked           the error for a document that is too malformed for its rules to run
+    definition_errors   what is wrong with the rules of a schema
 
-For schemas `declared` makes types of them, `rules` applies what they say to documents and
-`definitions` judges whether they may say it.
+An expression goes through `syntax` (lexer, parser, macros), `checking` (checker, validators),
+`evaluation` (planning, steps, folds) and `programs`. What it can call is in `libraries`.
+`costs.call_costs` has the cost of a call, `costs.estimates` the most that an expression may cost.
+`schema_types` makes types of schemas, and `schemas` applies and judges their rules.
 """
 
 from kubekit.cel.conditions import CONDITION_LIMIT, condition, holds

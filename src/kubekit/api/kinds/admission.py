@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal
 import msgspec
 
 from kubekit.api.kinds.authentication import UserInfo
+from kubekit.api.kinds.webhook_clients import WebhookClientConfig
 from kubekit.api.meta import LabelSelector, Object
 from kubekit.api.resource import AGE, Resource
 from kubekit.api.status import StatusDetails
@@ -24,30 +25,6 @@ _CATEGORIES: Final = ("api-extensions",)
 # for a list that is empty.
 _Texts = Annotated[tuple[str, ...], Rule(list_type="atomic", nullable=True)]
 _BY_NAME: Final = list_map("name").over(Rule(nullable=True))
-
-
-class ServiceReference(Wire, frozen=True, kw_only=True):
-    """A Service, and the path below which it takes reviews."""
-
-    name: str = ""
-    """The name of the Service."""
-    namespace: str = ""
-    """The namespace of the Service."""
-    path: str | None = None
-    """The path that reviews are sent to."""
-    port: Int32 | None = None
-    """The port of the Service; 443 when not said."""
-
-
-class WebhookClientConfig(Wire, frozen=True, kw_only=True):
-    """Where a webhook is: a URL or a Service, and whom to trust there."""
-
-    url: str | None = None
-    """Where reviews are sent to, such as https://example.com/validate."""
-    service: ServiceReference | None = None
-    """The Service that takes reviews, if there is no URL."""
-    ca_bundle: str = ""
-    """The certificates that the server is checked with, as PEM in base64; empty for the system's."""
 
 
 class RuleWithOperations(Wire, frozen=True, kw_only=True):

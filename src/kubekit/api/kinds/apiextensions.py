@@ -9,9 +9,10 @@ from typing import Annotated, Any, ClassVar, Literal
 import msgspec
 
 from kubekit.api.kinds.core import CoreCondition
+from kubekit.api.kinds.webhook_clients import WebhookClientConfig
 from kubekit.api.meta import Object
 from kubekit.api.resource import AGE, Resource
-from kubekit.api.wire import ATOMIC_LIST, Int32, Rule, Wire, always, list_map
+from kubekit.api.wire import ATOMIC_LIST, Int32, Wire, always, list_map
 
 _Texts = Annotated[tuple[str, ...], ATOMIC_LIST]
 
@@ -105,30 +106,6 @@ class CrdVersion(Wire, frozen=True, kw_only=True):
     """What is shown of an object in a table; its age if nothing is said."""
     selectable_fields: Annotated[tuple[SelectableField, ...], ATOMIC_LIST] = ()
     """The fields that lists may be narrowed by, at most eight."""
-
-
-class ServiceReference(Wire, frozen=True, kw_only=True):
-    """A port and path of a Service."""
-
-    namespace: str = ""
-    """The namespace of the Service."""
-    name: str = ""
-    """The name of the Service."""
-    path: str | None = None
-    """The path to call."""
-    port: Annotated[int | None, Rule(format="int32")] = None
-    """The port to call; 443 if it is left out."""
-
-
-class WebhookClientConfig(Wire, frozen=True, kw_only=True):
-    """How to reach a webhook: by URL or by Service. ``ca_bundle`` is base64."""
-
-    url: str | None = None
-    """The address of the webhook."""
-    service: ServiceReference | None = None
-    """The Service that is the webhook."""
-    ca_bundle: str = ""
-    """The certificates that its certificate is checked with, in base64."""
 
 
 class WebhookConversion(Wire, frozen=True, kw_only=True):

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kubekit.api.kinds.admission import ServiceReference
+from kubekit.api.kinds.webhook_clients import ServiceReference
 
 Resolve = Callable[[ServiceReference], str | None]
 """Where a Service is: the beginning of a URL, such as https://127.0.0.1:8443."""

@@ -9,10 +9,10 @@ from kubekit.api.kinds.admission import (
     MutatingWebhook,
     MutatingWebhookConfiguration,
     RuleWithOperations,
-    ServiceReference,
     ValidatingWebhook,
     ValidatingWebhookConfiguration,
 )
+from kubekit.api.kinds.webhook_clients import ServiceReference
 from kubekit.api.meta import LabelSelector
 from kubekit.api.selectors import label_selectors
 from kubekit.api.selectors.label_selectors import Selector
