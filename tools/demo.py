@@ -19,8 +19,8 @@ from compute.api import annotations
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.app import logs
-from compute.app.running import Place
 from compute.app.system_environment import system
+from compute.app.world_folder import WorldFolder
 from compute.decide.conditions import find, is_true
 from kubekit.api import scheme, times
 from kubekit.api.errors import AlreadyExists, ApiError, Conflict
@@ -75,7 +75,7 @@ class World:
         self._data = data
 
     def is_up(self) -> bool:
-        return Place(self._data.resolve()).state() is not None
+        return WorldFolder(self._data.resolve()).state() is not None
 
     def client(self, context: str) -> HttpClient:
         environment = system()

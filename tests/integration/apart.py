@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from zlib import crc32
 
-from compute.app.planes import Home, Homes, folder
+from compute.app.planes import OpenPlanes, PlaneRef, folder
 from compute.app.sites import sites
 from compute.app.world import World
 from kubekit.plane.plane import DATABASE, Plane
@@ -35,9 +35,9 @@ class PlanesApart(Planes):
 
     def __init__(self, data: Path | None = None) -> None:
         super().__init__(data)
-        self._openings: Counter[Home] = Counter()
+        self._openings: Counter[PlaneRef] = Counter()
 
-    async def open(self, home: Home) -> Plane:
+    async def open(self, home: PlaneRef) -> Plane:
         self._openings[home] += 1
         around = environment(crc32(f"{home.context} {self._openings[home]}".encode()))
         if self._data is not None:
@@ -55,7 +55,7 @@ async def running_apart(
     cities: Sequence[str] = CITIES, planes: PlanesApart | None = None, kind: type[World] = World
 ) -> AsyncIterator[Watched]:
     """A world at work. Planes that are handed in can be opened again by the next one."""
-    homes = Homes(planes or PlanesApart())
+    homes = OpenPlanes(planes or PlanesApart())
     world = kind(homes, sites(cities), environment())
     watched = Watched(world=world)
     homes.join(watched)

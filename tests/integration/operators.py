@@ -8,7 +8,7 @@ from compute.api.instance_spec import NetworkInterface, NetworkRef
 from compute.api.karmada import MemberCluster
 from compute.api.networking import Network, NetworkIPAM, NetworkSpec, Subnet
 from compute.api.services import ServiceEntitlement, ServiceEntitlementSpec, ServiceRef
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from compute.app.world import PLATFORM, SYSTEM
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.kinds.events import Event
@@ -70,7 +70,7 @@ async def cut(world: Watched, cell: str, value: str = "true") -> None:
     hub = world.client("hub")
     cluster = await hub.get(MemberCluster, cell)
     await hub.patch(cluster, annotated(cluster, **{annotations.CUT: value}))
-    link = world.world.links[Home("cell", cell)]
+    link = world.world.links[PlaneRef("cell", cell)]
 
     async def is_so() -> bool:
         return link.is_cut is (value == "true")

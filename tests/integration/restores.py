@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from compute.api.compute import Instance
-from compute.app.links import Link, through
-from compute.app.planes import HUB, Home, Homes, folder
+from compute.app.links import Link, linked_client
+from compute.app.planes import HUB, OpenPlanes, PlaneRef, folder
 from compute.app.world import World
 from compute.decide.conditions import find
 from compute.providers.machines import STARTED
@@ -23,7 +23,7 @@ Machines = dict[str, tuple[object, ...]]
 class Copies:
     """A copy of the folder of a plane, and the way back to it."""
 
-    def __init__(self, data: Path, home: Home = HUB) -> None:
+    def __init__(self, data: Path, home: PlaneRef = HUB) -> None:
         self._present = folder(data, home)
         self._kept = data / "kept"
 
@@ -52,15 +52,15 @@ class Unled(World):
 class Replaceable(World):
     """A world whose planes may be closed and opened again while everybody works."""
 
-    def connect(self, part: str, home: Home, manager: str, links: Sequence[Link]) -> Client:
-        plane: Any = _Present(self.homes, home)
-        return through(plane, manager, *links)
+    def connect(self, part: str, home: PlaneRef, manager: str, links: Sequence[Link]) -> Client:
+        plane: Any = _Present(self.planes, home)
+        return linked_client(plane, manager, *links)
 
 
 class _Present:
     """Whichever plane a home has at the moment of asking."""
 
-    def __init__(self, homes: Homes, home: Home, *way: str) -> None:
+    def __init__(self, homes: OpenPlanes, home: PlaneRef, *way: str) -> None:
         self._homes, self._home, self._way = homes, home, way
 
     @property

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from compute.api.compute import Workload
-from compute.app.planes import CORE, HUB, Home
+from compute.app.planes import CORE, HUB, PlaneRef
 from kubekit.client.transport import Document
 from tests.integration.test_cells import cut
 from tests.integration.test_rollouts import restarted
@@ -116,7 +116,7 @@ def test_a_cell_that_is_cut_off_for_a_day_is_undisturbed_and_returns_quietly():
 @pytest.mark.parametrize(
     "away", [(HUB,), (SHOP,), (HUB, SHOP, CORE)], ids=["the hub", "the project", "all of them"]
 )
-def test_cells_without_the_rest_of_the_world_for_a_day_are_undisturbed(away: Sequence[Home]):
+def test_cells_without_the_rest_of_the_world_for_a_day_are_undisturbed(away: Sequence[PlaneRef]):
     """No Instance is restarted, replaced or removed, and nobody has anything to write afterwards."""
 
     async def story(world: Watched) -> None:

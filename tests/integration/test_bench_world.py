@@ -13,7 +13,7 @@ HOPS = ["created", "granted", "programmed", "ready", "copied", "projected", "all
 
 def measured(world: Watched, instances: int) -> Measured:
     journal = Journal()
-    world.world.homes.join(journal)
+    world.world.planes.join(journal)
     return Measured(
         journal=journal,
         passes=lambda: passes(world.world.metrics()),

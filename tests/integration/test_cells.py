@@ -5,7 +5,7 @@ import msgspec
 from compute.api import annotations
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.karmada import MemberCluster, Taint
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from kubekit.api.kinds.events import Event
 from tests.integration.worlds import (
     PROJECT,
@@ -19,7 +19,7 @@ from tests.integration.worlds import (
 )
 from tests.support.kubekit.runtime_builders import annotated
 
-DFW = Home("cell", "dfw")
+DFW = PlaneRef("cell", "dfw")
 
 
 async def cut(world: Watched, cell: str, value: str = "true") -> None:

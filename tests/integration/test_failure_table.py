@@ -17,8 +17,8 @@ import pytest
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.quota import ResourceClaim
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
-from compute.app.links import through
-from compute.app.planes import CORE, HUB, Home
+from compute.app.links import linked_client
+from compute.app.planes import CORE, HUB, PlaneRef
 from compute.decide.conditions import find
 from kubekit.api.errors import ApiError
 from kubekit.api.meta import Object, ObjectMeta
@@ -36,8 +36,8 @@ from tests.integration.worlds import (
 )
 from tests.support.kubekit.plane_worlds import environment
 
-SHOP = Home("project", PROJECT)
-CLOSING = Home("project", "closing")  # that is to be deleted
+SHOP = PlaneRef("project", PROJECT)
+CLOSING = PlaneRef("project", "closing")  # that is to be deleted
 NOW = environment().now
 AFTER = 150.0  # seconds in which what works has worked
 LOOKS = 120  # every five seconds
@@ -48,12 +48,12 @@ Act = Callable[[Watched], Awaitable[object]]
 Look = Callable[[Watched], Awaitable[bool]]
 
 
-def user(world: Watched, home: Home = SHOP) -> Client:
+def user(world: Watched, home: PlaneRef = SHOP) -> Client:
     """Somebody who cannot reach a plane that is down either."""
-    return through(world.world.homes[home], "kubectl", world.world.links[home])
+    return linked_client(world.world.planes[home], "kubectl", world.world.links[home])
 
 
-def cut(*homes: Home) -> tuple[Act, Act]:
+def cut(*homes: PlaneRef) -> tuple[Act, Act]:
     """Nobody reaches a plane; and again."""
 
     async def away(world: Watched) -> None:

@@ -10,7 +10,7 @@ import pytest
 
 from compute.api.compute import Workload
 from compute.api.karmada import MemberCluster
-from compute.app.planes import HUB, Home
+from compute.app.planes import HUB, PlaneRef
 from tests.integration.apart import PlanesApart, running_apart
 from tests.integration.restores import Copies, Replaceable, Unled, Watchman, machines
 from tests.integration.worlds import PROJECT, Watched, with_image, with_replicas, workload
@@ -206,10 +206,10 @@ def test_a_hub_that_is_put_back_while_everybody_works(tmp_path, kept):
                 copies.keep()
             await go_on(world)
             before, watchman = await machines(world, CELLS), Watchman(world, CELLS)
-            await world.world.homes.remove(HUB)
+            await world.world.planes.remove(HUB)
             copies.restore()
             await asyncio.sleep(5)
-            await world.world.homes.open(HUB)
+            await world.world.planes.open(HUB)
             await register(world)
             await asyncio.sleep(PATIENCE)
             await world.rest()
@@ -226,7 +226,7 @@ def test_a_restored_cell_comes_to_what_projects_say(tmp_path, kept):
     """What it lost is made again, what it should not have any more goes, and other cities do not notice."""
 
     async def tell() -> None:
-        planes, copies = PlanesApart(tmp_path), Copies(tmp_path, Home("cell", "dfw"))
+        planes, copies = PlanesApart(tmp_path), Copies(tmp_path, PlaneRef("cell", "dfw"))
         async with running_apart(CITIES, planes) as world:
             await begin(world)
             await leave(world)  # a cell cannot know of what was deleted since its copy was made

@@ -10,7 +10,7 @@ from compute.api import finalizers, names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.karmada import PropagationPolicy
 from compute.api.quota import ResourceClaim
-from compute.app.planes import HUB, Home
+from compute.app.planes import HUB, PlaneRef
 from kubekit.api.meta import Object, ObjectMeta
 from tests.integration.test_cells import cut
 from tests.integration.test_rollouts import restarted
@@ -24,7 +24,7 @@ from tests.integration.worlds import (
     workload,
 )
 
-SHOP = Home("project", PROJECT)
+SHOP = PlaneRef("project", PROJECT)
 HELD = "test.example/held"
 
 

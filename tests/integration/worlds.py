@@ -25,7 +25,7 @@ from compute.api.compute import Instance, Workload
 from compute.api.conditions import ConditionType
 from compute.api.quota import Allowance, GrantBucket, ResourceGrant
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
-from compute.app.planes import Home, Homes, Role, folder
+from compute.app.planes import OpenPlanes, PlaneRef, Role, folder
 from compute.app.sites import sites
 from compute.app.world import SYSTEM, World
 from compute.decide import joins
@@ -54,7 +54,7 @@ Story = Callable[["Watched"], Coroutine[Any, Any, None]]
 @cache
 def kinds(role: Role) -> Kinds:
     """The kinds of a role, made once."""
-    groups = {each["spec"]["group"] for each in Home(role, role).definitions}
+    groups = {each["spec"]["group"] for each in PlaneRef(role, role).definitions}
     return Kinds(
         tuple(
             kind
@@ -81,9 +81,9 @@ class Planes:
     def __init__(self, data: Path | None = None) -> None:
         self._data = data
         self._number = next(_numbers)
-        self._lives: Counter[Home] = Counter()
+        self._lives: Counter[PlaneRef] = Counter()
 
-    async def open(self, home: Home) -> Plane:
+    async def open(self, home: PlaneRef) -> Plane:
         # No two planes have a uid in common, nor has one that is made again under the same name.
         self._lives[home] += 1
         around = environment(crc32(f"{home.context} {self._lives[home]}".encode()))
@@ -96,7 +96,7 @@ class Planes:
             path.with_name(f"{path.name}.lock").unlink()  # it is held by its descriptor
         return await Plane.on(store, kinds(home.role), around)
 
-    async def destroy(self, home: Home) -> None:
+    async def destroy(self, home: PlaneRef) -> None:
         return
 
 
@@ -106,10 +106,10 @@ class Watched(Observer):
 
     world: World = field(kw_only=True)
 
-    def opened(self, home: Home, plane: Plane) -> None:
+    def opened(self, home: PlaneRef, plane: Plane) -> None:
         self.observe(home.name, plane)
 
-    def closing(self, home: Home, plane: Plane) -> None:
+    def closing(self, home: PlaneRef, plane: Plane) -> None:
         self.planes.pop(home.name, None)
 
     @property
@@ -222,7 +222,7 @@ async def running(
     cities: Sequence[str] = CITIES, data: Path | None = None
 ) -> AsyncIterator[Watched]:
     """A world at work."""
-    homes = Homes(Planes(data))
+    homes = OpenPlanes(Planes(data))
     world = World(homes, sites(cities), environment())
     watched = Watched(world=world)
     homes.join(watched)

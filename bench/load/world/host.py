@@ -22,9 +22,9 @@ from bench.load.world.passes import passes
 from bench.load.world.phases import Measured
 from bench.load.world.profiling import recorded
 from compute.app import logs
-from compute.app.hosting import Hosted, hosted
-from compute.app.planes import CORE, Home
+from compute.app.planes import CORE, PlaneRef
 from compute.app.sites import sites
+from compute.app.world_server import ServedWorld, hosted
 from kubekit.plane.local import LocalClient
 
 _PROJECT: Final = "bench"
@@ -50,9 +50,9 @@ async def main(task: Task) -> Found:
 
 
 def _plan(
-    host: Hosted, world: Measured, task: Task
+    host: ServedWorld, world: Measured, task: Task
 ) -> dict[str, Callable[[], Coroutine[Any, Any, object]]]:
-    project = host.world.homes[Home("project", _PROJECT)]
+    project = host.world.planes[PlaneRef("project", _PROJECT)]
     cells = world.cells.values()
     return {
         "growing": lambda: phases.grow(world),
@@ -63,18 +63,18 @@ def _plan(
     }
 
 
-async def _prepared(host: Hosted, task: Task) -> Measured:
+async def _prepared(host: ServedWorld, task: Task) -> Measured:
     """A world at rest with a project that may have all that will be asked for."""
-    homes = host.world.homes
+    planes = host.world.planes
     journal = Journal()
-    homes.join(journal)
+    planes.join(journal)
     await host.make_project(_PROJECT)
     await host.ready()
-    await orders.allow(LocalClient(homes[CORE], manager="bench"), _PROJECT, task.instances)
-    cells = {home.name: homes[home] for home in homes if home.role == "cell"}
+    await orders.allow(LocalClient(planes[CORE], manager="bench"), _PROJECT, task.instances)
+    cells = {home.name: planes[home] for home in planes if home.role == "cell"}
     for cell in cells.values():
         await LocalClient(cell, manager="bench").create(orders.at_once())
-    user = LocalClient(homes[Home("project", _PROJECT)], manager="bench")
+    user = LocalClient(planes[PlaneRef("project", _PROJECT)], manager="bench")
     await phases.quiet(journal)  # then the project is offered every city
     return Measured(
         journal=journal,

@@ -14,7 +14,7 @@ from typing import Final
 
 from bench.load.world.glimpses import Stage, read_instance, read_workload
 from compute.api.compute import GROUP
-from compute.app.planes import Home, Role
+from compute.app.planes import PlaneRef, Role
 from kubekit.plane.plane import Plane
 from kubekit.plane.store.records import ChangeEvent, ChangeType
 
@@ -38,10 +38,10 @@ class Journal:
         self._shown = 0  # Instances that have come to the end
         self._awaited: tuple[Callable[[], bool], asyncio.Future[int]] | None = None
 
-    def opened(self, home: Home, plane: Plane) -> None:
+    def opened(self, home: PlaneRef, plane: Plane) -> None:
         plane.store.listen(partial(self._heard, home.role))
 
-    def closing(self, home: Home, plane: Plane) -> None:
+    def closing(self, home: PlaneRef, plane: Plane) -> None:
         """Nothing to let go of: a store that closes tells nobody anything."""
 
     def begin(self, wanted: dict[str, int]) -> None:

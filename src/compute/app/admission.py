@@ -15,7 +15,7 @@ from functools import partial
 from compute.api.compute import Instance, Workload
 from compute.api.networking import LocationBinding, Network
 from compute.api.quota import ResourceClaim
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from compute.controllers.management.admission.workload_admission import (
     WorkloadAdmission,
     completed,
@@ -39,7 +39,7 @@ from kubekit.plane.users import ITSELF, User
 _KindKey = tuple[str, str]  # the API group and the plural
 
 
-class Doorkeeper:
+class WorldAdmission:
     """Adds the admission plugins to each plane that opens."""
 
     def __init__(
@@ -49,14 +49,14 @@ class Doorkeeper:
         self._networks = networks
         self._claims = claims
 
-    def opened(self, home: Home, plane: Plane) -> None:
+    def opened(self, ref: PlaneRef, plane: Plane) -> None:
         admission = plane.registry.admission
         admission.validating.append(_refuse_orphans)
-        if home.role == "project":
+        if ref.role == "project":
             admission.mutating.append(_by_kind({_key(Workload): _complete}))
-            admission.validating.append(_by_kind(self._plugins(home.name, LocalClient(plane))))
+            admission.validating.append(_by_kind(self._plugins(ref.name, LocalClient(plane))))
 
-    def closing(self, home: Home, plane: Plane) -> None:
+    def closing(self, ref: PlaneRef, plane: Plane) -> None:
         return
 
     def _plugins(self, project: str, client: Client) -> Mapping[_KindKey, AdmissionPlugin]:

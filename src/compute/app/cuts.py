@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from compute.api import annotations
 from compute.api.karmada import MemberCluster
 from compute.app.links import Link
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import Kit
@@ -16,12 +16,12 @@ from kubekit.runtime.sources import own
 class CutReconciler:
     """Keeps the links as the hub's Clusters say."""
 
-    def __init__(self, hub: Clusters, links: Mapping[Home, Link]) -> None:
+    def __init__(self, hub: Clusters, links: Mapping[PlaneRef, Link]) -> None:
         self._hub = hub
         self._links = links
 
     async def reconcile(self, request: Request) -> Result:
-        link = self._links.get(Home("cell", request.name))
+        link = self._links.get(PlaneRef("cell", request.name))
         cluster = self._hub.sole().informers.of(MemberCluster).cache.get("", request.name)
         if link is None or cluster is None:
             return DONE
@@ -37,5 +37,5 @@ def is_cut(cluster: MemberCluster) -> bool:
     return cluster.metadata.annotations.get(annotations.CUT) == "true"
 
 
-def controllers(hub: Clusters, links: Mapping[Home, Link], kit: Kit) -> list[Controller]:
+def controllers(hub: Clusters, links: Mapping[PlaneRef, Link], kit: Kit) -> list[Controller]:
     return [kit.controller("cuts", CutReconciler(hub, links), hub, [own(MemberCluster, hub)])]

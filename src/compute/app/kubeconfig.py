@@ -18,7 +18,7 @@ Credential = str | ClientPair
 
 
 @dataclass(frozen=True, slots=True)
-class Context:
+class PlaneContext:
     """A plane and who speaks to it: the path of the plane, and the names of both in the file."""
 
     path: str
@@ -30,13 +30,13 @@ def kubeconfig(
     url: str, authority: bytes, credential: Credential, *, name: str = _NAME, user: str = _NAME
 ) -> bytes:
     """A kubeconfig that can be moved: the CA and the credential, a token or not, are in it."""
-    contexts = {name: Context("", name, user)}
+    contexts = {name: PlaneContext("", name, user)}
     return kubeconfig_of_many(url, contexts, name, authority, {user: credential})
 
 
 def kubeconfig_of_many(
     url: str,
-    contexts: Mapping[str, Context],
+    contexts: Mapping[str, PlaneContext],
     current: str,
     authority: bytes,
     users: Mapping[str, Credential],
@@ -83,7 +83,7 @@ def reachable(url: str) -> str:
     return parts._replace(netloc=f"{host}:{parts.port}").geturl() if host else url
 
 
-def _context(context: Context) -> dict[str, str]:
+def _context(context: PlaneContext) -> dict[str, str]:
     return {"cluster": context.cluster, "user": context.user, "namespace": "default"}
 
 

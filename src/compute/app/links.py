@@ -60,7 +60,7 @@ class Link:
         self._watches.append(watch)
 
 
-def through(plane: Plane, manager: str, *links: Link) -> Client:
+def linked_client(plane: Plane, manager: str, *links: Link) -> Client:
     """A client of a plane that is behind all of these links."""
     return RecordClient(_Door(plane, manager, links))
 

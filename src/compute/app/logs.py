@@ -37,7 +37,7 @@ def shown(level: str) -> Iterator[None]:
     """Show what is logged, from that level on, until the end."""
     root = logging.getLogger()
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(Lines())
+    handler.setFormatter(LogfmtFormatter())
     before, complaints = root.level, logging.raiseExceptions
     logging.raiseExceptions = False  # with stderr gone there is nowhere to complain
     logging.captureWarnings(capture=True)
@@ -59,10 +59,10 @@ def show_unhandled() -> None:
     fields.
     """
     if logging.lastResort is not None:
-        logging.lastResort.setFormatter(Lines())
+        logging.lastResort.setFormatter(LogfmtFormatter())
 
 
-class Lines(logging.Formatter):
+class LogfmtFormatter(logging.Formatter):
     """Each record as one line, whatever is in it."""
 
     def format(self, record: logging.LogRecord) -> str:

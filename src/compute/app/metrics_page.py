@@ -9,7 +9,7 @@ from prometheus_client.registry import Collector
 from kubekit.runtime.reporting.metrics import Metrics
 
 
-class Figures(Collector):
+class WorldMetrics(Collector):
     """What all managers count, told apart by the label ``manager``.
 
     Each counts for itself, as it would on a machine of its own, and under the same names.

@@ -41,7 +41,7 @@ _PROJECTS: Final = f"/apis/{resource_manager.GROUP}/{resource_manager.VERSION}/p
 
 
 @dataclass(frozen=True, slots=True)
-class Home:
+class PlaneRef:
     """A plane of the world, by what it is for and its name."""
 
     role: Role
@@ -94,106 +94,106 @@ def _admin_binding(user: User) -> ClusterRoleBinding:
     )
 
 
-CORE: Final = Home("core", "core")
-HUB: Final = Home("hub", "hub")
+CORE: Final = PlaneRef("core", "core")
+HUB: Final = PlaneRef("hub", "hub")
 
 
-class Builder(Protocol):
+class PlaneFactory(Protocol):
     """Where planes come from, and go to."""
 
-    async def open(self, home: Home) -> Plane: ...
+    async def open(self, ref: PlaneRef) -> Plane: ...
 
-    async def destroy(self, home: Home) -> None:
+    async def destroy(self, ref: PlaneRef) -> None:
         """Remove what a plane that is closed has left."""
         ...
 
 
-class Tenant(Protocol):
+class PlaneObserver(Protocol):
     """Somebody who is told which planes there are. Neither call may wait for anything."""
 
-    def opened(self, home: Home, plane: Plane) -> None: ...
+    def opened(self, ref: PlaneRef, plane: Plane) -> None: ...
 
-    def closing(self, home: Home, plane: Plane) -> None: ...
+    def closing(self, ref: PlaneRef, plane: Plane) -> None: ...
 
 
-class Homes:
+class OpenPlanes:
     """The planes that are open."""
 
-    def __init__(self, builder: Builder) -> None:
+    def __init__(self, builder: PlaneFactory) -> None:
         self._builder = builder
-        self._planes: dict[Home, Plane] = {}
-        self._tenants: list[Tenant] = []
+        self._planes: dict[PlaneRef, Plane] = {}
+        self._tenants: list[PlaneObserver] = []
         self._busy = asyncio.Lock()
 
-    def __iter__(self) -> Iterator[Home]:
+    def __iter__(self) -> Iterator[PlaneRef]:
         return iter(tuple(self._planes))
 
-    def __getitem__(self, home: Home) -> Plane:
-        return self._planes[home]
+    def __getitem__(self, ref: PlaneRef) -> Plane:
+        return self._planes[ref]
 
-    def find(self, home: Home) -> Plane | None:
-        return self._planes.get(home)
+    def find(self, ref: PlaneRef) -> Plane | None:
+        return self._planes.get(ref)
 
-    def join(self, tenant: Tenant) -> None:
+    def join(self, tenant: PlaneObserver) -> None:
         """Tell somebody of every plane that is open, and of each that opens or closes."""
         self._tenants.append(tenant)
-        for home, plane in self._planes.items():
-            tenant.opened(home, plane)
+        for ref, plane in self._planes.items():
+            tenant.opened(ref, plane)
 
-    async def open(self, home: Home) -> Plane:
+    async def open(self, ref: PlaneRef) -> Plane:
         """The plane of a home, opened if it is not yet."""
         async with self._busy:
-            plane = self._planes.get(home)
+            plane = self._planes.get(ref)
             if plane is None:
-                plane = self._planes[home] = await self._builder.open(home)
+                plane = self._planes[ref] = await self._builder.open(ref)
                 for tenant in self._tenants:
-                    tenant.opened(home, plane)
+                    tenant.opened(ref, plane)
             return plane
 
-    async def remove(self, home: Home) -> None:
+    async def remove(self, ref: PlaneRef) -> None:
         """Close a plane for good: nothing of it is left."""
         async with self._busy:
-            await self._close(home)
-            await self._builder.destroy(home)
+            await self._close(ref)
+            await self._builder.destroy(ref)
 
     async def close(self) -> None:
         """Close every plane, the youngest first."""
         async with self._busy:
-            for home in reversed(list(self._planes)):
-                await self._close(home)
+            for ref in reversed(list(self._planes)):
+                await self._close(ref)
 
-    async def _close(self, home: Home) -> None:
-        plane = self._planes.pop(home, None)
+    async def _close(self, ref: PlaneRef) -> None:
+        plane = self._planes.pop(ref, None)
         if plane is not None:
             for tenant in reversed(self._tenants):
-                tenant.closing(home, plane)
+                tenant.closing(ref, plane)
             await plane.close()
 
 
-class Folders:
+class PlaneFolders:
     """Planes out of one folder of this machine."""
 
     def __init__(self, data: Path, environment: Environment) -> None:
         self._data = data
         self._environment = environment
 
-    async def open(self, home: Home) -> Plane:
+    async def open(self, ref: PlaneRef) -> Plane:
         return await Plane.open(
-            folder(self._data, home),
+            folder(self._data, ref),
             builtins.native(),
             self._environment,
-            definitions=home.definitions,
-            access=home.access,
+            definitions=ref.definitions,
+            access=ref.access,
         )
 
-    async def destroy(self, home: Home) -> None:
-        await asyncio.to_thread(shutil.rmtree, folder(self._data, home), ignore_errors=True)
+    async def destroy(self, ref: PlaneRef) -> None:
+        await asyncio.to_thread(shutil.rmtree, folder(self._data, ref), ignore_errors=True)
 
 
-def folder(data: Path, home: Home) -> Path:
+def folder(data: Path, ref: PlaneRef) -> Path:
     """Where a plane is kept."""
     planes = data / "planes"
-    return planes / home.name if home in {CORE, HUB} else planes / f"{home.role}s" / home.name
+    return planes / ref.name if ref in {CORE, HUB} else planes / f"{ref.role}s" / ref.name
 
 
 def database(data: Path) -> Path:

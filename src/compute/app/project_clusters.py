@@ -23,23 +23,23 @@ from kubekit.runtime.sources import own
 Connect = Callable[[Project], Client]
 
 
-class Projects:
+class ProjectReconciler:
     """Keeps the engaged clusters in step with the projects that are there.
 
     It is a reconciler like any other, but one that runs in every process: whoever answers an
     admission review must know the project's plane, whether or not he leads.
     """
 
-    def __init__(self, homes: Clusters, projects: Clusters, connect: Connect) -> None:
-        self._homes = homes
+    def __init__(self, core: Clusters, projects: Clusters, connect: Connect) -> None:
+        self._core = core
         self._projects = projects
         self._connect = connect
         self._uids: dict[ClusterName, str] = {}  # of the projects that are engaged
 
     async def reconcile(self, request: Request) -> Result:
-        home = self._homes.get(request.cluster)
+        core = self._core.get(request.cluster)
         name = cluster_name(request.name)
-        project = await home.client.find(Project, request.name)
+        project = await core.client.find(Project, request.name)
         uid = project.metadata.uid if project else ""
         if project is None or self._uids.get(name, uid) != uid:  # or another of its name is there
             await self._projects.disengage(name)
@@ -53,32 +53,32 @@ class Projects:
         """The projects that are ready and not engaged yet."""
         return [
             f"project {project.metadata.name} is ready but not engaged yet"
-            for home in self._homes
-            for project in home.informers.of(Project).cache.list()
+            for core in self._core
+            for project in core.informers.of(Project).cache.list()
             if _has_plane(project)
             and self._projects.find(cluster_name(project.metadata.name)) is None
         ]
 
 
 def projects_controller(
-    projects: Projects, homes: Clusters, environment: Environment, metrics: Metrics
+    projects: ProjectReconciler, core: Clusters, environment: Environment, metrics: Metrics
 ) -> Controller:
     """The controller that runs the provider. It belongs on every replica."""
     return Controller(
         "projects",
         projects,
-        homes,
-        [own(Project, homes)],
+        core,
+        [own(Project, core)],
         environment,
         metrics,
         ControllerSettings(workers=1),
     )
 
 
-def project_connection(home: Connection, project: str) -> Connection:
+def project_connection(core: Connection, project: str) -> Connection:
     """The way to a project's plane: below the path of the server that keeps the projects."""
     path = f"/apis/{GROUP}/{VERSION}/projects/{project}/control-plane"
-    return replace(home, server=home.server + path)
+    return replace(core, server=core.server + path)
 
 
 def _has_plane(project: Project) -> bool:

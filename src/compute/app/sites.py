@@ -18,7 +18,7 @@ class BadCities(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class CellSite:
     """A cell and the city it serves."""
 
     cell: str
@@ -33,7 +33,7 @@ class Site:
         )
 
 
-def sites(cities: Iterable[str]) -> list[Site]:
+def sites(cities: Iterable[str]) -> list[CellSite]:
     """A cell for each city that is named; a city that is named twice has two cells.
 
     Cells are called after their city: ``dfw``, and the second one ``dfw-2``.
@@ -44,7 +44,7 @@ def sites(cities: Iterable[str]) -> list[Site]:
         _check(city)
         counts[city] += 1
         number = counts[city]
-        found.append(Site(city.lower() if number == 1 else f"{city.lower()}-{number}", city))
+        found.append(CellSite(city.lower() if number == 1 else f"{city.lower()}-{number}", city))
     if not found:
         raise BadCities("no city is named: give at least one, DFW say")
     if len(found) > MOST:
@@ -52,13 +52,13 @@ def sites(cities: Iterable[str]) -> list[Site]:
     return found
 
 
-def site_of(cluster: MemberCluster) -> Site | None:
+def site_of(cluster: MemberCluster) -> CellSite | None:
     """The cell that the hub knows under this name; None when it serves no city."""
     city = cluster.metadata.labels.get(labels.TOPOLOGY_CITY_CODE, "")
-    return Site(cluster.metadata.name, city) if city else None
+    return CellSite(cluster.metadata.name, city) if city else None
 
 
-def joined(known: Mapping[str, Site], wanted: Iterable[Site]) -> dict[str, Site]:
+def joined(known: Mapping[str, CellSite], wanted: Iterable[CellSite]) -> dict[str, CellSite]:
     """The cells that were there before and those that are wanted now: none is lost by not naming it."""
     return {**known, **{site.cell: site for site in wanted if site.cell not in known}}
 

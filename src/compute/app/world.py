@@ -18,11 +18,11 @@ from typing import Final
 from compute.api.karmada import MemberCluster
 from compute.api.resource_manager import Project
 from compute.app import cuts, roles
-from compute.app.admission import Doorkeeper
-from compute.app.links import Link, through
-from compute.app.planes import CORE, HUB, Home, Homes, Role
-from compute.app.project_clusters import Projects, projects_controller
-from compute.app.sites import Site, joined, site_of
+from compute.app.admission import WorldAdmission
+from compute.app.links import Link, linked_client
+from compute.app.planes import CORE, HUB, OpenPlanes, PlaneRef, Role
+from compute.app.project_clusters import ProjectReconciler, projects_controller
+from compute.app.sites import CellSite, joined, site_of
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.controllers.management.admission.workload_admission import WorkloadAdmission
 from compute.controllers.management.planes import ManagementPlanes
@@ -72,8 +72,8 @@ class _View:
     role: Role
     out: Link | None = None
 
-    def home(self, cluster: str) -> Home:
-        return Home(self.role, cluster)
+    def ref(self, cluster: str) -> PlaneRef:
+        return PlaneRef(self.role, cluster)
 
 
 @dataclass(slots=True)
@@ -91,18 +91,18 @@ class World:
 
     def __init__(
         self,
-        homes: Homes,
-        sites: Iterable[Site],
+        planes: OpenPlanes,
+        sites: Iterable[CellSite],
         environment: Environment,
         grace: Grace = PLAIN,
     ) -> None:
-        self.homes = homes
-        self.links: dict[Home, Link] = {}
+        self.planes = planes
+        self.links: dict[PlaneRef, Link] = {}
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._environment = environment
         self._grace = grace
         self._wanted = list(sites)
-        self._sites: dict[str, Site] = {}
+        self._sites: dict[str, CellSite] = {}
         self._core = Clusters("core", environment)  # as those at the door see it
         self._projects = Clusters("project", environment)
         self._services = catalog.services(self)
@@ -110,7 +110,7 @@ class World:
         self._parts: dict[str, _Part] = {}  # that run
 
     @property
-    def sites(self) -> Sequence[Site]:
+    def sites(self) -> Sequence[CellSite]:
         return tuple(self._sites.values())
 
     async def start(self) -> None:
@@ -129,7 +129,7 @@ class World:
             await asyncio.wait([part.task for part in self._parts.values()])
         await self._projects.close()
         await self._core.close()
-        await self.homes.close()
+        await self.planes.close()
 
     @property
     def parts(self) -> Sequence[str]:
@@ -150,9 +150,9 @@ class World:
         """A part has died: nobody tells it anything any more."""
         self._parts.pop(part, None)
 
-    def connect(self, part: str, home: Home, manager: str, links: Sequence[Link]) -> Client:
+    def connect(self, part: str, ref: PlaneRef, manager: str, links: Sequence[Link]) -> Client:
         """The way of a part to a plane, behind these links."""
-        return through(self.homes[home], manager, *links)
+        return linked_client(self.planes[ref], manager, *links)
 
     def kit(self, part: str) -> Kit:
         """What the controllers of a part are made with."""
@@ -177,31 +177,31 @@ class World:
 
     async def ensure(self, project: str) -> None:
         """The plane of a project, open, and known at the door and to the services."""
-        home, name = Home("project", project), cluster_name(project)
-        await self._open(home)
+        ref, name = PlaneRef("project", project), cluster_name(project)
+        await self._open(ref)
         if self._projects.find(name) is None:
-            await self._projects.engage(name, self._way(_DOOR, home, _DOOR))
+            await self._projects.engage(name, self._way(_DOOR, ref, _DOOR))
         for title, part in self._parts.items():
             for clusters in _of_projects([part]) if part.is_service else ():
                 if clusters.find(name) is None:
-                    await clusters.engage(name, self._way(title, home, _SERVICES))
+                    await clusters.engage(name, self._way(title, ref, _SERVICES))
 
     async def remove(self, project: str) -> None:
         """Nothing of a project's plane is left, and nobody looks after it any more."""
-        home, name = Home("project", project), cluster_name(project)
+        ref, name = PlaneRef("project", project), cluster_name(project)
         for clusters in (*_of_projects(reversed(self._parts.values())), self._projects):
             await clusters.disengage(name)
-        await self.homes.remove(home)
-        self.links.pop(home, None)
+        await self.planes.remove(ref)
+        self.links.pop(ref, None)
 
     # Beginnings
 
     async def _build(self) -> None:
         workloads = WorkloadAdmission(self._projects, self._core)
         networks = NetworkAdmission(self._projects)
-        self.homes.join(Doorkeeper(workloads, networks, ClaimAdmission(self._core)))
-        for home in (CORE, HUB):
-            await self._open(home)
+        self.planes.join(WorldAdmission(workloads, networks, ClaimAdmission(self._core)))
+        for ref in (CORE, HUB):
+            await self._open(ref)
         await _make(self._client(CORE), _namespace(PLATFORM))
         hub = self._client(HUB)
         clusters = (await hub.every(MemberCluster)).items
@@ -209,12 +209,12 @@ class World:
         self._sites = joined({site.cell: site for site in known}, self._wanted)
         was_cut = {cluster.metadata.name for cluster in clusters if cuts.is_cut(cluster)}
         for site in self.sites:
-            home = Home("cell", site.cell)
-            await self._open(home)
-            await _make(self._client(home), _namespace(SYSTEM))
+            ref = PlaneRef("cell", site.cell)
+            await self._open(ref)
+            await _make(self._client(ref), _namespace(SYSTEM))
             await _make(hub, site.cluster)
             if site.cell in was_cut:
-                self.links[home].cut()
+                self.links[ref].cut()
         core = await self._core.engage(cluster_name(CORE.name), self._way(_DOOR, CORE, _DOOR))
         await core.informers.wait_synced()
         self._beginnings = self._plan()
@@ -229,9 +229,9 @@ class World:
             **{f"provider {site.cell}": partial(self._run_provider, site) for site in self.sites},
         }
 
-    async def _open(self, home: Home) -> None:
-        await self.homes.open(home)
-        self.links.setdefault(home, Link(f"{home.role} {home.name}"))
+    async def _open(self, ref: PlaneRef) -> None:
+        await self.planes.open(ref)
+        self.links.setdefault(ref, Link(f"{ref.role} {ref.name}"))
 
     async def _run_service(self, name: str, title: str) -> None:
         kit = self.kit(title)
@@ -248,7 +248,7 @@ class World:
         core, hub = _view(kit, "core"), _view(kit, "hub")
         projects = _view(kit, "project")
         await self._engage_all(title, _MANAGEMENT, [core, hub])
-        found = Projects(
+        found = ProjectReconciler(
             core.clusters,
             projects.clusters,
             lambda project: self._reach(title, project.metadata.name, _MANAGEMENT),
@@ -270,24 +270,24 @@ class World:
         ]
         self._run(title, Program(leading=controllers), kit, [hub, cells])
 
-    async def _run_cell(self, site: Site, title: str) -> None:
+    async def _run_cell(self, site: CellSite, title: str) -> None:
         kit = self.kit(title)
-        name, home = site.cell, Home("cell", site.cell)
-        out = self.links[home]
+        name, ref = site.cell, PlaneRef("cell", site.cell)
+        out = self.links[ref]
         cell = _view(kit, "cell")
         hub = _view(kit, "hub", roles.hub_of_cell(name, site.city), out)
         projects = _view(kit, "project", roles.projects_of_cell(name), out)
-        await cell.clusters.engage(cluster_name(name), self.connect(title, home, name, ()))
+        await cell.clusters.engage(cluster_name(name), self.connect(title, ref, name, ()))
         await hub.clusters.engage(cluster_name(HUB.name), self._way(title, HUB, name, out))
         reached = Reached(projects.clusters, lambda project: self._reach(title, project, name, out))
         planes = CellPlanes(cell.clusters, hub.clusters, projects.clusters, reached.reach)
         controllers = roles.cell(planes, CellSettings(name=name), kit)
         self._run(title, Program(leading=controllers), kit, [cell, hub, projects])
 
-    async def _run_provider(self, site: Site, title: str) -> None:
+    async def _run_provider(self, site: CellSite, title: str) -> None:
         kit = self.kit(title)
-        cell, home = _view(kit, "cell"), Home("cell", site.cell)
-        here = self.connect(title, home, "provider", ())
+        cell, ref = _view(kit, "cell"), PlaneRef("cell", site.cell)
+        here = self.connect(title, ref, "provider", ())
         await cell.clusters.engage(cluster_name(site.cell), here)
         controllers = simulated.controllers(cell.clusters, kit)
         self._run(title, Program(leading=controllers), kit, [cell])
@@ -312,27 +312,27 @@ class World:
     async def _engage_all(self, title: str, manager: str, views: Iterable[_View]) -> None:
         """Engage every plane of these roles, as somebody who is in none of them."""
         for view in views:
-            for home in self.homes:
-                if home.role == view.role:
-                    way = self._way(title, home, manager)
-                    await view.clusters.engage(cluster_name(home.name), way)
+            for ref in self.planes:
+                if ref.role == view.role:
+                    way = self._way(title, ref, manager)
+                    await view.clusters.engage(cluster_name(ref.name), way)
 
-    def _way(self, title: str, home: Home, manager: str, *out: Link) -> Client:
-        return self.connect(title, home, manager, (self.links[home], *out))
+    def _way(self, title: str, ref: PlaneRef, manager: str, *out: Link) -> Client:
+        return self.connect(title, ref, manager, (self.links[ref], *out))
 
     def _reach(self, title: str, project: str, manager: str, *out: Link) -> Client:
-        home = Home("project", project)
+        ref = PlaneRef("project", project)
         for link in out:
             link.check()
-        if self.homes.find(home) is None:
+        if self.planes.find(ref) is None:
             raise NotFound(f"there is no project {project}")
-        return self._way(title, home, manager, *out)
+        return self._way(title, ref, manager, *out)
 
-    def _client(self, home: Home) -> Client:
-        return LocalClient(self.homes[home], manager="world")
+    def _client(self, ref: PlaneRef) -> Client:
+        return LocalClient(self.planes[ref], manager="world")
 
     def _is_cut_off(self, view: _View, cluster: str) -> bool:
-        own = self.links.get(view.home(cluster))
+        own = self.links.get(view.ref(cluster))
         return any(link is not None and link.is_cut for link in (own, view.out))
 
     def _fail(self, part: str, why: BaseException) -> None:

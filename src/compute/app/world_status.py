@@ -13,9 +13,9 @@ from compute.api.karmada import MemberCluster
 from compute.api.networking import Network
 from compute.api.resource_manager import Project
 from compute.app.cuts import is_cut
-from compute.app.planes import Home
-from compute.app.running import Place, State
+from compute.app.planes import PlaneRef
 from compute.app.system_environment import system
+from compute.app.world_folder import RunningState, WorldFolder
 from compute.decide.conditions import find, is_true
 from compute.decide.stuck import stuck
 from kubekit.api import times
@@ -42,7 +42,7 @@ _WRITES: Final = "compute_store_writes_total"
 _BYTES: Final = "compute_store_size_bytes"
 
 
-class Part(Wire, frozen=True, kw_only=True):
+class PartStatus(Wire, frozen=True, kw_only=True):
     """A cell or a project, and its state in a sentence."""
 
     name: str
@@ -70,7 +70,7 @@ class StuckObject(Wire, frozen=True, kw_only=True):
     next: str
 
 
-class Status(Wire, frozen=True, kw_only=True):
+class WorldStatus(Wire, frozen=True, kw_only=True):
     """All of it. ``cpu`` is the share of one processor since the start."""
 
     version: str
@@ -79,21 +79,21 @@ class Status(Wire, frozen=True, kw_only=True):
     pid: int
     started: str
     data: str
-    cells: tuple[Part, ...]
-    projects: tuple[Part, ...]
+    cells: tuple[PartStatus, ...]
+    projects: tuple[PartStatus, ...]
     cpu: float
     memory_bytes: int
     planes: tuple[PlaneLoad, ...]
     stuck: tuple[StuckObject, ...]
 
 
-def client(place: Place, context: str) -> HttpClient:
+def client(place: WorldFolder, context: str) -> HttpClient:
     """A client of one plane of the world that runs out of a folder."""
     environment = system()
     return HttpClient(load(environment, [place.kubeconfig], context), environment)
 
 
-async def observed(place: Place, state: State) -> Status:
+async def observed(place: WorldFolder, state: RunningState) -> WorldStatus:
     """The status of a world that runs."""
     now = system().now()
     async with client(place, "hub") as hub, client(place, "core") as core:
@@ -105,7 +105,7 @@ async def observed(place: Place, state: State) -> Status:
     pages = await asyncio.gather(*(_metrics(place, context) for context in reached))
     found = await asyncio.gather(*(_stuck(place, project, now) for project in projects))
     process = pages[reached.index("hub")]
-    return Status(
+    return WorldStatus(
         version=state.version,
         command_version=version(PACKAGE),
         url=state.url,
@@ -121,13 +121,13 @@ async def observed(place: Place, state: State) -> Status:
     )
 
 
-def _own_contexts(place: Place) -> list[str]:
+def _own_contexts(place: WorldFolder) -> list[str]:
     """One context for each plane. Those of a project's own user are of the same planes."""
     named = contexts([place.kubeconfig])
     return sorted(name for name in named if not name.startswith("project-"))
 
 
-async def _metrics(place: Place, context: str) -> dict[str, float]:
+async def _metrics(place: WorldFolder, context: str) -> dict[str, float]:
     """The metrics of a plane that have no labels."""
     environment = system()
     connection = load(environment, [place.kubeconfig], context)
@@ -142,7 +142,7 @@ def _load(context: str, metrics: dict[str, float]) -> PlaneLoad:
     return PlaneLoad(plane=plane, writes=int(metrics[_WRITES]), bytes=int(metrics[_BYTES]))
 
 
-def _cell(place: Place, cluster: MemberCluster) -> Part:
+def _cell(place: WorldFolder, cluster: MemberCluster) -> PartStatus:
     name, ready = cluster.metadata.name, find(cluster.status.conditions, ConditionType.READY)
     is_ready = ready is not None and ready.status == "True" and not is_cut(cluster)
     city = cluster.metadata.labels.get(labels.TOPOLOGY_CITY_CODE, "")
@@ -152,10 +152,12 @@ def _cell(place: Place, cluster: MemberCluster) -> Part:
         state = "no report yet"
     else:
         state = "Ready" if ready.status == "True" else ready.message or ready.reason
-    return Part(name=name, city=city, ready=is_ready, state=state)
+    return PartStatus(name=name, city=city, ready=is_ready, state=state)
 
 
-def _orphans(place: Place, state: State, clusters: Iterable[MemberCluster]) -> list[Part]:
+def _orphans(
+    place: WorldFolder, state: RunningState, clusters: Iterable[MemberCluster]
+) -> list[PartStatus]:
     """The cells that run without a Cluster on the hub."""
     known = {cluster.metadata.name for cluster in clusters}
     running = [
@@ -168,11 +170,13 @@ def _orphans(place: Place, state: State, clusters: Iterable[MemberCluster]) -> l
         f"`{place.command('down')}`, then `{up}` joins it again"
     )
     return [
-        Part(name=name, city="", ready=False, state=gone) for name in running if name not in known
+        PartStatus(name=name, city="", ready=False, state=gone)
+        for name in running
+        if name not in known
     ]
 
 
-def _project(project: Project) -> Part:
+def _project(project: Project) -> PartStatus:
     ready = find(project.status.conditions, ConditionType.READY)
     is_ready = is_true(project.status.conditions, ConditionType.READY) and not project.deleting
     if project.deleting:
@@ -180,10 +184,10 @@ def _project(project: Project) -> Part:
         state = f"being deleted. {more}".strip(". ")
     else:
         state = "Ready" if is_ready else "not Ready yet"
-    return Part(name=project.metadata.name, city="", ready=is_ready, state=state)
+    return PartStatus(name=project.metadata.name, city="", ready=is_ready, state=state)
 
 
-async def _stuck(place: Place, project: Project, now: datetime) -> list[StuckObject]:
+async def _stuck(place: WorldFolder, project: Project, now: datetime) -> list[StuckObject]:
     """What is stuck in a project, and the project itself if it is being deleted for long."""
     name = project.metadata.name
     found: list[StuckObject] = []
@@ -191,29 +195,31 @@ async def _stuck(place: Place, project: Project, now: datetime) -> list[StuckObj
     if late is not None and project.deleting:
         shown = f"kubectl --context core describe project {name}"
         found.append(_told(name, project, times.format_time(late.since), late.why, shown))
-    home = Home("project", name)
+    ref = PlaneRef("project", name)
     try:
-        async with client(place, home.admin_context) as plane:
+        async with client(place, ref.admin_context) as plane:
             lists = [(await plane.every(kind)).items for kind, _ in _JUDGED]
     except (ApiError, Misconfigured, OSError):
         return found  # it has no plane yet, or no more
     for objects, (_, condition) in zip(lists, _JUDGED, strict=True):
-        found += _late(home, objects, condition, now)
+        found += _late(ref, objects, condition, now)
     return found
 
 
-def _late(home: Home, objects: Sequence[Any], condition: str, now: datetime) -> list[StuckObject]:
+def _late(
+    ref: PlaneRef, objects: Sequence[Any], condition: str, now: datetime
+) -> list[StuckObject]:
     found = []
     for obj in objects:
         late = stuck(obj, obj.status.conditions, condition, now)
         if late is not None:
             meta, kind = obj.metadata, obj.RESOURCE.singular
             shown = (
-                f"kubectl --context {home.admin_context} --namespace {meta.namespace} "
+                f"kubectl --context {ref.admin_context} --namespace {meta.namespace} "
                 f"describe {kind} {meta.name}"
             )
             since = times.format_time(late.since)
-            found.append(_told(home.name, obj, since, late.why, shown))
+            found.append(_told(ref.name, obj, since, late.why, shown))
     return found
 
 

@@ -8,9 +8,9 @@ import msgspec
 
 from compute.api import annotations, labels
 from compute.api.karmada import MemberCluster
-from compute.app.running import Place, data_option, same_data_option
-from compute.app.startup import say
-from compute.app.up_status import asked, client
+from compute.app.world_folder import WorldFolder, data_option, same_data_option
+from compute.cli.startup import say
+from compute.cli.up_status import asked, client
 from kubekit.api.errors import Conflict
 from kubekit.client.client import Client
 from kubekit.runtime.reconciling.commit import merged
@@ -21,7 +21,7 @@ from kubekit.runtime.reconciling.commit import merged
 @click.pass_context
 def command(context: click.Context, data: Path) -> int:
     """Cut cells off from everything else, and heal them."""
-    context.obj = Place(data.resolve())
+    context.obj = WorldFolder(data.resolve())
     return 0
 
 
@@ -29,7 +29,7 @@ def command(context: click.Context, data: Path) -> int:
 @click.argument("name", metavar="CELL")
 @same_data_option
 @click.pass_obj
-def cut(place: Place, name: str) -> int:
+def cut(place: WorldFolder, name: str) -> int:
     """Let nothing in or out of CELL, or of every cell of a city.
 
     What runs there goes on; the project sees CellUnreachable once the cell's lease has run out.
@@ -43,19 +43,19 @@ def cut(place: Place, name: str) -> int:
 @click.argument("name", metavar="CELL")
 @same_data_option
 @click.pass_obj
-def heal(place: Place, name: str) -> int:
+def heal(place: WorldFolder, name: str) -> int:
     """Let CELL, or every cell of a city, speak to everybody again."""
     for cell in _set(place, name, None):
         say(f"{cell} is healed. It reports within half a minute.")
     return 0
 
 
-def _set(place: Place, name: str, value: str | None) -> Sequence[str]:
+def _set(place: WorldFolder, name: str, value: str | None) -> Sequence[str]:
     place.require()
     return asked(_change(place, name, value))
 
 
-async def _change(place: Place, name: str, value: str | None) -> list[str]:
+async def _change(place: WorldFolder, name: str, value: str | None) -> list[str]:
     async with client(place, "hub") as hub:
         clusters = (await hub.every(MemberCluster)).items
         meant = [cluster for cluster in clusters if _is_meant(cluster, name)]

@@ -6,8 +6,8 @@ from typing import Final
 
 import click
 
-from compute.app.running import Place, data_option
-from compute.app.startup import say
+from compute.app.world_folder import WorldFolder, data_option
+from compute.cli.startup import say
 
 _PATIENCE: Final = 30.0  # seconds
 
@@ -16,7 +16,7 @@ _PATIENCE: Final = 30.0  # seconds
 @data_option
 def command(data: Path) -> int:
     """Stop the world that was started by `compute up`. Everything it holds is kept."""
-    place = Place(data.resolve())
+    place = WorldFolder(data.resolve())
     pid = place.pid()
     if not pid:
         say(f"The world in {place.data} is not running.")

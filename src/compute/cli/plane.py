@@ -13,12 +13,12 @@ import uvloop
 from compute.app import crds, definitions, logs
 from compute.app.folders import Folder
 from compute.app.kubeconfig import reachable
-from compute.app.serving import Serving, resealing_when_told, serving, told_to_stop
-from compute.app.startup import (
+from compute.app.plane_server import ServedPlane, resealing_on_signal, serving, stop_signal
+from compute.cli.startup import (
     keep_standard_streams,
-    refusals_spoken,
+    reporting_errors,
     say,
-    take_care,
+    secure_process,
     warning_of_root,
 )
 from kubekit.api.structural.nodes import Document
@@ -60,8 +60,8 @@ def command(data: Path, port: int, bind: str, folders: Sequence[Path], **conduct
     kinds of any CustomResourceDefinitions. DIR/kubeconfig lets kubectl in.
     """
     keep_standard_streams()
-    with refusals_spoken(data):
-        take_care(data, conduct["user"])
+    with reporting_errors(data):
+        secure_process(data, conduct["user"])
         more = [document for folder in folders for document in definitions.read(folder)]
         every = definitions.joined(crds.definitions(), more)
         with (
@@ -73,14 +73,14 @@ def command(data: Path, port: int, bind: str, folders: Sequence[Path], **conduct
 
 
 async def _serve(data: Path, every: Sequence[Document], address: tuple[str, int]) -> None:
-    stop = asyncio.ensure_future(told_to_stop())
+    stop = asyncio.ensure_future(stop_signal())
     await asyncio.sleep(0)  # from here on a signal is heard
     loop = asyncio.get_running_loop()
     begun = loop.time()
     say(f"Opening {data}")
     async with (
         serving(data, builtins.native(), address, every) as opened,
-        resealing_when_told(lambda: [opened.plane.store]),
+        resealing_on_signal(lambda: [opened.plane.store]),
     ):
         _introduce(data, opened, loop.time() - begun)
         await stop
@@ -92,7 +92,7 @@ async def _serve(data: Path, every: Sequence[Document], address: tuple[str, int]
         say(f"Stopped. Nothing could be written any more: {failure}")
 
 
-def _introduce(data: Path, opened: Serving, seconds: float) -> None:
+def _introduce(data: Path, opened: ServedPlane, seconds: float) -> None:
     kubeconfig = shlex.quote(str((data / "kubeconfig").resolve()))
     say(
         f"Serving {len(opened.plane.kinds)} kinds and {opened.objects:,} objects at "

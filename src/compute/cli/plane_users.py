@@ -11,13 +11,13 @@ import click
 import msgspec
 import yaml
 
-from compute.app import project_users
 from compute.app.folders import Folder
 from compute.app.kubeconfig import kubeconfig
-from compute.app.planes import PROJECT_USERS, Home
-from compute.app.running import ENVIRONMENT, Place, default_data
+from compute.app.planes import PROJECT_USERS, PlaneRef
 from compute.app.system_environment import system
-from compute.app.up_status import asked
+from compute.app.world_folder import ENVIRONMENT, WorldFolder, default_data
+from compute.cli import project_users
+from compute.cli.up_status import asked
 from kubekit.plane.http.certificates.authority import Authority, CertificatesRefused, Issued
 from kubekit.plane.private_files import write_private
 from kubekit.plane.users import User
@@ -28,7 +28,7 @@ _DEFAULT_ROLE: Final = "editor"
 _data = click.option(
     "--data", "place", metavar="DIR", type=Folder(path_type=Path, file_okay=False),
     default=default_data, show_default="~/.local/share/compute",
-    callback=lambda _context, _option, data: Place(data.resolve()),
+    callback=lambda _context, _option, data: WorldFolder(data.resolve()),
     help=f"The folder of the plane, or of the world. Also by {ENVIRONMENT}.",
 )  # fmt: skip
 
@@ -76,7 +76,7 @@ def command() -> None:
     help="Where to write it, for you alone to read; without this, to stdout.",
 )  # fmt: skip
 @_data
-def add(name: str, place: Place, **options: object) -> int:
+def add(name: str, place: WorldFolder, **options: object) -> int:
     """Make a kubeconfig for a user. It holds the only copy of the user's key."""
     wish = msgspec.convert(options, _Wish)
     _refuse_reserved(name, wish)
@@ -101,7 +101,7 @@ def add(name: str, place: Place, **options: object) -> int:
     "--project", metavar="PROJECT", required=True, help="The project to remove the user from."
 )
 @_data
-def remove(name: str, project: str, place: Place) -> int:
+def remove(name: str, project: str, place: WorldFolder) -> int:
     """Take away the role that `add` gave a user in a project. It is gone for the next request."""
     place.require()
     if asked(project_users.take(place, project, name)):
@@ -114,7 +114,7 @@ def remove(name: str, project: str, place: Place) -> int:
 @command.command()
 @click.argument("serial")
 @_data
-def revoke(serial: str, place: Place) -> int:
+def revoke(serial: str, place: WorldFolder) -> int:
     """Take a certificate no more. A plane that runs notices within a minute."""
     try:
         number = int(serial, 16)
@@ -145,7 +145,7 @@ def _refuse_reserved(name: str, wish: _Wish) -> None:
         raise click.BadParameter("a role needs --project PROJECT", param_hint="--role")
 
 
-def _issued(place: Place, name: str, wish: _Wish) -> Issued:
+def _issued(place: WorldFolder, name: str, wish: _Wish) -> Issued:
     authority, user = _authority(place.data), User(name, wish.groups)
     try:
         return authority.issue(user, timedelta(hours=wish.hours), system().now())
@@ -153,16 +153,16 @@ def _issued(place: Place, name: str, wish: _Wish) -> Issued:
         raise click.ClickException(str(refusal)) from refusal
 
 
-def _kubeconfig(place: Place, name: str, wish: _Wish, url: str, issued: Issued) -> bytes:
+def _kubeconfig(place: WorldFolder, name: str, wish: _Wish, url: str, issued: Issued) -> bytes:
     """A file with one context: the project, or the plane that the server has at its root."""
     authority = (place.data / "pki" / "ca.crt").read_bytes()
     if not wish.project:
         return kubeconfig(url, authority, issued.pair)
-    home = Home("project", wish.project)
-    return kubeconfig(url + home.prefix, authority, issued.pair, name=home.context, user=name)
+    ref = PlaneRef("project", wish.project)
+    return kubeconfig(url + ref.prefix, authority, issued.pair, name=ref.context, user=name)
 
 
-def _summary(place: Place, name: str, wish: _Wish, issued: Issued) -> Iterator[str]:
+def _summary(place: WorldFolder, name: str, wish: _Wish, issued: Issued) -> Iterator[str]:
     """What the user may do and until when, and how to end it before."""
     until = f"until {issued.until:%Y-%m-%d %H:%M} UTC. To end it before:"
     if wish.project:

@@ -16,16 +16,16 @@ import msgspec
 import uvloop
 
 from compute.app import logs
-from compute.app.hosting import Hosted, NotReady, hosted
 from compute.app.kubeconfig import reachable
-from compute.app.running import LOOK, Place, State, data_option
-from compute.app.serving import resealing_when_told, told_to_stop
-from compute.app.sites import BadCities, Site, sites
-from compute.app.startup import keep_standard_streams, refusals_spoken, say, take_care
+from compute.app.plane_server import resealing_on_signal, stop_signal
+from compute.app.sites import BadCities, CellSite, sites
 from compute.app.system_environment import system
-from compute.app.up_status import status
+from compute.app.world_folder import POLL_SECONDS, RunningState, WorldFolder, data_option
+from compute.app.world_server import NotReady, ServedWorld, hosted
 from compute.app.world_status import PACKAGE
 from compute.cli.durations import DURATION
+from compute.cli.startup import keep_standard_streams, reporting_errors, say, secure_process
+from compute.cli.up_status import status
 from compute.decide import city_codes
 from compute.decide.deployment.drains import PLAIN, Grace
 from kubekit.api import times
@@ -35,7 +35,7 @@ _PATIENCE: Final = 90.0  # seconds for a world in the background to become ready
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class UpOptions:
     """The options of the command, but for its folder."""
 
     cities: str
@@ -49,7 +49,7 @@ class Wish:
     def grace(self) -> Grace:
         return Grace(withdrawal=self.city_grace, replacement=self.replacement_grace)
 
-    def sites(self) -> list[Site]:
+    def sites(self) -> list[CellSite]:
         codes = [city.strip() for city in self.cities.split(",") if city.strip()]
         for code in codes:
             if fault := city_codes.fault(code):
@@ -102,19 +102,19 @@ def command(context: click.Context, /, data: Path, **options: object) -> int:
 
     All of it is kept in DIR and goes on where it ended; DIR/kubeconfig lets kubectl in.
     """
-    place = Place(data.resolve())
+    place = WorldFolder(data.resolve())
     context.obj = place
     if context.invoked_subcommand:
         return 0
-    wish = msgspec.convert(options, Wish)
+    wish = msgspec.convert(options, UpOptions)
     keep_standard_streams()
-    with refusals_spoken(data):
+    with reporting_errors(data):
         wanted = wish.sites()
         _refuse_a_second(place)
         if wish.detach:
             _detach(place, wish)
             return 0
-        take_care(data)
+        secure_process(data)
         with (
             logs.shown(wish.log_level),
             asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
@@ -126,7 +126,7 @@ def command(context: click.Context, /, data: Path, **options: object) -> int:
 command.add_command(status)
 
 
-def _refuse_a_second(place: Place) -> None:
+def _refuse_a_second(place: WorldFolder) -> None:
     pid, state = place.pid(), place.state()
     if pid:
         where = f" at {state.url}" if state else ""
@@ -137,8 +137,8 @@ def _refuse_a_second(place: Place) -> None:
         )
 
 
-async def _serve(place: Place, wanted: Sequence[Site], wish: Wish) -> None:
-    stop = asyncio.ensure_future(told_to_stop())
+async def _serve(place: WorldFolder, wanted: Sequence[CellSite], wish: UpOptions) -> None:
+    stop = asyncio.ensure_future(stop_signal())
     await asyncio.sleep(0)  # from here on a signal is heard
     loop = asyncio.get_running_loop()
     begun = loop.time()
@@ -146,7 +146,7 @@ async def _serve(place: Place, wanted: Sequence[Site], wish: Wish) -> None:
     try:
         async with (
             hosted(place.data, wanted, ("127.0.0.1", wish.port), wish.grace()) as world,
-            resealing_when_told(world.stores),
+            resealing_on_signal(world.stores),
         ):
             if wish.project:
                 await world.make_project(wish.project)
@@ -164,7 +164,7 @@ async def _serve(place: Place, wanted: Sequence[Site], wish: Wish) -> None:
     say("Stopped. Everything that was acknowledged is kept.")
 
 
-async def _until_ready(world: Hosted, stop: "asyncio.Future[Any]") -> None:
+async def _until_ready(world: ServedWorld, stop: "asyncio.Future[Any]") -> None:
     ready = asyncio.ensure_future(world.ready())
     await asyncio.wait({ready, stop}, return_when=asyncio.FIRST_COMPLETED)
     if ready.done():
@@ -172,12 +172,12 @@ async def _until_ready(world: Hosted, stop: "asyncio.Future[Any]") -> None:
     ready.cancel()
 
 
-def _introduce(place: Place, world: Hosted, seconds: float) -> None:
+def _introduce(place: WorldFolder, world: ServedWorld, seconds: float) -> None:
     cities = [f"{site.city} ({site.cell})" for site in world.world.sites]
     url = reachable(world.front.server.url)
     contexts = world.visitors.contexts
     place.note(
-        State(
+        RunningState(
             pid=place.pid(),
             url=url,
             started=times.format_time(system().now()),
@@ -199,7 +199,7 @@ def _introduce(place: Place, world: Hosted, seconds: float) -> None:
     )
 
 
-def _detach(place: Place, wish: Wish) -> None:
+def _detach(place: WorldFolder, wish: UpOptions) -> None:
     """Start the same command in a session of its own, and wait until it is ready."""
     place.data.mkdir(mode=0o700, parents=True, exist_ok=True)
     line = [sys.executable, "-m", "compute", "up", f"--data={place.data}", *wish.line()]
@@ -219,7 +219,7 @@ def _detach(place: Place, wish: Wish) -> None:
     )
 
 
-async def _started(place: Place, child: "subprocess.Popen[bytes]") -> State:
+async def _started(place: WorldFolder, child: "subprocess.Popen[bytes]") -> RunningState:
     loop = asyncio.get_running_loop()
     ends = loop.time() + _PATIENCE
     while (state := place.state()) is None:
@@ -229,5 +229,5 @@ async def _started(place: Place, child: "subprocess.Popen[bytes]") -> State:
             raise click.ClickException(last)
         if loop.time() > ends:
             raise click.ClickException(f"it is not ready after {_PATIENCE:g} s: see {place.log}")
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(POLL_SECONDS)
     return state

@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from kubekit.api import scheme
 from kubekit.api.meta import Object
 from tests.integration.worlds import PROJECT, workload
@@ -15,9 +15,9 @@ from tests.sim.whole.judged import JudgedWorld, judged
 from tests.sim.whole.readings import Picture, Reading, picture, resource_of
 
 K = TypeVar("K", bound=Object)
-SHOP = Home("project", PROJECT)
-DFW = Home("cell", "dfw")
-LHR = Home("cell", "lhr")
+SHOP = PlaneRef("project", PROJECT)
+DFW = PlaneRef("cell", "dfw")
+LHR = PlaneRef("cell", "lhr")
 
 
 class Album:
@@ -33,7 +33,7 @@ class Album:
     def reading(self) -> Reading:
         return Reading(self._pictures)
 
-    def edit(self, home: Home, kind: type[K], name: str, change: Callable[[K], K]) -> None:
+    def edit(self, home: PlaneRef, kind: type[K], name: str, change: Callable[[K], K]) -> None:
         """Change the first object whose name ends so."""
         held = self._pictures[home][resource_of(kind)]
         for number, data in enumerate(held):
@@ -43,11 +43,11 @@ class Album:
                 return
         raise KeyError(name)
 
-    def drop(self, home: Home, kind: type[Object], name: str) -> None:
+    def drop(self, home: PlaneRef, kind: type[Object], name: str) -> None:
         held = self._pictures[home][resource_of(kind)]
         held.remove(next(data for data in held if _name(kind, data).endswith(name)))
 
-    def twin(self, home: Home, kind: type[K], name: str, other: str) -> None:
+    def twin(self, home: PlaneRef, kind: type[K], name: str, other: str) -> None:
         """Add the same object once more, under another name."""
         held = self._pictures[home][resource_of(kind)]
         data = next(data for data in held if _name(kind, data).endswith(name))
@@ -61,9 +61,9 @@ def _name(kind: type[Object], data: bytes) -> str:
 
 
 @cache
-def _taken() -> dict[Home, Picture]:
+def _taken() -> dict[PlaneRef, Picture]:
     """The pictures, taken once."""
-    taken: dict[Home, Picture] = {}
+    taken: dict[PlaneRef, Picture] = {}
 
     async def story(world: JudgedWorld) -> None:
         await world.deploy(workload(cities=("DFW", "LHR"), replicas=2))

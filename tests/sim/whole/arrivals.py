@@ -6,7 +6,7 @@ from compute.api import annotations, labels, names
 from compute.api.compute import Instance, ReplicaCounts, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.networking import LocationBinding, Network
-from compute.app.planes import HUB, Home
+from compute.app.planes import HUB, PlaneRef
 from compute.decide import joins
 from compute.decide.deployment import slots
 from compute.decide.deployment.rollup import same
@@ -101,7 +101,7 @@ LAWS = (
 )
 
 
-def _wanted(reading: Reading, project: Home, workload: Workload) -> set[str]:
+def _wanted(reading: Reading, project: PlaneRef, workload: Workload) -> set[str]:
     bindings = reading.all(project, LocationBinding).values()
     offered = {b.spec.topology.get(labels.TOPOLOGY_CITY_CODE) for b in bindings}
     name = workload.metadata.name
@@ -111,13 +111,13 @@ def _wanted(reading: Reading, project: Home, workload: Workload) -> set[str]:
     }
 
 
-def _lacks_networks(reading: Reading, project: Home, workload: Workload) -> bool:
+def _lacks_networks(reading: Reading, project: PlaneRef, workload: Workload) -> bool:
     own, networks = workload.metadata.namespace, reading.all(project, Network)
     wanted = (interface.network for interface in workload.spec.template.spec.network_interfaces)
     return any((each.namespace or own, each.name) not in networks for each in wanted)
 
 
-def _unlike(project: Home, workload: Workload, deployment: WorkloadDeployment) -> Iterator[str]:
+def _unlike(project: PlaneRef, workload: Workload, deployment: WorkloadDeployment) -> Iterator[str]:
     """What a deployment does not have as its Workload says."""
     where = f"L1 {project.name}/{deployment.metadata.name}"
     paused = workload.metadata.annotations.get(annotations.PAUSED) == "true"
@@ -174,7 +174,7 @@ def _projection(reading: Reading, copy: Instance) -> Instance | None:
     told = copy.metadata.labels
     namespace = told.get(labels.UPSTREAM_NAMESPACE, "")
     project = names.cluster_key(names.decode_cluster(told.get(labels.UPSTREAM_CLUSTER, "")))
-    home = Home("project", project)
+    home = PlaneRef("project", project)
     if home not in reading.homes("project"):
         return None
     return reading.find(home, Instance, (namespace, copy.metadata.name))

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 from compute.api import labels, names
 from compute.api.quota import ResourceClaim, ResourceGrant
-from compute.app.planes import CORE, Home
+from compute.app.planes import CORE, PlaneRef
 from compute.decide import budget
 from tests.sim.whole.commits import Commit, Lately, Laws, Notes
 from tests.sim.whole.machines import is_granted
@@ -20,7 +20,7 @@ class Budgets:
     def __init__(self, sight: Sight, shapes: Shapes) -> None:
         self._sight = sight
         self._shapes = shapes
-        self._used: dict[Home, dict[str, int]] = {}
+        self._used: dict[PlaneRef, dict[str, int]] = {}
         self._limits: dict[str, Lately[Amounts]] = {}  # by project
         self.laws: Laws = {
             ("project", "ResourceClaim"): (
@@ -46,7 +46,7 @@ class Budgets:
         kept = self._limits.setdefault(project, Lately(self._sight.lag))
         kept.note(commit.at, budget.limits(self._sight.every(CORE, ResourceGrant), project))
 
-    def drop(self, home: Home) -> None:
+    def drop(self, home: PlaneRef) -> None:
         self._used.pop(home, None)
 
     def s3_grants_stay_within_the_budget(self, commit: Commit[ResourceClaim]) -> str:
@@ -80,7 +80,7 @@ class Budgets:
             return ""  # nobody knows what it wants, and it may be given up
         if commit.at - self._sight.ending_since(commit.home.name, commit.at) >= PATIENCE:
             return ""  # its project is deleted, and waits no longer for the cell
-        shapes = self._shapes.named(Home("cell", cell), room, parts[0], commit.at)
+        shapes = self._shapes.named(PlaneRef("cell", cell), room, parts[0], commit.at)
         needs = tuple(sorted(commit.obj.spec.requests, key=lambda each: each.resource_type))
         wanted = shapes and all(
             shape.desired > parts[1] and not shape.leaving and _sorted(shape.needs) == needs

@@ -13,7 +13,7 @@ from compute.api.karmada_work import Work
 from compute.api.networking import LocationBinding
 from compute.api.quota import ResourceClaim, ResourceGrant
 from compute.api.resource_manager import Project
-from compute.app.planes import Home, Role
+from compute.app.planes import PlaneRef, Role
 from kubekit.api import scheme
 from kubekit.api.kinds.core import ConfigMap, Namespace
 from kubekit.api.meta import Object, OwnerReference
@@ -82,7 +82,7 @@ class Commit(Generic[K]):
     Both are whole for the kinds that laws read, else heads only and never asked for more.
     """
 
-    home: Home
+    home: PlaneRef
     change: ChangeType
     head: Head
     old_head: Head | None

@@ -32,7 +32,7 @@ from compute.api.quota import (
     ResourceGrantStatus,
 )
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
-from compute.app.planes import CORE, HUB, Home
+from compute.app.planes import CORE, HUB, PlaneRef
 from compute.decide import budget, quota
 from compute.decide.deployment.template import build_instance, recorded_hash
 from compute.decide.federation import hub_deployment, policy, projection
@@ -45,10 +45,10 @@ from tests.sim.whole.docket import LAG, Docket
 from tests.support.compute import builders
 from tests.support.kubekit.virtual_time import run
 
-SHOP: Final = Home("project", "shop")
-BANK: Final = Home("project", "bank")
-DFW: Final = Home("cell", "dfw")
-LHR: Final = Home("cell", "lhr")
+SHOP: Final = PlaneRef("project", "shop")
+BANK: Final = PlaneRef("project", "bank")
+DFW: Final = PlaneRef("cell", "dfw")
+LHR: Final = PlaneRef("cell", "lhr")
 ROOM: Final = names.hub_namespace("uid-of-default")
 WEB: Final = "web-home-dfw"
 _PROJECT: Final = names.cluster("shop")
@@ -90,7 +90,7 @@ class Court(Docket):
             ),
         )
 
-    def hear(self, cell: Home, status: ConditionStatus = "True") -> None:
+    def hear(self, cell: PlaneRef, status: ConditionStatus = "True") -> None:
         """Say on the hub whether a cell answers."""
         ready = builders.condition("Ready", status)
         self.put(
@@ -204,7 +204,7 @@ class Court(Docket):
         owner = self.get(SHOP, WorkloadDeployment, WEB)
         return self.put(SHOP, projection(replace(instance, metadata=copy), owner))
 
-    def run_in(self, cell: Home, ordinal: int) -> None:
+    def run_in(self, cell: PlaneRef, ordinal: int) -> None:
         """Let another cell run the machine of a slot; how the Instance came there is not asked."""
         here = self.get(DFW, Instance, names.instance(WEB, ordinal))
         there = replace(here.metadata, uid="", finalizers=(), annotations={}, owner_references=())

@@ -14,7 +14,7 @@ from enum import StrEnum
 from compute.api import names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.karmada_work import Work
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from compute.decide.deployment.slots import is_ready
 from compute.decide.deployment.template import recorded_hash
 from kubekit.api.kinds.core import Namespace
@@ -177,6 +177,6 @@ class Departures:
         known: list[bool] = recently(self._ready, instance.metadata.uid, commit.at)
         return bool(known) and all(known)
 
-    def _room_goes(self, home: Home, room: str) -> bool:
+    def _room_goes(self, home: PlaneRef, room: str) -> bool:
         namespace = self._sight.find(home, Namespace, ("", room))
         return namespace is None or namespace.deleting

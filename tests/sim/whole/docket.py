@@ -5,7 +5,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 from msgspec.structs import replace
 
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from kubekit.api.meta import Object
 from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 from tests.sim.trace import Trace
@@ -21,16 +21,16 @@ class Docket:
 
     def __init__(self) -> None:
         self.judge = Judge(Trace(), LAG)
-        self._revisions: dict[Home, int] = {}
-        self._records: dict[tuple[Home, str, str], Record] = {}
-        self._objects: dict[tuple[Home, str, str], Any] = {}
+        self._revisions: dict[PlaneRef, int] = {}
+        self._records: dict[tuple[PlaneRef, str, str], Record] = {}
+        self._objects: dict[tuple[PlaneRef, str, str], Any] = {}
         self._born = 0
 
-    def get(self, home: Home, kind: type[K], name: str) -> K:
+    def get(self, home: PlaneRef, kind: type[K], name: str) -> K:
         found: K = self._objects[home, kind.RESOURCE.kind, name]
         return found
 
-    def put(self, home: Home, obj: K) -> K:
+    def put(self, home: PlaneRef, obj: K) -> K:
         """Make an object, or change it, with the metadata that a plane gives it."""
         old = self._objects.get((home, obj.kind, obj.metadata.name))
         if old is None:
@@ -43,21 +43,21 @@ class Docket:
         meta = replace(obj.metadata, uid=old.metadata.uid, generation=generation)
         return self.commit(home, ChangeType.MODIFIED, replace(obj, metadata=meta))
 
-    def meta(self, home: Home, kind: type[K], name: str, **changes: Any) -> K:
+    def meta(self, home: PlaneRef, kind: type[K], name: str, **changes: Any) -> K:
         """Change the metadata of an object."""
         found = self.get(home, kind, name)
         return self.put(home, replace(found, metadata=replace(found.metadata, **changes)))
 
-    def ask(self, home: Home, kind: type[K], name: str) -> K:
+    def ask(self, home: PlaneRef, kind: type[K], name: str) -> K:
         """Ask for the removal of an object that somebody holds."""
         return self.meta(home, kind, name, deletion_timestamp=builders.NOW)
 
-    def remove(self, home: Home, kind: type[Object], name: str) -> None:
+    def remove(self, home: PlaneRef, kind: type[Object], name: str) -> None:
         self.commit(home, ChangeType.DELETED, self.get(home, kind, name))
 
     def commit(
         self,
-        home: Home,
+        home: PlaneRef,
         change: ChangeType,
         obj: K,
         *,
@@ -79,10 +79,10 @@ class Docket:
             del self._records[place], self._objects[place]
         return written
 
-    def record(self, home: Home, kind: type[Object], name: str) -> Record:
+    def record(self, home: PlaneRef, kind: type[Object], name: str) -> Record:
         return self._records[home, kind.RESOURCE.kind, name]
 
-    def slip(self, home: Home, obj: K) -> K:
+    def slip(self, home: PlaneRef, obj: K) -> K:
         """Put an object there without being judged for it."""
         uid = obj.metadata.uid or f"uid-slipped-{self._born}"
         self.judge.forgive(uid, "it is not what the story is about")
@@ -90,13 +90,13 @@ class Docket:
         del self.judge._sight.forgiven[uid]
         return slipped
 
-    def twin(self, home: Home, kind: type[K], name: str, other: str) -> K:
+    def twin(self, home: PlaneRef, kind: type[K], name: str, other: str) -> K:
         """The same object once more, under another name."""
         found = self.get(home, kind, name)
         meta = replace(found.metadata, name=other, uid="", generation=0)
         return self.put(home, replace(found, metadata=meta))
 
-    def forget(self, home: Home) -> None:
+    def forget(self, home: PlaneRef) -> None:
         """A plane is no more."""
         self._revisions.pop(home, None)
         for place in [place for place in self._objects if place[0] == home]:

@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import NamedTuple
 
 from compute.api.quota import ResourceClaim
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from compute.decide import budget
 from kubekit.api.meta import EPOCH
 from kubekit.plane.plane import Plane
@@ -25,18 +25,18 @@ class Waiting(NamedTuple):
     name: str
 
 
-def differences(planes: Mapping[Home, Plane]) -> list[str]:
+def differences(planes: Mapping[PlaneRef, Plane]) -> list[str]:
     """What is not as it should be when all planes are open, and nobody is cut off or dead."""
     reading = _read(planes)
     return [difference for law in LAWS for difference in law(reading)]
 
 
-def waiting(planes: Mapping[Home, Plane]) -> Waiting | None:
+def waiting(planes: Mapping[PlaneRef, Plane]) -> Waiting | None:
     """L7: the oldest claim that waits although the budget would allow it; None when there is none."""
     return min(_waiting(_read(planes)), default=None)
 
 
-def _read(planes: Mapping[Home, Plane]) -> Reading:
+def _read(planes: Mapping[PlaneRef, Plane]) -> Reading:
     return Reading({home: picture(plane) for home, plane in planes.items()})
 
 

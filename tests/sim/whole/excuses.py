@@ -9,7 +9,7 @@ from compute.api.conditions import ConditionType
 from compute.api.networking import Network
 from compute.api.quota import ResourceClaim, ResourceGrant
 from compute.api.reasons import Reason
-from compute.app.planes import CORE, HUB, Home
+from compute.app.planes import CORE, HUB, PlaneRef
 from compute.decide import budget
 from compute.decide.conditions import find
 from compute.decide.federation import identity
@@ -23,7 +23,7 @@ from tests.sim.whole.readings import Reading
 _QUOTA = (Reason.QUOTA_EXCEEDED, Reason.QUOTA_NO_BUDGET)
 
 
-def excuse(reading: Reading, cell: Home, instance: Instance) -> str:
+def excuse(reading: Reading, cell: PlaneRef, instance: Instance) -> str:
     """The reason for which an Instance cannot be Ready; empty when there is none that is true."""
     ready = find(instance.status.conditions, ConditionType.READY)
     said = ready.reason if ready else ""
@@ -34,7 +34,7 @@ def excuse(reading: Reading, cell: Home, instance: Instance) -> str:
     return _lack_of_quota(reading, instance)
 
 
-def left(reading: Reading, project: Home) -> dict[str, int]:
+def left(reading: Reading, project: PlaneRef) -> dict[str, int]:
     """What is left of a project's budget."""
     used: dict[str, int] = {}
     for claim in reading.all(project, ResourceClaim).values():
@@ -44,17 +44,17 @@ def left(reading: Reading, project: Home) -> dict[str, int]:
     return budget.left(budget.limits(grants, project.name), used)
 
 
-def place(reading: Reading, instance: Instance) -> tuple[Home, Key] | None:
+def place(reading: Reading, instance: Instance) -> tuple[PlaneRef, Key] | None:
     """The project of an Instance of a cell, and where its claim is there."""
     room = reading.find(HUB, Namespace, ("", instance.metadata.namespace))
     told = identity(room) if room else None
     if told is None:
         return None
-    project = Home("project", names.cluster_key(told.project))
+    project = PlaneRef("project", names.cluster_key(told.project))
     return project, (told.namespace, names.claim(instance.metadata.name))
 
 
-def _image_faults(reading: Reading, cell: Home, instance: Instance) -> Iterator[str]:
+def _image_faults(reading: Reading, cell: PlaneRef, instance: Instance) -> Iterator[str]:
     """What the provider must say of the images of an Instance."""
     written = reading.find(cell, ConfigMap, (settings.NAMESPACE, settings.NAME))
     parsed = settings.parse(written.data if written else {})
@@ -93,9 +93,9 @@ def _lack_of_quota(reading: Reading, instance: Instance) -> str:
     return "" if fits else said.reason
 
 
-def source(claim: ResourceClaim) -> tuple[Home, Key] | None:
+def source(claim: ResourceClaim) -> tuple[PlaneRef, Key] | None:
     """The Instance that a claim is for: its cell, and where it is there."""
     told = claim.metadata.labels
     cell, room = told.get(labels.SOURCE_CLUSTER), told.get(labels.INSTANCE_NAMESPACE)
     name = names.claim_instance(claim.metadata.name)
-    return (Home("cell", cell), (room, name)) if cell and room and name else None
+    return (PlaneRef("cell", cell), (room, name)) if cell and room and name else None

@@ -7,7 +7,7 @@ import msgspec
 
 from compute.api import labels, names
 from compute.api.quota import ResourceClaim
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from compute.decide.federation import identity
 from kubekit.api.kinds.core import Namespace
 from tests.sim.whole.commits import Commit, Laws
@@ -19,9 +19,9 @@ class Identity:
 
     def __init__(self, sight: Sight) -> None:
         self._sight = sight
-        self._revisions: dict[Home, int] = {}
-        self._written: dict[Home, dict[int, str]] = {}  # the uid that each revision wrote
-        self._latest: dict[tuple[Home, str], int] = {}  # the revision of each object, by uid
+        self._revisions: dict[PlaneRef, int] = {}
+        self._written: dict[PlaneRef, dict[int, str]] = {}  # the uid that each revision wrote
+        self._latest: dict[tuple[PlaneRef, str], int] = {}  # the revision of each object, by uid
         self._uids: dict[str, str] = {}  # whose each one is, in words
         self._projects: dict[str, str] = {}  # the project that an object is in, by uid
         self.everywhere = (
@@ -49,7 +49,7 @@ class Identity:
         else:
             self._latest[commit.home, commit.uid] = commit.revision
 
-    def drop(self, home: Home) -> None:
+    def drop(self, home: PlaneRef) -> None:
         """A plane is no more; what it is followed by counts from the beginning."""
         self._revisions.pop(home, None)
         self._written.pop(home, None)
@@ -89,7 +89,7 @@ class Identity:
             return f"it replaces version {commit.previous}, and {before} was written since"
         return ""
 
-    def acknowledged(self, home: Home, uid: str, revision: int) -> str:
+    def acknowledged(self, home: PlaneRef, uid: str, revision: int) -> str:
         """What is wrong with the word of a plane that it has written something; empty if nothing."""
         written = self._written.get(home, {}).get(revision)
         return "" if written == uid else f"{home.name} acknowledged {revision} of {uid} in vain"

@@ -5,7 +5,7 @@ from collections.abc import Callable, Coroutine, Sequence
 from functools import partial
 from typing import Any
 
-from compute.app.planes import Home, Homes
+from compute.app.planes import OpenPlanes, PlaneRef
 from compute.app.sites import sites
 from compute.app.world import World
 from kubekit.plane.plane import Plane
@@ -38,15 +38,15 @@ class JudgedWorld(Watched):
 
     judge: Judge
 
-    def opened(self, home: Home, plane: Plane) -> None:
+    def opened(self, home: PlaneRef, plane: Plane) -> None:
         super().opened(home, plane)
         plane.store.listen(partial(self._committed, home))
 
     @property
-    def all_planes(self) -> dict[Home, Plane]:
-        return {home: self.world.homes[home] for home in self.world.homes}
+    def all_planes(self) -> dict[PlaneRef, Plane]:
+        return {home: self.world.planes[home] for home in self.world.planes}
 
-    def _committed(self, home: Home, _: str, event: ChangeEvent) -> None:
+    def _committed(self, home: PlaneRef, _: str, event: ChangeEvent) -> None:
         self.judge.committed(home, event)
 
 
@@ -54,7 +54,7 @@ def judged(story: Story, cities: Sequence[str] = CITIES, seed: str = "judged") -
     """Tell a story in a world that has a project, up to the first violation, and return its judge."""
 
     async def tell() -> Judge:
-        homes = Homes(MemoryPlanes(seed))
+        homes = OpenPlanes(MemoryPlanes(seed))
         world = CountedWorld(homes, sites(cities), environment(seed))
         watched = JudgedWorld(world=world)
         watched.judge = world.judge = Judge(Trace(), CALM)

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Iterable
 from typing import Any, Final, cast
 
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from kubekit.plane.store.records import ChangeEvent
 from kubekit.runtime.requests import Request
 from tests.sim.trace import Trace
@@ -42,7 +42,7 @@ class Judge:
         self.violation = ""
         self.violated = asyncio.Event()
         self._trace = trace
-        self._heads: dict[tuple[Home, str], tuple[Head, Any]] = {}
+        self._heads: dict[tuple[PlaneRef, str], tuple[Head, Any]] = {}
         self._looks: dict[tuple[str, str, Request], deque[float]] = {}
         self._sight = Sight(lag)
         self._shapes = Shapes(self._sight)
@@ -79,7 +79,7 @@ class Judge:
 
     # What the judge is told
 
-    def committed(self, home: Home, event: ChangeEvent) -> None:
+    def committed(self, home: PlaneRef, event: ChangeEvent) -> None:
         """One change of a plane, in the order of its revisions."""
         commit = self._read(home, event)
         if commit.head.kind not in _UNCOUNTED:
@@ -105,7 +105,7 @@ class Judge:
     def healed(self, cell: str) -> None:
         self._sight.healed(cell, _now())
 
-    def acknowledged(self, home: Home, uid: str, version: str) -> None:
+    def acknowledged(self, home: PlaneRef, uid: str, version: str) -> None:
         """S8: a plane said that it had written this version of an object. It must have."""
         if fault := self._identity.acknowledged(home, uid, int(version)):
             self.accuse(f"s8_nothing_acknowledged_is_lost: {fault}")
@@ -123,7 +123,7 @@ class Judge:
 
     # How it judges
 
-    def _read(self, home: Home, event: ChangeEvent) -> Commit[Any]:
+    def _read(self, home: PlaneRef, event: ChangeEvent) -> Commit[Any]:
         """The commit. What was there before is remembered, or was there before anybody listened."""
         record, before = event.record, event.previous
         head = head_of(record.data)
@@ -157,7 +157,7 @@ class Judge:
     def _forget(self, commit: Commit[Any]) -> None:
         """A project that is gone takes its plane along; the next of its name has another."""
         if commit.gone:
-            home = Home("project", commit.key[1])
+            home = PlaneRef("project", commit.key[1])
             self._identity.drop(home)
             self._budgets.drop(home)
 

@@ -15,7 +15,7 @@ from typing import Final, Protocol
 from msgspec.structs import replace
 
 from compute.api.compute import Placement, Workload
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from kubekit.api.meta import ObjectMeta
 from kubekit.client.client import Client
 from kubekit.plane.local import LocalClient
@@ -71,7 +71,7 @@ class Lifetime:
         self._company = company
         self._pace = pace
         self._machines = _Machines()
-        world.homes.join(self._machines)
+        world.planes.join(self._machines)
         self._writes = -1
         self._since = 0.0
 
@@ -103,7 +103,7 @@ class Lifetime:
 
     async def _begin(self) -> None:
         await self._world.start()
-        owner = Owner(_PROJECT, self._world.homes, Random(SEED), self._trace)
+        owner = Owner(_PROJECT, self._world.planes, Random(SEED), self._trace)
         await owner.make()
         while not await owner.is_ready():  # noqa: ASYNC110 -- nobody tells it, as nobody tells a user
             await asyncio.sleep(_LOOKS)
@@ -139,13 +139,13 @@ class Lifetime:
         return {**normal.state(self.planes), "Instances so far": dict(self._machines.counts)}
 
     @property
-    def planes(self) -> dict[Home, Plane]:
-        homes = self._world.homes
+    def planes(self) -> dict[PlaneRef, Plane]:
+        homes = self._world.planes
         return {home: homes[home] for home in homes}
 
     @property
     def _user(self) -> Client:
-        return LocalClient(self._world.homes[Home("project", _PROJECT)], manager="kubectl")
+        return LocalClient(self._world.planes[PlaneRef("project", _PROJECT)], manager="kubectl")
 
     def _check(self) -> None:
         loop = asyncio.get_running_loop()
@@ -164,14 +164,14 @@ class _Machines:
     def __init__(self) -> None:
         self.counts: Counter[str] = Counter()
 
-    def opened(self, home: Home, plane: Plane) -> None:
+    def opened(self, home: PlaneRef, plane: Plane) -> None:
         if home.role == "cell":
             plane.store.listen(partial(self._heard, home), frozenset({_INSTANCES}))
 
-    def closing(self, home: Home, plane: Plane) -> None:
+    def closing(self, home: PlaneRef, plane: Plane) -> None:
         """What was counted stays."""
 
-    def _heard(self, home: Home, resource: str, event: ChangeEvent) -> None:
+    def _heard(self, home: PlaneRef, resource: str, event: ChangeEvent) -> None:
         if resource == _INSTANCES and event.change is not ChangeType.MODIFIED:
             self.counts[f"{home.name} {event.change}"] += 1
 

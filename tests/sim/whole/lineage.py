@@ -11,7 +11,7 @@ from typing import Any, Final
 from compute.api import labels, names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.karmada_work import Work
-from compute.app.planes import HUB, Home
+from compute.app.planes import HUB, PlaneRef
 from compute.decide import joins
 from compute.decide.deployment.template import recorded_hash
 from kubekit.api.kinds.core import Namespace
@@ -30,7 +30,7 @@ class Lineage:
         self._sight = sight
         self._shapes = shapes
         self._goings = goings
-        self._wanted: dict[tuple[Home, str, Key], Lately[str]] = {}  # uids; empty: not wanted
+        self._wanted: dict[tuple[PlaneRef, str, Key], Lately[str]] = {}  # uids; empty: not wanted
         self.laws: Laws = {
             ("project", "WorkloadDeployment"): (self.s5_a_deployment_is_made_for_what_is_wanted,),
             ("project", "Instance"): (
@@ -136,7 +136,7 @@ class Lineage:
         others = [writer for writer in writers if writer != PROJECTOR]
         return f"it was written by {others[0]}" if others and not commit.gone else ""
 
-    def _origin(self, commit: Commit[WorkloadDeployment]) -> tuple[Home | None, type[Any], Key]:
+    def _origin(self, commit: Commit[WorkloadDeployment]) -> tuple[PlaneRef | None, type[Any], Key]:
         """What a deployment is made from: where it is, and its place there."""
         namespace, name = commit.key
         match commit.home.role:
@@ -150,7 +150,7 @@ class Lineage:
                 cell = names.execution_namespace(commit.home.name)
                 return HUB, Work, (cell, names.work(namespace, name, commit.head.kind))
 
-    def _uids(self, home: Home, kind: type[Any], key: Key, now: float) -> list[str]:
+    def _uids(self, home: PlaneRef, kind: type[Any], key: Key, now: float) -> list[str]:
         """The uids under which something was wanted of late."""
         states: list[str] = recently(self._wanted, (home, kind.RESOURCE.kind, key), now)
         return [uid for uid in states if uid]

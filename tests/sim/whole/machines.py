@@ -11,7 +11,7 @@ from compute.api import finalizers, labels, names
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType, NeighbourCondition
 from compute.api.quota import ResourceClaim
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from compute.decide import quota
 from compute.decide.conditions import is_true
 from compute.decide.scheduling_gates import closed
@@ -23,7 +23,7 @@ from tests.sim.whole.commits import Commit, Key, Lately, Laws, Notes
 from tests.sim.whole.shapes import ordinal, owner_uid
 from tests.sim.whole.sight import PATIENCE, Sight, recently
 
-Slot = tuple[Home, str, int]  # cell, uid of the deployment, number
+Slot = tuple[PlaneRef, str, int]  # cell, uid of the deployment, number
 
 
 class Machines:
@@ -32,9 +32,10 @@ class Machines:
     def __init__(self, sight: Sight) -> None:
         self._sight = sight
         self._slots: dict[Slot, dict[str, None]] = {}  # the uids in each
-        self._started: dict[Key, dict[Home, float]] = {}  # machines by Instance, wherever they run
-        self._behaviour: dict[Home, Lately[MachineSettings]] = {}
-        self._excused: dict[tuple[Home, Key], None] = {}  # claims that others took away
+        # machines by Instance, wherever they run
+        self._started: dict[Key, dict[PlaneRef, float]] = {}
+        self._behaviour: dict[PlaneRef, Lately[MachineSettings]] = {}
+        self._excused: dict[tuple[PlaneRef, Key], None] = {}  # claims that others took away
         self.laws: Laws = {
             ("project", "ResourceClaim"): (self.s3b_a_claim_outlives_its_machine,),
             ("cell", "Instance"): (
@@ -146,7 +147,7 @@ class Machines:
         cell = commit.obj.metadata.labels.get(labels.SOURCE_CLUSTER, "")
         room = commit.obj.metadata.labels.get(labels.INSTANCE_NAMESPACE, "")
         name = names.claim_instance(commit.obj.metadata.name) or ""
-        since = self._started.get((room, name), {}).get(Home("cell", cell))
+        since = self._started.get((room, name), {}).get(PlaneRef("cell", cell))
         if since is None or self._sight.was_silent(cell, since):
             return ""
         asked = self._sight.ending_since(commit.home.name, commit.at)

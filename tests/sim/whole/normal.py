@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from kubekit.client.transport import Document
 from kubekit.plane.plane import Plane
 from tests.support.compute.end_states import differing
@@ -58,7 +58,7 @@ _CHANCE: Final = re.compile(
 _GENERATION: Final = re.compile(r"(?i).*generation$")
 
 
-def state(planes: Mapping[Home, Plane]) -> State:
+def state(planes: Mapping[PlaneRef, Plane]) -> State:
     """Everything that is there."""
     found = list(_everything(planes))
     words = _Words(found)
@@ -74,7 +74,7 @@ def differences(left: State, right: State) -> list[str]:
     ]
 
 
-def _everything(planes: Mapping[Home, Plane]) -> Iterator[tuple[Home, Document]]:
+def _everything(planes: Mapping[PlaneRef, Plane]) -> Iterator[tuple[PlaneRef, Document]]:
     for home, plane in planes.items():
         for storage in plane.kinds.stored():
             if not storage.endswith(tuple(UNLIKE_KINDS)):
@@ -85,17 +85,17 @@ def _everything(planes: Mapping[Home, Plane]) -> Iterator[tuple[Home, Document]]
 class _Words:
     """Words for what is drawn anew in each run."""
 
-    def __init__(self, found: list[tuple[Home, Document]]) -> None:
+    def __init__(self, found: list[tuple[PlaneRef, Document]]) -> None:
         self._of_tokens = {
             document["metadata"]["uid"]: f"<{_CHANCE.sub('', _title(home, document))}>"
             for home, document in found
         }
         self._strangers: Counter[str] = Counter()
 
-    def key(self, home: Home, document: Document) -> str:
+    def key(self, home: PlaneRef, document: Document) -> str:
         return self._text(_title(home, document), "")
 
-    def said(self, home: Home, document: Document) -> Document:
+    def said(self, home: PlaneRef, document: Document) -> Document:
         kind = document["kind"]
         kind = f"copy of {kind}" if kind == "Instance" and home.role != "cell" else kind
         about = _About(kind, self.key(home, document), _own_generation(document))
@@ -148,7 +148,7 @@ class _About(msgspec.Struct, frozen=True):
         return ("", key) in UNLIKE_FIELDS or (self.kind, key) in UNLIKE_FIELDS
 
 
-def _title(home: Home, document: Document) -> str:
+def _title(home: PlaneRef, document: Document) -> str:
     meta = document["metadata"]
     place = "/".join(filter(None, (meta.get("namespace", ""), meta["name"])))
     return f"{home.context} {document['kind']} {place}"

@@ -11,7 +11,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any, Final, Protocol
 
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from kubekit.client.client import Client
 from kubekit.environment import Environment
 from kubekit.plane.plane import Plane
@@ -63,7 +63,7 @@ class _Run:
     life: Life
     name: str
     around: Environment
-    links: list[tuple[Home, Link]] = field(default_factory=list)
+    links: list[tuple[PlaneRef, Link]] = field(default_factory=list)
 
 
 class Process:
@@ -90,7 +90,7 @@ class Process:
         self._begin = begin
         self._forget = forget
         self._lives = 0
-        self._parted: dict[Home, None] = {}
+        self._parted: dict[PlaneRef, None] = {}
         self._run: _Run | None = None
 
     # What the world asks of it, within its life
@@ -98,7 +98,7 @@ class Process:
     def kit(self) -> Kit:
         return CountingKit(self._living().around, self.title, self._witness)
 
-    def connect(self, home: Home, plane: Plane, manager: str) -> Client:
+    def connect(self, home: PlaneRef, plane: Plane, manager: str) -> Client:
         run = self._living()
         chance = Random(f"{self.seed}-{run.name}-{home}-{len(run.links)}")
         link = Link(f"{run.name}>{home.name}", plane, self._wires, chance, manager)
@@ -153,24 +153,24 @@ class Process:
     # Its network
 
     @property
-    def parted(self) -> list[Home]:
+    def parted(self) -> list[PlaneRef]:
         return list(self._parted)
 
-    def part(self, home: Home) -> None:
+    def part(self, home: PlaneRef) -> None:
         if home not in self._parted:
             self._say("parted", home.name)
             self._parted[home] = None
             for link in self._links(home):
                 link.part()
 
-    def heal(self, home: Home) -> None:
+    def heal(self, home: PlaneRef) -> None:
         if home in self._parted:
             self._say("healed", home.name)
             del self._parted[home]
             for link in self._links(home):
                 link.heal()
 
-    def lose(self, home: Home) -> None:
+    def lose(self, home: PlaneRef) -> None:
         """A plane is gone for good. Another of its name is reached by other links."""
         for link in self._links(home):
             link.part()
@@ -182,7 +182,7 @@ class Process:
         for _, link in self._run.links if self._run is not None else ():
             link.weather = weather
 
-    def _links(self, home: Home) -> Iterator[Link]:
+    def _links(self, home: PlaneRef) -> Iterator[Link]:
         links = self._run.links if self._run is not None else []
         return (link for other, link in links if other == home)
 

@@ -9,7 +9,7 @@ from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.karmada import MemberCluster
 from compute.api.karmada_work import ResourceBinding
-from compute.app.planes import HUB, Home, Role
+from compute.app.planes import HUB, PlaneRef, Role
 from kubekit.api import scheme
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object
@@ -35,15 +35,15 @@ def picture(plane: Plane) -> Picture:
 class Reading:
     """What is in the planes. Each kind of each plane is read once, when it is first asked for."""
 
-    def __init__(self, pictures: Mapping[Home, Picture]) -> None:
+    def __init__(self, pictures: Mapping[PlaneRef, Picture]) -> None:
         self._pictures = pictures
-        self._read: dict[tuple[Home, type[Object]], dict[Key, Any]] = {}
-        self._heads: dict[Home, list[Head]] = {}
+        self._read: dict[tuple[PlaneRef, type[Object]], dict[Key, Any]] = {}
+        self._heads: dict[PlaneRef, list[Head]] = {}
 
-    def homes(self, role: Role) -> list[Home]:
+    def homes(self, role: Role) -> list[PlaneRef]:
         return [home for home in self._pictures if home.role == role]
 
-    def all(self, home: Home, kind: type[K]) -> Mapping[Key, K]:
+    def all(self, home: PlaneRef, kind: type[K]) -> Mapping[Key, K]:
         """Every object of a kind in a plane, by namespace and name."""
         found = self._read.get((home, kind))
         if found is None:
@@ -53,10 +53,10 @@ class Reading:
             self._read[home, kind] = found
         return found
 
-    def find(self, home: Home, kind: type[K], key: Key) -> K | None:
+    def find(self, home: PlaneRef, kind: type[K], key: Key) -> K | None:
         return self.all(home, kind).get(key)
 
-    def heads(self, home: Home) -> list[Head]:
+    def heads(self, home: PlaneRef) -> list[Head]:
         """Everything in a plane, whatever its kind."""
         if home not in self._heads:
             held = self._pictures[home].values()
@@ -65,17 +65,17 @@ class Reading:
 
     # How the planes hang together
 
-    def room(self, project: Home, namespace: str) -> str:
+    def room(self, project: PlaneRef, namespace: str) -> str:
         """What a namespace of a project is called on the hub and in cells."""
         found = self.find(project, Namespace, ("", namespace))
         return names.hub_namespace(found.metadata.uid) if found else ""
 
-    def bound(self, room: str, deployment: str) -> list[Home]:
+    def bound(self, room: str, deployment: str) -> list[PlaneRef]:
         """The cells that the engine has chosen for a deployment."""
         name = names.resource_binding(deployment, WorkloadDeployment.RESOURCE.kind)
         binding = self.find(HUB, ResourceBinding, (room, name))
         chosen = binding.spec.clusters if binding else ()
-        return [Home("cell", target.name) for target in chosen]
+        return [PlaneRef("cell", target.name) for target in chosen]
 
     def cells_of(self, city: str) -> list[str]:
         """The cells that serve a city."""
@@ -83,7 +83,7 @@ class Reading:
         told = labels.TOPOLOGY_CITY_CODE
         return [m.metadata.name for m in members if m.metadata.labels.get(told) == city]
 
-    def members(self, cell: Home, deployment: WorkloadDeployment) -> list[Instance]:
+    def members(self, cell: PlaneRef, deployment: WorkloadDeployment) -> list[Instance]:
         """The Instances of a deployment of a cell, by their names."""
         uid, room = deployment.metadata.uid, deployment.metadata.namespace
         return [

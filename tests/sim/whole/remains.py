@@ -9,7 +9,7 @@ from compute.api.karmada import MemberCluster, PropagationPolicy
 from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.networking import NetworkBinding, NetworkContext, Subnet, SubnetClaim
 from compute.api.quota import ResourceClaim
-from compute.app.planes import HUB, Home, Role
+from compute.app.planes import HUB, PlaneRef, Role
 from compute.decide.deployment import slots
 from compute.decide.federation import identity
 from compute.federation import karmada_keys
@@ -112,7 +112,7 @@ def l3_deployments_have_their_originals(reading: Reading) -> Iterator[str]:
 def l3_copies_have_their_originals(reading: Reading) -> Iterator[str]:
     """Hub and project show nothing of an Instance that is gone."""
     for key, copy in reading.all(HUB, Instance).items():
-        cell = Home("cell", copy.metadata.labels.get(labels.SOURCE_CLUSTER, ""))
+        cell = PlaneRef("cell", copy.metadata.labels.get(labels.SOURCE_CLUSTER, ""))
         if cell not in reading.homes("cell") or reading.find(cell, Instance, key) is None:
             yield f"L3 hub: the copy of {key[1]} is of nothing"
     for project in reading.homes("project"):
@@ -150,7 +150,7 @@ def l3_networks_are_used(reading: Reading) -> Iterator[str]:
     for project in reading.homes("project"):
         for entry in filter(subnet_ledger.is_ours, reading.all(project, Subnet).values()):
             holder = subnet_ledger.holder(entry)
-            cell = Home("cell", holder.cell)
+            cell = PlaneRef("cell", holder.cell)
             claims = reading.all(cell, SubnetClaim) if cell in reading.homes("cell") else {}
             if (holder.namespace, holder.claim) not in claims:
                 yield f"L3 {project.name}: {entry.metadata.name} has addresses for nobody"
@@ -197,7 +197,7 @@ def _has_original(reading: Reading, room: str) -> bool:
     told = identity(namespace) if namespace else None
     if told is None:
         return False
-    project = Home("project", names.cluster_key(told.project))
+    project = PlaneRef("project", names.cluster_key(told.project))
     return project in reading.homes("project") and reading.room(project, told.namespace) == room
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.quota import ResourceRequest
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from compute.decide import joins, quota
 from compute.decide.deployment import rollout, slots
 from compute.decide.deployment.template import template_hash
@@ -32,7 +32,7 @@ class Shapes:
 
     def __init__(self, sight: Sight) -> None:
         self._sight = sight
-        self._kept: dict[tuple[Home, str, str], Lately[Shape]] = {}
+        self._kept: dict[tuple[PlaneRef, str, str], Lately[Shape]] = {}
         self._hashes: dict[str, tuple[int, str]] = {}  # generation and template, by uid
 
     def note(self, commit: Commit[WorkloadDeployment]) -> None:
@@ -40,7 +40,7 @@ class Shapes:
         kept = self._kept.setdefault(place, Lately(self._sight.lag))
         kept.note(commit.at, self._shape(commit.obj, gone=commit.gone))
 
-    def named(self, home: Home, namespace: str, name: str, now: float) -> list[Shape]:
+    def named(self, home: PlaneRef, namespace: str, name: str, now: float) -> list[Shape]:
         """The recent shapes under a name, whichever deployment had it."""
         found: list[Shape] = recently(self._kept, (home, namespace, name), now)
         return found

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar, cast
 from compute.api import names
 from compute.api.karmada import MemberCluster
 from compute.api.resource_manager import Project
-from compute.app.planes import CORE, HUB, Home
+from compute.app.planes import CORE, HUB, PlaneRef
 from compute.decide.federation import ProjectNamespace, identity
 from compute.decide.federation.scheduling import is_ready
 from kubekit.api.kinds.core import Namespace
@@ -31,20 +31,20 @@ class Sight:
     def __init__(self, lag: float) -> None:
         self.lag = lag
         self.forgiven: dict[str, str] = {}
-        self._there: dict[tuple[Home, type[Object]], dict[Key, Object]] = {}
+        self._there: dict[tuple[PlaneRef, type[Object]], dict[Key, Object]] = {}
         self._rooms: dict[str, ProjectNamespace] = {}
         self._cut: dict[str, None] = {}
         self._unready: dict[str, None] = {}
         self._silent: dict[str, float] = {}  # when a cell was last not heard of
         self._ending: dict[str, float] = {}  # when the deletion of a project was asked for
 
-    def find(self, home: Home, kind: type[K], key: Key) -> K | None:
+    def find(self, home: PlaneRef, kind: type[K], key: Key) -> K | None:
         return cast("K | None", self._there.get((home, kind), {}).get(key))
 
-    def every(self, home: Home, kind: type[K]) -> Collection[K]:
+    def every(self, home: PlaneRef, kind: type[K]) -> Collection[K]:
         return cast("Collection[K]", self._there.get((home, kind), {}).values())
 
-    def cells(self) -> list[Home]:
+    def cells(self) -> list[PlaneRef]:
         """The cells of which anything is known."""
         found = {home: None for home, _ in self._there if home.role == "cell"}
         return list(found)
@@ -61,7 +61,7 @@ class Sight:
             there[commit.key] = commit.obj
         self._learn(commit)
 
-    def drop(self, home: Home) -> None:
+    def drop(self, home: PlaneRef) -> None:
         """Forget a plane that is no more. Another one may come by its name."""
         for place in [place for place in self._there if place[0] == home]:
             del self._there[place]
@@ -72,9 +72,9 @@ class Sight:
         """The project and the namespace that a namespace of hub and cells stands for, or stood."""
         return self._rooms.get(room)
 
-    def project_of(self, room: str) -> Home | None:
+    def project_of(self, room: str) -> PlaneRef | None:
         told = self.whose(room)
-        return None if told is None else Home("project", names.cluster_key(told.project))
+        return None if told is None else PlaneRef("project", names.cluster_key(told.project))
 
     def ending_since(self, project: str, now: float) -> float:
         """When the deletion of a project was asked for; now where it was not."""
@@ -120,7 +120,7 @@ class Sight:
             self._ending[name] = commit.at
         if commit.gone:
             self._ending.pop(name, None)
-            self.drop(Home("project", name))
+            self.drop(PlaneRef("project", name))
 
     def _hear(self, cluster: MemberCluster, commit: Commit[Any]) -> None:
         cell = cluster.metadata.name

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from compute.app.links import Link
-from compute.app.planes import Home, Homes
-from compute.app.sites import Site
+from compute.app.planes import OpenPlanes, PlaneRef
+from compute.app.sites import CellSite
 from compute.app.world import World
 from kubekit.client.client import Client
 from kubekit.plane.local import LocalClient
@@ -37,7 +37,7 @@ class MemoryPlanes:
         self._seed = seed
         self._numbers = count()
 
-    async def open(self, home: Home) -> Plane:
+    async def open(self, home: PlaneRef) -> Plane:
         number = next(self._numbers)
         around = environment(f"{self._seed}-{home.context}-{number}")
         path = Path(names_folder()) / f"{id(self)}-{number}.db"
@@ -45,45 +45,45 @@ class MemoryPlanes:
         path.with_name(f"{path.name}.lock").unlink()  # it is held by its descriptor
         return await Plane.on(store, kinds(home.role), around)
 
-    async def destroy(self, home: Home) -> None:
+    async def destroy(self, home: PlaneRef) -> None:
         return
 
 
 class SimulatedWorld(World):
     """A world whose parts are processes. ``processes`` has each by its name."""
 
-    def __init__(self, seed: str, sites: Iterable[Site], wires: Wires, judge: Judge) -> None:
-        super().__init__(Homes(MemoryPlanes(seed)), sites, environment(seed))
+    def __init__(self, seed: str, sites: Iterable[CellSite], wires: Wires, judge: Judge) -> None:
+        super().__init__(OpenPlanes(MemoryPlanes(seed)), sites, environment(seed))
         self.processes: dict[str, Process] = {}
         self._seed = seed
         self._wires = wires
         self._judge = judge
         self._outside = outside()
-        self.homes.join(self)
+        self.planes.join(self)
 
     # What becomes of planes
 
-    def opened(self, home: Home, plane: Plane) -> None:
+    def opened(self, home: PlaneRef, plane: Plane) -> None:
         plane.store.listen(partial(self._heard, home))
 
-    def closing(self, home: Home, plane: Plane) -> None:
+    def closing(self, home: PlaneRef, plane: Plane) -> None:
         for process in self.processes.values():
             process.lose(home)
 
-    def home(self, name: str) -> Home | None:
+    def home(self, name: str) -> PlaneRef | None:
         """The plane of this name that is open."""
-        return next((home for home in self.homes if home.name == name), None)
+        return next((home for home in self.planes if home.name == name), None)
 
-    def _heard(self, home: Home, _: str, event: ChangeEvent) -> None:
+    def _heard(self, home: PlaneRef, _: str, event: ChangeEvent) -> None:
         self._judge.committed(home, event)
 
     # What a world does for its parts
 
-    def connect(self, part: str, home: Home, manager: str, links: Sequence[Link]) -> Client:
+    def connect(self, part: str, home: PlaneRef, manager: str, links: Sequence[Link]) -> Client:
         process = self.processes.get(part)
         if process is None:  # the door: it is where the plane is
-            return LocalClient(self.homes[home], manager=manager)
-        return process.connect(home, self.homes[home], manager)
+            return LocalClient(self.planes[home], manager=manager)
+        return process.connect(home, self.planes[home], manager)
 
     def kit(self, part: str) -> Kit:
         return self.processes[part].kit()

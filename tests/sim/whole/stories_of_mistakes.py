@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from compute.api import annotations
 from compute.api.compute import Workload
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from tests.integration.worlds import PROJECT, with_image, with_replicas, workload
 from tests.sim.replay import logs_in
 from tests.sim.trace import Trace
@@ -19,7 +19,7 @@ from tests.sim.whole.ending import differences
 from tests.sim.whole.judged import JudgedWorld, Story, judged
 
 CITY: Final = ("DFW",)
-CELL: Final = Home("cell", "dfw")
+CELL: Final = PlaneRef("cell", "dfw")
 SLOW: Final = {"startSeconds": "2", "stopSeconds": "2"}
 
 

@@ -7,7 +7,7 @@ from compute.api.conditions import ConditionType
 from compute.api.karmada import MemberCluster
 from compute.api.quota import AllowanceBucket, ResourceClaim, ResourceGrant
 from compute.api.resource_manager import Project
-from compute.app.planes import CORE, HUB, Home
+from compute.app.planes import CORE, HUB, PlaneRef
 from compute.decide import budget
 from compute.decide.conditions import is_true, status_of
 from compute.decide.deployment import slots
@@ -85,7 +85,7 @@ def l5_workloads_sum_up(reading: Reading) -> Iterator[str]:
 def l5_buckets_say_what_is_used(reading: Reading) -> Iterator[str]:
     """A bucket has the sum of the grants, and the sum of what was granted from it."""
     for bucket in reading.all(CORE, AllowanceBucket).values():
-        home = Home("project", bucket.spec.consumer_ref.name)
+        home = PlaneRef("project", bucket.spec.consumer_ref.name)
         if home not in reading.homes("project"):
             continue
         kind = bucket.spec.resource_type
@@ -104,7 +104,7 @@ def l5_members_and_projects_are_ready(reading: Reading) -> Iterator[str]:
             yield f"L5 hub: {cluster.metadata.name} is not Ready"
     for project in reading.all(CORE, Project).values():
         ready = is_true(project.status.conditions, ConditionType.READY)
-        if not ready or Home("project", project.metadata.name) not in reading.homes("project"):
+        if not ready or PlaneRef("project", project.metadata.name) not in reading.homes("project"):
             yield f"L5 core: {project.metadata.name} is not Ready"
 
 

@@ -19,7 +19,7 @@ from compute.api.karmada import PropagationPolicy
 from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.quota import Allowance, GrantBucket, ResourceGrant
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
-from compute.app.planes import CORE, Home, Homes
+from compute.app.planes import CORE, OpenPlanes, PlaneRef
 from compute.app.world import SYSTEM
 from compute.decide.conditions import is_true
 from compute.decide.quota import INSTANCE_TYPES, INSTANCES, MEMORY, VCPUS
@@ -43,7 +43,7 @@ _SIZE: Final = INSTANCE_TYPES["datumcloud/d1-standard-2"]
 class Tenant:
     """Somebody with Workloads in a project, who changes his mind a lot."""
 
-    def __init__(self, project: str, homes: Homes, chance: Random, trace: Trace) -> None:
+    def __init__(self, project: str, homes: OpenPlanes, chance: Random, trace: Trace) -> None:
         self._project = project
         self._homes = homes
         self._chance = chance
@@ -144,7 +144,7 @@ class Tenant:
         return builders.template(f"registry.test/web{bad}:{self._images}")
 
     def _client(self) -> Client | None:
-        plane = self._homes.find(Home("project", self._project))
+        plane = self._homes.find(PlaneRef("project", self._project))
         return None if plane is None else LocalClient(plane, manager="kubectl")
 
     def _say(self, what: str, workload: Workload) -> None:
@@ -166,7 +166,7 @@ class Tenant:
 class Owner:
     """Who has projects: makes them, limits them, and now and then deletes one."""
 
-    def __init__(self, project: str, homes: Homes, chance: Random, trace: Trace) -> None:
+    def __init__(self, project: str, homes: OpenPlanes, chance: Random, trace: Trace) -> None:
         self._project = project
         self._core = LocalClient(homes[CORE], manager="kubectl")
         self._chance = chance
@@ -227,7 +227,7 @@ class Vandal:
     """Somebody who deletes what is not his; the controllers have to mend it."""
 
     def __init__(
-        self, home: Home, homes: Homes, chance: Random, harmed: Callable[[str, str], None]
+        self, home: PlaneRef, homes: OpenPlanes, chance: Random, harmed: Callable[[str, str], None]
     ) -> None:
         self._home = home
         self._homes = homes
@@ -262,7 +262,7 @@ _VICTIMS: Final[dict[str, tuple[type[Object], ...]]] = {
 class Weatherman:
     """How the machines of a cell behave, by its provider's settings."""
 
-    def __init__(self, cell: Home, homes: Homes, chance: Random) -> None:
+    def __init__(self, cell: PlaneRef, homes: OpenPlanes, chance: Random) -> None:
         self._client = LocalClient(homes[cell], manager="kubectl")
         self._chance = chance
 

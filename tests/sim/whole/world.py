@@ -14,7 +14,7 @@ from datetime import timedelta
 from random import Random
 from typing import Any, Final
 
-from compute.app.planes import HUB, Home
+from compute.app.planes import HUB, PlaneRef
 from compute.app.sites import sites
 from kubekit.api.errors import ApiError
 from tests.sim.loop import SimLoop
@@ -120,8 +120,8 @@ class Play:
         return list(self._world.processes.values())
 
     @property
-    def _cells(self) -> list[Home]:
-        return [Home("cell", site.cell) for site in self._world.sites]
+    def _cells(self) -> list[PlaneRef]:
+        return [PlaneRef("cell", site.cell) for site in self._world.sites]
 
     async def run(self) -> None:
         """The whole of it. Raises `Violation`."""
@@ -147,7 +147,7 @@ class Play:
                 await self._world.resume(part, COPY)
         for name in PROJECTS:
             chance = Random(f"owner-{self.seed}-{name}")
-            self._owners.append(Owner(name, self._world.homes, chance, self.trace))
+            self._owners.append(Owner(name, self._world.planes, chance, self.trace))
         for owner in self._owners:
             await owner.make()
         while not all([await owner.is_ready() for owner in self._owners]):  # noqa: ASYNC110 - looked at from outside
@@ -161,7 +161,7 @@ class Play:
         """The first half: users at work, and everything that the seed lets go wrong."""
         loop = asyncio.get_running_loop()
         ends = loop.time() + TROUBLE
-        homes = self._world.homes
+        homes = self._world.planes
         for name, owner in zip(PROJECTS, self._owners, strict=True):
             tenant = Tenant(name, homes, Random(f"tenant-{self.seed}-{name}"), self.trace)
             self._spawn(tenant.work(ends))
@@ -192,7 +192,7 @@ class Play:
             process.resume()
             process.start()
         for cell in self._cells:
-            await Weatherman(cell, self._world.homes, self._chance).calm()
+            await Weatherman(cell, self._world.planes, self._chance).calm()
         for owner in self._owners:
             await owner.limit(50)
 
@@ -223,7 +223,7 @@ class Play:
             self.judge.accuse(f"in the end: {'; '.join(wrong[:5])}")
 
     def _differences(self) -> list[str]:
-        homes = self._world.homes
+        homes = self._world.planes
         return ending.differences({home: homes[home] for home in homes})
 
     async def _until_violated(self, acts: Coroutine[Any, Any, None]) -> None:
@@ -304,13 +304,13 @@ class Play:
         """A cell is cut off from everything: nobody gets in, and it does not get out."""
         cell = self._chance.choice(self._cells)
         inside = [p for p in self._processes if _is_in(p.title, cell)]
-        ways = [(p, home) for p in inside for home in self._world.homes if home != cell]
+        ways = [(p, home) for p in inside for home in self._world.planes if home != cell]
         ways += [(p, cell) for p in self._processes if p not in inside]
         with self._silenced([cell]):
             await self._parted(ways, (20.0, 120.0, 600.0))
 
     @contextmanager
-    def _silenced(self, homes: list[Home]) -> Iterator[None]:
+    def _silenced(self, homes: list[PlaneRef]) -> Iterator[None]:
         """Have the judge know of cells that nobody gets into, for as long as anything keeps them so."""
         cells = [home.name for home in homes if home.role == "cell"]
         for cell in cells:
@@ -325,18 +325,18 @@ class Play:
                     self.judge.healed(cell)
 
     async def _compact(self) -> None:
-        plane = self._world.homes[self._any_home()]
+        plane = self._world.planes[self._any_home()]
         self.trace.say("WORLD", "compacts")
         await plane.store.compact(max(0, plane.store.revision - self._chance.choice((0, 3, 20))))
 
     async def _machines(self) -> None:
         cell = self._chance.choice(self._cells)
         with suppress(ApiError):
-            await Weatherman(cell, self._world.homes, self._chance).change()
+            await Weatherman(cell, self._world.planes, self._chance).change()
 
     async def _parted(
         self,
-        ways: list[tuple[Process, Home]],
+        ways: list[tuple[Process, PlaneRef]],
         seconds: tuple[float, ...] = (0.5, 3.0, 20.0, 60.0),
     ) -> None:
         for process, home in ways:
@@ -345,9 +345,9 @@ class Play:
         for process, home in ways:
             process.heal(home)
 
-    def _any_home(self) -> Home:
+    def _any_home(self) -> PlaneRef:
         """Any plane, the hub most often: all ways lead through it."""
-        homes = list(self._world.homes)
+        homes = list(self._world.planes)
         return self._chance.choice([HUB, HUB, *homes])
 
 
@@ -360,5 +360,5 @@ def _in_turn(drawn: tuple[Any, ...], number: int) -> Any:
     return drawn[number % len(drawn)]
 
 
-def _is_in(title: str, cell: Home) -> bool:
+def _is_in(title: str, cell: PlaneRef) -> bool:
     return title.removesuffix(COPY) in {f"cell {cell.name}", f"provider {cell.name}"}

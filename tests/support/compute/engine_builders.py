@@ -19,7 +19,7 @@ from compute.api.karmada import (
     ResourceSelector,
 )
 from compute.api.karmada_work import ResourceBinding, Work
-from compute.app.links import Link, through
+from compute.app.links import Link, linked_client
 from compute.decide.conditions import find, is_true
 from compute.decide.federation.policies import policy
 from compute.federation import engine
@@ -93,7 +93,7 @@ def told_of_links(
 async def engage(stage: Stage, cell: str) -> Link:
     """Let the engine reach a cell by a link that can be cut."""
     link = Link(cell)
-    client = through(await stage.plane(cell), "engine", link)
+    client = linked_client(await stage.plane(cell), "engine", link)
     await stage.role("cell").engage(cluster_name(cell), client)
     return link
 

@@ -18,7 +18,7 @@ from compute.api.karmada_work import (
     TargetCluster,
     TemplateRef,
 )
-from compute.app.links import Link, through
+from compute.app.links import Link, linked_client
 from compute.controllers.management.federator import controller as federator
 from compute.controllers.management.planes import ManagementPlanes
 from compute.controllers.management.projector import controller as projector
@@ -220,7 +220,7 @@ def set_up(
 
     async def tell(stage: Stage) -> None:
         hub = Link("hub")
-        client = through(await stage.plane("hub"), "compute", hub)
+        client = linked_client(await stage.plane("hub"), "compute", hub)
         await stage.role("hub").engage(cluster_name("hub"), client)
         room = await room_of(stage, PROJECT)
         planes = ManagementPlanes(

@@ -6,12 +6,12 @@ import msgspec
 import pytest
 
 from bench.load.world.journal import Journal
-from compute.app.planes import HUB, Home
+from compute.app.planes import HUB, PlaneRef
 from kubekit.plane.plane import Plane
 from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 from tests.support.kubekit.virtual_time import run
 
-CELL, PROJECT = Home("cell", "dfw"), Home("project", "shop")
+CELL, PROJECT = PlaneRef("cell", "dfw"), PlaneRef("project", "shop")
 GATED = {"controller": {"schedulingGates": [{"name": "Quota"}]}}
 
 
@@ -20,7 +20,7 @@ class Stage:
 
     def __init__(self, **wanted: int) -> None:
         self.journal = Journal()
-        self._told: dict[Home, Any] = {}
+        self._told: dict[PlaneRef, Any] = {}
         for home in (CELL, HUB, PROJECT):
             self._home = home
             self.journal.opened(home, cast("Plane", self))
@@ -33,12 +33,14 @@ class Stage:
     def listen(self, heard: Any) -> None:
         self._told[self._home] = heard
 
-    def tell(self, home: Home, resource: str, name: str, document: Any, change: str) -> None:
+    def tell(self, home: PlaneRef, resource: str, name: str, document: Any, change: str) -> None:
         record = Record(f"default/{name}", 1, msgspec.json.encode(document))
         event = ChangeEvent(ChangeType(change), record, None)
         self._told[home](f"compute.datumapis.com/{resource}", event)
 
-    def instance(self, home: Home, *true: str, spec: Any = None, change: str = "MODIFIED") -> None:
+    def instance(
+        self, home: PlaneRef, *true: str, spec: Any = None, change: str = "MODIFIED"
+    ) -> None:
         said = [{"type": kind, "status": "True"} for kind in true]
         document = {"spec": spec or {}, "status": {"conditions": said}}
         self.tell(home, "instances", "w0-all-dfw-0", document, change)

@@ -16,8 +16,8 @@ import pytest
 from aiohttp import web
 
 from compute.api.compute import Workload
-from compute.app.admission import Doorkeeper
-from compute.app.planes import Home
+from compute.app.admission import WorldAdmission
+from compute.app.planes import PlaneRef
 from compute.controllers.management.admission.webhooks import MUTATE, VALIDATE, Handler, handlers
 from compute.controllers.management.admission.workload_admission import WorkloadAdmission
 from compute.services.network.admission import NetworkAdmission
@@ -108,7 +108,7 @@ async def _project(directory: Path, way: str) -> AsyncIterator[Project]:
         else:
             claims = ClaimAdmission(stage.role("core"))
             networks = NetworkAdmission(stage.role("projects"))
-            Doorkeeper(admission, networks, claims).opened(Home("project", PROJECT), plane)
+            WorldAdmission(admission, networks, claims).opened(PlaneRef("project", PROJECT), plane)
         yield Project(plane)
 
 

@@ -9,10 +9,10 @@ import signal
 import pytest
 import yaml
 
-from compute.app.hosting import hosted
+from compute.app.plane_server import resealing_on_signal
 from compute.app.planes import CORE, HUB, folder
-from compute.app.serving import resealing_when_told
 from compute.app.sites import sites
+from compute.app.world_server import hosted
 from kubekit.plane.store.keys import KeyFile
 
 
@@ -64,10 +64,10 @@ def test_a_world_takes_up_the_new_keys_of_all_its_planes(tmp_path, caplog):
         logging.getLogger().addHandler(told)
         async with (
             hosted(tmp_path, sites(["DFW"]), ("127.0.0.1", 0)) as world,
-            resealing_when_told(world.stores),
+            resealing_on_signal(world.stores),
         ):
-            for home in (CORE, HUB):
-                KeyFile(folder(tmp_path, home) / "secrets.key").rotate()
+            for ref in (CORE, HUB):
+                KeyFile(folder(tmp_path, ref) / "secrets.key").rotate()
             os.kill(os.getpid(), signal.SIGUSR1)
             await told.times(2)
         logging.getLogger().removeHandler(told)

@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from compute.app.links import Link, through
+from compute.app.links import Link, linked_client
 from kubekit.api.errors import Unavailable
 from kubekit.api.kinds.core import ConfigMap, Namespace, NamespaceStatus
 from kubekit.api.meta import ObjectMeta
@@ -48,7 +48,7 @@ def test_nothing_goes_through_a_link_that_is_cut(tmp_path, verb):
 
     async def story(stage: Stage) -> None:
         link = Link("cell dfw")
-        client = through(await stage.plane("dfw"), "me", Link("hub"), link)
+        client = linked_client(await stage.plane("dfw"), "me", Link("hub"), link)
         link.cut()
         before = len(stage.writes)
         with pytest.raises(Unavailable, match="dfw is cut off"):
@@ -64,7 +64,7 @@ def test_an_informer_goes_on_after_the_link_is_healed(tmp_path):
     async def story(stage: Stage) -> None:
         link, cells = Link("cell dfw"), stage.role("cell")
         plane = await stage.plane("dfw")
-        cluster = await cells.engage(cluster_name("dfw"), through(plane, "me", link))
+        cluster = await cells.engage(cluster_name("dfw"), linked_client(plane, "me", link))
         informer = cluster.informers.of(ConfigMap)
         await informer.wait_synced()
         link.cut()

@@ -12,7 +12,7 @@ import hypothesis.strategies as st
 import pytest
 from hypothesis import given
 
-from compute.app.logs import LONGEST, Lines, shown
+from compute.app.logs import LONGEST, LogfmtFormatter, shown
 
 ROOT = Path(__file__).parents[4]
 TOKEN = "kJ8planted-token-value"
@@ -40,7 +40,7 @@ def line_of(message: str, *args: object, exc_info: object = None, **extra: objec
     )
     record.created, record.exc_info = 1_772_366_400.25, exc_info  # type: ignore[assignment]
     vars(record).update(extra)
-    return Lines().format(record)
+    return LogfmtFormatter().format(record)
 
 
 def pairs(line: str) -> dict[str, str]:

@@ -6,17 +6,17 @@ from contextlib import asynccontextmanager
 import pytest
 import yaml
 
-from compute.app.kubeconfigs import Visitors
-from compute.app.planes import CORE, HUB, Folders, Home, Homes, database, folder
-from compute.app.server import Front
+from compute.app.folder_server import FolderServer
+from compute.app.planes import CORE, HUB, OpenPlanes, PlaneFolders, PlaneRef, database, folder
 from compute.app.system_environment import system
+from compute.app.world_kubeconfig import WorldKubeconfig
 from kubekit.plane.access.attributes import Attributes
 from kubekit.plane.identity.identities import authenticated
 from kubekit.plane.plane import Plane
 from kubekit.plane.store.lock import holder
 from kubekit.plane.users import User
 
-CELL, SHOP, BAR = Home("cell", "dfw"), Home("project", "shop"), Home("project", "bar")
+CELL, SHOP, BAR = PlaneRef("cell", "dfw"), PlaneRef("project", "shop"), PlaneRef("project", "bar")
 
 
 @pytest.mark.parametrize(
@@ -32,9 +32,9 @@ CELL, SHOP, BAR = Home("cell", "dfw"), Home("project", "shop"), Home("project", 
         ),
     ],
 )
-def test_each_plane_has_its_path_and_context(home, prefix, context):
+def test_each_plane_has_its_path_and_context(ref, prefix, context):
     """A project is where the original has it; a cell is beside the hub."""
-    assert (home.prefix, home.context) == (prefix, context)
+    assert (ref.prefix, ref.context) == (prefix, context)
 
 
 @pytest.mark.parametrize(
@@ -46,9 +46,9 @@ def test_each_plane_has_its_path_and_context(home, prefix, context):
         (SHOP, "resourceclaims", "propagationpolicies"),
     ],
 )
-def test_each_plane_serves_the_kinds_of_its_role(home, serves, lacks):
+def test_each_plane_serves_the_kinds_of_its_role(ref, serves, lacks):
     """What no real plane of that role would know is not there either."""
-    plurals = {each["spec"]["names"]["plural"] for each in home.definitions}
+    plurals = {each["spec"]["names"]["plural"] for each in ref.definitions}
     assert serves in plurals
     assert lacks not in plurals
 
@@ -59,26 +59,26 @@ class Heard:
     def __init__(self) -> None:
         self.told: list[tuple[str, str]] = []
 
-    def opened(self, home: Home, plane: Plane) -> None:
-        self.told.append(("opened", home.name))
+    def opened(self, ref: PlaneRef, plane: Plane) -> None:
+        self.told.append(("opened", ref.name))
 
-    def closing(self, home: Home, plane: Plane) -> None:
-        self.told.append(("closing", home.name))
+    def closing(self, ref: PlaneRef, plane: Plane) -> None:
+        self.told.append(("closing", ref.name))
 
 
 def test_whoever_joins_hears_of_every_plane(tmp_path):
     """Of those that are open at once, of others as they come; the youngest is closed first."""
 
     async def story() -> list[tuple[str, str]]:
-        homes, heard = Homes(Folders(tmp_path, system())), Heard()
-        await homes.open(CORE)
-        homes.join(heard)
-        plane = await homes.open(SHOP)
-        assert await homes.open(SHOP) is plane
-        assert homes.find(SHOP) is homes[SHOP] is plane
-        assert list(homes) == [CORE, SHOP]
-        await homes.close()
-        assert homes.find(SHOP) is None
+        planes, heard = OpenPlanes(PlaneFolders(tmp_path, system())), Heard()
+        await planes.open(CORE)
+        planes.join(heard)
+        plane = await planes.open(SHOP)
+        assert await planes.open(SHOP) is plane
+        assert planes.find(SHOP) is planes[SHOP] is plane
+        assert list(planes) == [CORE, SHOP]
+        await planes.close()
+        assert planes.find(SHOP) is None
         return heard.told
 
     assert asyncio.run(story()) == [
@@ -93,14 +93,14 @@ def test_nothing_is_left_of_a_plane_that_is_removed(tmp_path):
     """The folder goes with it; that of its neighbour stays, and its holder is known."""
 
     async def story() -> None:
-        homes = Homes(Folders(tmp_path, system()))
-        await homes.open(CORE)
-        await homes.open(SHOP)
+        planes = OpenPlanes(PlaneFolders(tmp_path, system()))
+        await planes.open(CORE)
+        await planes.open(SHOP)
         assert folder(tmp_path, SHOP).is_dir()
-        await homes.remove(SHOP)
+        await planes.remove(SHOP)
         assert not folder(tmp_path, SHOP).exists()
         assert holder(database(tmp_path))
-        await homes.close()
+        await planes.close()
 
     asyncio.run(story())
     assert holder(database(tmp_path)) == ""
@@ -111,30 +111,30 @@ def test_the_kubeconfig_follows_the_planes_and_keeps_the_choice_of_its_user(tmp_
 
     async def story() -> None:
         environment = system()
-        homes = Homes(Folders(tmp_path, environment))
-        await homes.open(CORE)
-        front = Front(tmp_path, ("127.0.0.1", 0), environment)
-        visitors = Visitors(tmp_path, front, homes)
-        homes.join(visitors)
+        planes = OpenPlanes(PlaneFolders(tmp_path, environment))
+        await planes.open(CORE)
+        front = FolderServer(tmp_path, ("127.0.0.1", 0), environment)
+        visitors = WorldKubeconfig(tmp_path, front, planes)
+        planes.join(visitors)
         assert not visitors.kubeconfig.exists()
         visitors.begin()
         assert _read(tmp_path)["current-context"] == "core"
-        await homes.open(HUB)
+        await planes.open(HUB)
         assert visitors.contexts == ["core", "hub"]
         chosen = _read(tmp_path) | {"current-context": "hub"}
         visitors.kubeconfig.write_text(yaml.safe_dump(chosen))
-        await homes.open(SHOP)
+        await planes.open(SHOP)
         assert _read(tmp_path)["current-context"] == "hub"
         assert _servers(tmp_path)["project-shop"] == front.server.url + SHOP.prefix
         visitors.kubeconfig.write_text(yaml.safe_dump(chosen | {"current-context": "gone"}))
-        await homes.open(CELL)
+        await planes.open(CELL)
         assert _read(tmp_path)["current-context"] == "project-shop"
-        await homes.remove(SHOP)
+        await planes.remove(SHOP)
         assert _read(tmp_path)["current-context"] == "core"
         visitors.kubeconfig.write_text("{")
-        await homes.open(SHOP)
+        await planes.open(SHOP)
         assert _read(tmp_path)["current-context"] == "project-shop"
-        await homes.close()
+        await planes.close()
         await front.close()
 
     asyncio.run(story())
@@ -145,21 +145,21 @@ def test_the_first_project_is_where_its_user_begins(tmp_path):
 
     async def story() -> None:
         environment = system()
-        homes = Homes(Folders(tmp_path, environment))
-        await homes.open(CORE)
-        front = Front(tmp_path, ("127.0.0.1", 0), environment)
-        visitors = Visitors(tmp_path, front, homes)
-        homes.join(visitors)
+        planes = OpenPlanes(PlaneFolders(tmp_path, environment))
+        await planes.open(CORE)
+        front = FolderServer(tmp_path, ("127.0.0.1", 0), environment)
+        visitors = WorldKubeconfig(tmp_path, front, planes)
+        planes.join(visitors)
         visitors.begin()
-        await homes.open(SHOP)
+        await planes.open(SHOP)
         assert _read(tmp_path)["current-context"] == "project-shop"
-        await homes.open(BAR)
+        await planes.open(BAR)
         assert _read(tmp_path)["current-context"] == "project-shop"
         chosen = _read(tmp_path) | {"current-context": "core"}
         visitors.kubeconfig.write_text(yaml.safe_dump(chosen))
-        await homes.open(CELL)
+        await planes.open(CELL)
         assert _read(tmp_path)["current-context"] == "core"
-        await homes.close()
+        await planes.close()
         await front.close()
 
     asyncio.run(story())
@@ -169,8 +169,8 @@ def test_each_project_has_a_user_of_its_own_beside_the_administrator(tmp_path):
     """A token opens one project, but for the administrator's; and the file says whose that is."""
 
     async def story() -> None:
-        async with _served(tmp_path) as (homes, front, visitors):
-            await homes.open(SHOP)
+        async with _served(tmp_path) as (planes, front, visitors):
+            await planes.open(SHOP)
             visitors.begin()
             assert visitors.contexts == ["core", "project-shop", "admin-project-shop"]
             users = {each["name"]: each["context"]["user"] for each in _read(tmp_path)["contexts"]}
@@ -195,8 +195,8 @@ def test_the_user_of_a_project_has_no_rights_elsewhere(tmp_path):
     """It administers its own plane; others let it ask what every user may, and no more."""
 
     async def story() -> None:
-        homes = Homes(Folders(tmp_path, system()))
-        own, *others = [await homes.open(home) for home in (SHOP, BAR, CORE, HUB, CELL)]
+        planes = OpenPlanes(PlaneFolders(tmp_path, system()))
+        own, *others = [await planes.open(ref) for ref in (SHOP, BAR, CORE, HUB, CELL)]
         shop = authenticated(User("project:shop:admin"))
         write = Attributes(verb="create", group="compute.datumapis.com", resource="workloads")
         assert own.access.decide(shop, write).allowed
@@ -205,7 +205,7 @@ def test_the_user_of_a_project_has_no_rights_elsewhere(tmp_path):
             assert not any(plane.access.decide(shop, each).allowed for each in (write, *read))
             assert plane.access.decide(shop, Attributes(verb="get", path="/apis")).allowed
             assert not plane.access.decide(shop, Attributes(verb="get", path="/metrics")).allowed
-        await homes.close()
+        await planes.close()
 
     asyncio.run(story())
 
@@ -214,20 +214,20 @@ def test_the_token_of_a_project_outlives_a_restart_and_ends_with_the_project(tmp
     """A project of the same name has another one, and the old one is refused in between, too."""
 
     async def first() -> str:
-        async with _served(tmp_path) as (homes, _, visitors):
-            await homes.open(SHOP)
+        async with _served(tmp_path) as (planes, _, visitors):
+            await planes.open(SHOP)
             visitors.begin()
             visitors.end()
             return str(_tokens(tmp_path)["project-shop"])
 
     async def second(token: str) -> None:
-        async with _served(tmp_path) as (homes, front, visitors):
-            await homes.open(SHOP)
+        async with _served(tmp_path) as (planes, front, visitors):
+            await planes.open(SHOP)
             visitors.begin()
             assert _tokens(tmp_path)["project-shop"] == token
-            await homes.remove(SHOP)
+            await planes.remove(SHOP)
             assert front.tokens.user_of(f"Bearer {token}") is None
-            await homes.open(SHOP)
+            await planes.open(SHOP)
             assert _tokens(tmp_path)["project-shop"] != token
             assert front.tokens.user_of(f"Bearer {token}") is None
 
@@ -238,9 +238,9 @@ def test_the_token_of_a_project_that_went_before_the_server_listened_is_refused(
     """Its user is not let in, whether or not another project has the name."""
 
     async def story() -> None:
-        async with _served(tmp_path) as (homes, front, visitors):
-            await homes.open(SHOP)
-            await homes.remove(SHOP)
+        async with _served(tmp_path) as (planes, front, visitors):
+            await planes.open(SHOP)
+            await planes.remove(SHOP)
             assert front.tokens.names() == {"admin", "project:shop:admin"}
             visitors.begin()
             assert front.tokens.names() == {"admin"}
@@ -252,13 +252,13 @@ def test_the_token_of_a_project_that_went_before_the_server_listened_is_refused(
 async def _served(data):
     """The planes of a world, with the core open, and what lets people in."""
     environment = system()
-    homes = Homes(Folders(data, environment))
-    await homes.open(CORE)
-    front = Front(data, ("127.0.0.1", 0), environment)
-    visitors = Visitors(data, front, homes)
-    homes.join(visitors)
-    yield homes, front, visitors
-    await homes.close()
+    planes = OpenPlanes(PlaneFolders(data, environment))
+    await planes.open(CORE)
+    front = FolderServer(data, ("127.0.0.1", 0), environment)
+    visitors = WorldKubeconfig(data, front, planes)
+    planes.join(visitors)
+    yield planes, front, visitors
+    await planes.close()
     await front.close()
 
 

@@ -7,7 +7,7 @@ import pytest
 from prometheus_client import CollectorRegistry
 
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec, ProjectStatus
-from compute.app.project_clusters import Projects, project_connection, projects_controller
+from compute.app.project_clusters import ProjectReconciler, project_connection, projects_controller
 from kubekit.api.meta import Condition, ObjectMeta
 from kubekit.client.connection import Connection
 from kubekit.plane.local import LocalClient
@@ -41,19 +41,19 @@ def with_projects(directory, story):
     async def told():
         async with opened(directory, kinds=served_kinds.everything()) as world:
             client, scope = LocalClient(world.plane), Scope("test")
-            homes, projects = (Clusters(role, environment()) for role in ("core", "project"))
-            provider = Projects(homes, projects, lambda _: LocalClient(world.plane))
+            core, projects = (Clusters(role, environment()) for role in ("core", "project"))
+            provider = ProjectReconciler(core, projects, lambda _: LocalClient(world.plane))
             metrics = Metrics(CollectorRegistry())
-            controller = projects_controller(provider, homes, environment(), metrics)
+            controller = projects_controller(provider, core, environment(), metrics)
             controller.join()
-            await homes.engage(HOME, client)
+            await core.engage(HOME, client)
             scope.spawn(controller.run(None), "projects")
             try:
                 await story(client, provider, projects)
             finally:
                 await scope.close()
                 await projects.close()
-                await homes.close()
+                await core.close()
 
     run(told())
 
@@ -130,9 +130,9 @@ def test_readiness_waits_for_every_ready_project(tmp_path):
 
 def test_a_projects_plane_is_below_the_server_of_projects():
     """The address is the one that the platform serves project planes at."""
-    home = Connection(server="https://api.example:6443/prefix")
+    core = Connection(server="https://api.example:6443/prefix")
 
-    assert project_connection(home, "shop").server == (
+    assert project_connection(core, "shop").server == (
         "https://api.example:6443/prefix/apis/resourcemanager.miloapis.com/v1alpha1"
         "/projects/shop/control-plane"
     )

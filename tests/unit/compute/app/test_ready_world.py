@@ -6,9 +6,9 @@ import gc
 import pytest
 
 from compute.api.networking import LocationBinding
-from compute.app.hosting import hosted
-from compute.app.planes import Home
+from compute.app.planes import PlaneRef
 from compute.app.sites import sites
+from compute.app.world_server import hosted
 from kubekit.plane.local import LocalClient
 
 CITIES = ("AMS", "DFW", "FRA", "IAD", "LHR", "NRT", "SIN", "SYD")
@@ -30,7 +30,7 @@ def test_a_ready_world_offers_every_city_to_its_project(tmp_path):
         async with hosted(tmp_path, sites(CITIES), ("127.0.0.1", 0)) as world:
             await world.make_project("demo")
             await world.ready()
-            project = LocalClient(world.world.homes[Home("project", "demo")])
+            project = LocalClient(world.world.planes[PlaneRef("project", "demo")])
             return {each.metadata.name for each in (await project.every(LocationBinding)).items}
 
     assert asyncio.run(story()) == {city.lower() for city in CITIES}

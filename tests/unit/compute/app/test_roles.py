@@ -9,7 +9,7 @@ import pytest
 
 from compute.app import cuts, roles
 from compute.app.planes import Role
-from compute.app.project_clusters import Projects, projects_controller
+from compute.app.project_clusters import ProjectReconciler, projects_controller
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.controllers.management.planes import ManagementPlanes
 from compute.federation import engine
@@ -55,7 +55,7 @@ def _kit() -> Kit:
 def _management() -> list[Controller]:
     core, hub, projects = _clusters("core"), _clusters("hub"), _clusters("project")
     kit = _kit()
-    found = Projects(core, projects, _unconnected)
+    found = ProjectReconciler(core, projects, _unconnected)
     return [
         projects_controller(found, core, kit.environment, kit.metrics),
         *roles.management(ManagementPlanes(projects, hub, core), kit),
@@ -99,7 +99,7 @@ def _made(controllers: Iterable[Controller]) -> Looks:
     looks: Looks = {}
     for each in controllers:
         name = "binder" if each.name.endswith("-binder") else each.name
-        seen = {(source.clusters.role, source.kind.__name__) for source in each.sources}
+        seen = {(source.clusters.role, source.kind.RESOURCE.kind) for source in each.sources}
         looks.setdefault(name, set()).update(seen)
     return looks
 

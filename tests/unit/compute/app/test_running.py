@@ -4,9 +4,9 @@ import asyncio
 
 import pytest
 
-from compute.app.planes import CORE, Folders, Homes
-from compute.app.running import ENVIRONMENT, Place
+from compute.app.planes import CORE, OpenPlanes, PlaneFolders
 from compute.app.system_environment import system
+from compute.app.world_folder import ENVIRONMENT, WorldFolder
 from compute.cli.root import run
 
 COMMANDS = {
@@ -31,7 +31,7 @@ def test_the_folder_may_be_named_at_the_end(tmp_path, capsys, line):
 
 def test_a_command_names_its_folder_unless_that_goes_without_saying(tmp_path, monkeypatch):
     """What is printed can be typed as it stands, from any folder."""
-    place = Place(tmp_path / "my world")
+    place = WorldFolder(tmp_path / "my world")
     assert place.command("down") == f"compute down --data '{tmp_path}/my world'"
 
     monkeypatch.setenv(ENVIRONMENT, str(place.data))
@@ -42,10 +42,10 @@ def test_a_world_that_starts_is_waited_for(tmp_path, capsys):
     """Somebody who asks too early is not told to start another."""
 
     async def story() -> int:
-        homes = Homes(Folders(tmp_path, system()))
-        await homes.open(CORE)
+        planes = OpenPlanes(PlaneFolders(tmp_path, system()))
+        await planes.open(CORE)
         code = await asyncio.to_thread(run, ["up", "status", f"--data={tmp_path}"], COMMANDS)
-        await homes.close()
+        await planes.close()
         return code
 
     assert asyncio.run(story()) == 1

@@ -8,7 +8,7 @@ import socket
 
 import pytest
 
-from compute.app.serving import serving, told_to_stop
+from compute.app.plane_server import serving, stop_signal
 from compute.cli import plane
 from compute.cli.root import run
 from kubekit.plane.http.server import CannotListen
@@ -98,7 +98,7 @@ def test_signals_are_heard_once(number):
     """The first one is told; two at once are one."""
 
     async def told():
-        waiting = asyncio.ensure_future(told_to_stop())
+        waiting = asyncio.ensure_future(stop_signal())
         await asyncio.sleep(0)
         os.kill(os.getpid(), number)
         os.kill(os.getpid(), number)

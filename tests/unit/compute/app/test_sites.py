@@ -3,16 +3,16 @@
 import pytest
 
 from compute.api.karmada import ClusterSpec, MemberCluster
-from compute.app.sites import MOST, BadCities, Site, joined, site_of, sites
+from compute.app.sites import MOST, BadCities, CellSite, joined, site_of, sites
 from kubekit.api.meta import ObjectMeta
 
 
 def test_each_city_has_a_cell_called_after_it():
     """A city that is named twice has two."""
     assert sites(["DFW", "LHR", "DFW"]) == [
-        Site("dfw", "DFW"),
-        Site("lhr", "LHR"),
-        Site("dfw-2", "DFW"),
+        CellSite("dfw", "DFW"),
+        CellSite("lhr", "LHR"),
+        CellSite("dfw-2", "DFW"),
     ]
 
 
@@ -35,7 +35,7 @@ def test_bad_cities_are_named(cities, told):
 
 def test_the_hub_knows_a_cell_by_its_city():
     """What is written on the hub is read again; a cluster of no city is no cell."""
-    site = Site("dfw", "DFW")
+    site = CellSite("dfw", "DFW")
     assert site_of(site.cluster) == site
     other = MemberCluster(metadata=ObjectMeta(name="x"), spec=ClusterSpec(sync_mode="Push"))
     assert site_of(other) is None
@@ -43,6 +43,6 @@ def test_the_hub_knows_a_cell_by_its_city():
 
 def test_cells_of_before_stay():
     """Not naming a city again is no wish to lose what runs there."""
-    known = {"dfw": Site("dfw", "DFW")}
+    known = {"dfw": CellSite("dfw", "DFW")}
     assert list(joined(known, sites(["LHR"]))) == ["dfw", "lhr"]
     assert joined(known, sites(["DFW"])) == known

@@ -7,10 +7,18 @@ import pytest
 
 from compute.api.karmada import ClusterSpec, MemberCluster
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec, ProjectStatus
-from compute.app.planes import Home
-from compute.app.running import Place
-from compute.app.up_status import _lines
-from compute.app.world_status import Part, PlaneLoad, Status, StuckObject, _cell, _late, _project
+from compute.app.planes import PlaneRef
+from compute.app.world_folder import WorldFolder
+from compute.app.world_status import (
+    PartStatus,
+    PlaneLoad,
+    StuckObject,
+    WorldStatus,
+    _cell,
+    _late,
+    _project,
+)
+from compute.cli.up_status import _lines
 from kubekit.api.meta import ObjectMeta
 from tests.support.compute.builders import NOW, condition, instance
 
@@ -25,16 +33,16 @@ STUCK = StuckObject(
 )
 
 
-def status(*stuck: StuckObject, version: str = "1.0") -> Status:
-    return Status(
+def status(*stuck: StuckObject, version: str = "1.0") -> WorldStatus:
+    return WorldStatus(
         version=version,
         command_version="1.0",
         url="https://127.0.0.1:7443",
         pid=7,
         started="2026-06-01T12:00:00Z",
         data="/world",
-        cells=(Part(name="dfw", city="DFW", ready=True, state="Ready"),),
-        projects=(Part(name="shop", city="", ready=True, state="Ready"),),
+        cells=(PartStatus(name="dfw", city="DFW", ready=True, state="Ready"),),
+        projects=(PartStatus(name="shop", city="", ready=True, state="Ready"),),
         cpu=0.125,
         memory_bytes=100 * 2**20,
         planes=(PlaneLoad(plane="hub", writes=12, bytes=2**20),),
@@ -42,8 +50,8 @@ def status(*stuck: StuckObject, version: str = "1.0") -> Status:
     )
 
 
-def shown(tmp_path, seen: Status) -> list[str]:
-    return list(_lines(Place(tmp_path), seen))
+def shown(tmp_path, seen: WorldStatus) -> list[str]:
+    return list(_lines(WorldFolder(tmp_path), seen))
 
 
 def test_a_world_that_is_well_is_shown_in_rows(tmp_path):
@@ -77,9 +85,9 @@ def test_what_is_stuck_is_shown_with_a_command(tmp_path):
 def test_an_instance_that_is_not_ready_for_minutes_is_stuck():
     """With its reason, and the command in the administrator's context of its project."""
     waiting = instance(namespace="default", conditions=(WAITS,))
-    home = Home("project", "shop")
-    assert _late(home, [waiting], "Ready", NOW + timedelta(minutes=6)) == [STUCK]
-    assert _late(home, [waiting], "Ready", NOW + timedelta(minutes=4)) == []
+    ref = PlaneRef("project", "shop")
+    assert _late(ref, [waiting], "Ready", NOW + timedelta(minutes=6)) == [STUCK]
+    assert _late(ref, [waiting], "Ready", NOW + timedelta(minutes=4)) == []
 
 
 def test_a_cell_says_what_the_hub_says_of_it(tmp_path):
@@ -93,7 +101,7 @@ def test_a_cell_says_what_the_hub_says_of_it(tmp_path):
     ):
         known = msgspec.structs.replace(new.status, conditions=conditions)
         cluster = msgspec.structs.replace(new, status=known)
-        assert _cell(Place(tmp_path), cluster).state == state
+        assert _cell(WorldFolder(tmp_path), cluster).state == state
 
 
 def test_a_project_that_is_deleted_says_what_it_waits_for():

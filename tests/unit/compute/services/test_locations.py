@@ -7,7 +7,7 @@ from compute.api import labels
 from compute.api.karmada import ClusterStatus, MemberCluster as Member
 from compute.api.networking import Location, LocationBinding, LocationProvider, LocationSpec
 from compute.api.resource_manager import Project
-from compute.app.links import Link, through
+from compute.app.links import Link, linked_client
 from compute.decide.conditions import find
 from compute.services import locations
 from compute.services.offers import offers
@@ -115,7 +115,7 @@ def test_a_cell_that_was_cut_off_gets_its_location_when_it_is_back(tmp_path):
 
     async def story(stage: Stage) -> None:
         link = Link("cell-dfw")
-        cell = through(await stage.plane("cell-dfw"), "compute", link)
+        cell = linked_client(await stage.plane("cell-dfw"), "compute", link)
         await stage.role("cells").engage(cluster_name("cell-dfw"), cell)
         await begun(stage)
         await stage.rest()

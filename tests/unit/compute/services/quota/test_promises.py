@@ -8,7 +8,7 @@ import msgspec
 from compute.api import names
 from compute.api.quota import ResourceClaim
 from compute.api.resource_manager import Project
-from compute.app.links import Link, through
+from compute.app.links import Link, linked_client
 from compute.decide.budget import Ledger, Reservation, need_of
 from compute.services.quota import lookups, service
 from compute.services.quota.context import BudgetContext
@@ -134,7 +134,9 @@ def test_a_project_that_was_cut_off_is_counted_before_anything_is_given(tmp_path
     async def story(stage: Stage) -> None:
         link = Link("shop")
         plane = await stage.plane("shop")
-        await stage.role("projects").engage(cluster_name("shop"), through(plane, "compute", link))
+        await stage.role("projects").engage(
+            cluster_name("shop"), linked_client(plane, "compute", link)
+        )
         await begun(stage, instances=1)
         await stage.rest()
         link.cut()

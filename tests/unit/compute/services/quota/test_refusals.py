@@ -6,7 +6,7 @@ import pytest
 from compute.api import labels, names
 from compute.api.karmada import MemberCluster as Member
 from compute.api.quota import ResourceClaim, ResourceRegistration, ResourceRequest
-from compute.app.links import Link, through
+from compute.app.links import Link, linked_client
 from compute.services.quota.admission import ClaimAdmission
 from compute.services.quota.ledger import ClaimLedgers
 from compute.services.quota.registrations import REGISTRATIONS
@@ -152,7 +152,7 @@ def test_w51_a_hub_that_says_nothing_accuses_nobody(tmp_path, cut):
     async def story(stage: Stage) -> None:
         if cut:
             link = Link("hub")
-            away = through(await stage.plane("hub"), "compute", link)
+            away = linked_client(await stage.plane("hub"), "compute", link)
             await stage.role("hub").engage(cluster_name("hub"), away)
             link.cut()
         await stage.plane("hub")

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from compute.app import crds
-from compute.app.serving import serving
+from compute.app.plane_server import serving
 from compute.app.system_environment import system
 from kubekit.api.errors import ApiError
 from kubekit.plane import http

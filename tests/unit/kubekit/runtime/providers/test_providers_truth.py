@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from compute.app.project_clusters import Projects
+from compute.app.project_clusters import ProjectReconciler
 from kubekit.client.connection import Misconfigured
 from kubekit.plane.local import LocalClient
 from kubekit.runtime.clusters import Clusters
@@ -98,7 +98,7 @@ def test_class_5_a_project_made_again_under_its_name_is_another(tmp_path):
         async with opened(tmp_path, kinds=served_kinds.everything()) as world:
             client = LocalClient(world.plane)
             homes, projects = (Clusters(role, environment()) for role in ("core", "project"))
-            provider = Projects(homes, projects, lambda _: LocalClient(world.plane))
+            provider = ProjectReconciler(homes, projects, lambda _: LocalClient(world.plane))
             await homes.engage(HOME, client)
             first = await client.create(project())
             await say_ready(client, "shop", "True")

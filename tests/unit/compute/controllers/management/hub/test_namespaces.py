@@ -5,7 +5,7 @@ from typing import Any
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.karmada import PropagationPolicy
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
-from compute.app.links import Link, through
+from compute.app.links import Link, linked_client
 from compute.controllers.management.federator import controller as federator
 from compute.controllers.management.hub import namespaces
 from kubekit.api.kinds.core import Namespace
@@ -170,7 +170,7 @@ def test_a_project_that_is_gone_but_engaged_for_a_moment_longer_leaves_nothing(t
         project = await _project(on)
         plane = Link(PROJECT)
         await on.leave("projects")
-        await on.engage("projects", through(on.stage.planes[PROJECT], "compute", plane))
+        await on.engage("projects", linked_client(on.stage.planes[PROJECT], "compute", plane))
         await _filled(on.stage.client("hub"), on.room)
         on.begin(namespaces.controllers)
         await on.stage.rest()

@@ -6,7 +6,7 @@ import pytest
 
 from compute.api import annotations, finalizers, labels, names
 from compute.api.compute import Workload, WorkloadDeployment
-from compute.app.links import Link, through
+from compute.app.links import Link, linked_client
 from kubekit.api.errors import Forbidden
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.plane.registry.admission import Attempt
@@ -376,7 +376,7 @@ def test_a_project_that_is_away_for_a_while_is_taken_up_again(tmp_path):
 
     async def story(stage: Stage) -> None:
         link = Link("shop")
-        away = through(stage.planes[PROJECT], "compute", link)
+        away = linked_client(stage.planes[PROJECT], "compute", link)
         await stage.role("projects").engage(cluster_name(PROJECT), away)
         await stage.client(PROJECT).create(fresh(BOTH))
         await stage.named(PROJECT, WorkloadDeployment, "web-home-lhr")

@@ -6,9 +6,9 @@ import click
 
 from compute.api import cluster_roles
 from compute.api.resource_manager import Project
-from compute.app.planes import Home
-from compute.app.running import Place
-from compute.app.up_status import client
+from compute.app.planes import PlaneRef
+from compute.app.world_folder import WorldFolder
+from compute.cli.up_status import client
 from compute.decide.conditions import is_true
 from kubekit.api.errors import AlreadyExists, NotFound
 from kubekit.api.kinds import rbac
@@ -23,11 +23,11 @@ ROLES: Final = {
 _NOT_IN_NAMES: Final = "/%"  # of objects
 
 
-async def give(place: Place, project: str, user: str, role: str) -> None:
+async def give(place: WorldFolder, project: str, user: str, role: str) -> None:
     """Give a user one role in a project, instead of the one that a user of this name had."""
     wanted = _binding(user, role)
     await _require(place, project)
-    async with client(place, Home("project", project).admin_context) as plane:
+    async with client(place, PlaneRef("project", project).admin_context) as plane:
         while True:
             try:
                 await plane.create(wanted)
@@ -41,11 +41,11 @@ async def give(place: Place, project: str, user: str, role: str) -> None:
                 return
 
 
-async def take(place: Place, project: str, user: str) -> bool:
+async def take(place: WorldFolder, project: str, user: str) -> bool:
     """Take the role of a user in a project; whether there was one."""
     name = _name(user)
     await _require(place, project)
-    async with client(place, Home("project", project).admin_context) as plane:
+    async with client(place, PlaneRef("project", project).admin_context) as plane:
         present = await plane.find(ClusterRoleBinding, name)
         if present is None:
             return False
@@ -56,7 +56,7 @@ async def take(place: Place, project: str, user: str) -> bool:
         return True
 
 
-async def _require(place: Place, name: str) -> None:
+async def _require(place: WorldFolder, name: str) -> None:
     """Refuse a project that does not exist or cannot be used, in one sentence."""
     async with client(place, "core") as core:
         projects = (await core.every(Project)).items

@@ -11,8 +11,8 @@ from typing import Final
 
 from compute.api import cluster_roles
 from compute.app import interpreter
+from compute.app.folder_server import FolderServer
 from compute.app.kubeconfig import kubeconfig
-from compute.app.server import Front
 from compute.app.system_environment import system
 from kubekit.api.structural.nodes import Document
 from kubekit.plane.http.authentication.bearer_tokens import write_private
@@ -26,7 +26,7 @@ _STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
 
 
 @dataclass(frozen=True, slots=True)
-class Serving:
+class ServedPlane:
     """A plane that is being served."""
 
     plane: Plane
@@ -41,7 +41,7 @@ class Serving:
 @asynccontextmanager
 async def serving(
     data: Path, kinds: Kinds, address: tuple[str, int], definitions: Sequence[Document] = ()
-) -> AsyncIterator[Serving]:
+) -> AsyncIterator[ServedPlane]:
     """A plane from a folder, served, with the files that let clients in.
 
     The plane is opened first: whoever comes second on a folder has changed nothing in it.
@@ -50,22 +50,22 @@ async def serving(
     plane = await Plane.open(
         data, kinds, environment, definitions=definitions, access=cluster_roles.ALL
     )
-    front: Front | None = None
+    front: FolderServer | None = None
     try:
-        front = Front(data, address, environment)
+        front = FolderServer(data, address, environment)
         front.server.mount("/", plane)
         async with front.listening():
             pass_ = kubeconfig(front.server.url, front.authority, front.token)
             write_private(data / "kubeconfig", pass_)
             interpreter.settle()
-            yield Serving(plane, front.server)
+            yield ServedPlane(plane, front.server)
     finally:
         await plane.close()
         if front is not None:  # the last: it has a line for all that was stored
             await front.close()
 
 
-async def told_to_stop() -> signal.Signals:
+async def stop_signal() -> signal.Signals:
     """Wait for Ctrl-C or SIGTERM. A second one ends the process at once."""
     loop = asyncio.get_running_loop()
     told: asyncio.Future[signal.Signals] = loop.create_future()
@@ -79,7 +79,7 @@ async def told_to_stop() -> signal.Signals:
 
 
 @asynccontextmanager
-async def resealing_when_told(stores: Callable[[], Iterable[Store]]) -> AsyncIterator[None]:
+async def resealing_on_signal(stores: Callable[[], Iterable[Store]]) -> AsyncIterator[None]:
     """Take up new keys at each SIGUSR1. One that cannot be had changes nothing."""
     loop, told = asyncio.get_running_loop(), asyncio.Event()
     loop.add_signal_handler(signal.SIGUSR1, told.set)

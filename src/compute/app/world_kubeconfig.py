@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import Final
 
-from compute.app.kubeconfig import Context, Credential, current_context, kubeconfig_of_many
-from compute.app.planes import CORE, PROJECT_USERS, Home, Homes, folder
-from compute.app.server import Front
+from compute.app.folder_server import FolderServer
+from compute.app.kubeconfig import Credential, PlaneContext, current_context, kubeconfig_of_many
+from compute.app.planes import CORE, PROJECT_USERS, OpenPlanes, PlaneRef, folder
 from kubekit.plane.http.authentication.bearer_tokens import write_private
 from kubekit.plane.plane import Plane
 
@@ -21,7 +21,7 @@ _NOTICE: Final = b"""\
 """
 
 
-class Visitors:
+class WorldKubeconfig:
     """Serves the planes of a world while they are open, and keeps the kubeconfig in step.
 
     Each project has a user of its own, whose token is in the folder of the project's plane. It ends
@@ -31,33 +31,33 @@ class Visitors:
     Before there is a project, the core stands in for one.
     """
 
-    def __init__(self, data: Path, front: Front, homes: Homes) -> None:
+    def __init__(self, data: Path, front: FolderServer, planes: OpenPlanes) -> None:
         self.kubeconfig = data / "kubeconfig"
         self._data = data
         self._front = front
-        self._homes = homes
+        self._planes = planes
         self._tokens: dict[str, str] = {}  # of projects, by context
         self._listens = False
         self._stands_in = False
 
-    def opened(self, home: Home, plane: Plane) -> None:
-        self._front.server.mount(home.prefix, plane)
-        if home.user is not None:
-            file = folder(self._data, home) / _TOKEN
-            self._tokens[home.context] = self._front.admit(home.user, file)
+    def opened(self, ref: PlaneRef, plane: Plane) -> None:
+        self._front.server.mount(ref.prefix, plane)
+        if ref.user is not None:
+            file = folder(self._data, ref) / _TOKEN
+            self._tokens[ref.context] = self._front.admit(ref.user, file)
         self._write()
 
-    def closing(self, home: Home, plane: Plane) -> None:
-        self._front.server.unmount(home.prefix)
-        self._tokens.pop(home.context, None)
-        if home.user is not None and self._listens:  # else it comes back at the next start
-            self._front.tokens.revoke(home.user.name)
-        self._write(without=home)
+    def closing(self, ref: PlaneRef, plane: Plane) -> None:
+        self._front.server.unmount(ref.prefix)
+        self._tokens.pop(ref.context, None)
+        if ref.user is not None and self._listens:  # else it comes back at the next start
+            self._front.tokens.revoke(ref.user.name)
+        self._write(without=ref)
 
     def begin(self) -> None:
         """The server listens, and its address is known from here on."""
         self._listens = True
-        users = {home.user.name for home in self._homes if home.user is not None}
+        users = {ref.user.name for ref in self._planes if ref.user is not None}
         for name in self._front.tokens.names() - users:
             if name.startswith(PROJECT_USERS):  # its project went while there was no server
                 self._front.tokens.revoke(name)
@@ -72,7 +72,7 @@ class Visitors:
         """The names of the contexts."""
         return list(self._contexts(None))
 
-    def _write(self, without: Home | None = None) -> None:
+    def _write(self, without: PlaneRef | None = None) -> None:
         contexts = self._contexts(without)
         if self._listens and contexts:
             front, current = self._front, current_context(self.kubeconfig)
@@ -85,19 +85,19 @@ class Visitors:
             )
             write_private(self.kubeconfig, _NOTICE + content)
 
-    def _contexts(self, without: Home | None) -> dict[str, Context]:
+    def _contexts(self, without: PlaneRef | None) -> dict[str, PlaneContext]:
         """The contexts by name. A project has two: its own user's, and the administrator's."""
-        homes = [home for home in self._homes if home != without]
-        homes.sort(key=lambda home: (_ORDER.index(home.role), home.name))
-        own = {home.context: _context(home, home.context) for home in homes}
-        return own | {home.admin_context: _context(home, _ADMINISTRATOR) for home in homes}
+        planes = [ref for ref in self._planes if ref != without]
+        planes.sort(key=lambda ref: (_ORDER.index(ref.role), ref.name))
+        own = {ref.context: _context(ref, ref.context) for ref in planes}
+        return own | {ref.admin_context: _context(ref, _ADMINISTRATOR) for ref in planes}
 
 
-def _context(home: Home, user: str) -> Context:
-    return Context(home.prefix, home.context, user)
+def _context(ref: PlaneRef, user: str) -> PlaneContext:
+    return PlaneContext(ref.prefix, ref.context, user)
 
 
-def _first(contexts: dict[str, Context]) -> str:
+def _first(contexts: dict[str, PlaneContext]) -> str:
     """A project, since that is where people work; else the core."""
     projects = (name for name in contexts if name.startswith("project-"))
     return next(projects, CORE.context)

@@ -8,9 +8,9 @@ from typing import Any, Final, TypeVar
 import click
 import msgspec
 
-from compute.app.running import Place, same_data_option
-from compute.app.startup import say
-from compute.app.world_status import Part, Status, client, observed
+from compute.app.world_folder import WorldFolder, same_data_option
+from compute.app.world_status import PartStatus, WorldStatus, client, observed
+from compute.cli.startup import say
 from kubekit.api.errors import ApiError
 
 __all__ = ["asked", "client", "status"]
@@ -27,7 +27,7 @@ _MEBIBYTE: Final = 1024 * 1024
 )  # fmt: skip
 @same_data_option
 @click.pass_obj
-def status(place: Place, output: str) -> int:
+def status(place: WorldFolder, output: str) -> int:
     """Show the running world: versions, cells, projects, load, and what is stuck."""
     state = place.require()
     seen = asked(observed(place, state))
@@ -46,7 +46,7 @@ def asked(question: Coroutine[Any, Any, T]) -> T:
         raise click.ClickException(refusal.message) from refusal
 
 
-def _lines(place: Place, seen: Status) -> Iterator[str]:
+def _lines(place: WorldFolder, seen: WorldStatus) -> Iterator[str]:
     yield f"Up at {seen.url} since {seen.started}, process {seen.pid}, in {seen.data}"
     yield _versions(place, seen)
     yield ""
@@ -64,7 +64,7 @@ def _lines(place: Place, seen: Status) -> Iterator[str]:
     yield from _stuck(seen)
 
 
-def _versions(place: Place, seen: Status) -> str:
+def _versions(place: WorldFolder, seen: WorldStatus) -> str:
     runs = seen.version or "unknown"
     if runs == seen.command_version:
         return f"Version {runs}"
@@ -72,11 +72,11 @@ def _versions(place: Place, seen: Status) -> str:
     return f"Version {runs}; this command is of {seen.command_version}: {again} starts that"
 
 
-def _project(project: Part) -> str:
+def _project(project: PartStatus) -> str:
     return f"project  {project.name:<19} {project.state}"
 
 
-def _stuck(seen: Status) -> Iterator[str]:
+def _stuck(seen: WorldStatus) -> Iterator[str]:
     """The objects that are stuck, each with the command that shows more of it."""
     if not seen.stuck:
         yield "stuck    nothing"

@@ -25,7 +25,7 @@ _SPOKEN: Final = (
 
 
 @contextmanager
-def refusals_spoken(data: Path) -> Iterator[None]:
+def reporting_errors(data: Path) -> Iterator[None]:
     """Tell whoever started the command what it cannot do, in one sentence."""
     try:
         yield
@@ -36,7 +36,7 @@ def refusals_spoken(data: Path) -> Iterator[None]:
         raise click.ClickException(f"{where}: cannot be used: {error.strerror}") from error
 
 
-def take_care(data: Path, user: str = "") -> None:
+def secure_process(data: Path, user: str = "") -> None:
     """See to it that nobody else gets at anything. Memory is closed last: a new user opens it."""
     if user:
         process.become(user, data)

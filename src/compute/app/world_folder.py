@@ -18,12 +18,12 @@ from kubekit.plane.http.authentication.bearer_tokens import write_private
 from kubekit.plane.store.lock import holder
 
 _FILE: Final = "up.json"
-LOOK: Final = 0.05  # seconds between two looks
+POLL_SECONDS: Final = 0.05  # seconds between two looks
 T = TypeVar("T")
 ENVIRONMENT: Final = "COMPUTE_DATA"
 
 
-class State(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class RunningState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     """What a running world says of itself."""
 
     pid: int
@@ -34,7 +34,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class WorldFolder:
     """A folder that a world is run out of."""
 
     data: Path
@@ -57,21 +57,21 @@ class Place:
         written = holder(database(self.data))
         return int(written) if written.isdecimal() else 0
 
-    def state(self) -> State | None:
+    def state(self) -> RunningState | None:
         """What the process that runs it says, once it is ready."""
         try:
-            state = msgspec.json.decode((self.data / _FILE).read_bytes(), type=State)
+            state = msgspec.json.decode((self.data / _FILE).read_bytes(), type=RunningState)
         except (OSError, msgspec.MsgspecError):
             return None
         return state if state.pid == self.pid() else None
 
-    def note(self, state: State) -> None:
+    def note(self, state: RunningState) -> None:
         write_private(self.data / _FILE, msgspec.json.encode(state))
 
     def forget(self) -> None:
         (self.data / _FILE).unlink(missing_ok=True)
 
-    def require(self) -> State:
+    def require(self) -> RunningState:
         """What the running world says; or a sentence for somebody who thinks that there is one."""
         state = self.state()
         if state is None:
@@ -91,7 +91,7 @@ class Place:
         while pid and self.pid() == pid:
             if asyncio.get_running_loop().time() > ends:
                 return False
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(POLL_SECONDS)
         return True
 
 
@@ -123,4 +123,4 @@ def same_data_option(function: Callable[..., T]) -> Callable[..., T]:
 
 def _meant(context: click.Context, _: click.Parameter, data: Path | None) -> None:
     if data is not None:
-        context.obj = Place(data.resolve())
+        context.obj = WorldFolder(data.resolve())

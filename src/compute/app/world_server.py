@@ -13,13 +13,13 @@ from compute.api.networking import LocationBinding
 from compute.api.reasons import NeighbourReason
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
 from compute.app import interpreter
-from compute.app.kubeconfigs import Visitors
-from compute.app.metrics_page import Figures
-from compute.app.planes import CORE, HUB, Folders, Home, Homes
-from compute.app.server import Front
-from compute.app.sites import Site
+from compute.app.folder_server import FolderServer
+from compute.app.metrics_page import WorldMetrics
+from compute.app.planes import CORE, HUB, OpenPlanes, PlaneFolders, PlaneRef
+from compute.app.sites import CellSite
 from compute.app.system_environment import system
 from compute.app.world import World
+from compute.app.world_kubeconfig import WorldKubeconfig
 from compute.decide.conditions import find
 from compute.decide.deployment.drains import PLAIN, Grace
 from compute.services.offers import offers
@@ -38,20 +38,20 @@ class NotReady(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Hosted:
+class ServedWorld:
     """A world that is being served."""
 
     world: World
-    front: Front
-    visitors: Visitors
+    front: FolderServer
+    visitors: WorldKubeconfig
 
     def stores(self) -> list[Store]:
         """Where its planes keep what they hold."""
-        return [self.world.homes[home].store for home in self.world.homes]
+        return [self.world.planes[ref].store for ref in self.world.planes]
 
     async def make_project(self, name: str) -> None:
         """Ask for a project, unless it is there."""
-        client = LocalClient(self.world.homes[CORE], manager="compute-up")
+        client = LocalClient(self.world.planes[CORE], manager="compute-up")
         owner = ProjectOwnerRef(kind="Organization", name=_ORGANIZATION)
         project = Project(metadata=ObjectMeta(name=name), spec=ProjectSpec(owner_ref=owner))
         try:
@@ -71,12 +71,12 @@ class Hosted:
             await asyncio.sleep(_LOOK)
 
     async def projects(self) -> list[Project]:
-        client = LocalClient(self.world.homes[CORE])
+        client = LocalClient(self.world.planes[CORE])
         return list((await client.every(Project)).items)
 
     async def _unready(self) -> list[str]:
         """The projects that cannot be used yet. One that can never have a plane is not waited for."""
-        members = (await LocalClient(self.world.homes[HUB]).every(MemberCluster)).items
+        members = (await LocalClient(self.world.planes[HUB]).every(MemberCluster)).items
         cities = offers(members).keys()
         found = []
         for project in await self.projects():
@@ -91,7 +91,7 @@ class Hosted:
         return found
 
     async def _offered(self, project: str) -> set[str]:
-        plane = self.world.homes.find(Home("project", project))
+        plane = self.world.planes.find(PlaneRef("project", project))
         if plane is None:  # it was removed just now
             return set()
         bindings = (await LocalClient(plane).every(LocationBinding)).items
@@ -100,27 +100,27 @@ class Hosted:
 
 @asynccontextmanager
 async def hosted(
-    data: Path, sites: Sequence[Site], address: tuple[str, int], grace: Grace = PLAIN
-) -> AsyncIterator[Hosted]:
+    data: Path, sites: Sequence[CellSite], address: tuple[str, int], grace: Grace = PLAIN
+) -> AsyncIterator[ServedWorld]:
     """A world from a folder, served, with the files that let clients in.
 
     Its planes are opened first: whoever comes second on a folder has changed nothing in it.
     """
     environment = system()
-    homes = Homes(Folders(data, environment))
-    world = World(homes, sites, environment, grace)
-    front: Front | None = None
+    planes = OpenPlanes(PlaneFolders(data, environment))
+    world = World(planes, sites, environment, grace)
+    front: FolderServer | None = None
     try:
-        await homes.open(CORE)
-        front = Front(data, address, environment, Figures(world.metrics).text)
-        visitors = Visitors(data, front, homes)
-        homes.join(visitors)
+        await planes.open(CORE)
+        front = FolderServer(data, address, environment, WorldMetrics(world.metrics).text)
+        visitors = WorldKubeconfig(data, front, planes)
+        planes.join(visitors)
         await world.start()
         async with front.listening():
             visitors.begin()
             interpreter.settle()
             try:
-                yield Hosted(world, front, visitors)
+                yield ServedWorld(world, front, visitors)
             finally:
                 visitors.end()
     finally:

@@ -21,7 +21,7 @@ from kubekit.plane.users import User
 _ADMIN: Final = User("admin", ("system:masters",))
 
 
-class Front:
+class FolderServer:
     """A server out of a folder, for whoever mounts planes on it.
 
     ``token`` is that of the administrator, ``tokens`` are all that are accepted, ``authority`` is
