@@ -8,7 +8,7 @@ import click
 
 from compute.app.folders import Folder
 from kubekit.plane.plane import DATABASE
-from kubekit.plane.store.failures import KeysRefused
+from kubekit.plane.store.errors import KeysRefused
 from kubekit.plane.store.keys import KeyFile
 from kubekit.plane.store.lock import holder
 from kubekit.plane.store.log import KEYS

@@ -15,7 +15,7 @@ from kubekit.plane.http.certificates.authority import CertificatesRefused
 from kubekit.plane.http.server import CannotListen
 from kubekit.plane.identity.web_tokens import KeyRefused
 from kubekit.plane.registry.definitions.startup import DefinitionRefused
-from kubekit.plane.store.failures import Busy, KeysRefused, UnreadableStore, WritesStopped
+from kubekit.plane.store.errors import Busy, KeysRefused, UnreadableStore, WritesStopped
 
 # Each of these says in its own words what is wrong, where, and what to do.
 _SPOKEN: Final = (

@@ -13,8 +13,8 @@ from datetime import datetime
 from functools import partial
 from typing import NamedTuple
 
-from kubekit.plane.store.failures import RevisionConflict, WritesStopped
-from kubekit.plane.store.faults import closed
+from kubekit.plane.store.errors import RevisionConflict, WritesStopped
+from kubekit.plane.store.sqlite_errors import closed
 from kubekit.plane.store.log import Log
 from kubekit.plane.store.records import ChangeEvent, Draft, LogRow, Record
 from kubekit.plane.store.ring import undisturbed

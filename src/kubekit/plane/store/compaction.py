@@ -9,7 +9,7 @@ from collections.abc import Callable
 from datetime import datetime
 from functools import partial
 
-from kubekit.plane.store.failures import WritesStopped
+from kubekit.plane.store.errors import WritesStopped
 from kubekit.plane.store.log import Log
 from kubekit.plane.store.settings import StoreSettings
 from kubekit.plane.store.state import StoreState

@@ -6,8 +6,8 @@ from pathlib import Path
 import apsw
 
 from kubekit.plane.store import statements
-from kubekit.plane.store.failures import Busy, UnreadableStore, WritesStopped
-from kubekit.plane.store.faults import reading, stopping
+from kubekit.plane.store.errors import Busy, UnreadableStore, WritesStopped
+from kubekit.plane.store.sqlite_errors import reading, stopping
 
 _PORTION = 64 * 1024  # SQLite's own file system writes less than 128 KiB at once, and else nothing
 

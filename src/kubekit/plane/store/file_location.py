@@ -6,7 +6,7 @@ nobody finds again.
 
 from pathlib import Path
 
-from kubekit.plane.store.failures import WritesStopped
+from kubekit.plane.store.errors import WritesStopped
 
 _EVERY = 1000  # milliseconds: to ask costs a system call, and the interpreter's lock
 

@@ -18,7 +18,7 @@ import msgspec
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from kubekit.plane.store.failures import KeysRefused
+from kubekit.plane.store.errors import KeysRefused
 from kubekit.plane.store.lock import sync_names
 
 _OWNER_ONLY: Final = 0o600

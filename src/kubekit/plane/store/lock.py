@@ -8,7 +8,7 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
-from kubekit.plane.store.failures import Busy, UnreadableStore
+from kubekit.plane.store.errors import Busy, UnreadableStore
 
 
 class FileLock:

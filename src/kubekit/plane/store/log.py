@@ -32,8 +32,8 @@ import apsw
 
 from kubekit.plane.store import statements
 from kubekit.plane.store.connection import connect, rewrite_wal, shut
-from kubekit.plane.store.failures import Compacted, WritesStopped
-from kubekit.plane.store.faults import out_of_step, reading, stopping
+from kubekit.plane.store.errors import Compacted, WritesStopped
+from kubekit.plane.store.sqlite_errors import out_of_step, reading, stopping
 from kubekit.plane.store.file_location import FileLocation
 from kubekit.plane.store.keys import KeyFile
 from kubekit.plane.store.records import ChangeEvent, ChangeType, HistoryChunk, LogRow, Record

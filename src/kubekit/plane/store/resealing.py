@@ -10,8 +10,8 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, TypeVar
 
-from kubekit.plane.store.failures import KeysRefused, UnreadableStore, WritesStopped
-from kubekit.plane.store.faults import closed
+from kubekit.plane.store.errors import KeysRefused, UnreadableStore, WritesStopped
+from kubekit.plane.store.sqlite_errors import closed
 from kubekit.plane.store.log import Log
 from kubekit.plane.store.writer import Writer, done
 

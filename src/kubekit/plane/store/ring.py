@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 
-from kubekit.plane.store.failures import Compacted
+from kubekit.plane.store.errors import Compacted
 from kubekit.plane.store.records import ChangeEvent
 
 _MOMENT = 2.0  # seconds

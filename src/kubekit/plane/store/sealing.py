@@ -22,7 +22,7 @@ from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from kubekit.plane.store import statements
-from kubekit.plane.store.failures import UnreadableStore
+from kubekit.plane.store.errors import UnreadableStore
 from kubekit.plane.store.keys import Keys
 from kubekit.plane.store.records import LogRow
 

@@ -16,7 +16,7 @@ from kubekit.environment import Environment
 from kubekit.plane.store.batches import Batches, CommitStats, Listener
 from kubekit.plane.store.collection import Collection
 from kubekit.plane.store.compaction import Compaction
-from kubekit.plane.store.failures import (
+from kubekit.plane.store.errors import (
     Busy,
     Compacted,
     FutureRevision,
@@ -25,7 +25,7 @@ from kubekit.plane.store.failures import (
     UnreadableStore,
     WritesStopped,
 )
-from kubekit.plane.store.faults import closed
+from kubekit.plane.store.sqlite_errors import closed
 from kubekit.plane.store.lock import FileLock, claim
 from kubekit.plane.store.log import REVISIONS_AT_ONCE, Log
 from kubekit.plane.store.records import ChangeEvent, Draft, HistoryChunk, Record
@@ -153,7 +153,7 @@ class Store:
         self._check(since)
         return self._state.ring(resource).subscribe(since, ready, place)
 
-    async def stretch(self, resource: str, since: int) -> HistoryChunk:
+    async def history_chunk(self, resource: str, since: int) -> HistoryChunk:
         """Some of the changes after ``since``, from disk: few enough to hold one for every reader.
 
         There may be none in a stretch, although some follow.
@@ -168,9 +168,9 @@ class Store:
         events: list[ChangeEvent] = []
         # What memory has is not asked of the disk: under steady writing that would never end.
         while since < ring.floor:
-            stretch = await self.stretch(resource, since)
-            events += stretch.events
-            since = stretch.until
+            history_chunk = await self.history_chunk(resource, since)
+            events += history_chunk.events
+            since = history_chunk.until
         return events + ring.since(since)
 
     async def collection_at(self, resource: str, revision: int) -> list[Record]:

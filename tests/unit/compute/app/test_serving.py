@@ -12,7 +12,7 @@ from compute.app.plane_server import serving, stop_signal
 from compute.cli import plane
 from compute.cli.root import run
 from kubekit.plane.http.server import CannotListen
-from kubekit.plane.store.failures import Busy
+from kubekit.plane.store.errors import Busy
 from tests.support.compute import served_kinds
 
 COMMAND = {"plane": ("compute.cli.plane", "Serve.")}

@@ -17,7 +17,7 @@ from compute.app import definitions
 from kubekit.plane.http.authentication.bearer_tokens import Tokens, TokensRefused
 from kubekit.plane.http.certificates.authority import Certificates, CertificatesRefused
 from kubekit.plane.identity.web_tokens import KeyRefused, SigningKey
-from kubekit.plane.store.failures import KeysRefused
+from kubekit.plane.store.errors import KeysRefused
 from kubekit.plane.store.keys import KeyFile
 from kubekit.plane.users import User
 from tests.support.generated import depth

@@ -118,7 +118,7 @@ class WatchHandler:
         except Compacted:
             pass
         try:
-            past, until = await store.stretch(chosen.kind.storage, since)
+            past, until = await store.history_chunk(chosen.kind.storage, since)
         except Compacted as error:
             raise resource_versions.too_old(since, store.compacted) from error
         return Watch(store, chosen, WatchStart(until, past=past), bookmarks=bookmarks)

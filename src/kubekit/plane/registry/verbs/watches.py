@@ -146,7 +146,7 @@ class Watch:
     async def _read_on(self) -> None:
         """Read the next stretch of the past."""
         try:
-            stretch = await self._store.stretch(self._chosen.kind.storage, self._told)
+            history_chunk = await self._store.history_chunk(self._chosen.kind.storage, self._told)
         except Compacted:
             self._first = iter(
                 [
@@ -159,8 +159,8 @@ class Watch:
         except (UnreadableStore, WritesStopped):
             self._finishing = True  # the store is closed or cannot be read any more
         else:
-            self._first = watch_events.of_events(self._chosen, stretch.events)
-            self._told = stretch.until
+            self._first = watch_events.of_events(self._chosen, history_chunk.events)
+            self._told = history_chunk.until
             self._join()
         self._reading = None
         self._wake()

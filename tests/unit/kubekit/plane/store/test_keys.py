@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from kubekit.plane.store.failures import KeysRefused
+from kubekit.plane.store.errors import KeysRefused
 from kubekit.plane.store.keys import KeyFile
 
 DATA_KEY = b"d" * 32

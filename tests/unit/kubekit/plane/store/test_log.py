@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubekit.plane.store.failures import WritesStopped
+from kubekit.plane.store.errors import WritesStopped
 from kubekit.plane.store.log import Log
 from kubekit.plane.store.records import ChangeType, LogRow
 from kubekit.plane.store.settings import StoreSettings

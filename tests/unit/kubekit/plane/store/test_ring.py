@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubekit.plane.store.failures import Compacted
+from kubekit.plane.store.errors import Compacted
 from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 from kubekit.plane.store.ring import Ring, Subscription
 from tests.support.kubekit.store_builders import revisions

@@ -17,7 +17,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from kubekit.plane.store import statements
-from kubekit.plane.store.failures import KeysRefused
+from kubekit.plane.store.errors import KeysRefused
 from kubekit.plane.store.keys import KeyFile
 from kubekit.plane.store.store import Store, StoreSettings, UnreadableStore, WritesStopped
 from tests.support.generated import depth

@@ -34,10 +34,10 @@ async def followed(store: Store, since: int) -> list[ChangeEvent]:
         try:
             return events + store.subscribe(WIDGETS, since, lambda: None).take(10_000)
         except Compacted:
-            stretch = await store.stretch(WIDGETS, since)
-            assert stretch.until > since
-            events += stretch.events
-            since = stretch.until
+            history_chunk = await store.history_chunk(WIDGETS, since)
+            assert history_chunk.until > since
+            events += history_chunk.events
+            since = history_chunk.until
 
 
 @in_loop
@@ -48,7 +48,7 @@ async def test_a_stretch_is_small_however_large_the_documents(tmp_path):
         for _ in range(9):
             record = await store.write(changed(record, "x" * 200_000))
     async with opened(tmp_path) as store:
-        assert len((await store.stretch(WIDGETS, 0)).events) <= 2
+        assert len((await store.history_chunk(WIDGETS, 0)).events) <= 2
         assert revisions(await followed(store, 0)) == list(range(1, 11))
 
 
@@ -60,7 +60,7 @@ async def test_a_stretch_may_be_empty_and_lead_on(tmp_path):
         await asyncio.gather(*(store.write(created(str(n), "", OTHER)) for n in range(6000)))
         await store.write(created("b"))
     async with opened(tmp_path) as store:
-        assert await store.stretch(WIDGETS, 1) == ([], 5001)
+        assert await store.history_chunk(WIDGETS, 1) == ([], 5001)
         assert revisions(await followed(store, 0)) == [1, 6002]
 
 

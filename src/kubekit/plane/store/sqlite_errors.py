@@ -12,7 +12,7 @@ from pathlib import Path
 
 import apsw
 
-from kubekit.plane.store.failures import UnreadableStore, WritesStopped
+from kubekit.plane.store.errors import UnreadableStore, WritesStopped
 
 _FULL = "the disk is full"
 _READ_ONLY = "the file or its file system is read-only"
