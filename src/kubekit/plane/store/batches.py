@@ -14,10 +14,10 @@ from functools import partial
 from typing import NamedTuple
 
 from kubekit.plane.store.errors import RevisionConflict, WritesStopped
-from kubekit.plane.store.sqlite_errors import closed
 from kubekit.plane.store.log import Log
 from kubekit.plane.store.records import ChangeEvent, Draft, LogRow, Record
 from kubekit.plane.store.ring import undisturbed
+from kubekit.plane.store.sqlite_errors import closed
 from kubekit.plane.store.state import StoreState
 from kubekit.plane.store.times import milliseconds
 from kubekit.plane.store.writer import Writer

@@ -33,12 +33,12 @@ import apsw
 from kubekit.plane.store import statements
 from kubekit.plane.store.connection import connect, rewrite_wal, shut
 from kubekit.plane.store.errors import Compacted, WritesStopped
-from kubekit.plane.store.sqlite_errors import out_of_step, reading, stopping
 from kubekit.plane.store.file_location import FileLocation
 from kubekit.plane.store.keys import KeyFile
 from kubekit.plane.store.records import ChangeEvent, ChangeType, HistoryChunk, LogRow, Record
 from kubekit.plane.store.sealing import MARK, Seals
 from kubekit.plane.store.settings import StoreSettings
+from kubekit.plane.store.sqlite_errors import out_of_step, reading, stopping
 
 KEYS = "secrets.key"  # beside the database, where nobody names another place
 

@@ -11,8 +11,8 @@ from functools import partial
 from typing import Final, TypeVar
 
 from kubekit.plane.store.errors import KeysRefused, UnreadableStore, WritesStopped
-from kubekit.plane.store.sqlite_errors import closed
 from kubekit.plane.store.log import Log
+from kubekit.plane.store.sqlite_errors import closed
 from kubekit.plane.store.writer import Writer, done
 
 Result = TypeVar("Result")

@@ -25,13 +25,13 @@ from kubekit.plane.store.errors import (
     UnreadableStore,
     WritesStopped,
 )
-from kubekit.plane.store.sqlite_errors import closed
 from kubekit.plane.store.lock import FileLock, claim
 from kubekit.plane.store.log import REVISIONS_AT_ONCE, Log
 from kubekit.plane.store.records import ChangeEvent, Draft, HistoryChunk, Record
 from kubekit.plane.store.resealing import Resealing
 from kubekit.plane.store.ring import Subscription
 from kubekit.plane.store.settings import StoreSettings
+from kubekit.plane.store.sqlite_errors import closed
 from kubekit.plane.store.state import StoreState
 from kubekit.plane.store.writer import LoopWriter, ThreadWriter, Writer, done
 
