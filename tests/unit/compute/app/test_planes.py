@@ -20,7 +20,7 @@ CELL, SHOP, BAR = PlaneRef("cell", "dfw"), PlaneRef("project", "shop"), PlaneRef
 
 
 @pytest.mark.parametrize(
-    ("home", "prefix", "context"),
+    ("ref", "prefix", "context"),
     [
         (CORE, "/", "core"),
         (HUB, "/clusters/hub", "hub"),
@@ -38,7 +38,7 @@ def test_each_plane_has_its_path_and_context(ref, prefix, context):
 
 
 @pytest.mark.parametrize(
-    ("home", "serves", "lacks"),
+    ("ref", "serves", "lacks"),
     [
         (CORE, "projects", "workloads"),
         (HUB, "propagationpolicies", "networks"),

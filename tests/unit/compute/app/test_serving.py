@@ -114,7 +114,7 @@ def stopped_at_once(monkeypatch):
     async def stop() -> signal.Signals:
         return signal.SIGTERM
 
-    monkeypatch.setattr(plane, "told_to_stop", stop)
+    monkeypatch.setattr(plane, "stop_signal", stop)
 
 
 @pytest.mark.usefixtures("stopped_at_once")
