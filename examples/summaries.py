@@ -25,9 +25,9 @@ from kubekit.client.kubeconfig import load
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.election import ElectionSettings, Elector
-from kubekit.runtime.manager import Duty, Manager, Program
-from kubekit.runtime.providers.fixed import Fixed
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.manager import BackgroundTask, Manager, Runnables
+from kubekit.runtime.providers.fixed import FixedCluster
+from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.reporting.probes import Probes, ProbeSettings
 from kubekit.runtime.requests import DONE, Request, Result, cluster_name
@@ -39,7 +39,7 @@ NAME = "example.com/summaries"
 class Summaries:
     """Keeps one summary for each Workload."""
 
-    def __init__(self, clusters: Clusters, recorder: Recorder) -> None:
+    def __init__(self, clusters: Clusters, recorder: EventRecorder) -> None:
         self._clusters = clusters
         self._recorder = recorder
 
@@ -85,7 +85,7 @@ async def main(kubeconfig: Path, port: int) -> None:
     connection, settings = load(environment, [kubeconfig]), HttpSettings(told=metrics.requested)
     identity = f"summaries-{os.getpid()}"
     clusters = Clusters("project", environment)
-    recorder = Recorder(NAME, identity, environment)
+    recorder = EventRecorder(NAME, identity, environment)
     sources = [own(Workload, clusters), owned(ConfigMap, clusters, Workload)]
     controller = Controller(
         "summaries",
@@ -96,13 +96,15 @@ async def main(kubeconfig: Path, port: int) -> None:
         metrics,
         recorder=recorder,
     )
-    program = Program(
+    program = Runnables(
         clusters=[clusters],
         providers=[
-            Fixed(clusters, cluster_name("home"), HttpClient(connection, environment, settings))
+            FixedCluster(
+                clusters, cluster_name("home"), HttpClient(connection, environment, settings)
+            )
         ],
         leading=[controller],
-        duties=[Duty("events", recorder.run, recorder.drain)],
+        background_tasks=[BackgroundTask("events", recorder.run, recorder.drain)],
     )
     async with HttpClient(connection, environment, settings) as client:
         lease = ElectionSettings(name="summaries", namespace="default")

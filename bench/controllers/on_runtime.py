@@ -26,8 +26,8 @@ from kubekit.client.http.client import HttpClient
 from kubekit.client.kubeconfig import load
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller, ControllerSettings
-from kubekit.runtime.manager import Manager, Program
-from kubekit.runtime.providers.fixed import Fixed
+from kubekit.runtime.manager import Manager, Runnables
+from kubekit.runtime.providers.fixed import FixedCluster
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import DONE, Request, Result, cluster_name
 from kubekit.runtime.sources import own, owned
@@ -82,10 +82,10 @@ async def main(kubeconfig: Path, count: int, contexts: list[str]) -> None:
         Metrics(CollectorRegistry()),
         ControllerSettings(workers=128),  # kopf has one for each object
     )
-    program = Program(clusters=[clusters], leading=[controller])
+    program = Runnables(clusters=[clusters], leading=[controller])
     for context in contexts:
         client = HttpClient(load(environment, [kubeconfig], context), environment)
-        program.providers.append(Fixed(clusters, cluster_name(context), client))
+        program.providers.append(FixedCluster(clusters, cluster_name(context), client))
     manager = Manager(program)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, manager.stop)
     interpreter.settle()

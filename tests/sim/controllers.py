@@ -16,7 +16,7 @@ from kubekit.api.errors import NotFound
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.client import Client
 from kubekit.runtime.clusters import Cluster, Clusters
-from kubekit.runtime.reconciling.commit import hold, release
+from kubekit.runtime.reconciling.commit import add_finalizer, remove_finalizer
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
 from kubekit.runtime.sources import Source, mapped, own
 from tests.sim.kinds import NAMESPACE, Child, CopySpec, Mirror, Parent, ParentStatus
@@ -137,7 +137,7 @@ class Mirrors:
         self, client: Client, hub: Client, parent: Parent, fresh: Mirror, present: Mirror | None
     ) -> None:
         """Hold the parent, and only then mirror it."""
-        await hold(client, parent, FINALIZER)
+        await add_finalizer(client, parent, FINALIZER)
         if present is not None and present.spec.parent_uid != parent.metadata.uid:
             await self.delete(hub, present)
             present = None
@@ -155,7 +155,7 @@ class Mirrors:
         while present is not None:
             await self.delete(hub, present)
             present = await self.own_mirror(hub, parent, present.metadata.name)
-        await release(client, parent, FINALIZER)
+        await remove_finalizer(client, parent, FINALIZER)
 
     async def own_mirror(self, hub: Client, parent: Parent, name: str) -> Mirror | None:
         """The mirror of this very parent, as it is now."""

@@ -12,9 +12,9 @@ from kubekit.client.client import Client
 from kubekit.client.options import PLAIN_DELETE, PLAIN_WATCH, WatchOptions
 from kubekit.client.reading import K, Seen
 from kubekit.client.transport import Place
-from kubekit.runtime.manager import Program
-from kubekit.runtime.queueing.outcomes import Ending
-from kubekit.runtime.reconciling.commit import release
+from kubekit.runtime.manager import Runnables
+from kubekit.runtime.queueing.outcomes import PassOutcome
+from kubekit.runtime.reconciling.commit import remove_finalizer
 from kubekit.runtime.reconciling.freshness import Freshness
 from kubekit.runtime.requests import Request
 from kubekit.runtime.sources import Source, own
@@ -79,7 +79,7 @@ class ReleasesFirst(Mirrors):
     async def let_go(
         self, client: Client, hub: Client, parent: Parent, present: Mirror | None
     ) -> None:
-        await release(client, parent, FINALIZER)
+        await remove_finalizer(client, parent, FINALIZER)
         if present is not None:
             await self.delete(hub, present)
 
@@ -132,7 +132,7 @@ class Deaf(Team):
 class Hasty(Team):
     """Controllers that do not wait for their own writes."""
 
-    def wired(self, program: Program) -> None:
+    def wired(self, program: Runnables) -> None:
         for controller in program.leading:
             controller._ledger.freshness = Freshness(patience=-1.0)
 
@@ -140,13 +140,13 @@ class Hasty(Team):
 class Discouraged(Team):
     """Controllers that do not try again after an error."""
 
-    def wired(self, program: Program) -> None:
+    def wired(self, program: Runnables) -> None:
         for controller in program.leading:
             endings = controller._endings
             judged = endings.badly
 
-            def badly(request: Request, error: BaseException, judged: Any = judged) -> Ending:
-                ending: Ending = judged(request, error)
+            def badly(request: Request, error: BaseException, judged: Any = judged) -> PassOutcome:
+                ending: PassOutcome = judged(request, error)
                 return dataclasses.replace(ending, again=None)
 
             endings.badly = badly  # type: ignore[method-assign] # the planted bug

@@ -17,9 +17,9 @@ from kubekit.plane.plane import Plane
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller, ControllerSettings
 from kubekit.runtime.election import ElectionSettings, Elector
-from kubekit.runtime.manager import Manager, Program
-from kubekit.runtime.providers.announced import Announced
-from kubekit.runtime.providers.fixed import Fixed
+from kubekit.runtime.manager import Manager, Runnables
+from kubekit.runtime.providers.announced import AnnouncedClusters
+from kubekit.runtime.providers.fixed import FixedCluster
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import ClusterName, Request, Result
 from kubekit.runtime.sources import Source
@@ -64,7 +64,7 @@ class Team:
     def client(self, link: Link) -> Client:
         return LinkClient(link)
 
-    def wired(self, program: Program) -> None:
+    def wired(self, program: Runnables) -> None:
         """A last chance to change how things are put together."""
 
 
@@ -98,7 +98,7 @@ class _Run:
 
     life: Life
     links: dict[ClusterName, Link]
-    projects: Announced | None = None
+    projects: AnnouncedClusters | None = None
     manager: Manager | None = None
     task: asyncio.Task[None] | None = None
     clients: dict[ClusterName, Client] = field(default_factory=dict)
@@ -205,13 +205,13 @@ class Process:
         run.clients = {
             cluster: self._around.team.client(link) for cluster, link in run.links.items()
         }
-        run.projects = Announced(projects)
+        run.projects = AnnouncedClusters(projects)
         for cluster, client in run.clients.items():
             if cluster != HUB:
                 run.projects.announce(cluster, client)
-        program = Program(
+        program = Runnables(
             clusters=[hubs, projects],
-            providers=[Fixed(hubs, HUB, run.clients[HUB]), run.projects],
+            providers=[FixedCluster(hubs, HUB, run.clients[HUB]), run.projects],
             leading=self._controllers(projects, hubs, around, name),
         )
         self._around.team.wired(program)

@@ -12,9 +12,9 @@ from kubekit.plane.local import LocalClient
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.queueing.queue import WorkQueue
-from kubekit.runtime.queueing.queue_admission import Entrance
+from kubekit.runtime.queueing.queue_admission import QueueAdmission
 from kubekit.runtime.reconciling.freshness import Freshness
-from kubekit.runtime.reconciling.targets import Target
+from kubekit.runtime.reconciling.object_keys import ObjectKey
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import DONE, Request, cluster_name
 from kubekit.runtime.scope import Scope
@@ -104,7 +104,7 @@ def test_waiting_for_an_own_write_never_fails():
     freshness = Freshness()
     request = Request(A, NAMESPACE, "ann")
     freshness.follow(freshness, [_informer(Cache(Parent))])
-    freshness.wrote(request, freshness, Target(A, "sim.test", "parents", NAMESPACE, "ann"), "7")
+    freshness.wrote(request, freshness, ObjectKey(A, "sim.test", "parents", NAMESPACE, "ann"), "7")
 
     waits = [freshness.behind(request, 0.0) for _ in range(3000)]
 
@@ -123,7 +123,7 @@ def test_an_own_write_that_was_seen_before_its_answer_came_is_not_forgotten():
     request = Request(A, NAMESPACE, "ann")
     freshness = Freshness()
     freshness.follow(freshness, [_informer(cache)])
-    freshness.wrote(request, freshness, Target(A, "sim.test", "parents", NAMESPACE, "ann"), "9")
+    freshness.wrote(request, freshness, ObjectKey(A, "sim.test", "parents", NAMESPACE, "ann"), "9")
 
     cache.revision = 5
 
@@ -269,7 +269,7 @@ def test_what_is_asked_of_clusters_that_never_come_is_bounded():
     async def main():
         queue, figures = WorkQueue(), Metrics().controller("told")
         unused = Client(None)  # type: ignore[arg-type] # nobody asks for anything
-        entrance = Entrance("told", queue, figures)
+        entrance = QueueAdmission("told", queue, figures)
         entrance.add(Request(HUB, NAMESPACE, "first"))
         for number in range(65_536):
             entrance.add(Request(A, NAMESPACE, str(number)))

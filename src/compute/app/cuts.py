@@ -8,7 +8,7 @@ from compute.app.links import Link
 from compute.app.planes import PlaneRef
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.requests import DONE, Request, Result
 from kubekit.runtime.sources import own
 
@@ -37,5 +37,7 @@ def is_cut(cluster: MemberCluster) -> bool:
     return cluster.metadata.annotations.get(annotations.CUT) == "true"
 
 
-def controllers(hub: Clusters, links: Mapping[PlaneRef, Link], kit: Kit) -> list[Controller]:
-    return [kit.controller("cuts", CutReconciler(hub, links), hub, [own(MemberCluster, hub)])]
+def controllers(
+    hub: Clusters, links: Mapping[PlaneRef, Link], factory: ControllerFactory
+) -> list[Controller]:
+    return [factory.controller("cuts", CutReconciler(hub, links), hub, [own(MemberCluster, hub)])]

@@ -14,30 +14,34 @@ from compute.controllers.management.projector import controller as projector
 from compute.controllers.management.workload import controller as workload
 from compute.decide.deployment.drains import PLAIN, Grace
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
-from kubekit.runtime.watching.informers import Parts
+from kubekit.runtime.controller_factory import ControllerFactory
+from kubekit.runtime.watching.informers import KindSelectors
 
 
-def management(planes: ManagementPlanes, kit: Kit, grace: Grace = PLAIN) -> list[Controller]:
+def management(
+    planes: ManagementPlanes, factory: ControllerFactory, grace: Grace = PLAIN
+) -> list[Controller]:
     """From Workloads to the hub, and back. What is no longer wanted goes after the ``grace``."""
     return [
-        *workload.controllers(planes, kit, grace=grace),
-        *federator.controllers(planes, kit),
-        *namespaces.controllers(planes, kit),
-        *projector.controllers(planes, kit),
+        *workload.controllers(planes, factory, grace=grace),
+        *federator.controllers(planes, factory),
+        *namespaces.controllers(planes, factory),
+        *projector.controllers(planes, factory),
     ]
 
 
-def cell(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Controller]:
+def cell(
+    planes: CellPlanes, settings: CellSettings, factory: ControllerFactory
+) -> list[Controller]:
     """From deployments to Instances, and their copies on the hub."""
     return [
-        *deployment.controllers(planes, settings, kit),
-        *instance.controllers(planes, settings, kit),
-        *write_back.controllers(planes, settings, kit),
+        *deployment.controllers(planes, settings, factory),
+        *instance.controllers(planes, settings, factory),
+        *write_back.controllers(planes, settings, factory),
     ]
 
 
-def hub_of_cell(cell: str, city: str) -> Parts:
+def hub_of_cell(cell: str, city: str) -> KindSelectors:
     """What a cell looks at on the hub: its own copies, and what may own them."""
     return {
         Instance: f"{labels.SOURCE_CLUSTER}={cell}",
@@ -45,6 +49,6 @@ def hub_of_cell(cell: str, city: str) -> Parts:
     }
 
 
-def projects_of_cell(cell: str) -> Parts:
+def projects_of_cell(cell: str) -> KindSelectors:
     """What a cell looks at in projects: the claims that it made."""
     return {ResourceClaim: f"{labels.SOURCE_CLUSTER}={cell}"}

@@ -41,13 +41,13 @@ from kubekit.client.client import Client
 from kubekit.environment import Environment
 from kubekit.plane.local import LocalClient
 from kubekit.runtime.clusters import Clusters
-from kubekit.runtime.controller_factory import Kit
-from kubekit.runtime.manager import Manager, Program
-from kubekit.runtime.providers.on_demand import Reached
+from kubekit.runtime.controller_factory import ControllerFactory
+from kubekit.runtime.manager import Manager, Runnables
+from kubekit.runtime.providers.on_demand import OnDemandClusters
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import cluster_name
 from kubekit.runtime.scope import Scope
-from kubekit.runtime.watching.informers import WHOLE, Parts
+from kubekit.runtime.watching.informers import WHOLE, KindSelectors
 
 SYSTEM: Final = "compute-system"  # the namespace of a cell's own settings
 PLATFORM: Final = "milo-system"  # the namespace of the core's
@@ -154,9 +154,9 @@ class World:
         """The way of a part to a plane, behind these links."""
         return linked_client(self.planes[ref], manager, *links)
 
-    def kit(self, part: str) -> Kit:
+    def factory(self, part: str) -> ControllerFactory:
         """What the controllers of a part are made with."""
-        return Kit(self._environment, Metrics(), part)
+        return ControllerFactory(self._environment, Metrics(), part)
 
     def metrics(self) -> dict[str, Metrics]:
         """What each manager counts, by its name."""
@@ -234,76 +234,78 @@ class World:
         self.links.setdefault(ref, Link(f"{ref.role} {ref.name}"))
 
     async def _run_service(self, name: str, title: str) -> None:
-        kit = self.kit(title)
-        core, hub = _view(kit, "core"), _view(kit, "hub")
-        projects, cells = _view(kit, "project"), _view(kit, "cell")
+        factory = self.factory(title)
+        core, hub = _view(factory, "core"), _view(factory, "hub")
+        projects, cells = _view(factory, "project"), _view(factory, "cell")
         views = [core, hub, projects, cells]
         await self._engage_all(title, _SERVICES, views)
         planes = ServicePlanes(core.clusters, hub.clusters, projects.clusters, cells.clusters)
-        controllers = self._services[name](planes, kit)
-        self._run(title, Program(leading=controllers), kit, views, is_service=True)
+        controllers = self._services[name](planes, factory)
+        self._run(title, Runnables(leading=controllers), factory, views, is_service=True)
 
     async def _run_management(self, title: str) -> None:
-        kit = self.kit(title)
-        core, hub = _view(kit, "core"), _view(kit, "hub")
-        projects = _view(kit, "project")
+        factory = self.factory(title)
+        core, hub = _view(factory, "core"), _view(factory, "hub")
+        projects = _view(factory, "project")
         await self._engage_all(title, _MANAGEMENT, [core, hub])
         found = ProjectReconciler(
             core.clusters,
             projects.clusters,
             lambda project: self._reach(title, project.metadata.name, _MANAGEMENT),
         )
-        finding = projects_controller(found, core.clusters, kit.environment, kit.metrics)
+        finding = projects_controller(found, core.clusters, factory.environment, factory.metrics)
         planes = ManagementPlanes(projects.clusters, hub.clusters, core.clusters)
-        leading = roles.management(planes, kit, self._grace)
-        program = Program(always=[finding], leading=leading)
-        self._run(title, program, kit, [core, hub, projects])
+        leading = roles.management(planes, factory, self._grace)
+        program = Runnables(always=[finding], leading=leading)
+        self._run(title, program, factory, [core, hub, projects])
 
     async def _run_engine(self, title: str) -> None:
-        kit = self.kit(title)
-        hub, cells = _view(kit, "hub"), _view(kit, "cell", engine.CELL_PARTS)
+        factory = self.factory(title)
+        hub, cells = _view(factory, "hub"), _view(factory, "cell", engine.CELL_PARTS)
         await self._engage_all(title, "engine", [hub, cells])
         planes = EnginePlanes(hub.clusters, cells.clusters)
         controllers = [
-            *engine.controllers(planes, kit),
-            *cuts.controllers(hub.clusters, self.links, kit),
+            *engine.controllers(planes, factory),
+            *cuts.controllers(hub.clusters, self.links, factory),
         ]
-        self._run(title, Program(leading=controllers), kit, [hub, cells])
+        self._run(title, Runnables(leading=controllers), factory, [hub, cells])
 
     async def _run_cell(self, site: CellSite, title: str) -> None:
-        kit = self.kit(title)
+        factory = self.factory(title)
         name, ref = site.cell, PlaneRef("cell", site.cell)
         out = self.links[ref]
-        cell = _view(kit, "cell")
-        hub = _view(kit, "hub", roles.hub_of_cell(name, site.city), out)
-        projects = _view(kit, "project", roles.projects_of_cell(name), out)
+        cell = _view(factory, "cell")
+        hub = _view(factory, "hub", roles.hub_of_cell(name, site.city), out)
+        projects = _view(factory, "project", roles.projects_of_cell(name), out)
         await cell.clusters.engage(cluster_name(name), self.connect(title, ref, name, ()))
         await hub.clusters.engage(cluster_name(HUB.name), self._way(title, HUB, name, out))
-        reached = Reached(projects.clusters, lambda project: self._reach(title, project, name, out))
+        reached = OnDemandClusters(
+            projects.clusters, lambda project: self._reach(title, project, name, out)
+        )
         planes = CellPlanes(cell.clusters, hub.clusters, projects.clusters, reached.reach)
-        controllers = roles.cell(planes, CellSettings(name=name), kit)
-        self._run(title, Program(leading=controllers), kit, [cell, hub, projects])
+        controllers = roles.cell(planes, CellSettings(name=name), factory)
+        self._run(title, Runnables(leading=controllers), factory, [cell, hub, projects])
 
     async def _run_provider(self, site: CellSite, title: str) -> None:
-        kit = self.kit(title)
-        cell, ref = _view(kit, "cell"), PlaneRef("cell", site.cell)
+        factory = self.factory(title)
+        cell, ref = _view(factory, "cell"), PlaneRef("cell", site.cell)
         here = self.connect(title, ref, "provider", ())
         await cell.clusters.engage(cluster_name(site.cell), here)
-        controllers = simulated.controllers(cell.clusters, kit)
-        self._run(title, Program(leading=controllers), kit, [cell])
+        controllers = simulated.controllers(cell.clusters, factory)
+        self._run(title, Runnables(leading=controllers), factory, [cell])
 
     def _run(
         self,
         title: str,
-        program: Program,
-        kit: Kit,
+        program: Runnables,
+        factory: ControllerFactory,
         views: list[_View],
         *,
         is_service: bool = False,
     ) -> None:
         program.clusters = [view.clusters for view in views]
-        program.duties = kit.duties()
-        manager = Manager(program, metrics=kit.metrics, grace=_GRACE)
+        program.background_tasks = factory.background_tasks()
+        manager = Manager(program, metrics=factory.metrics, grace=_GRACE)
         task = Scope("world", self._fail).spawn(manager.run(), title)
         self._parts[title] = _Part(manager, views, task, is_service)
 
@@ -340,8 +342,10 @@ class World:
             self.failed.set_exception(why)
 
 
-def _view(kit: Kit, role: Role, parts: Parts = WHOLE, out: Link | None = None) -> _View:
-    return _View(Clusters(role, kit.environment, parts), role, out)
+def _view(
+    factory: ControllerFactory, role: Role, parts: KindSelectors = WHOLE, out: Link | None = None
+) -> _View:
+    return _View(Clusters(role, factory.environment, parts), role, out)
 
 
 def _of_projects(parts: Iterable[_Part]) -> list[Clusters]:

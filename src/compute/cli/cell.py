@@ -13,7 +13,7 @@ from compute.cli.startup import say
 from compute.cli.up_status import asked, client
 from kubekit.api.errors import Conflict
 from kubekit.client.client import Client
-from kubekit.runtime.reconciling.commit import merged
+from kubekit.runtime.reconciling.commit import merge_maps
 
 
 @click.group()
@@ -70,7 +70,7 @@ async def _change(place: WorldFolder, name: str, value: str | None) -> list[str]
 async def _annotate(hub: Client, name: str, value: str | None) -> None:
     while True:
         cluster = await hub.get(MemberCluster, name)
-        told = merged(cluster.metadata.annotations, {annotations.CUT: value})
+        told = merge_maps(cluster.metadata.annotations, {annotations.CUT: value})
         metadata = msgspec.structs.replace(cluster.metadata, annotations=told)
         try:
             await hub.patch(cluster, msgspec.structs.replace(cluster, metadata=metadata))

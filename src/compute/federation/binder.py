@@ -23,12 +23,12 @@ from kubekit.client.client import K
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import mapped, own
 
 
-def controller(kind: type[K], planes: EnginePlanes, kit: Kit) -> Controller:
+def controller(kind: type[K], planes: EnginePlanes, factory: ControllerFactory) -> Controller:
     """The controller that binds the objects of one kind."""
     resource = kind.RESOURCE
 
@@ -47,8 +47,8 @@ def controller(kind: type[K], planes: EnginePlanes, kit: Kit) -> Controller:
         mapped(PropagationPolicy, planes.hub, from_policy),
         mapped(ResourceBinding, planes.hub, from_binding),
     ]
-    binder = Binder(kind, planes.hub, kit.environment)
-    return kit.controller(f"engine-{resource.singular}-binder", binder, planes.hub, sources)
+    binder = Binder(kind, planes.hub, factory.environment)
+    return factory.controller(f"engine-{resource.singular}-binder", binder, planes.hub, sources)
 
 
 class Binder(Generic[K]):

@@ -29,13 +29,15 @@ from kubekit.api.meta import Object, ObjectMeta
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.reconciling import commit
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import Source, mapped, own
 
 
-def controller(kinds: Sequence[type[Object]], planes: EnginePlanes, kit: Kit) -> Controller:
+def controller(
+    kinds: Sequence[type[Object]], planes: EnginePlanes, factory: ControllerFactory
+) -> Controller:
     """The controller of bindings, for objects of these kinds."""
     hub = planes.hub
 
@@ -58,8 +60,8 @@ def controller(kinds: Sequence[type[Object]], planes: EnginePlanes, kit: Kit) ->
         mapped(Member, hub, from_member),
         *(mapped(kind, hub, from_template) for kind in kinds),
     ]
-    reconciler = Bindings(kinds, hub, kit.environment, planes.cells)
-    return kit.controller("engine-binding", reconciler, hub, sources)
+    reconciler = Bindings(kinds, hub, factory.environment, planes.cells)
+    return factory.controller("engine-binding", reconciler, hub, sources)
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,7 +293,7 @@ async def _end(
             work = await hub.client.find(Work, name, names.execution_namespace(cluster))
             if work is not None and not work.deleting:
                 await _delete(hub, work)
-    await commit.release(hub.client, binding, karmada_keys.BINDING)
+    await commit.remove_finalizer(hub.client, binding, karmada_keys.BINDING)
     if lives:
         with suppress(AlreadyExists):
             await hub.client.create(_anew(binding))

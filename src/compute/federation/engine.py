@@ -22,21 +22,23 @@ from compute.federation.planes import EnginePlanes
 from kubekit.api.kinds.core import ConfigMap, Secret
 from kubekit.api.meta import Object
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
-from kubekit.runtime.watching.informers import Parts
+from kubekit.runtime.controller_factory import ControllerFactory
+from kubekit.runtime.watching.informers import KindSelectors
 
 KINDS: Final[tuple[type[Object], ...]] = (WorkloadDeployment, ConfigMap, Secret)
 # Of the settings and secrets in a cell, the engine needs to see only what it has sent there.
-CELL_PARTS: Final[Parts] = dict.fromkeys((ConfigMap, Secret), f"{karmada_keys.MANAGED}=true")
+CELL_PARTS: Final[KindSelectors] = dict.fromkeys(
+    (ConfigMap, Secret), f"{karmada_keys.MANAGED}=true"
+)
 
 
-def controllers(planes: EnginePlanes, kit: Kit) -> list[Controller]:
+def controllers(planes: EnginePlanes, factory: ControllerFactory) -> list[Controller]:
     """All controllers of the engine."""
     return [
-        members.controller(planes, kit),
-        heartbeat.controller(planes, kit),
-        namespaces.controller(planes, kit),
-        *(binder.controller(kind, planes, kit) for kind in KINDS),
-        bindings.controller(KINDS, planes, kit),
-        execution.controller(KINDS, planes, kit),
+        members.controller(planes, factory),
+        heartbeat.controller(planes, factory),
+        namespaces.controller(planes, factory),
+        *(binder.controller(kind, planes, factory) for kind in KINDS),
+        bindings.controller(KINDS, planes, factory),
+        execution.controller(KINDS, planes, factory),
     ]

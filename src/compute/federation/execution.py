@@ -34,7 +34,7 @@ from kubekit.client.options import DeleteOptions
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller, ControllerSettings
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.reconciling import commit
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
 from kubekit.runtime.sources import Source, mapped
@@ -44,7 +44,9 @@ _ASK_AGAIN: Final = Result(timedelta(minutes=5))  # a cell may have been mended
 _SETTINGS: Final = ControllerSettings(workers=8, longest_backoff=10.0)
 
 
-def controller(kinds: Sequence[type[Object]], planes: EnginePlanes, kit: Kit) -> Controller:
+def controller(
+    kinds: Sequence[type[Object]], planes: EnginePlanes, factory: ControllerFactory
+) -> Controller:
     """The controller that carries out Works with objects of these kinds, and with namespaces."""
     hubs = planes.hub
 
@@ -74,8 +76,8 @@ def controller(kinds: Sequence[type[Object]], planes: EnginePlanes, kit: Kit) ->
         mapped(Namespace, planes.cells, from_namespace),
         *(mapped(kind, planes.cells, from_copy) for kind in kinds),
     ]
-    reconciler = Execution((Namespace, *kinds), planes, kit.environment)
-    return kit.controller("engine-execution", reconciler, planes.cells, sources, _SETTINGS)
+    reconciler = Execution((Namespace, *kinds), planes, factory.environment)
+    return factory.controller("engine-execution", reconciler, planes.cells, sources, _SETTINGS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +218,7 @@ class Execution:
             return
         left = [await self._left(job, one) for one in live.spec.workload.manifests]
         if not any(left):
-            await commit.release(job.hub.client, live, karmada_keys.EXECUTION)
+            await commit.remove_finalizer(job.hub.client, live, karmada_keys.EXECUTION)
 
     async def _take_back(self, job: _Job) -> None:
         """Delete what came into the cell after its Work had gone, unless another Work has it now."""

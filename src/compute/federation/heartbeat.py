@@ -24,7 +24,7 @@ from kubekit.api.meta import ObjectMeta
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller, ControllerSettings
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
 from kubekit.runtime.sources import mapped, own
 
@@ -36,7 +36,7 @@ _ASKED: Final = "default"  # the namespace that every cell has
 _SETTINGS: Final = ControllerSettings(workers=32, per_cluster=32, level=logging.DEBUG)
 
 
-def controller(planes: EnginePlanes, kit: Kit) -> Controller:
+def controller(planes: EnginePlanes, factory: ControllerFactory) -> Controller:
     """The controller that asks every cell how it does."""
 
     def from_namespace(cluster: ClusterName, namespace: Namespace) -> list[Request]:
@@ -53,8 +53,8 @@ def controller(planes: EnginePlanes, kit: Kit) -> Controller:
         mapped(Namespace, planes.hub, from_namespace),
         mapped(Namespace, planes.cells, from_cell),
     ]
-    reconciler = Heartbeat(planes, kit.environment)
-    return kit.controller("engine-heartbeat", reconciler, planes.hub, sources, _SETTINGS)
+    reconciler = Heartbeat(planes, factory.environment)
+    return factory.controller("engine-heartbeat", reconciler, planes.hub, sources, _SETTINGS)
 
 
 class Heartbeat:

@@ -18,13 +18,13 @@ from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.reconciling import commit
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
 from kubekit.runtime.sources import mapped, own
 
 
-def controller(planes: EnginePlanes, kit: Kit) -> Controller:
+def controller(planes: EnginePlanes, factory: ControllerFactory) -> Controller:
     """The controller of Clusters as members."""
 
     def from_namespace(cluster: ClusterName, namespace: Namespace) -> list[Request]:
@@ -40,7 +40,7 @@ def controller(planes: EnginePlanes, kit: Kit) -> Controller:
         mapped(Namespace, planes.hub, from_namespace),
         mapped(Work, planes.hub, from_work),
     ]
-    return kit.controller("engine-member", Members(planes), planes.hub, sources)
+    return factory.controller("engine-member", Members(planes), planes.hub, sources)
 
 
 class Members:
@@ -57,11 +57,11 @@ class Members:
         if member is None:
             await _abandon(hub, request.name)
         elif not member.deleting:
-            await commit.hold(hub.client, member, karmada_keys.CLUSTER)
+            await commit.add_finalizer(hub.client, member, karmada_keys.CLUSTER)
             for name in (karmada_keys.CLUSTER_NAMESPACE, names.execution_namespace(request.name)):
                 await _ensure_namespace(hub, name)
         elif not await self._has_works(hub, member) and not await _has_place(hub, request.name):
-            await commit.release(hub.client, member, karmada_keys.CLUSTER)
+            await commit.remove_finalizer(hub.client, member, karmada_keys.CLUSTER)
         return DONE
 
     async def _has_works(self, hub: Cluster, member: Member) -> bool:
@@ -84,7 +84,7 @@ async def _abandon(hub: Cluster, cluster: str) -> None:
     """Let the Works of a cell go that are to go, without the cell."""
     for work in (await hub.client.every(Work, names.execution_namespace(cluster))).items:
         if work.deleting:
-            await commit.release(hub.client, work, karmada_keys.EXECUTION)
+            await commit.remove_finalizer(hub.client, work, karmada_keys.EXECUTION)
 
 
 async def _has_place(hub: Cluster, cluster: str) -> bool:

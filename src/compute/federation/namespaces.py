@@ -15,14 +15,14 @@ from kubekit.api.kinds.core import Namespace
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import mapped, own
 
 _KEPT: Final = ("kube-", "karmada-")  # namespaces of the hub's own
 
 
-def controller(planes: EnginePlanes, kit: Kit) -> Controller:
+def controller(planes: EnginePlanes, factory: ControllerFactory) -> Controller:
     """The controller that gives every cell the hub's namespaces."""
     hub = planes.hub
 
@@ -48,7 +48,9 @@ def controller(planes: EnginePlanes, kit: Kit) -> Controller:
         mapped(Member, hub, from_member),
         mapped(Work, hub, from_work),
     ]
-    return kit.controller("engine-namespace", Namespaces(hub, kit.environment), hub, sources)
+    return factory.controller(
+        "engine-namespace", Namespaces(hub, factory.environment), hub, sources
+    )
 
 
 def is_synced(name: str) -> bool:

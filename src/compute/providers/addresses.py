@@ -13,7 +13,7 @@ from compute.decide.networking.addresses import Prefix, address_of, hosts
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.requests import ClusterName
 from kubekit.runtime.watching.cache import Cache
-from kubekit.runtime.watching.changes import Changed
+from kubekit.runtime.watching.changes import CacheChange
 from kubekit.runtime.watching.index import Key
 
 _ADDRESS: Final = "simulated: address"
@@ -67,7 +67,7 @@ class _Cell:
         self._shown: dict[Key, tuple[Held, ...]] = {}  # by the statuses
         self._kept: dict[Key, dict[Slot, int]] = {}  # given, and not shown yet
 
-    def heard(self, changed: Changed[Instance]) -> None:
+    def heard(self, changed: CacheChange[Instance]) -> None:
         key = changed.namespace, changed.name
         new = changed.new
         shown = () if new is None else tuple(held_by(new))

@@ -125,7 +125,7 @@ class Provider:
             return DONE
         left = (machines.stops_at(instance, self._desk.of(cell)) - now).total_seconds()
         if left <= 0:
-            await commit.release(cell.client, instance, finalizers.SIMULATED)
+            await commit.remove_finalizer(cell.client, instance, finalizers.SIMULATED)
             return DONE
         stopping = ConditionValue("False", Reason.STOPPING, "The machine is being stopped")
         status = spoken(instance, {ConditionType.AVAILABLE: stopping}, now)
@@ -205,7 +205,7 @@ async def _started(cell: Cluster, instance: Instance, made: Machine) -> Instance
     held = meta.finalizers
     if finalizers.SIMULATED not in held:
         held = (*held, finalizers.SIMULATED)
-    notes = commit.merged(meta.annotations, machines.noted(made))
+    notes = commit.merge_maps(meta.annotations, machines.noted(made))
     renewed = msgspec.structs.replace(meta, finalizers=held, annotations=notes)
     return await cell.client.patch(instance, msgspec.structs.replace(instance, metadata=renewed))
 

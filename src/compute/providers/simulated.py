@@ -11,30 +11,32 @@ from compute.providers.settings import MachineSettingsCache
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller, ControllerSettings
-from kubekit.runtime.controller_factory import Kit
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.controller_factory import ControllerFactory
+from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import mapped
 
 _WORKERS: Final = ControllerSettings(workers=8)
 
 
-def controllers(cell: Clusters, kit: Kit) -> list[Controller]:
+def controllers(cell: Clusters, factory: ControllerFactory) -> list[Controller]:
     """The provider of every cluster of a role, and whoever tells operators of bad settings."""
     desk, addresses = MachineSettingsCache(), Addresses()
     cell.join(addresses)
-    provider = Provider(cell, kit.environment, desk, addresses)
-    advice = MachineSettingsCheck(cell, desk, kit.recorder("simulated-settings"))
+    provider = Provider(cell, factory.environment, desk, addresses)
+    advice = MachineSettingsCheck(cell, desk, factory.recorder("simulated-settings"))
     return [
-        kit.controller("simulated-provider", provider, cell, provider.sources(), _WORKERS),
-        kit.controller("simulated-settings", advice, cell, [mapped(ConfigMap, cell, _ours)]),
+        factory.controller("simulated-provider", provider, cell, provider.sources(), _WORKERS),
+        factory.controller("simulated-settings", advice, cell, [mapped(ConfigMap, cell, _ours)]),
     ]
 
 
 class MachineSettingsCheck:
     """Tells the operators of a cell which of their settings cannot be used."""
 
-    def __init__(self, cells: Clusters, desk: MachineSettingsCache, recorder: Recorder) -> None:
+    def __init__(
+        self, cells: Clusters, desk: MachineSettingsCache, recorder: EventRecorder
+    ) -> None:
         self._cells = cells
         self._desk = desk
         self._recorder = recorder

@@ -10,7 +10,7 @@ from compute.services.projects import PlaneKeeper
 from compute.services.quota import service as quota
 from compute.services.quota.grants import FIRST_GRANT
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 
 QUOTA: Final = "quota"
 PLATFORM: Final = "platform"  # projects, and what each of them begins with
@@ -24,30 +24,33 @@ class ServiceSettings:
     first_grant: Mapping[str, int] = field(default_factory=lambda: FIRST_GRANT)
 
 
-Service = Callable[[ServicePlanes, Kit], list[Controller]]
+Service = Callable[[ServicePlanes, ControllerFactory], list[Controller]]
 
 
 def services(keeper: PlaneKeeper, settings: ServiceSettings | None = None) -> dict[str, Service]:
     """What makes the controllers of each neighbour. Each can be run by itself."""
     settings = settings or ServiceSettings()
 
-    def budgets(planes: ServicePlanes, kit: Kit) -> list[Controller]:
-        return quota.controllers(planes, kit, settings.first_grant)
+    def budgets(planes: ServicePlanes, factory: ControllerFactory) -> list[Controller]:
+        return quota.controllers(planes, factory, settings.first_grant)
 
-    def platform(planes: ServicePlanes, kit: Kit) -> list[Controller]:
+    def platform(planes: ServicePlanes, factory: ControllerFactory) -> list[Controller]:
         return [
-            *projects.controllers(planes, keeper, kit),
-            *default_network.controllers(planes, kit),
-            *entitlements.controllers(planes, kit),
-            *locations.controllers(planes, kit),
+            *projects.controllers(planes, keeper, factory),
+            *default_network.controllers(planes, factory),
+            *entitlements.controllers(planes, factory),
+            *locations.controllers(planes, factory),
         ]
 
     return {QUOTA: budgets, PLATFORM: platform, NETWORK: network.controllers}
 
 
 def controllers(
-    planes: ServicePlanes, keeper: PlaneKeeper, kit: Kit, settings: ServiceSettings | None = None
+    planes: ServicePlanes,
+    keeper: PlaneKeeper,
+    factory: ControllerFactory,
+    settings: ServiceSettings | None = None,
 ) -> list[Controller]:
     """The controllers of quota, projects, entitlements, locations and networks."""
     made = services(keeper, settings).values()
-    return [controller for service in made for controller in service(planes, kit)]
+    return [controller for service in made for controller in service(planes, factory)]

@@ -18,8 +18,8 @@ from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import ObjectMeta
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
-from kubekit.runtime.reconciling.commit import merged
+from kubekit.runtime.controller_factory import ControllerFactory
+from kubekit.runtime.reconciling.commit import merge_maps
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import mapped, own
 
@@ -51,10 +51,12 @@ class DefaultNetworks:
         return project is not None and not project.deleting
 
 
-def controllers(planes: ServicePlanes, kit: Kit) -> list[Controller]:
+def controllers(planes: ServicePlanes, factory: ControllerFactory) -> list[Controller]:
     """The controller that furnishes new planes."""
     sources = [own(Namespace, planes.projects), mapped(Project, planes.core, _first_namespace)]
-    return [kit.controller("project-furnishing", DefaultNetworks(planes), planes.projects, sources)]
+    return [
+        factory.controller("project-furnishing", DefaultNetworks(planes), planes.projects, sources)
+    ]
 
 
 def _first_namespace(_: ClusterName, project: Project) -> Iterable[Request]:
@@ -68,7 +70,7 @@ async def _furnish(plane: Cluster, namespace: Namespace) -> None:
     )
     with suppress(AlreadyExists):
         await plane.client.create(network)
-    marks = merged(namespace.metadata.annotations, {annotations.DEFAULT_NETWORK: _MADE})
+    marks = merge_maps(namespace.metadata.annotations, {annotations.DEFAULT_NETWORK: _MADE})
     metadata = msgspec.structs.replace(namespace.metadata, annotations=marks)
     await plane.client.patch(namespace, msgspec.structs.replace(namespace, metadata=metadata))
 

@@ -28,8 +28,8 @@ from kubekit.api.meta import Object
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.controller_factory import ControllerFactory
+from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import mapped, own
 
@@ -41,7 +41,9 @@ _CHECK: Final = "entitlement-settings"  # and the one of the settings
 class Entitlements:
     """Answers the entitlements of projects."""
 
-    def __init__(self, planes: ServicePlanes, recorder: Recorder, environment: Environment) -> None:
+    def __init__(
+        self, planes: ServicePlanes, recorder: EventRecorder, environment: Environment
+    ) -> None:
         self._planes = planes
         self._recorder = recorder
         self._environment = environment
@@ -90,9 +92,9 @@ class SettingsCheck:
         return DONE
 
 
-def controllers(planes: ServicePlanes, kit: Kit) -> list[Controller]:
+def controllers(planes: ServicePlanes, factory: ControllerFactory) -> list[Controller]:
     """The controller of entitlements, and who tells operators of bad settings."""
-    reconciler = Entitlements(planes, kit.recorder(_NAME), kit.environment)
+    reconciler = Entitlements(planes, factory.recorder(_NAME), factory.environment)
     check = SettingsCheck(planes, reconciler)
     every = _every(planes)
     sources = [
@@ -101,8 +103,8 @@ def controllers(planes: ServicePlanes, kit: Kit) -> list[Controller]:
         mapped(Project, planes.core, _of_project(planes)),
     ]
     return [
-        kit.controller(_NAME, reconciler, planes.projects, sources),
-        kit.controller(_CHECK, check, planes.core, [mapped(ConfigMap, planes.core, _settings)]),
+        factory.controller(_NAME, reconciler, planes.projects, sources),
+        factory.controller(_CHECK, check, planes.core, [mapped(ConfigMap, planes.core, _settings)]),
     ]
 
 

@@ -19,7 +19,7 @@ from kubekit.api.meta import Object
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import mapped
 
@@ -107,9 +107,9 @@ class Offers:
         return project is not None and not project.deleting
 
 
-def controllers(planes: ServicePlanes, kit: Kit) -> list[Controller]:
+def controllers(planes: ServicePlanes, factory: ControllerFactory) -> list[Controller]:
     """The controllers of locations."""
-    environment = kit.environment
+    environment = factory.environment
     in_cells = [
         mapped(Member, planes.hub, _cell),
         mapped(Namespace, planes.cells, _itself_once),
@@ -122,8 +122,10 @@ def controllers(planes: ServicePlanes, kit: Kit) -> list[Controller]:
         mapped(Project, planes.core, _project),
     ]
     return [
-        kit.controller("locations", Locations(planes, environment), planes.cells, in_cells),
-        kit.controller("city-offers", Offers(planes, environment), planes.projects, in_projects),
+        factory.controller("locations", Locations(planes, environment), planes.cells, in_cells),
+        factory.controller(
+            "city-offers", Offers(planes, environment), planes.projects, in_projects
+        ),
     ]
 
 

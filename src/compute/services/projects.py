@@ -22,9 +22,9 @@ from kubekit.api.meta import Object
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
-from kubekit.runtime.reconciling.commit import hold, release
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.controller_factory import ControllerFactory
+from kubekit.runtime.reconciling.commit import add_finalizer, remove_finalizer
+from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
 from kubekit.runtime.sources import Source, mapped, own
 
@@ -49,7 +49,7 @@ class Projects:
         planes: ServicePlanes,
         keeper: PlaneKeeper,
         environment: Environment,
-        recorder: Recorder,
+        recorder: EventRecorder,
     ) -> None:
         self._planes = planes
         self._keeper = keeper
@@ -84,7 +84,7 @@ class Projects:
         if wrong:
             await self._report(core, project, {ConditionType.READY: wrong})
             return DONE
-        project = await hold(core.client, project, finalizers.PROJECT)
+        project = await add_finalizer(core.client, project, finalizers.PROJECT)
         try:
             await self._keeper.ensure(project.metadata.name)
         except Exception:
@@ -108,7 +108,7 @@ class Projects:
                 return Result(requeue_after=removal.requeue_after(now))
             await self._complete(core, project, removal)
         await self._keeper.remove(name)
-        await release(core.client, project, finalizers.PROJECT)
+        await remove_finalizer(core.client, project, finalizers.PROJECT)
         return DONE
 
     async def _empty(self, core: Cluster, project: Project) -> tuple[Project, Removal]:
@@ -148,14 +148,16 @@ class Projects:
         )
 
 
-def controllers(planes: ServicePlanes, keeper: PlaneKeeper, kit: Kit) -> list[Controller]:
+def controllers(
+    planes: ServicePlanes, keeper: PlaneKeeper, factory: ControllerFactory
+) -> list[Controller]:
     """The controller of projects."""
-    projects = Projects(planes, keeper, kit.environment, kit.recorder(_NAME))
+    projects = Projects(planes, keeper, factory.environment, factory.recorder(_NAME))
     to: Callable[[ClusterName, Any], Iterable[Request]] = projects.content_of
     sources: list[Source[Any]] = [own(Project, planes.core)]
     sources += [mapped(kind, planes.projects, to) for kind in WATCHED]
     sources.append(mapped(Member, planes.hub, projects.of_cell))
-    return [kit.controller(_NAME, projects, planes.core, sources)]
+    return [factory.controller(_NAME, projects, planes.core, sources)]
 
 
 def _name_fault(name: str) -> Candidate | None:

@@ -12,10 +12,10 @@ from typing import Final, Protocol
 
 from kubekit.client.client import Client
 from kubekit.environment import Environment
-from kubekit.runtime.reconciling.recording import RecordingClient
+from kubekit.runtime.reconciling.recording_client import RecordingClient
 from kubekit.runtime.requests import ClusterName, NotEngaged
 from kubekit.runtime.scope import Scope
-from kubekit.runtime.watching.informers import WHOLE, Informers, Parts
+from kubekit.runtime.watching.informers import WHOLE, Informers, KindSelectors
 
 _log: Final = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class Cluster:
         client: Client,
         environment: Environment,
         context: Context | None = None,
-        parts: Parts = WHOLE,
+        parts: KindSelectors = WHOLE,
     ) -> None:
         self.name = name
         self.connection = client
@@ -62,7 +62,7 @@ class Clusters:
     copies that other cells keep on the hub. What is written must be of that part too.
     """
 
-    def __init__(self, role: str, environment: Environment, parts: Parts = WHOLE) -> None:
+    def __init__(self, role: str, environment: Environment, parts: KindSelectors = WHOLE) -> None:
         self.role = role
         self._environment = environment
         self._parts = parts

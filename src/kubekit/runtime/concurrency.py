@@ -17,7 +17,7 @@ R = TypeVar("R")
 _MOST: Final = 16  # under way at once
 
 
-async def together(do: Callable[[T], Awaitable[R]], things: Sequence[T]) -> list[R]:
+async def slow_start_batch(do: Callable[[T], Awaitable[R]], things: Sequence[T]) -> list[R]:
     """What came of each, in order.
 
     What is under way when one fails is waited for, then the first error is raised; the rest is not

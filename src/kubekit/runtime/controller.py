@@ -17,21 +17,21 @@ from kubekit.api.meta import Object
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.queueing.backoff import Backoff
-from kubekit.runtime.queueing.outcomes import CANCELLED, DISENGAGED, Ending, Endings
+from kubekit.runtime.queueing.outcomes import CANCELLED, DISENGAGED, PassOutcome, PassOutcomes
 from kubekit.runtime.queueing.pass_log import PassLog
 from kubekit.runtime.queueing.queue import QueueClosed, WorkQueue
-from kubekit.runtime.queueing.queue_admission import Entrance
-from kubekit.runtime.queueing.storms import Storms
-from kubekit.runtime.queueing.worker_pool import LATE, Crew
+from kubekit.runtime.queueing.queue_admission import QueueAdmission
+from kubekit.runtime.queueing.storms import StormDetector
+from kubekit.runtime.queueing.worker_pool import LATE, WorkerPool
 from kubekit.runtime.reconciling.freshness import Freshness
-from kubekit.runtime.reconciling.passes import Ledger, Pass, Term, current
-from kubekit.runtime.reconciling.write_conflicts import Fights
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reconciling.passes import Leadership, Pass, WriteContext, current
+from kubekit.runtime.reconciling.write_conflicts import WriteConflictBreaker
+from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.reporting.tracing import Tracing
 from kubekit.runtime.requests import Reconciler, Request, Result
 from kubekit.runtime.settings import ControllerSettings
-from kubekit.runtime.source_handlers import Listening
+from kubekit.runtime.source_handlers import SourceHandlers
 from kubekit.runtime.sources import Source
 
 __all__ = ["Controller", "ControllerSettings"]
@@ -61,7 +61,7 @@ class Controller:
     environment: Environment
     metrics: Metrics
     settings: ControllerSettings = _PLAIN
-    recorder: Recorder | None = None
+    recorder: EventRecorder | None = None
     tracing: Tracing | None = None
 
     def __post_init__(self) -> None:
@@ -72,10 +72,10 @@ class Controller:
         self.figures.workers = workers
         self.metrics.queue(self.name, self.queue)
         backoff = Backoff(chance, settings.first_backoff, settings.longest_backoff)
-        fights = Fights(self.name, settings.fights)
-        self._ledger = Ledger(self.name, fights, Freshness(), self.figures, self.recorder)
-        self._endings = Endings(backoff, chance, self.figures)
-        self._entrance = Entrance(self.name, self.queue, self.figures)
+        fights = WriteConflictBreaker(self.name, settings.fights)
+        self._ledger = WriteContext(self.name, fights, Freshness(), self.figures, self.recorder)
+        self._endings = PassOutcomes(backoff, chance, self.figures)
+        self._entrance = QueueAdmission(self.name, self.queue, self.figures)
         self._own = self._listening(self.clusters)
         self._others = {
             clusters: self._listening(clusters)
@@ -83,10 +83,10 @@ class Controller:
             if clusters is not self.clusters
         }
         busiest = self.figures.busiest
-        self._storms = Storms(self.name, settings.storm, self._generation, busiest)
+        self._storms = StormDetector(self.name, settings.storm, self._generation, busiest)
         self._log = PassLog(self.name, settings.level)
         self._passes = 0
-        self._crew: Crew | None = None
+        self._crew: WorkerPool | None = None
 
     def join(self) -> None:
         """Hear of the clusters of every role that a source is on. To be called once."""
@@ -116,10 +116,10 @@ class Controller:
         others = (listening.ready for listening in self._others.values())
         return self._own.ready and self._entrance.open and all(others)
 
-    async def run(self, term: Term | None = None) -> None:
+    async def run(self, term: Leadership | None = None) -> None:
         """Work, until `drain`. When this is cancelled every pass in hand is, at once."""
         limit = self.settings.pass_limit
-        crew = Crew(self.name, lambda crew: self._work(crew, term), limit, self.queue.done)
+        crew = WorkerPool(self.name, lambda crew: self._work(crew, term), limit, self.queue.done)
         self._crew = crew
         await crew.run(self.settings.workers)
 
@@ -129,11 +129,11 @@ class Controller:
         if self._crew is not None:
             await self._crew.end(limit)
 
-    def _listening(self, clusters: Clusters) -> Listening:
+    def _listening(self, clusters: Clusters) -> SourceHandlers:
         sources = [source for source in self.sources if source.clusters is clusters]
-        return Listening(sources, self._entrance.add, self._ledger)
+        return SourceHandlers(sources, self._entrance.add, self._ledger)
 
-    async def _work(self, crew: Crew, term: Term | None) -> None:
+    async def _work(self, crew: WorkerPool, term: Leadership | None) -> None:
         """One worker."""
         task = asyncio.current_task()
         assert task is not None
@@ -149,7 +149,11 @@ class Controller:
                     self.queue.done(request)
 
     async def _take_up(
-        self, request: Request, crew: Crew, term: Term | None, task: "asyncio.Task[None]"
+        self,
+        request: Request,
+        crew: WorkerPool,
+        term: Leadership | None,
+        task: "asyncio.Task[None]",
     ) -> None:
         """Look at a request, unless it is too early."""
         now = asyncio.get_running_loop().time()
@@ -167,7 +171,7 @@ class Controller:
             made.began = now
             await self._look(made, crew, task)
 
-    async def _look(self, made: Pass, crew: Crew, task: "asyncio.Task[None]") -> None:
+    async def _look(self, made: Pass, crew: WorkerPool, task: "asyncio.Task[None]") -> None:
         """One pass, from its beginning to what follows from it."""
         ending = CANCELLED
         crew.begin(made, task)
@@ -184,7 +188,7 @@ class Controller:
         if made.stopped:
             await _absorb(task)
 
-    async def _reconciled(self, made: Pass, task: "asyncio.Task[None]") -> Ending:
+    async def _reconciled(self, made: Pass, task: "asyncio.Task[None]") -> PassOutcome:
         """How a pass ended. Nothing gets past here but what ends the worker itself."""
         current.set(made)
         request = made.request
@@ -202,14 +206,14 @@ class Controller:
             ending = self._cut_short(made) or self._endings.badly(request, error)
         return ending
 
-    def _cut_short(self, made: Pass) -> Ending | None:
+    def _cut_short(self, made: Pass) -> PassOutcome | None:
         """The end of a pass that was told to end. What it did then says nothing of its object."""
         if not made.stopped:
             return None
         late = made.stopped == LATE
         return self._endings.late(made.request, self.settings.pass_limit) if late else DISENGAGED
 
-    def _finish(self, made: Pass, ending: Ending) -> None:
+    def _finish(self, made: Pass, ending: PassOutcome) -> None:
         """Count a pass, tell of it, and have its object looked at again if that was asked for."""
         now = asyncio.get_running_loop().time()
         request, seconds = made.request, now - made.began
@@ -226,7 +230,7 @@ class Controller:
         """What the reconciler answers, in a span of the trace that the object carries."""
         if self.tracing is None:
             return await self.reconciler.reconcile(request)
-        with self.tracing.continued(self.name, request, self._cached(request)):
+        with self.tracing.span_of(self.name, request, self._cached(request)):
             return await self.reconciler.reconcile(request)
 
     def _generation(self, request: Request) -> int | None:

@@ -6,8 +6,8 @@ from typing import Any, Final
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller, ControllerSettings
-from kubekit.runtime.manager import Duty
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.manager import BackgroundTask
+from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.reporting.tracing import Tracing
 from kubekit.runtime.requests import Reconciler
@@ -16,7 +16,7 @@ from kubekit.runtime.sources import Source
 _PLAIN: Final = ControllerSettings()
 
 
-class Kit:
+class ControllerFactory:
     """Makes controllers that share a process: its clock, its figures, and its way to tell people.
 
     ``identity`` names the process in the events it writes.
@@ -33,12 +33,12 @@ class Kit:
         self.metrics = metrics
         self._identity = identity
         self._tracing = tracing
-        self._recorders: dict[str, Recorder] = {}
+        self._recorders: dict[str, EventRecorder] = {}
 
-    def recorder(self, controller: str) -> Recorder:
+    def recorder(self, controller: str) -> EventRecorder:
         """The events of a controller; the same for everybody who names it."""
         if controller not in self._recorders:
-            recorder = Recorder(controller, self._identity, self.environment)
+            recorder = EventRecorder(controller, self._identity, self.environment)
             self._recorders[controller] = recorder
         return self._recorders[controller]
 
@@ -63,9 +63,9 @@ class Kit:
             self._tracing,
         )
 
-    def duties(self) -> list[Duty]:
+    def background_tasks(self) -> list[BackgroundTask]:
         """What has to run beside the controllers: the writing of their events."""
         return [
-            Duty(f"events of {name}", recorder.run, recorder.drain)
+            BackgroundTask(f"events of {name}", recorder.run, recorder.drain)
             for name, recorder in self._recorders.items()
         ]

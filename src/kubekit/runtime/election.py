@@ -19,7 +19,7 @@ from typing import Final
 
 from kubekit.client.client import Client
 from kubekit.environment import Environment
-from kubekit.runtime.lease_holding import Held, Leasehold, LeasePlace
+from kubekit.runtime.lease_lock import HeldLease, LeaseLock, LeaseLockSettings
 from kubekit.runtime.scope import Scope
 
 _log: Final = logging.getLogger(__name__)
@@ -90,8 +90,8 @@ class Elector:
         self.term: Term | None = None
         self._settings = settings
         self._chance = environment.chance
-        place = LeasePlace(settings.name, settings.namespace, settings.lease)
-        self._hold = Leasehold(client, self.identity, environment, place)
+        place = LeaseLockSettings(settings.name, settings.namespace, settings.lease)
+        self._hold = LeaseLock(client, self.identity, environment, place)
         self._trouble = ""
 
     async def lead(self, work: Work, again: Callable[[], bool] = lambda: True) -> None:
@@ -130,10 +130,10 @@ class Elector:
         self._trouble = ""
         return None if held is None else self._term(held)
 
-    def _term(self, held: Held) -> Term:
+    def _term(self, held: HeldLease) -> Term:
         return Term(held.number, self._end_of(held), asyncio.get_running_loop().time)
 
-    def _end_of(self, held: Held) -> float:
+    def _end_of(self, held: HeldLease) -> float:
         return held.since + self._settings.renew_deadline
 
     @property

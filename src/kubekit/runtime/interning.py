@@ -14,12 +14,12 @@ from kubekit.api.meta import Condition, Object
 K = TypeVar("K", bound=Object)
 
 
-def shared(word: str) -> str:
+def interned(word: str) -> str:
     """The word as all others have it who keep it. A member of an enum is there once anyway."""
     return intern(word) if type(word) is str else word
 
 
-def thrifty(obj: K) -> K:
+def with_interned_strings(obj: K) -> K:
     """The object in shared words, where many objects say the same: in labels and conditions."""
     parts: dict[str, Any] = {"metadata": replace(obj.metadata, labels=_map(obj.metadata.labels))}
     status: Any = getattr(obj, "status", None)
@@ -29,10 +29,10 @@ def thrifty(obj: K) -> K:
 
 
 def _map(words: Mapping[str, str]) -> dict[str, str]:
-    return {key: shared(word) for key, word in words.items()}
+    return {key: interned(word) for key, word in words.items()}
 
 
 def _condition(said: Condition) -> Condition:
     return replace(
-        said, type=shared(said.type), reason=shared(said.reason), message=shared(said.message)
+        said, type=interned(said.type), reason=interned(said.reason), message=interned(said.message)
     )

@@ -18,7 +18,7 @@ from typing import Any, Final, Protocol
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.election import Elector, Term
-from kubekit.runtime.reporting.counters import InformerFigures
+from kubekit.runtime.reporting.counters import InformerCounters
 from kubekit.runtime.reporting.health import Health
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.scope import Scope
@@ -26,7 +26,7 @@ from kubekit.runtime.scope import Scope
 _log: Final = logging.getLogger(__name__)
 
 
-class Provider(Protocol):
+class ClusterProvider(Protocol):
     """Where the clusters of one role come from. It runs in every process, until it is cancelled."""
 
     async def run(self) -> None: ...
@@ -37,7 +37,7 @@ class Provider(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Duty:
+class BackgroundTask:
     """Work of the process beside its controllers, such as sending events. ``drain`` ends it well."""
 
     name: str
@@ -46,14 +46,14 @@ class Duty:
 
 
 @dataclass(slots=True)
-class Program:
+class Runnables:
     """Everything that one process runs. ``always`` are the controllers of every replica."""
 
     clusters: list[Clusters] = field(default_factory=list)
-    providers: list[Provider] = field(default_factory=list)
+    providers: list[ClusterProvider] = field(default_factory=list)
     always: list[Controller] = field(default_factory=list)
     leading: list[Controller] = field(default_factory=list)
-    duties: list[Duty] = field(default_factory=list)
+    background_tasks: list[BackgroundTask] = field(default_factory=list)
 
 
 class Manager:
@@ -64,7 +64,7 @@ class Manager:
 
     def __init__(
         self,
-        program: Program,
+        program: Runnables,
         elector: Elector | None = None,
         metrics: Metrics | None = None,
         grace: float = 30.0,
@@ -106,8 +106,8 @@ class Manager:
     def _begin(self) -> None:
         for controller in (*self._program.always, *self._program.leading):
             controller.join()
-        for duty in self._program.duties:
-            self._scope.spawn(duty.run(), duty.name)
+        for task in self._program.background_tasks:
+            self._scope.spawn(task.run(), task.name)
         for number, provider in enumerate(self._program.providers):
             self._scope.spawn(provider.run(), f"provider {number}")
         for controller in self._program.always:
@@ -155,9 +155,9 @@ class Manager:
     async def _finish_duties(self) -> None:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._grace
-        for duty in self._program.duties:
-            if duty.drain is not None:
-                await duty.drain(max(deadline - loop.time(), 0.0))
+        for task in self._program.background_tasks:
+            if task.drain is not None:
+                await task.drain(max(deadline - loop.time(), 0.0))
 
     async def _end(self) -> None:
         await self._scope.close()
@@ -169,7 +169,7 @@ class Manager:
         self._failure = self._failure or why
         self._stopping.set()
 
-    def _informers(self) -> list[InformerFigures]:
+    def _informers(self) -> list[InformerCounters]:
         return [
             replace(informer.figures(), role=clusters.role)
             for clusters in self._program.clusters
@@ -184,7 +184,7 @@ class Manager:
         return [problem for provider in self._program.providers for problem in provider.problems()]
 
 
-def _check(program: Program) -> None:
+def _check(program: Runnables) -> None:
     """Refuse a program in which a controller would wait for ever, and look as if all were well."""
     for controller in (*program.always, *program.leading):
         roles = (controller.clusters, *(source.clusters for source in controller.sources))

@@ -46,7 +46,7 @@ class Result:
 DONE: Final = Result()
 
 
-class Terminal(Exception):
+class TerminalError(Exception):
     """Trying again cannot help: only a change of the object can. The pass is not repeated."""
 
 

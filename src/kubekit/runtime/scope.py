@@ -51,7 +51,7 @@ class Scope:
         """End every task, the youngest first, and wait for each. Nothing can begin from here on."""
         self.closed = True
         for task in reversed(list(self._tasks)):
-            await ended(task)
+            await cancel_and_wait(task)
 
     def _ended(self, task: asyncio.Task[Any]) -> None:
         del self._tasks[task]
@@ -62,7 +62,7 @@ class Scope:
         _log.error("task failed", exc_info=why, extra={"task": task})
 
 
-async def ended(task: asyncio.Task[Any]) -> None:
+async def cancel_and_wait(task: asyncio.Task[Any]) -> None:
     """Cancel a task and wait until it is over, however it ends.
 
     Whoever waits may be cancelled himself, which must not be taken for the task's own end.

@@ -4,7 +4,7 @@ import logging
 from dataclasses import dataclass, field
 
 from kubekit.runtime.queueing.backoff import FIRST, MOST
-from kubekit.runtime.reconciling.write_conflicts import FightSettings
+from kubekit.runtime.reconciling.write_conflicts import WriteConflictSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,6 +22,6 @@ class ControllerSettings:
     pass_limit: float = 60.0
     first_backoff: float = FIRST
     longest_backoff: float = MOST
-    fights: FightSettings = field(default_factory=FightSettings)
+    fights: WriteConflictSettings = field(default_factory=WriteConflictSettings)
     storm: int = 120
     level: int = logging.INFO

@@ -8,20 +8,22 @@ from functools import partial
 from typing import Any
 
 from kubekit.runtime.clusters import Cluster
-from kubekit.runtime.reconciling.passes import Ledger
+from kubekit.runtime.reconciling.passes import WriteContext
 from kubekit.runtime.requests import ClusterName, Enqueue
 from kubekit.runtime.sources import Source
-from kubekit.runtime.watching.changes import Changed
+from kubekit.runtime.watching.changes import CacheChange
 from kubekit.runtime.watching.informer import Informer
 
 
-class Listening:
+class SourceHandlers:
     """The sources of a controller on one role: listened to in each of its clusters.
 
     The ledger hears of the same clusters: what is written there can be waited for.
     """
 
-    def __init__(self, sources: Sequence[Source[Any]], enqueue: Enqueue, ledger: Ledger) -> None:
+    def __init__(
+        self, sources: Sequence[Source[Any]], enqueue: Enqueue, ledger: WriteContext
+    ) -> None:
         self._sources = sources
         self._enqueue = enqueue
         self._ledger = ledger
@@ -63,6 +65,6 @@ class Listening:
         heard = zip(self._sources, self.of(cluster), strict=False)
         return next((informer for source, informer in heard if source.to is None), None)
 
-    def _heard(self, source: Source[Any], changed: Changed[Any]) -> None:
+    def _heard(self, source: Source[Any], changed: CacheChange[Any]) -> None:
         for request in source.requests(changed):
             self._enqueue(request)

@@ -13,7 +13,7 @@ from typing import Any, Final, Generic, TypeVar
 from kubekit.api.meta import Object, OwnerReference
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.requests import ClusterName, Request
-from kubekit.runtime.watching.changes import Changed
+from kubekit.runtime.watching.changes import CacheChange
 
 _log: Final = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class Source(Generic[K]):
     to: To[K] | None = None
     awaited: bool = True
 
-    def requests(self, changed: Changed[K]) -> Iterable[Request]:
+    def requests(self, changed: CacheChange[K]) -> Iterable[Request]:
         """What is to be looked at: for what the object was, and for what it is.
 
         An object that changes hands concerns its old owner as much as its new one.

@@ -10,7 +10,7 @@ from compute.app.sites import sites
 from compute.app.world import World
 from kubekit.plane.plane import Plane
 from kubekit.plane.store.records import ChangeEvent
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from tests.integration.worlds import CITIES, Watched
 from tests.sim.planes import environment
 from tests.sim.trace import Trace
@@ -29,7 +29,7 @@ class CountedWorld(World):
 
     judge: Judge
 
-    def kit(self, part: str) -> Kit:
+    def factory(self, part: str) -> ControllerFactory:
         return CountingKit(self._environment, part, self.judge)
 
 

@@ -30,7 +30,7 @@ from compute.decide.quota import releases
 from compute.decide.writes import Delete
 from compute.federation import execution, interpreter
 from kubekit.api.errors import ApiError
-from kubekit.runtime.queueing.outcomes import Endings
+from kubekit.runtime.queueing.outcomes import PassOutcomes
 from kubekit.runtime.reconciling import commit
 from kubekit.runtime.requests import DONE
 from kubekit.runtime.watching.informer import Informer
@@ -73,15 +73,15 @@ def planted(name: str) -> Iterator[list[BaseException]]:
             right = inspect.getattr_static(graft.place, graft.name)
             setattr(graft.place, graft.name, graft.wrong)
             undone.callback(setattr, graft.place, graft.name, right)
-        judged = Endings.badly
+        judged = PassOutcomes.badly
 
-        def badly(self: Endings, request: Any, error: BaseException) -> Any:
+        def badly(self: PassOutcomes, request: Any, error: BaseException) -> Any:
             if isinstance(error, _MISFITS):
                 misfits.append(error)
             return judged(self, request, error)
 
-        undone.callback(setattr, Endings, "badly", judged)
-        setattr(Endings, "badly", badly)  # noqa: B010 -- a method is not assigned to for a checker
+        undone.callback(setattr, PassOutcomes, "badly", judged)
+        setattr(PassOutcomes, "badly", badly)  # noqa: B010 -- a method is not assigned to for a checker
         yield misfits
 
 
@@ -168,7 +168,7 @@ def tells_the_time(instance, *, network_failure, now, right=readiness.conditions
 async def lets_the_workload_go_first(_, project, workload):
     live = await reads.live(project, workload)
     if live is not None and live.deleting:
-        await commit.release(project.client, live, finalizers.WORKLOAD)
+        await commit.remove_finalizer(project.client, live, finalizers.WORKLOAD)
     return DONE
 
 
@@ -214,7 +214,7 @@ def is_deaf_to_deletions(self, seen, right=Informer._take_change):
         right(self, seen)
 
 
-def does_not_try_again(self, request, error, right=Endings.badly):
+def does_not_try_again(self, request, error, right=PassOutcomes.badly):
     return altered(right(self, request, error), again=None)
 
 
@@ -263,5 +263,7 @@ MUTANTS: Final[dict[str, Mutant]] = {
     "is deaf to deletions": Mutant(
         "L1|L3|L6", Graft(Informer, "_take_change", is_deaf_to_deletions)
     ),
-    "does not try again": Mutant("L1|L2|L3|L5|L6", Graft(Endings, "badly", does_not_try_again)),
+    "does not try again": Mutant(
+        "L1|L2|L3|L5|L6", Graft(PassOutcomes, "badly", does_not_try_again)
+    ),
 }

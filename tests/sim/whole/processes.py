@@ -16,7 +16,7 @@ from kubekit.client.client import Client
 from kubekit.environment import Environment
 from kubekit.plane.plane import Plane
 from kubekit.runtime.controller import Controller, ControllerSettings
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import Request
 from tests.sim.loop import Life
@@ -36,7 +36,7 @@ class Witness(Protocol):
     def looked(self, process: str, controller: str, request: Request) -> None: ...
 
 
-class CountingKit(Kit):
+class CountingKit(ControllerFactory):
     """Makes controllers whose every pass somebody hears of."""
 
     def __init__(self, around: Environment, title: str, witness: Witness) -> None:
@@ -95,7 +95,7 @@ class Process:
 
     # What the world asks of it, within its life
 
-    def kit(self) -> Kit:
+    def factory(self) -> ControllerFactory:
         return CountingKit(self._living().around, self.title, self._witness)
 
     def connect(self, home: PlaneRef, plane: Plane, manager: str) -> Client:

@@ -21,7 +21,7 @@ from kubekit.plane.local import LocalClient
 from kubekit.plane.plane import Plane
 from kubekit.plane.store.records import ChangeEvent
 from kubekit.plane.store.store import Store
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from tests.integration.worlds import SETTINGS, kinds, names_folder
 from tests.sim.loop import outside
 from tests.sim.network import Wires
@@ -85,8 +85,8 @@ class SimulatedWorld(World):
             return LocalClient(self.planes[home], manager=manager)
         return process.connect(home, self.planes[home], manager)
 
-    def kit(self, part: str) -> Kit:
-        return self.processes[part].kit()
+    def factory(self, part: str) -> ControllerFactory:
+        return self.processes[part].factory()
 
     async def resume(self, part: str, copy: str = "") -> None:
         title = part + copy

@@ -19,7 +19,7 @@ async def begun(stage: Stage, **amounts: int) -> None:
     first = {quota.INSTANCES: 10, quota.VCPUS: 40_000, quota.MEMORY: 81_920} | {
         f"compute.datumapis.com/{kind}": amount for kind, amount in amounts.items()
     }
-    stage.start(*service.controllers(planes(stage), stage.kit, first))
+    stage.start(*service.controllers(planes(stage), stage.factory, first))
     await stage.client("hub").create(member())
     await stage.client("core").create(project())
 

@@ -39,7 +39,7 @@ from kubekit.client.transport import Document, Place, WatchEvent
 from kubekit.plane.local import LocalTransport
 from kubekit.plane.plane import Plane
 from kubekit.runtime.clusters import Cluster, Clusters
-from kubekit.runtime.reconciling.commit import ensure
+from kubekit.runtime.reconciling.commit import create_or_patch
 from kubekit.runtime.requests import DONE, ClusterName, NotEngaged, Request, Result, cluster_name
 from kubekit.runtime.sources import own
 from tests.support.compute.builders import NOW, condition, deployment
@@ -188,7 +188,9 @@ class Networks:
         name = names.network_context(network, location.name)
         spec = NetworkContextSpec(location=location, network=LocalRef(name=network))
         meta = ObjectMeta(name=name, namespace=binding.metadata.namespace)
-        context = await ensure(client, NetworkContext(metadata=meta, spec=spec), lambda c: c)
+        context = await create_or_patch(
+            client, NetworkContext(metadata=meta, spec=spec), lambda c: c
+        )
         await said(client, context, "True", "Ready")
         ref = NetworkContextRef(name=name, namespace=meta.namespace)
         await said(client, binding, "True", "NetworkContextReady", network_context_ref=ref)
@@ -203,7 +205,7 @@ class Networks:
             prefix_length=20,
             start_address="10.128.0.0",
         )
-        subnet = await ensure(client, Subnet(metadata=meta, spec=spec), lambda s: s)
+        subnet = await create_or_patch(client, Subnet(metadata=meta, spec=spec), lambda s: s)
         await said(client, subnet, "True", "Ready")
         await said(client, claim, "True", "SubnetReady", subnet_ref=LocalRef(name=meta.name))
 
@@ -283,11 +285,11 @@ async def cell(
         if number:
             await stage.engage(clusters.role, PLANE, manager=clusters.role)
         planes = CellPlanes(clusters, stage.role("hub"), stage.role("projects"), _unreachable)
-        stage.start(*controller.controllers(planes, settings, stage.kit))
+        stage.start(*controller.controllers(planes, settings, stage.factory))
     machines = [own(Instance, stage.role("machines"))]
-    stage.start(stage.kit.controller("machines", made.machines, machines[0].clusters, machines))
+    stage.start(stage.factory.controller("machines", made.machines, machines[0].clusters, machines))
     networks = [own(kind, stage.role("networks")) for kind in (NetworkBinding, SubnetClaim)]
-    stage.start(stage.kit.controller("networks", made.networks, networks[0].clusters, networks))
+    stage.start(stage.factory.controller("networks", made.networks, networks[0].clusters, networks))
     return made
 
 

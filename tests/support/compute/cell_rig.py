@@ -26,12 +26,12 @@ from kubekit.client.client import Client
 from kubekit.client.options import DeleteOptions, WatchOptions
 from kubekit.client.transport import Place, Transport, WatchEvent
 from kubekit.plane.local import LocalTransport
-from kubekit.runtime.controller_factory import Kit
-from kubekit.runtime.providers.on_demand import Reached
+from kubekit.runtime.controller_factory import ControllerFactory
+from kubekit.runtime.providers.on_demand import OnDemandClusters
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import cluster_name
 from kubekit.runtime.scope import Scope
-from kubekit.runtime.watching.informers import Parts
+from kubekit.runtime.watching.informers import KindSelectors
 from tests.support.compute.builders import condition, deployment
 from tests.support.kubekit.stage import Stage, staged
 
@@ -143,13 +143,15 @@ class Rig:
 
     def start(self, *, twice: bool = False) -> None:
         for _ in range(1 + twice):
-            self.stage.start(*instances.controllers(self.planes, self.settings, self.stage.kit))
-            self.stage.start(*write_back.controllers(self.planes, self.settings, self.stage.kit))
+            self.stage.start(*instances.controllers(self.planes, self.settings, self.stage.factory))
+            self.stage.start(
+                *write_back.controllers(self.planes, self.settings, self.stage.factory)
+            )
 
     def begin(self) -> Scope:
         """Start what looks after Instances, in a process that can end by itself."""
         scope = Scope("one life")
-        for one in instances.controllers(self.planes, self.settings, self.stage.kit):
+        for one in instances.controllers(self.planes, self.settings, self.stage.factory):
             one.join()
             scope.spawn(one.run(None), one.name)
         return scope
@@ -158,10 +160,10 @@ class Rig:
         """Start the same in another process, which knows nothing but what the planes tell it."""
         cells, projects = self.stage.role("cell again"), self.stage.role("projects again")
         await cells.engage(cluster_name(CELL), self._way(CELL, self.home))
-        reached = Reached(projects, lambda name: self._way(name, self.shop))
+        reached = OnDemandClusters(projects, lambda name: self._way(name, self.shop))
         planes = CellPlanes(cells, self.planes.hub, projects, reached.reach)
-        kit = Kit(self.stage.environment, Metrics(), "again")
-        self.stage.start(*instances.controllers(planes, self.settings, kit))
+        factory = ControllerFactory(self.stage.environment, Metrics(), "again")
+        self.stage.start(*instances.controllers(planes, self.settings, factory))
 
     def _way(self, plane: str, link: Link) -> Client:
         return _client(LinkedTransport(LocalTransport(self.stage.planes[plane]), link))
@@ -309,7 +311,7 @@ async def _rig(stage: Stage, settings: CellSettings) -> Rig:
     itself = _client(LinkedTransport(LocalTransport(await stage.plane(CELL)), home))
     await stage.role("cell").engage(cluster_name(CELL), itself)
     upstairs = _client(LinkedTransport(LocalTransport(await stage.plane("hub")), hub))
-    parts: Parts = {Instance: ours}
+    parts: KindSelectors = {Instance: ours}
     await stage.role("hub", parts).engage(cluster_name("hub"), upstairs)
     projects = stage.role("projects", {ResourceClaim: ours})
 
@@ -318,7 +320,7 @@ async def _rig(stage: Stage, settings: CellSettings) -> Rig:
             raise NotFound(f"there is no project {name}")
         return _client(LinkedTransport(LocalTransport(stage.planes[name]), shop))
 
-    reached = Reached(projects, connect)
+    reached = OnDemandClusters(projects, connect)
     planes = CellPlanes(stage.role("cell"), stage.role("hub"), projects, reached.reach)
     told = {labels.UPSTREAM_CLUSTER: "cluster-shop", labels.UPSTREAM_NAMESPACE: "default"}
     for plane in (CELL, "hub"):

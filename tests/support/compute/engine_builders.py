@@ -28,7 +28,7 @@ from kubekit.api.errors import NotFound
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Condition, ObjectMeta
 from kubekit.runtime.requests import cluster_name
-from kubekit.runtime.watching.informers import WHOLE, Parts
+from kubekit.runtime.watching.informers import WHOLE, KindSelectors
 from tests.support.compute.builders import condition
 from tests.support.compute.federation_builders import on_hub, original, with_meta, with_status
 from tests.support.kubekit.stage import Stage, staged
@@ -56,10 +56,12 @@ def planes(stage: Stage) -> EnginePlanes:
 
 
 def start(stage: Stage) -> None:
-    stage.start(*engine.controllers(planes(stage), stage.kit))
+    stage.start(*engine.controllers(planes(stage), stage.factory))
 
 
-def told(tmp_path: Path, story: Story, *cells: str, copies: int = 1, parts: Parts = WHOLE) -> None:
+def told(
+    tmp_path: Path, story: Story, *cells: str, copies: int = 1, parts: KindSelectors = WHOLE
+) -> None:
     """Tell a story of a hub with these cells, all of them in DFW, and of a namespace."""
 
     def linked(stage: Stage, _: dict[str, Link]) -> Coroutine[Any, Any, None]:
@@ -69,7 +71,7 @@ def told(tmp_path: Path, story: Story, *cells: str, copies: int = 1, parts: Part
 
 
 def told_of_links(
-    tmp_path: Path, story: LinkStory, *cells: str, copies: int = 1, parts: Parts = WHOLE
+    tmp_path: Path, story: LinkStory, *cells: str, copies: int = 1, parts: KindSelectors = WHOLE
 ) -> None:
     """Tell such a story, of which the cells can be cut off."""
     cells = cells or ("dfw",)

@@ -34,7 +34,7 @@ from kubekit.client.options import EVERYTHING, PLAIN_WATCH, ListOptions, WatchOp
 from kubekit.plane.local import LocalTransport
 from kubekit.plane.plane import Plane
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import cluster_name
 from tests.support.compute.builders import condition
@@ -47,7 +47,7 @@ from tests.support.compute.federation_builders import (
 )
 from tests.support.kubekit.stage import Stage, staged
 
-Make = Callable[[ManagementPlanes, Kit], list[Controller]]
+Make = Callable[[ManagementPlanes, ControllerFactory], list[Controller]]
 K = TypeVar("K", bound=Object)
 WEB = "web-home-dfw"
 CELL = "cell-dfw"
@@ -64,11 +64,16 @@ class Setting:
 
     def begin(self, *makes: Make, copies: int = 1) -> None:
         """Start the controllers, several copies of each if need be."""
-        kits = [self.stage.kit]
-        kits += [Kit(self.stage.environment, Metrics(), f"copy-{n}") for n in range(1, copies)]
-        self.stage.start(*(one for kit in kits for make in makes for one in make(self.planes, kit)))
-        for duty in (duty for kit in kits[1:] for duty in kit.duties()):
-            self.stage.scope.spawn(duty.run(), duty.name)
+        kits = [self.stage.factory]
+        kits += [
+            ControllerFactory(self.stage.environment, Metrics(), f"copy-{n}")
+            for n in range(1, copies)
+        ]
+        self.stage.start(
+            *(one for factory in kits for make in makes for one in make(self.planes, factory))
+        )
+        for task in (task for factory in kits[1:] for task in factory.background_tasks()):
+            self.stage.scope.spawn(task.run(), task.name)
 
     async def deploy(self, name: str = WEB, city: str = "DFW", **meta: Any) -> WorkloadDeployment:
         """A deployment, as the workload controller makes it in the project."""
@@ -193,7 +198,7 @@ class Setting:
 
     def passes(self, controller: str) -> int:
         """How many passes a controller has made."""
-        return sum(self.stage.kit.metrics.controller(controller).results.values())
+        return sum(self.stage.factory.metrics.controller(controller).results.values())
 
     async def events(self, plane: str = "shop") -> list[tuple[str, str, str]]:
         """What was told, in the order of the alphabet: of what, of which type, and why."""

@@ -114,7 +114,7 @@ async def world(stage: Stage, *networks: Network, copies: int = 1) -> None:
         await stage.client("hub").create(member(cell))
         await stage.client(cell).create(home())
     for _ in range(copies):
-        stage.start(*controllers(planes(stage), stage.kit))
+        stage.start(*controllers(planes(stage), stage.factory))
 
 
 async def bound(stage: Stage, cell: str, of: str = "default") -> NetworkContext:

@@ -38,7 +38,7 @@ async def cell(stage: Stage, addresses: str | None = "10.0.0.0/24", copies: int 
         await binding(stage)
         await subnet(stage, addresses)
     for _ in range(copies):
-        stage.start(*controllers(stage.role("cell"), stage.kit))
+        stage.start(*controllers(stage.role("cell"), stage.factory))
 
 
 async def binding(stage: Stage, interface: int = 0) -> None:

@@ -60,7 +60,7 @@ def told(directory: Path, story: Story, *cities: str, **more: Any) -> None:
 
 def controllers(stage: Stage, **more: Any) -> list[Controller]:
     planes = ManagementPlanes(stage.role("projects"), stage.role("hub"))
-    return subject.controllers(planes, stage.kit, **more)
+    return subject.controllers(planes, stage.factory, **more)
 
 
 def fresh(*placements: Placement, name: str = "web", **changes: Any) -> Workload:

@@ -11,7 +11,7 @@ from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.client import Client
 from kubekit.plane.local import LocalClient
 from kubekit.plane.plane import Plane
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.scope import Scope
 from tests.sim.network import Link, Wires
 from tests.sim.trace import Trace
@@ -23,7 +23,7 @@ CONTROLLER = "compute.datumapis.com/workload"
 class Scene:
     """A recorder at work beside a plane."""
 
-    def __init__(self, plane: Plane, recorder: Recorder, link: Link) -> None:
+    def __init__(self, plane: Plane, recorder: EventRecorder, link: Link) -> None:
         self.plane = plane
         self.recorder = recorder
         self.client = LocalClient(plane)
@@ -68,7 +68,7 @@ def config(name: str, uid: str = "") -> ConfigMap:
 async def _told(story: Story) -> None:
     with TemporaryDirectory() as directory:
         async with plane_worlds.opened(directory) as world:
-            recorder = Recorder(CONTROLLER, "host_1", plane_worlds.environment(7))
+            recorder = EventRecorder(CONTROLLER, "host_1", plane_worlds.environment(7))
             wires = Wires(Trace())
             scope = Scope("test")
             scope.spawn(recorder.run(), "recorder")

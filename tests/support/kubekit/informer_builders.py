@@ -17,7 +17,7 @@ from kubekit.plane.plane import Plane
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.runtime.requests import cluster_name
 from kubekit.runtime.scope import Scope
-from kubekit.runtime.watching.changes import Changed
+from kubekit.runtime.watching.changes import CacheChange
 from kubekit.runtime.watching.informer import Informer
 from kubekit.runtime.watching.informers import Informers
 from tests.support.compute import served_kinds
@@ -82,9 +82,9 @@ class Ear:
 
     def __init__(self) -> None:
         self.heard: list[str] = []
-        self.changes: list[Changed[Any]] = []
+        self.changes: list[CacheChange[Any]] = []
 
-    def __call__(self, change: Changed[Any]) -> None:
+    def __call__(self, change: CacheChange[Any]) -> None:
         sign = "+" if change.added else "-" if change.removed else "~"
         self.heard.append(sign + change.name)
         self.changes.append(change)

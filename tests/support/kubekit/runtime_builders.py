@@ -21,7 +21,7 @@ from kubekit.plane.registry.kinds import Kinds
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller, ControllerSettings
 from kubekit.runtime.election import Term
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.reporting.tracing import Tracing
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
@@ -97,7 +97,7 @@ class RuntimeWorld:
         settings: ControllerSettings = ControllerSettings(),  # noqa: B008 - it is frozen
         *,
         name: str = "minder",
-        recorder: Recorder | None = None,
+        recorder: EventRecorder | None = None,
         tracing: Tracing | None = None,
     ) -> Controller:
         """A controller that listens; by default to ConfigMaps of every cluster."""

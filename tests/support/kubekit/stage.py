@@ -28,11 +28,11 @@ from kubekit.plane.store.records import ChangeEvent
 from kubekit.plane.store.store import Store, StoreSettings
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import cluster_name
 from kubekit.runtime.scope import Scope
-from kubekit.runtime.watching.informers import WHOLE, Parts
+from kubekit.runtime.watching.informers import WHOLE, KindSelectors
 from tests.support.compute import served_kinds
 from tests.support.kubekit.plane_worlds import environment
 from tests.support.kubekit.virtual_time import run
@@ -140,12 +140,12 @@ class Stage(Observer):
 
     environment: Environment = field(kw_only=True)
     directory: Path = field(kw_only=True)
-    kit: Kit = field(kw_only=True)
+    factory: ControllerFactory = field(kw_only=True)
     scope: Scope = field(kw_only=True)
     roles: dict[str, Clusters] = field(default_factory=dict)
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
-    def role(self, name: str, parts: Parts = WHOLE) -> Clusters:
+    def role(self, name: str, parts: KindSelectors = WHOLE) -> Clusters:
         """The clusters of a role, empty at first."""
         if name not in self.roles:
             self.roles[name] = Clusters(name, self.environment, parts)
@@ -171,16 +171,16 @@ class Stage(Observer):
         for controller in controllers:
             controller.join()
             self.scope.spawn(controller.run(None), controller.name)
-        for duty in self.kit.duties():
-            self.scope.spawn(duty.run(), duty.name)
+        for task in self.factory.background_tasks():
+            self.scope.spawn(task.run(), task.name)
 
 
 @asynccontextmanager
 async def staging(directory: Path, planes: Iterable[tuple[str, str]] = ()) -> AsyncIterator[Stage]:
     """A stage; ``planes`` are pairs of a role and the name of a plane that is engaged in it."""
     around = environment()
-    kit = Kit(around, Metrics(), "test")
-    stage = Stage(environment=around, directory=directory, kit=kit, scope=Scope("test"))
+    factory = ControllerFactory(around, Metrics(), "test")
+    stage = Stage(environment=around, directory=directory, factory=factory, scope=Scope("test"))
     try:
         for role, name in planes:
             await stage.engage(role, name)

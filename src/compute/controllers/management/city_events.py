@@ -5,11 +5,11 @@ from compute.decide.deployment.drains import DrainEvent
 from compute.decide.workload import story
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.client import Client
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.events import EventRecorder
 
 
 def report(
-    recorder: Recorder,
+    recorder: EventRecorder,
     client: Client,
     deployment: WorkloadDeployment,
     news: DrainEvent,

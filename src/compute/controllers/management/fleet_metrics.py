@@ -24,7 +24,7 @@ from kubekit.api.kinds.coordination import Lease
 from kubekit.api.meta import EPOCH, Object
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Cluster
-from kubekit.runtime.reporting.durations import Durations
+from kubekit.runtime.reporting.durations import DurationHistogram
 from kubekit.runtime.watching.cache import Cache
 
 PROJECT_TO_HUB: Final = "project_to_hub"
@@ -46,8 +46,8 @@ class FleetMetrics(Collector):
     def __init__(self) -> None:
         self._planes: ManagementPlanes | None = None
         self._environment: Environment | None = None
-        self._rollouts = Durations(_ROLLOUT_SECONDS)
-        self._hops = {hop: Durations(_HOP_SECONDS) for hop in _HOPS}
+        self._rollouts = DurationHistogram(_ROLLOUT_SECONDS)
+        self._hops = {hop: DurationHistogram(_HOP_SECONDS) for hop in _HOPS}
 
     def watch(self, planes: ManagementPlanes, environment: Environment) -> None:
         """Count what these planes have, from now on."""

@@ -13,7 +13,7 @@ from kubekit.api.meta import Object
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.requests import Request
 from kubekit.runtime.sources import Source, To
-from kubekit.runtime.watching.changes import Changed
+from kubekit.runtime.watching.changes import CacheChange
 
 K = TypeVar("K", bound=Object)
 Aspect = Callable[[K], object]
@@ -33,7 +33,7 @@ def presence(of: Object) -> object:
 class _Turning(Source[K], Generic[K]):
     aspect: Aspect[K] = presence
 
-    def requests(self, changed: Changed[K]) -> Iterable[Request]:
+    def requests(self, changed: CacheChange[K]) -> Iterable[Request]:
         old, new = changed.old, changed.new
         if old is not None and new is not None and self.aspect(old) == self.aspect(new):
             return ()

@@ -105,7 +105,7 @@ class Allocation:
         meta = self.network.metadata
         count = meta.annotations.get(subnet_ledger.ALLOCATIONS, "")
         number = int(count) + 1 if count.isdecimal() else 1
-        noted = commit.merged(meta.annotations, {subnet_ledger.ALLOCATIONS: str(number)})
+        noted = commit.merge_maps(meta.annotations, {subnet_ledger.ALLOCATIONS: str(number)})
         renewed = msgspec.structs.replace(meta, annotations=noted)
         wanted = msgspec.structs.replace(self.network, metadata=renewed)
         self.network = await self.project.client.patch(self.network, wanted)

@@ -13,7 +13,7 @@ from typing import Any, Final
 from compute.api.reasons import NeighbourReason
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.runtime.clusters import Cluster, Clusters
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import Source, mapped
 
@@ -47,7 +47,7 @@ def is_ours(settings: ConfigMap) -> bool:
 class FaultKeysCheck:
     """Tells the operators of a cell of keys that nobody reads: they expect something to fail."""
 
-    def __init__(self, cells: Clusters, recorder: Recorder) -> None:
+    def __init__(self, cells: Clusters, recorder: EventRecorder) -> None:
         self._cells = cells
         self._recorder = recorder
 

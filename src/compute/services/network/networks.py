@@ -25,7 +25,7 @@ from kubekit.api.meta import Condition
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.reconciling import commit
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
 from kubekit.runtime.sources import Source, mapped, own
 
@@ -35,7 +35,9 @@ Wanted = dict[SubnetHolder, tuple[Cluster, SubnetClaim]]
 class Networks:
     """Keeps each Network and its ledger."""
 
-    def __init__(self, planes: ServicePlanes, environment: Environment, recorder: Recorder) -> None:
+    def __init__(
+        self, planes: ServicePlanes, environment: Environment, recorder: EventRecorder
+    ) -> None:
         self._planes = planes
         self._environment = environment
         self._recorder = recorder
@@ -62,7 +64,7 @@ class Networks:
         await self._take_back(project, network, wanted, outcome)
         use = reports.use_of(project, network, members)
         if not network.deleting:
-            network = await commit.hold(project.client, network, finalizers.NETWORK)
+            network = await commit.add_finalizer(project.client, network, finalizers.NETWORK)
         elif use.is_over and await _ended(project, network):
             return DONE
         network = await self._allocate(project, network, wanted, outcome)
@@ -207,7 +209,7 @@ async def _ended(project: Cluster, network: Network) -> bool:
     workloads = (await project.client.every(Workload)).items
     if network_use.users(network, workloads) or await subnet_ledger.live(project.client, network):
         return False
-    await commit.release(project.client, network, finalizers.NETWORK)
+    await commit.remove_finalizer(project.client, network, finalizers.NETWORK)
     return True
 
 

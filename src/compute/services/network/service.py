@@ -7,22 +7,22 @@ from compute.services.network.faults import FaultKeysCheck
 from compute.services.network.networks import Networks
 from compute.services.planes import ServicePlanes
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 
 
-def controllers(planes: ServicePlanes, kit: Kit) -> list[Controller]:
+def controllers(planes: ServicePlanes, factory: ControllerFactory) -> list[Controller]:
     """Networks in projects; bindings, contexts and claims in cells."""
-    environment, cells = kit.environment, planes.cells
-    networks = Networks(planes, environment, kit.recorder("networks"))
+    environment, cells = factory.environment, planes.cells
+    networks = Networks(planes, environment, factory.recorder("networks"))
     bindings, claims = NetworkBindings(planes, environment), Claims(planes, environment)
     contexts, advice = (
         Contexts(planes, environment),
-        FaultKeysCheck(cells, kit.recorder("network-faults")),
+        FaultKeysCheck(cells, factory.recorder("network-faults")),
     )
     return [
-        kit.controller("networks", networks, planes.projects, networks.sources()),
-        kit.controller("network-bindings", bindings, cells, bindings.sources()),
-        kit.controller("network-contexts", contexts, cells, contexts.sources()),
-        kit.controller("subnet-claims", claims, cells, claims.sources()),
-        kit.controller("network-faults", advice, cells, advice.sources()),
+        factory.controller("networks", networks, planes.projects, networks.sources()),
+        factory.controller("network-bindings", bindings, cells, bindings.sources()),
+        factory.controller("network-contexts", contexts, cells, contexts.sources()),
+        factory.controller("subnet-claims", claims, cells, claims.sources()),
+        factory.controller("network-faults", advice, cells, advice.sources()),
     ]

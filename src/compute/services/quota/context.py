@@ -22,7 +22,7 @@ from kubekit.api.fields import FieldError
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.client.options import ListOptions
 from kubekit.runtime.clusters import Cluster
-from kubekit.runtime.concurrency import together
+from kubekit.runtime.concurrency import slow_start_batch
 
 Answer = Callable[[ResourceClaim], ResourceClaimStatus]
 Rules = tuple[tuple[str, str, int], ...]
@@ -115,7 +115,7 @@ class BudgetContext:
 
         Whether anybody was told. If not, the book is behind.
         """
-        return any(await together(self._granted, entries))
+        return any(await slow_start_batch(self._granted, entries))
 
     async def tell(self, entry: ClaimEntry, answer: Answer) -> bool:
         """Whether a claim was answered. One that moved on meanwhile will be heard of again."""

@@ -17,7 +17,7 @@ from compute.api.reasons import Reason
 from compute.services.quota.ledger import ClaimLedger, Key
 from kubekit.api.errors import ApiError
 from kubekit.runtime.clusters import Cluster, Clusters
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.events import EventRecorder
 
 _NAMED: Final = 20  # claims of one cell that get an event of their own
 _NAME: Final = "compute_quota_service_leaked_claims"
@@ -27,7 +27,7 @@ _TEXT: Final = "Claims of cells that are gone; they count until somebody deletes
 class Leaks(Collector):
     """Finds leaked claims, tells of each cell's once, and counts them."""
 
-    def __init__(self, hub: Clusters, recorder: Recorder) -> None:
+    def __init__(self, hub: Clusters, recorder: EventRecorder) -> None:
         self._hub = hub
         self._recorder = recorder
         self._told: dict[tuple[str, str], None] = {}  # project and cell

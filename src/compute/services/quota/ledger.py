@@ -19,9 +19,9 @@ from compute.decide.budget import ClaimQueue, Need, QueuePosition, Reservation, 
 from compute.decide.conditions import find
 from kubekit.api.meta import EPOCH, Condition
 from kubekit.runtime.clusters import Cluster
-from kubekit.runtime.interning import shared
+from kubekit.runtime.interning import interned
 from kubekit.runtime.requests import ClusterName, NotEngaged
-from kubekit.runtime.watching.changes import Changed
+from kubekit.runtime.watching.changes import CacheChange
 
 Key = tuple[str, str]  # namespace and name
 
@@ -76,7 +76,7 @@ class ClaimLedger:
         self._entries: dict[Key, ClaimEntry] = {}
         self._lines: dict[Need, list[QueuePosition]] = {}
 
-    def heard(self, changed: Changed[ResourceClaim]) -> None:
+    def heard(self, changed: CacheChange[ResourceClaim]) -> None:
         """Take a change in."""
         before = self._entries.pop((changed.namespace, changed.name), None)
         if before is not None:
@@ -175,11 +175,11 @@ def entry_of(claim: ResourceClaim) -> ClaimEntry:
         uid=meta.uid,
         version=int(meta.resource_version) if meta.resource_version.isdecimal() else 0,
         place=QueuePosition(
-            meta.creation_timestamp or EPOCH, shared(meta.namespace), shared(meta.name)
+            meta.creation_timestamp or EPOCH, interned(meta.namespace), interned(meta.name)
         ),
         need=_shared(_has(claim) if standing is Standing.GRANTED else need_of(claim.spec.requests)),
         standing=standing,
-        cell=shared(meta.labels.get(labels.SOURCE_CLUSTER, "")),
+        cell=interned(meta.labels.get(labels.SOURCE_CLUSTER, "")),
     )
 
 

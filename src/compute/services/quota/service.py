@@ -16,26 +16,26 @@ from compute.services.quota.registrations import Foundation, Registrations
 from kubekit.api.kinds.core import ConfigMap, Namespace
 from kubekit.api.meta import Object
 from kubekit.runtime.controller import Controller, ControllerSettings
-from kubekit.runtime.controller_factory import Kit
-from kubekit.runtime.reconciling.write_conflicts import FightSettings
+from kubekit.runtime.controller_factory import ControllerFactory
+from kubekit.runtime.reconciling.write_conflicts import WriteConflictSettings
 from kubekit.runtime.requests import ClusterName, Request
 from kubekit.runtime.sources import Source, mapped, own
 
 _KEEPER: Final = "quota"
 # One object for each project is written at each batch, and looked at after each change: that is
 # the work itself, not a loop.
-_BUSY: Final = ControllerSettings(fights=FightSettings(limit=100), storm=100_000)
+_BUSY: Final = ControllerSettings(fights=WriteConflictSettings(limit=100), storm=100_000)
 
 
 def controllers(
-    planes: ServicePlanes, kit: Kit, first_grant: Mapping[str, int] = FIRST_GRANT
+    planes: ServicePlanes, factory: ControllerFactory, first_grant: Mapping[str, int] = FIRST_GRANT
 ) -> list[Controller]:
     """All of quota. ``first_grant`` is what a new project may use, by type of resource."""
-    core, environment = planes.core, kit.environment
+    core, environment = planes.core, factory.environment
     registrations = own(ResourceRegistration, core)
     return [
-        kit.controller("quota-foundation", Foundation(core), core, _foundation(planes)),
-        kit.controller(
+        factory.controller("quota-foundation", Foundation(core), core, _foundation(planes)),
+        factory.controller(
             "quota-registrations",
             Registrations(core, environment),
             core,
@@ -44,7 +44,7 @@ def controllers(
                 mapped(ResourceRegistration, core, _every(planes, ResourceRegistration)),
             ],
         ),
-        kit.controller(
+        factory.controller(
             "quota-first-grants",
             FirstGrants(core, first_grant),
             core,
@@ -54,7 +54,7 @@ def controllers(
                 mapped(Namespace, core, _every(planes, Project)),
             ],
         ),
-        kit.controller(
+        factory.controller(
             "quota-grants",
             Grants(core, environment),
             core,
@@ -63,16 +63,16 @@ def controllers(
                 mapped(ResourceRegistration, core, _every(planes, ResourceGrant)),
             ],
         ),
-        _keeper(planes, kit),
+        _keeper(planes, factory),
     ]
 
 
-def _keeper(planes: ServicePlanes, kit: Kit) -> Controller:
+def _keeper(planes: ServicePlanes, factory: ControllerFactory) -> Controller:
     books = ClaimLedgers()
     planes.projects.join(books)
-    leaks = Leaks(planes.hub, kit.recorder(_KEEPER))
-    kit.metrics.registry.register(leaks)
-    keeper = BudgetKeeper(planes, books, leaks, kit.environment)
+    leaks = Leaks(planes.hub, factory.recorder(_KEEPER))
+    factory.metrics.registry.register(leaks)
+    keeper = BudgetKeeper(planes, books, leaks, factory.environment)
     sources = [
         mapped(ResourceClaim, planes.projects, _claims_project),
         mapped(Project, planes.core, _own_project),
@@ -82,7 +82,7 @@ def _keeper(planes: ServicePlanes, kit: Kit) -> Controller:
         mapped(ResourceRegistration, planes.core, _all_projects(planes)),
         mapped(Member, planes.hub, _all_projects(planes)),
     ]
-    return kit.controller(_KEEPER, keeper, planes.projects, sources, _BUSY)
+    return factory.controller(_KEEPER, keeper, planes.projects, sources, _BUSY)
 
 
 def _foundation(planes: ServicePlanes) -> list[Source[Any]]:

@@ -7,7 +7,7 @@ from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.requests import ClusterName
 
 
-class Announced:
+class AnnouncedClusters:
     """Engages what is announced and lets go what is withdrawn, in that order.
 
     Announcing does not wait, so it can be done from wherever a plane is mounted or removed.

@@ -5,7 +5,7 @@ from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.requests import ClusterName
 
 
-class Fixed:
+class FixedCluster:
     """Engages one cluster, once."""
 
     def __init__(self, clusters: Clusters, name: ClusterName, client: Client) -> None:

@@ -34,7 +34,7 @@ class _File:
     problems: tuple[str, ...] = ()
 
 
-class Kubeconfigs:
+class KubeconfigClusters:
     """Keeps the engaged clusters in step with files, or with the files of folders.
 
     A context is the name of its cluster. ``every`` is the seconds between two looks.

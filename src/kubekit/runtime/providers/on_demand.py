@@ -14,7 +14,7 @@ Connect = Callable[[ClusterName], Client]
 """The way to a cluster. An `ApiError` says that there is none: `NotFound`, that there never will be."""
 
 
-class Reached:
+class OnDemandClusters:
     """Engages a cluster when it is first asked for."""
 
     def __init__(self, clusters: Clusters, connect: Connect) -> None:

@@ -20,9 +20,9 @@ from typing import Final
 from kubekit.api.errors import AlreadyExists, ApiError, Conflict
 from kubekit.runtime.queueing.backoff import Backoff
 from kubekit.runtime.reconciling.passes import NotLeading
-from kubekit.runtime.reconciling.write_conflicts import Fight
-from kubekit.runtime.reporting.counters import ControllerFigures, PassResult
-from kubekit.runtime.requests import ClusterName, NotEngaged, Request, Result, Terminal
+from kubekit.runtime.reconciling.write_conflicts import WriteConflictLoop
+from kubekit.runtime.reporting.counters import ControllerCounters, PassResult
+from kubekit.runtime.requests import ClusterName, NotEngaged, Request, Result, TerminalError
 
 _SOONEST: Final = 0.001  # seconds; to ask for a look "now", over and over, must not stop the clock
 _RACE: Final = 0.01  # seconds, doubled each time
@@ -32,7 +32,7 @@ _EXPECTED: Final = (ApiError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
+class PassOutcome:
     """How a pass ended. ``again`` is in how many seconds to look again, if anybody asked for it."""
 
     word: str
@@ -45,21 +45,21 @@ class Ending:
         return self.result is PassResult.ERROR
 
 
-DONE: Final = Ending("done", PassResult.SUCCESS)
-CANCELLED: Final = Ending("cancelled", PassResult.REQUEUE, again=0.0)
-DISENGAGED: Final = Ending("not engaged", PassResult.SUCCESS)
+DONE: Final = PassOutcome("done", PassResult.SUCCESS)
+CANCELLED: Final = PassOutcome("cancelled", PassResult.REQUEUE, again=0.0)
+DISENGAGED: Final = PassOutcome("not engaged", PassResult.SUCCESS)
 
 
-class Endings:
+class PassOutcomes:
     """Judges how the passes of one controller ended, and remembers who failed how often."""
 
-    def __init__(self, backoff: Backoff, chance: Random, figures: ControllerFigures) -> None:
+    def __init__(self, backoff: Backoff, chance: Random, figures: ControllerCounters) -> None:
         self._backoff = backoff
         self._chance = chance
         self._figures = figures
         self._races: dict[Request, int] = {}  # in a row
 
-    def well(self, request: Request, result: Result) -> Ending:
+    def well(self, request: Request, result: Result) -> PassOutcome:
         """The end of a pass that came to it."""
         if not isinstance(result, Result):  # what a type checker would have told
             raise TypeError(f"reconcile answered {result!r}; return DONE or a Result")
@@ -68,34 +68,34 @@ class Endings:
         if after is None:
             return DONE
         seconds = max(after.total_seconds(), _SOONEST)
-        return Ending("look again", PassResult.REQUEUE_AFTER, seconds)
+        return PassOutcome("look again", PassResult.REQUEUE_AFTER, seconds)
 
-    def badly(self, request: Request, error: BaseException) -> Ending:
+    def badly(self, request: Request, error: BaseException) -> PassOutcome:
         """The end of a pass by an exception, of whatever kind."""
         match max(_leaves(error), key=_urgency):
             case NotEngaged() as leaf:
                 ending = self._not_engaged(request, leaf)
-            case Terminal() as leaf:
+            case TerminalError() as leaf:
                 self._forget(request)
                 self._figures.terminal += 1
-                ending = Ending("terminal error", PassResult.ERROR, None, leaf)
-            case Fight() as leaf:
+                ending = PassOutcome("terminal error", PassResult.ERROR, None, leaf)
+            case WriteConflictLoop() as leaf:
                 left = max(leaf.seconds_left, _SOONEST)
-                ending = Ending("fight", PassResult.REQUEUE_AFTER, left, leaf)
+                ending = PassOutcome("fight", PassResult.REQUEUE_AFTER, left, leaf)
             case NotLeading() as leaf:
-                ending = Ending("not leading", PassResult.REQUEUE, 0.0, leaf)
+                ending = PassOutcome("not leading", PassResult.REQUEUE, 0.0, leaf)
             case (Conflict() | AlreadyExists()) as leaf if self._raced(request):
-                ending = Ending("race", PassResult.REQUEUE, self._soon(request), leaf)
+                ending = PassOutcome("race", PassResult.REQUEUE, self._soon(request), leaf)
             case leaf:
                 self._figures.panics += not isinstance(leaf, _EXPECTED)
-                ending = Ending("error", PassResult.ERROR, self._backoff.next(request), error)
+                ending = PassOutcome("error", PassResult.ERROR, self._backoff.next(request), error)
         return ending
 
-    def late(self, request: Request, limit: float) -> Ending:
+    def late(self, request: Request, limit: float) -> PassOutcome:
         """The end of a pass that took too long."""
         self._figures.timeouts += 1
         error = TimeoutError(f"the pass took longer than {limit:g} s")
-        return Ending("timeout", PassResult.ERROR, self._backoff.next(request), error)
+        return PassOutcome("timeout", PassResult.ERROR, self._backoff.next(request), error)
 
     def drop(self, cluster: ClusterName) -> None:
         """Forget the requests of a cluster."""
@@ -103,11 +103,11 @@ class Endings:
         for request in [raced for raced in self._races if raced.cluster == cluster]:
             del self._races[request]
 
-    def _not_engaged(self, request: Request, error: NotEngaged) -> Ending:
+    def _not_engaged(self, request: Request, error: NotEngaged) -> PassOutcome:
         """The end of a pass for want of a cluster: its own has gone, but another may come yet."""
         if error.cluster != request.cluster:
             again = self._backoff.next(request)
-            return Ending("not engaged yet", PassResult.REQUEUE, again, error)
+            return PassOutcome("not engaged yet", PassResult.REQUEUE, again, error)
         self._forget(request)
         return DISENGAGED
 
@@ -130,8 +130,8 @@ class Endings:
 # From what asks least for another try to what asks most; an ordinary error comes after these.
 _URGENCY: Final[tuple[tuple[type[BaseException], ...], ...]] = (
     (NotEngaged,),
-    (Terminal,),
-    (Fight,),
+    (TerminalError,),
+    (WriteConflictLoop,),
     (Conflict, AlreadyExists),
 )
 

@@ -4,7 +4,7 @@ import logging
 from typing import Final
 
 from kubekit.api.errors import Unreachable
-from kubekit.runtime.queueing.outcomes import Ending
+from kubekit.runtime.queueing.outcomes import PassOutcome
 from kubekit.runtime.reconciling.passes import Pass
 
 _log: Final = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ class PassLog:
         self._level = level
         self._shown: dict[tuple[object, ...], None] = {}
 
-    def ended(self, made: Pass, ending: Ending, seconds: float) -> None:
+    def ended(self, made: Pass, ending: PassOutcome, seconds: float) -> None:
         """Write the line of a pass."""
         level = _severity(ending) if ending.failed else self._level
         if not _log.isEnabledFor(level):
@@ -44,7 +44,7 @@ class PassLog:
             about["error"] = _words(ending.error)
         _log.log(level, "pass", extra=about, exc_info=self._traceback(ending))
 
-    def _traceback(self, ending: Ending) -> BaseException | None:
+    def _traceback(self, ending: PassOutcome) -> BaseException | None:
         error = ending.error
         if error is None or not ending.failed:
             return None
@@ -57,7 +57,7 @@ class PassLog:
         return error
 
 
-def _severity(ending: Ending) -> int:
+def _severity(ending: PassOutcome) -> int:
     return logging.DEBUG if isinstance(ending.error, Unreachable) else logging.ERROR
 
 

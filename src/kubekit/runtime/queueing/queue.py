@@ -12,7 +12,7 @@ import asyncio
 from collections import OrderedDict, deque
 from typing import Final
 
-from kubekit.runtime.reporting.durations import Durations
+from kubekit.runtime.reporting.durations import DurationHistogram
 from kubekit.runtime.requests import ClusterName, Request
 
 # The bounds of client-go's work queue: ten nanoseconds to a thousand seconds.
@@ -34,8 +34,8 @@ class WorkQueue:
     def __init__(self, at_once: int | None = None) -> None:
         self.adds = 0
         self.retries = 0
-        self.queued = Durations(QUEUE_SECONDS)
-        self.worked = Durations(QUEUE_SECONDS)
+        self.queued = DurationHistogram(QUEUE_SECONDS)
+        self.worked = DurationHistogram(QUEUE_SECONDS)
         self._at_once = at_once
         self._closed = False
         # Keys that may be taken, the one waiting longest first. A cluster is here only while it

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.queueing.queue import WorkQueue
-from kubekit.runtime.reporting.counters import ControllerFigures
+from kubekit.runtime.reporting.counters import ControllerCounters
 from kubekit.runtime.requests import ClusterName, Request
 from kubekit.runtime.watching.informer import Informer
 
@@ -30,10 +30,10 @@ class _Gate:
     held: dict[Request, None] = field(default_factory=dict)
 
 
-class Entrance:
+class QueueAdmission:
     """Lets requests in, holds them back, or turns them away."""
 
-    def __init__(self, controller: str, queue: WorkQueue, figures: ControllerFigures) -> None:
+    def __init__(self, controller: str, queue: WorkQueue, figures: ControllerCounters) -> None:
         self._controller = controller
         self._queue = queue
         self._figures = figures

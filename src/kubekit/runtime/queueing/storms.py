@@ -8,7 +8,7 @@ from collections.abc import Callable
 from math import inf
 from typing import Final
 
-from kubekit.runtime.reporting.counters import Busiest
+from kubekit.runtime.reporting.counters import BusiestObject
 from kubekit.runtime.requests import Request
 
 _log: Final = logging.getLogger(__name__)
@@ -16,7 +16,7 @@ _log: Final = logging.getLogger(__name__)
 Generation = Callable[[Request], int | None]
 
 
-class Storms:
+class StormDetector:
     """Warns of an object with too many passes within a minute, as ``busiest`` counts them.
 
     ``generation`` is asked for the generation of what a request names, and only when a storm is
@@ -24,7 +24,7 @@ class Storms:
     """
 
     def __init__(
-        self, controller: str, limit: int, generation: Generation, busiest: Busiest
+        self, controller: str, limit: int, generation: Generation, busiest: BusiestObject
     ) -> None:
         self._controller = controller
         self._limit = limit

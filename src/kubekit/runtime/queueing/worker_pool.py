@@ -16,10 +16,10 @@ LEFT: Final = "left"
 _GRACE: Final = 1.0  # seconds to end in after being cancelled
 _EARLY: Final = 0.001  # seconds by which a loop may be early
 
-Work = Callable[["Crew"], Coroutine[Any, Any, None]]
+Work = Callable[["WorkerPool"], Coroutine[Any, Any, None]]
 
 
-class Crew:
+class WorkerPool:
     """Workers that begin together and end together, each with at most one pass in hand.
 
     A pass that is told to stop and does not is stuck: it keeps its worker, and another takes the

@@ -17,7 +17,7 @@ from kubekit.client.client import Client
 K = TypeVar("K", bound=Object)
 
 
-async def ensure(client: Client, fresh: K, renewed: Callable[[K], K]) -> K:
+async def create_or_patch(client: Client, fresh: K, renewed: Callable[[K], K]) -> K:
     """The object of this name as it should be: made, or brought there from what it is.
 
     It is read live. ``renewed`` is given what is there, and returns it with its own part changed.
@@ -32,20 +32,20 @@ async def ensure(client: Client, fresh: K, renewed: Callable[[K], K]) -> K:
     return await client.patch(present, renewed(present))
 
 
-def merged(present: Mapping[str, str], own: Mapping[str, str | None]) -> dict[str, str]:
+def merge_maps(present: Mapping[str, str], own: Mapping[str, str | None]) -> dict[str, str]:
     """The map with our keys as we want them and everybody else's as they are. None removes a key."""
     kept = {key: value for key, value in present.items() if key not in own}
     return kept | {key: value for key, value in own.items() if value is not None}
 
 
-async def hold(client: Client, obj: K, finalizer: str) -> K:
+async def add_finalizer(client: Client, obj: K, finalizer: str) -> K:
     """The object with our finalizer on it."""
     if finalizer in obj.metadata.finalizers:
         return obj
     return await _with_finalizers(client, obj, (*obj.metadata.finalizers, finalizer))
 
 
-async def release(client: Client, obj: K, finalizer: str) -> None:
+async def remove_finalizer(client: Client, obj: K, finalizer: str) -> None:
     """Take our finalizer off. An object that has gone meanwhile was released by somebody."""
     left = tuple(held for held in obj.metadata.finalizers if held != finalizer)
     if left != obj.metadata.finalizers:

@@ -9,7 +9,7 @@ from kubekit.runtime.reconciling.field_paths import Fields, owns
 
 
 @dataclass(frozen=True, slots=True)
-class Writer:
+class FieldManager:
     """One writer of an object. ``owner`` says that some of the fields in question are his."""
 
     manager: str
@@ -24,7 +24,7 @@ class Writer:
 
 def others(
     managed: Iterable[Mapping[str, Any]], own: str, fields: Fields, window: float
-) -> Iterator[Writer]:
+) -> Iterator[FieldManager]:
     """The other writers that own one of the fields, or that wrote within the window.
 
     The window ends with the last write there is: times of one server are compared with each
@@ -37,7 +37,7 @@ def others(
         owner = any(owns(entry.get("fieldsV1", {}), path) for path in fields)
         lately = time is not None and last is not None and last - time < timedelta(seconds=window)
         if entry.get("manager", "") != own and (owner or lately):
-            yield Writer(entry.get("manager", ""), entry.get("operation", ""), time, owner)
+            yield FieldManager(entry.get("manager", ""), entry.get("operation", ""), time, owner)
 
 
 def _time(entry: Mapping[str, Any]) -> datetime | None:

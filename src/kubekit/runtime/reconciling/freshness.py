@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple, Protocol
 
 from kubekit.api.meta import Object
-from kubekit.runtime.reconciling.targets import Target
+from kubekit.runtime.reconciling.object_keys import ObjectKey
 from kubekit.runtime.requests import ClusterName, Request
 
 _log: Final = logging.getLogger(__name__)
@@ -32,7 +32,7 @@ class CacheView(Protocol):
     def uid_of(self, namespace: str, name: str) -> str | None: ...
 
 
-class Followed(Protocol):
+class FollowedInformer(Protocol):
     """An informer. A kind that is not served is not waited for."""
 
     @property
@@ -49,7 +49,7 @@ class _Expected(NamedTuple):
     """What a cache must show: this version or a later one, and no object of this uid."""
 
     door: object
-    target: Target
+    target: ObjectKey
     version: str = ""
     gone: str = ""
 
@@ -58,7 +58,7 @@ class _Expected(NamedTuple):
 class _Waiting:
     """What the passes of one request wrote and the caches have not shown yet."""
 
-    expected: dict[Target, _Expected] = field(default_factory=dict)
+    expected: dict[ObjectKey, _Expected] = field(default_factory=dict)
     looks: int = 0
     since: float = 0.0
 
@@ -76,8 +76,8 @@ class Freshness:
 
     def __init__(self, patience: float = _PATIENCE) -> None:
         self._patience = patience
-        self._followed: dict[object, Iterable[Followed]] = {}
-        self._found: dict[_Kind, Followed] = {}  # of those, what was looked for before
+        self._followed: dict[object, Iterable[FollowedInformer]] = {}
+        self._found: dict[_Kind, FollowedInformer] = {}  # of those, what was looked for before
         self._waiting: dict[Request, _Waiting] = {}
         self._sweep_at = 1024
         # How far the requests of each cluster once saw a cache to be. A list from a server that
@@ -88,7 +88,7 @@ class Freshness:
         """How many requests have writes that may not have been seen."""
         return len(self._waiting)
 
-    def follow(self, door: object, informers: Iterable[Followed]) -> None:
+    def follow(self, door: object, informers: Iterable[FollowedInformer]) -> None:
         """From here on, wait for what is written through this door."""
         self._followed[door] = informers
 
@@ -106,7 +106,7 @@ class Freshness:
         for request in [waiting for waiting in self._waiting if waiting.cluster == cluster]:
             del self._waiting[request]
 
-    def wrote(self, request: Request, door: object, target: Target, version: str) -> None:
+    def wrote(self, request: Request, door: object, target: ObjectKey, version: str) -> None:
         """A pass left the object in this version."""
         expected = _Expected(door, target, version)
         if self._is_behind(expected):
@@ -114,7 +114,7 @@ class Freshness:
         else:
             self._note_reached(request, expected)  # the watch was faster than the answer
 
-    def removed(self, request: Request, door: object, target: Target, uid: str) -> None:
+    def removed(self, request: Request, door: object, target: ObjectKey, uid: str) -> None:
         """A pass removed the object with this uid.
 
         If the cache has not even seen it come, it must not be taken for gone already.
@@ -126,7 +126,7 @@ class Freshness:
         if self._is_behind(expected):
             self._wait(request).expected[target] = expected
 
-    def lacks(self, door: object, target: Target, version: str) -> bool:
+    def lacks(self, door: object, target: ObjectKey, version: str) -> bool:
         """Whether a cache has not come to this version yet."""
         return self._is_behind(_Expected(door, target, version))
 
@@ -222,7 +222,7 @@ class Freshness:
         informer = self._found.get(kind) or self._find(kind)
         return None if informer is None or informer.served is False else informer.cache
 
-    def _find(self, kind: _Kind) -> Followed | None:
+    def _find(self, kind: _Kind) -> FollowedInformer | None:
         """The informer of a kind. It is there for as long as its cluster is followed."""
         door, group, plural = kind
         for informer in self._followed.get(door, ()):

@@ -10,14 +10,14 @@ from typing import Final, Protocol
 
 from kubekit.client.options import PLAIN_WRITE, WriteOptions
 from kubekit.runtime.reconciling.freshness import Freshness
-from kubekit.runtime.reconciling.targets import Target
-from kubekit.runtime.reconciling.write_conflicts import Fights
-from kubekit.runtime.reporting.counters import ControllerFigures
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reconciling.object_keys import ObjectKey
+from kubekit.runtime.reconciling.write_conflicts import WriteConflictBreaker
+from kubekit.runtime.reporting.counters import ControllerCounters
+from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.requests import Request
 
 
-class Term(Protocol):
+class Leadership(Protocol):
     """The time for which this process leads."""
 
     @property
@@ -37,17 +37,17 @@ class PassOver(Exception):
 
 
 @dataclass(slots=True)
-class Ledger:
+class WriteContext:
     """What all passes of one controller have in common when they write.
 
     ``writer`` is what the controller is called as the owner of the fields it writes.
     """
 
     writer: str
-    fights: Fights
+    fights: WriteConflictBreaker
     freshness: Freshness
-    figures: ControllerFigures
-    recorder: Recorder | None = None
+    figures: ControllerCounters
+    recorder: EventRecorder | None = None
 
     def __post_init__(self) -> None:
         self._signed = replace(PLAIN_WRITE, field_manager=self.writer)
@@ -79,13 +79,17 @@ class Pass:
         "writes",
     )
 
-    def __init__(self, ledger: Ledger, request: Request, number: int, term: Term | None) -> None:
+    def __init__(
+        self, ledger: WriteContext, request: Request, number: int, term: Leadership | None
+    ) -> None:
         self.ledger = ledger
         self.request = request
         self.number = number
         self.term = term
         self.writes = 0
-        self.reads: dict[Target, tuple[object, str]] = {}  # live: through which door, which version
+        self.reads: dict[
+            ObjectKey, tuple[object, str]
+        ] = {}  # live: through which door, which version
         self.over = False
         self.stopped = ""
         self.began = 0.0

@@ -15,8 +15,8 @@ from itertools import pairwise
 from typing import Any, Final
 
 from kubekit.runtime.reconciling.field_paths import DELETION, FieldPath, Fields, shown
-from kubekit.runtime.reconciling.field_writers import Writer, others
-from kubekit.runtime.reconciling.targets import Target
+from kubekit.runtime.reconciling.field_writers import FieldManager, others
+from kubekit.runtime.reconciling.object_keys import ObjectKey
 
 _MOST: Final = 8192  # objects that are counted at once; a fight keeps itself among the newest
 _IDLE: Final = 3  # one part in so many of the window without a write, and an object is at peace
@@ -28,7 +28,7 @@ _STATUS: Final = ("status",)
 
 
 @dataclass(frozen=True, slots=True)
-class FightSettings:
+class WriteConflictSettings:
     """An object written more than ``limit`` times within ``window`` seconds is fought over.
 
     Only writes that say the same as another of them count.
@@ -41,7 +41,7 @@ class FightSettings:
     longest_rest: float = 3600.0
 
 
-class Fight(Exception):
+class WriteConflictLoop(Exception):
     """A write that does not happen, since the object is being fought over."""
 
     def __init__(self, message: str, seconds_left: float) -> None:
@@ -57,7 +57,7 @@ class _Bout:
     """
 
     writes: list[tuple[float, Fields, int]]
-    others: tuple[Writer, ...] = ()
+    others: tuple[FieldManager, ...] = ()
 
     @property
     def repeated(self) -> int:
@@ -97,20 +97,22 @@ class _Rest:
     until: float
 
 
-class Fights:
+class WriteConflictBreaker:
     """The breaker of one controller: counts its writes of each object."""
 
-    def __init__(self, writer: str, settings: FightSettings) -> None:
+    def __init__(self, writer: str, settings: WriteConflictSettings) -> None:
         self._writer = writer
         self._settings = settings
-        self._bouts: OrderedDict[Target, _Bout] = OrderedDict()  # the last one written at the end
-        self._rests: dict[Target, _Rest] = {}
+        self._bouts: OrderedDict[ObjectKey, _Bout] = (
+            OrderedDict()
+        )  # the last one written at the end
+        self._rests: dict[ObjectKey, _Rest] = {}
 
     def __len__(self) -> int:
         """How many objects are remembered."""
         return len(self._bouts) + len(self._rests)
 
-    def check(self, target: Target, now: float, fields: Fields = ()) -> None:
+    def check(self, target: ObjectKey, now: float, fields: Fields = ()) -> None:
         """Raise `Fight` while the object is to be left alone.
 
         It may be deleted all the same, unless that is what was repeated: an owner may be waiting
@@ -119,9 +121,9 @@ class Fights:
         rest = self._rests.get(target) if self._rests else None
         if rest is None or now >= rest.until or (fields == DELETION and not rest.deleted):
             return
-        raise Fight(rest.message, rest.until - now)
+        raise WriteConflictLoop(rest.message, rest.until - now)
 
-    def suspects(self, target: Target) -> bool:
+    def suspects(self, target: ObjectKey) -> bool:
         """Whether a fight is near, so that it is worth a read to see who wrote last.
 
         After our own write it is too late: the fields are then ours.
@@ -131,7 +133,7 @@ class Fights:
         return bout is not None and len(bout.writes) > near and bout.repeated > near
 
     def saw(
-        self, target: Target, managed: Iterable[Mapping[str, Any]], own: str, fields: Fields
+        self, target: ObjectKey, managed: Iterable[Mapping[str, Any]], own: str, fields: Fields
     ) -> None:
         """Note who else, besides ``own``, owns these fields or wrote lately."""
         bout = self._bouts.get(target)
@@ -144,7 +146,7 @@ class Fights:
                 seen[writer.manager] = writer
         bout.others = tuple(seen.values())
 
-    def wrote(self, target: Target, fields: Fields, now: float, content: int = 0) -> str | None:
+    def wrote(self, target: ObjectKey, fields: Fields, now: float, content: int = 0) -> str | None:
         """Count a write that said ``content``. When it is one too many, what to tell about it."""
         write = now, fields, content
         bout = self._bouts.pop(target, None)
@@ -161,7 +163,7 @@ class Fights:
             return None
         return self._trip(target, self._bouts.pop(target), now)
 
-    def _trip(self, target: Target, bout: _Bout, now: float) -> str:
+    def _trip(self, target: ObjectKey, bout: _Bout, now: float) -> str:
         self._rests = {
             resting: rest
             for resting, rest in self._rests.items()
@@ -188,7 +190,7 @@ class Fights:
                 return
             del self._bouts[target]
 
-    def _message(self, target: Target, bout: _Bout) -> str:
+    def _message(self, target: ObjectKey, bout: _Bout) -> str:
         times, window = len(bout.writes), self._settings.window
         paths = Counter(path for _, fields, _ in bout.writes for path in fields)
         return (
@@ -210,7 +212,7 @@ def _often(paths: Counter[FieldPath], times: int) -> str:
     return f", mostly {counted}" if counted else ""
 
 
-def _accused(writers: Iterable[Writer]) -> str:
+def _accused(writers: Iterable[FieldManager]) -> str:
     """Those who write the same fields, or else those who write the object, or else nobody."""
     known = list(writers)
     owners = [writer for writer in known if writer.owner]

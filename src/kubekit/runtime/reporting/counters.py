@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, Protocol
 
-from kubekit.runtime.reporting.durations import Durations
+from kubekit.runtime.reporting.durations import DurationHistogram
 from kubekit.runtime.requests import ClusterName, Request
 
 # The bounds of controller-runtime.
@@ -25,7 +25,7 @@ class PassResult(StrEnum):
     REQUEUE_AFTER = "requeue_after"
 
 
-class Busiest:
+class BusiestObject:
     """The object that was looked at most often in a minute: how a hot loop is seen from outside.
 
     A label for each object would be too many. Counts are kept for the running minute only, and
@@ -64,7 +64,7 @@ class Busiest:
 
 
 @dataclass(slots=True)
-class ControllerFigures:
+class ControllerCounters:
     """What one controller did. Its parts count here themselves."""
 
     workers: int = 0
@@ -79,8 +79,8 @@ class ControllerFigures:
     dropped: int = 0  # requests for a cluster that is not engaged
     own_write_waits: int = 0
     fights: int = 0
-    seconds: Durations = field(default_factory=lambda: Durations(PASS_SECONDS))
-    busiest: Busiest = field(default_factory=Busiest)
+    seconds: DurationHistogram = field(default_factory=lambda: DurationHistogram(PASS_SECONDS))
+    busiest: BusiestObject = field(default_factory=BusiestObject)
 
     def ended(self, result: PassResult, seconds: float) -> None:
         """Count the end of a pass."""
@@ -91,7 +91,7 @@ class ControllerFigures:
 
 
 @dataclass(frozen=True, slots=True)
-class InformerFigures:
+class InformerCounters:
     """How one informer does at this moment."""
 
     cluster: ClusterName
@@ -104,13 +104,13 @@ class InformerFigures:
     role: str = ""  # whose cluster it is: a name is of one cluster within its role only
 
 
-class QueueFigures(Protocol):
+class QueueCounters(Protocol):
     """What a work queue tells of itself."""
 
     adds: int
     retries: int
-    queued: Durations
-    worked: Durations
+    queued: DurationHistogram
+    worked: DurationHistogram
 
     def __len__(self) -> int: ...
     @property

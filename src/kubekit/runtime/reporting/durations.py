@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 
 
-class Durations:
+class DurationHistogram:
     """How many took how long. Plain numbers, since they are counted far more often than read."""
 
     __slots__ = ("bounds", "counts", "total")

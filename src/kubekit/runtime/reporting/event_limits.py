@@ -3,14 +3,14 @@
 from dataclasses import replace
 from typing import Final
 
-from kubekit.runtime.reporting.event_series import WINDOW, Saying
+from kubekit.runtime.reporting.event_series import WINDOW, EventMessage
 
 BURST: Final = 25  # events of one object at once
 REFILL: Final = 300.0  # seconds for each further one
 MOST_ALIKE: Final = 10  # events of one object that differ in their note alone
 
 
-class Allowance:
+class TokenBucket:
     """How many more there may be, so that a storm ends: so many at once, then one at a time."""
 
     __slots__ = ("_at", "_burst", "_left", "_refill")
@@ -43,7 +43,7 @@ class Allowance:
         return min(self._left + (now - self._at) / self._refill, self._burst)
 
 
-class Alike:
+class SimilarEvents:
     """What was said of one object for one reason, each time with another note.
 
     Beyond the first few they are counted together in one series, as Kubernetes does: a Workload
@@ -55,9 +55,9 @@ class Alike:
     def __init__(self, now: float) -> None:
         self._count = 0
         self._heard = now
-        self._combined: Saying | None = None
+        self._combined: EventMessage | None = None
 
-    def take(self, said: Saying, now: float) -> Saying:
+    def take(self, said: EventMessage, now: float) -> EventMessage:
         """What to write for one more: itself, or what it is combined into."""
         self._count += 1
         self._heard = now

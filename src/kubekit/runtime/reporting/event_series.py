@@ -50,7 +50,7 @@ class Reporter:
 
 
 @dataclass(frozen=True, slots=True)
-class Saying:
+class EventMessage:
     """What is said of an object. The same said again belongs to one series."""
 
     type: EventType
@@ -60,7 +60,7 @@ class Saying:
 
 
 @dataclass(slots=True, eq=False)
-class Series:
+class OngoingSeries:
     """The times that the same happened to one object; times are of the loop.
 
     ``told`` is how many of them the server knows of, or was asked to in vain.
@@ -103,7 +103,7 @@ class Series:
 
 
 def first(
-    regarding: Object, said: Saying, reporter: Reporter, environment: Environment
+    regarding: Object, said: EventMessage, reporter: Reporter, environment: Environment
 ) -> CoreEvent:
     """The Event that says something of an object for the first time."""
     now = environment.now()

@@ -13,20 +13,20 @@ from kubekit.api.meta import Object
 from kubekit.client.client import Client
 from kubekit.environment import Environment
 from kubekit.runtime.reporting import event_series
-from kubekit.runtime.reporting.event_series import EventType, Reporter, Saying
-from kubekit.runtime.reporting.event_writer import Desk
+from kubekit.runtime.reporting.event_series import EventMessage, EventType, Reporter
+from kubekit.runtime.reporting.event_sink import EventSink
 from kubekit.runtime.scope import Scope
 
 _SWEEP: Final = 60.0  # seconds
 
 
-class Recorder:
+class EventRecorder:
     """The events of one controller in one process, for every plane it works on."""
 
     def __init__(self, controller: str, instance: str, environment: Environment) -> None:
         self._reporter = Reporter(controller, instance)
         self._environment = environment
-        self._desks: dict[Client, Desk] = {}
+        self._desks: dict[Client, EventSink] = {}
         self._dropped = 0  # by desks that are gone
         self._wake = asyncio.Event()
         self._written = asyncio.Event()
@@ -50,7 +50,7 @@ class Recorder:
         now = asyncio.get_running_loop().time()
         desk = self._desk(client)
         subject = _subject(regarding)
-        said = desk.combined(subject, Saying(type, reason, note, action), now)
+        said = desk.combined(subject, EventMessage(type, reason, note, action), now)
         when = self._environment.now()
         if desk.repeat((subject, said), when, now) or not desk.admits(subject, now):
             self._wake.set()
@@ -69,7 +69,7 @@ class Recorder:
     async def run(self) -> None:
         """Write what is said, until cancelled."""
         scope = Scope("events")
-        writers: dict[Desk, None] = {}
+        writers: dict[EventSink, None] = {}
         try:
             while True:
                 self._wake.clear()
@@ -93,19 +93,19 @@ class Recorder:
                     self._written.clear()
                     await self._written.wait()
 
-    def _desk(self, client: Client) -> Desk:
+    def _desk(self, client: Client) -> EventSink:
         if client not in self._desks:
-            self._desks[client] = Desk(client, self._environment.chance)
+            self._desks[client] = EventSink(client, self._environment.chance)
         return self._desks[client]
 
-    def _send(self, scope: Scope, writers: dict[Desk, None]) -> None:
+    def _send(self, scope: Scope, writers: dict[EventSink, None]) -> None:
         """Have one writer for each plane that something waits for."""
         for number, desk in enumerate(self._desks.values()):
             if desk.wants_writer and desk not in writers:
                 writers[desk] = None
                 scope.spawn(self._write(desk, writers), f"plane {number}")
 
-    async def _write(self, desk: Desk, writers: dict[Desk, None]) -> None:
+    async def _write(self, desk: EventSink, writers: dict[EventSink, None]) -> None:
         try:
             await desk.write()
         finally:

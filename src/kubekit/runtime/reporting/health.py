@@ -11,7 +11,7 @@ Check = Callable[[], Sequence[str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
+class CheckResult:
     """What one check found."""
 
     name: str
@@ -25,11 +25,11 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class HealthReport:
     """What all checks found, in the form of Kubernetes' own health pages."""
 
     page: str
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckResult, ...]
 
     @property
     def well(self) -> bool:
@@ -55,7 +55,9 @@ class Health:
         """Ask nothing of the process while this check finds a problem."""
         _add(self._ready, name, check)
 
-    def report(self, page: str, only: str = "", exclude: Collection[str] = ()) -> Report | None:
+    def report(
+        self, page: str, only: str = "", exclude: Collection[str] = ()
+    ) -> HealthReport | None:
         """What a page tells: ``readyz``, or one of ``healthz`` and ``livez``, which are the same.
 
         ``only`` asks for one check. There is no report of a page or a check that does not exist.
@@ -64,7 +66,7 @@ class Health:
         if checks is None or (only and only not in checks):
             return None
         asked: Mapping[str, Check] = {only: checks[only]} if only else checks
-        return Report(page, tuple(_found(name, asked[name], exclude) for name in asked))
+        return HealthReport(page, tuple(_found(name, asked[name], exclude) for name in asked))
 
 
 def _add(checks: dict[str, Check], name: str, check: Check) -> None:
@@ -73,10 +75,10 @@ def _add(checks: dict[str, Check], name: str, check: Check) -> None:
     checks[name] = check
 
 
-def _found(name: str, check: Check, exclude: Collection[str]) -> Finding:
+def _found(name: str, check: Check, exclude: Collection[str]) -> CheckResult:
     if name in exclude:
-        return Finding(name, excluded=True)
+        return CheckResult(name, excluded=True)
     try:
-        return Finding(name, tuple(check()))
+        return CheckResult(name, tuple(check()))
     except Exception as error:  # noqa: BLE001 - of whatever kind: that is a problem, too
-        return Finding(name, (f"the check itself failed: {type(error).__name__}: {error}",))
+        return CheckResult(name, (f"the check itself failed: {type(error).__name__}: {error}",))

@@ -18,14 +18,14 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from kubekit.runtime.reporting.counters import ControllerFigures, InformerFigures, QueueFigures
-from kubekit.runtime.reporting.durations import Durations
+from kubekit.runtime.reporting.counters import ControllerCounters, InformerCounters, QueueCounters
+from kubekit.runtime.reporting.durations import DurationHistogram
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _CONTROLLER: Final = ("controller",)
 _QUEUE: Final = ("name", "controller")
 _INFORMER: Final = ("role", "cluster", "kind")
-_Informers = Callable[[], Iterable[InformerFigures]]
+_Informers = Callable[[], Iterable[InformerCounters]]
 
 
 class Metrics(Collector):
@@ -33,18 +33,18 @@ class Metrics(Collector):
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
-        self._controllers: dict[str, ControllerFigures] = {}
-        self._queues: dict[str, QueueFigures] = {}
+        self._controllers: dict[str, ControllerCounters] = {}
+        self._queues: dict[str, QueueCounters] = {}
         self._informers: list[_Informers] = []
         self._leading: dict[str, bool] = {}
         self._requests: dict[tuple[str, str, str], int] = {}
         self.registry.register(self)
 
-    def controller(self, name: str) -> ControllerFigures:
+    def controller(self, name: str) -> ControllerCounters:
         """Where a controller counts. It keeps it, so that nothing is looked up in a pass."""
-        return self._controllers.setdefault(name, ControllerFigures())
+        return self._controllers.setdefault(name, ControllerCounters())
 
-    def queue(self, controller: str, queue: QueueFigures) -> None:
+    def queue(self, controller: str, queue: QueueCounters) -> None:
         """Tell of a controller's queue from now on."""
         self._queues[controller] = queue
 
@@ -121,7 +121,7 @@ class Metrics(Collector):
             yield _gauge(name, text, _INFORMER, ((_place(i), value(i)) for i in informers))
 
 
-_COUNTED: Final[tuple[tuple[str, str, Callable[[ControllerFigures], int]], ...]] = (
+_COUNTED: Final[tuple[tuple[str, str, Callable[[ControllerCounters], int]], ...]] = (
     ("controller_runtime_reconcile_errors", "Passes that failed.", lambda f: f.errors),
     (
         "controller_runtime_terminal_reconcile_errors",
@@ -154,7 +154,7 @@ _COUNTED: Final[tuple[tuple[str, str, Callable[[ControllerFigures], int]], ...]]
         lambda f: f.fights,
     ),
 )
-_MEASURED: Final[tuple[tuple[str, str, Callable[[ControllerFigures], int]], ...]] = (
+_MEASURED: Final[tuple[tuple[str, str, Callable[[ControllerCounters], int]], ...]] = (
     (
         "controller_runtime_max_concurrent_reconciles",
         "The most passes at a time.",
@@ -167,11 +167,11 @@ _MEASURED: Final[tuple[tuple[str, str, Callable[[ControllerFigures], int]], ...]
         lambda f: f.busiest.most(asyncio.get_running_loop().time())[0],
     ),
 )
-_QUEUE_COUNTED: Final[tuple[tuple[str, str, Callable[[QueueFigures], int]], ...]] = (
+_QUEUE_COUNTED: Final[tuple[tuple[str, str, Callable[[QueueCounters], int]], ...]] = (
     ("workqueue_adds", "Keys added; one that waits already is not.", lambda q: q.adds),
     ("workqueue_retries", "Keys added with a delay.", lambda q: q.retries),
 )
-_QUEUE_MEASURED: Final[tuple[tuple[str, str, Callable[[QueueFigures], float]], ...]] = (
+_QUEUE_MEASURED: Final[tuple[tuple[str, str, Callable[[QueueCounters], float]], ...]] = (
     ("workqueue_depth", "Keys that are ready.", len),
     (
         "workqueue_unfinished_work_seconds",
@@ -190,14 +190,14 @@ _QUEUE_MEASURED: Final[tuple[tuple[str, str, Callable[[QueueFigures], float]], .
         lambda q: q.oldest_age,
     ),
 )
-_QUEUE_TIMED: Final[tuple[tuple[str, str, Callable[[QueueFigures], Durations]], ...]] = (
+_QUEUE_TIMED: Final[tuple[tuple[str, str, Callable[[QueueCounters], DurationHistogram]], ...]] = (
     ("workqueue_queue_duration_seconds", "How long keys were ready.", lambda q: q.queued),
     ("workqueue_work_duration_seconds", "How long keys were in hand.", lambda q: q.worked),
 )
-_INFORMER_COUNTED: Final[tuple[tuple[str, str, Callable[[InformerFigures], int]], ...]] = (
+_INFORMER_COUNTED: Final[tuple[tuple[str, str, Callable[[InformerCounters], int]], ...]] = (
     ("compute_runtime_informer_relists", "Lists after the first.", lambda i: i.relists),
 )
-_INFORMER_MEASURED: Final[tuple[tuple[str, str, Callable[[InformerFigures], int]], ...]] = (
+_INFORMER_MEASURED: Final[tuple[tuple[str, str, Callable[[InformerCounters], int]], ...]] = (
     ("compute_runtime_informer_objects", "Objects in the cache.", lambda i: i.objects),
     (
         "compute_runtime_informer_unreadable",
@@ -216,7 +216,7 @@ _INFORMER_MEASURED: Final[tuple[tuple[str, str, Callable[[InformerFigures], int]
 _Values = Iterable[tuple[tuple[str, ...], float]]
 
 
-def _place(informer: InformerFigures) -> tuple[str, str, str]:
+def _place(informer: InformerCounters) -> tuple[str, str, str]:
     return (informer.role, informer.cluster, informer.kind)
 
 
@@ -238,7 +238,7 @@ def _histogram(
     name: str,
     text: str,
     labels: tuple[str, ...],
-    values: Iterable[tuple[tuple[str, ...], Durations]],
+    values: Iterable[tuple[tuple[str, ...], DurationHistogram]],
 ) -> Metric:
     family = HistogramMetricFamily(name, text, labels=labels)
     for of, durations in values:

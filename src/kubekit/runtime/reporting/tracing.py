@@ -28,7 +28,7 @@ _LONGEST: Final = 128  # characters; version 00 has 55, and later ones may add t
 _LIBRARY: Final = "kubekit.runtime"
 
 
-def carried(obj: Object, annotation: str = TRACEPARENT) -> dict[str, str]:
+def trace_annotation(obj: Object, annotation: str = TRACEPARENT) -> dict[str, str]:
     """The annotation that says which trace an object is part of, for what is made of the object.
 
     Empty when it is part of none. What is no trace, since anybody can write an annotation, is not
@@ -38,7 +38,7 @@ def carried(obj: Object, annotation: str = TRACEPARENT) -> dict[str, str]:
     return {annotation: text} if _is_trace(text) else {}
 
 
-def begun(annotation: str = TRACEPARENT) -> dict[str, str]:
+def new_trace_annotation(annotation: str = TRACEPARENT) -> dict[str, str]:
     """The annotation for an object that is made of nothing, in the span that is current.
 
     For those who create objects for users. Empty when nothing is recorded.
@@ -62,7 +62,7 @@ class Tracing:
         self._tracer: Tracer = trace.get_tracer(_LIBRARY, tracer_provider=provider)
 
     @contextmanager
-    def continued(
+    def span_of(
         self, controller: str, request: Request, obj: Object | None = None
     ) -> Iterator["Span"]:
         """The span of one pass, below the trace that the object carries.
@@ -82,7 +82,7 @@ class Tracing:
             yield span
 
 
-def linked(span: "Span", obj: Object, annotation: str = TRACEPARENT) -> None:
+def link_trace(span: "Span", obj: Object, annotation: str = TRACEPARENT) -> None:
     """Note in the span of a pass that another object, which it also worked on, has its own trace."""
     from opentelemetry import trace  # noqa: PLC0415 - see above
 
@@ -96,7 +96,7 @@ def _is_trace(text: str) -> bool:
 
 
 def _trace_of(obj: Object, annotation: str) -> "Context | None":
-    return _context(carried(obj, annotation).get(annotation, ""))
+    return _context(trace_annotation(obj, annotation).get(annotation, ""))
 
 
 def _context(text: str) -> "Context | None":

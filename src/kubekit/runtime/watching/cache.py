@@ -17,9 +17,9 @@ import msgspec
 from kubekit.api import scheme
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.api.wire import Wire
-from kubekit.runtime.interning import shared, thrifty
+from kubekit.runtime.interning import interned, with_interned_strings
 from kubekit.runtime.watching.index import Index, Key
-from kubekit.runtime.watching.lru import Warmth
+from kubekit.runtime.watching.lru import LRUCache
 
 K = TypeVar("K", bound=Object)
 Of = Callable[[K], Iterable[str]]
@@ -29,11 +29,11 @@ _Keys = list[Key]
 _LONGEST_WARM: Final = 16 * 1024  # bytes of an object that is kept as such
 # Objects of one cache: ten deployments of a thousand Instances are looked at in turn, time and again.
 _MOST_TOGETHER: Final = 10_240
-_LATELY: Final[Warmth[tuple[type[Object], bytes], Any]] = Warmth(256)  # of all caches
+_LATELY: Final[LRUCache[tuple[type[Object], bytes], Any]] = LRUCache(256)  # of all caches
 _log: Final = logging.getLogger(__name__)
 
 
-class Identity(Wire, frozen=True, kw_only=True):
+class ObjectVersion(Wire, frozen=True, kw_only=True):
     """Which version of which object something is."""
 
     uid: str = ""
@@ -51,7 +51,7 @@ class Cache(Generic[K]):
         self.kind = kind
         self.revision = 0
         self._kept: dict[str, dict[str, bytes]] = {}  # by namespace, then name; none is empty
-        self._together: Warmth[Key, K] = Warmth(warm)  # some as objects, never older ones
+        self._together: LRUCache[Key, K] = LRUCache(warm)  # some as objects, never older ones
         self._count = 0
         self._indexes: dict[str, tuple[Of[K], Index]] = {}
 
@@ -127,7 +127,7 @@ class Cache(Generic[K]):
         """The object, or only its bytes if it was not read lately."""
         return self._warm(namespace, name) or self.data(namespace, name)
 
-    def identity(self, namespace: str, name: str) -> "Identity | ObjectMeta | None":
+    def identity(self, namespace: str, name: str) -> "ObjectVersion | ObjectMeta | None":
         """Which version of which object has this name."""
         warm = self._warm(namespace, name)
         if warm is not None:
@@ -142,7 +142,7 @@ class Cache(Generic[K]):
         """
         kept = _without_managed_fields(obj) if source is None else _shared(obj, source)
         # Many caches and indexes know an object by its name: all of them keep the same words.
-        key = namespace, name = shared(kept.metadata.namespace), shared(kept.metadata.name)
+        key = namespace, name = interned(kept.metadata.namespace), interned(kept.metadata.name)
         there = self._kept.setdefault(namespace, {})
         self._count += name not in there
         # A copy: what an encoder returns holds the spare room of its buffer for as long as it lives.
@@ -196,7 +196,7 @@ class Cache(Generic[K]):
         if len(data) > _LONGEST_WARM:
             self._together.drop(key)
             return obj
-        kept = thrifty(obj)
+        kept = with_interned_strings(obj)
         self._together.put(key, kept)
         return kept
 
@@ -218,7 +218,7 @@ class Cache(Generic[K]):
 
 
 class _Head(Wire, frozen=True, kw_only=True):
-    metadata: Identity = msgspec.field(default_factory=Identity)
+    metadata: ObjectVersion = msgspec.field(default_factory=ObjectVersion)
 
 
 _HEADS: Final = msgspec.json.Decoder(_Head)

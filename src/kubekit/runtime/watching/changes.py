@@ -9,7 +9,7 @@ from kubekit.runtime.watching.cache import read
 K = TypeVar("K", bound=Object)
 
 
-class Changed(Generic[K]):
+class CacheChange(Generic[K]):
     """A change of one object. Without ``old`` it is new to whoever is told, without ``new`` gone.
 
     Both are read when they are first asked for: most listeners need no more than the name.

@@ -18,15 +18,15 @@ from kubekit.client.list_watch import Listed, NotServed, follow
 from kubekit.client.options import EVERYTHING, ListOptions
 from kubekit.client.reading import Seen, Unreadable
 from kubekit.environment import Environment
-from kubekit.runtime.interning import shared
-from kubekit.runtime.reporting.counters import InformerFigures
+from kubekit.runtime.interning import interned
+from kubekit.runtime.reporting.counters import InformerCounters
 from kubekit.runtime.requests import ClusterName
 from kubekit.runtime.watching.cache import Cache
-from kubekit.runtime.watching.changes import Changed
+from kubekit.runtime.watching.changes import CacheChange
 from kubekit.runtime.watching.index import Key
 
 K = TypeVar("K", bound=Object)
-Heard = Callable[[Changed[K]], None]
+Heard = Callable[[CacheChange[K]], None]
 
 _BURST: Final = 500  # removals told before others get their turn
 _log: Final = logging.getLogger(__name__)
@@ -93,7 +93,7 @@ class Informer(Generic[K]):
         self._listeners[number] = heard
         for (namespace, name), data in self.cache.kept():
             new = self.cache.known(namespace, name) or data
-            self._say(heard, Changed(self.cluster, namespace, name, self.kind, new=new))
+            self._say(heard, CacheChange(self.cluster, namespace, name, self.kind, new=new))
         return lambda: self._listeners.pop(number, None) and None
 
     async def run(self) -> None:
@@ -109,9 +109,9 @@ class Informer(Generic[K]):
                     self._take_change(step)
                 del step  # a page is large, and the next change may be long in coming
 
-    def figures(self) -> InformerFigures:
+    def figures(self) -> InformerCounters:
         """How it does at this moment."""
-        return InformerFigures(
+        return InformerCounters(
             cluster=self.cluster,
             kind=self.kind.RESOURCE.kind,
             objects=len(self.cache),
@@ -167,7 +167,7 @@ class Informer(Generic[K]):
     def _put(self, obj: K, source: bytes | None) -> None:
         meta = obj.metadata
         # Who hears of it remembers it by its name, for a minute or longer: in the same words.
-        namespace, name = shared(meta.namespace), shared(meta.name)
+        namespace, name = interned(meta.namespace), interned(meta.name)
         self.unreadable.pop((namespace, name), None)
         known = self.cache.identity(namespace, name)
         old = None
@@ -179,14 +179,14 @@ class Informer(Generic[K]):
             else:
                 old = self.cache.known(namespace, name)
         new = self.cache.put(obj, source)
-        self._tell(Changed(self.cluster, namespace, name, self.kind, old=old, new=new))
+        self._tell(CacheChange(self.cluster, namespace, name, self.kind, old=old, new=new))
 
     def _remove(self, namespace: str, name: str) -> None:
         old = self.cache.known(namespace, name)
         if old is None:
             return
         self.cache.drop(namespace, name)
-        self._tell(Changed(self.cluster, namespace, name, self.kind, old=old))
+        self._tell(CacheChange(self.cluster, namespace, name, self.kind, old=old))
 
     def _skip(self, bad: Unreadable) -> None:
         """Name an object that cannot be read. What was known of it stays, unless that has gone."""
@@ -198,12 +198,12 @@ class Informer(Generic[K]):
             extra = self._place(*key) | {"why": bad.why}
             _log.warning("object not readable", extra=extra)
 
-    def _tell(self, change: Changed[K]) -> None:
+    def _tell(self, change: CacheChange[K]) -> None:
         for number, heard in tuple(self._listeners.items()):
             if number in self._listeners:  # one that was told before may have ended this one
                 self._say(heard, change)
 
-    def _say(self, heard: Heard[K], change: Changed[K]) -> None:
+    def _say(self, heard: Heard[K], change: CacheChange[K]) -> None:
         try:
             heard(change)
         except Exception:  # noqa: BLE001 -- whatever a listener does, others must hear too

@@ -13,10 +13,10 @@ from kubekit.runtime.scope import Scope
 from kubekit.runtime.watching.informer import Informer
 
 K = TypeVar("K", bound=Object)
-Parts = Mapping[type[Object], str]
+KindSelectors = Mapping[type[Object], str]
 """Label selectors of the kinds of which only a part concerns us; of all others, everything does."""
 
-WHOLE: Final[Parts] = MappingProxyType({})
+WHOLE: Final[KindSelectors] = MappingProxyType({})
 
 
 class Informers:
@@ -28,7 +28,7 @@ class Informers:
         client: Client,
         environment: Environment,
         scope: Scope,
-        parts: Parts = WHOLE,
+        parts: KindSelectors = WHOLE,
     ) -> None:
         self._cluster = cluster
         self._client = client

@@ -9,7 +9,7 @@ H = TypeVar("H", bound=Hashable)
 K = TypeVar("K", bound=Object)
 
 
-class Warmth(Generic[H, K]):
+class LRUCache(Generic[H, K]):
     """Objects by their key: the last ``most`` that were put or asked for, and at most twice as many.
 
     There are two generations. What is asked for joins the younger one; when that is full it becomes

@@ -19,7 +19,7 @@ from compute.services import catalog
 from compute.services.planes import ServicePlanes
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.reporting.metrics import Metrics
 from tests.support.kubekit.store_builders import environment, in_loop
 
@@ -48,25 +48,25 @@ def _clusters(role: Role) -> Clusters:
     return Clusters(role, environment())
 
 
-def _kit() -> Kit:
-    return Kit(environment(), Metrics(), "test")
+def _kit() -> ControllerFactory:
+    return ControllerFactory(environment(), Metrics(), "test")
 
 
 def _management() -> list[Controller]:
     core, hub, projects = _clusters("core"), _clusters("hub"), _clusters("project")
-    kit = _kit()
+    factory = _kit()
     found = ProjectReconciler(core, projects, _unconnected)
     return [
-        projects_controller(found, core, kit.environment, kit.metrics),
-        *roles.management(ManagementPlanes(projects, hub, core), kit),
+        projects_controller(found, core, factory.environment, factory.metrics),
+        *roles.management(ManagementPlanes(projects, hub, core), factory),
     ]
 
 
 def _cell() -> list[Controller]:
-    cell, kit = _clusters("cell"), _kit()
+    cell, factory = _clusters("cell"), _kit()
     planes = CellPlanes(cell, _clusters("hub"), _clusters("project"), _unreached)
     settings = CellSettings(name="dfw")
-    return [*roles.cell(planes, settings, kit), *simulated.controllers(cell, kit)]
+    return [*roles.cell(planes, settings, factory), *simulated.controllers(cell, factory)]
 
 
 def _engine() -> list[Controller]:

@@ -161,7 +161,7 @@ def test_a_machine_outlives_its_provider(tmp_path):
             annotations={NODE: "node-1", STARTED: began.isoformat().replace("+00:00", "Z")},
         )
         await stage.client("dfw").patch(there, msgspec.structs.replace(there, metadata=meta))
-        stage.start(*controllers(stage.role("cell"), stage.kit))
+        stage.start(*controllers(stage.role("cell"), stage.factory))
 
         done = await seen(stage, seconds=5.0)
 

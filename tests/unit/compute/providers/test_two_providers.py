@@ -8,7 +8,7 @@ import pytest
 from compute.providers.machines import NODE
 from compute.providers.simulated import controllers
 from kubekit.api.kinds.core import ConfigMap
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import cluster_name
 from tests.support.compute.network_builders import settings
@@ -26,7 +26,7 @@ async def provider(stage: Stage, number: int = 0, ahead: float = 0.0) -> Ear:
     await role.engage(cluster_name("dfw"), client)
     now, late = stage.environment.now, timedelta(seconds=ahead)
     around = replace(stage.environment, now=lambda: now() + late)
-    stage.start(*controllers(role, Kit(around, Metrics(), f"provider-{number}")))
+    stage.start(*controllers(role, ControllerFactory(around, Metrics(), f"provider-{number}")))
     return ear
 
 

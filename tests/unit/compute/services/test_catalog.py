@@ -31,7 +31,7 @@ def test_a_new_project_finds_everything_it_needs(tmp_path):
 
     async def story(stage: Stage) -> None:
         settings = ServiceSettings(first_grant={quota.INSTANCES: 1})
-        stage.start(*catalog.controllers(planes(stage), Kept(), stage.kit, settings))
+        stage.start(*catalog.controllers(planes(stage), Kept(), stage.factory, settings))
         await stage.client("hub").create(member())
         await stage.client("core").create(project())
         await stage.named(
@@ -54,7 +54,7 @@ def test_the_usual_first_grant_is_the_default(tmp_path):
     """Without settings a project may have ten instances."""
 
     async def story(stage: Stage) -> None:
-        stage.start(*catalog.controllers(planes(stage), Kept(), stage.kit))
+        stage.start(*catalog.controllers(planes(stage), Kept(), stage.factory))
         await stage.client("core").create(project())
         found = await stage.named("core", ResourceGrant, names.grant("shop"), CORE)
         assert found.spec.allowances[0].buckets[0].amount == 10

@@ -33,7 +33,7 @@ async def set_up(stage: Stage, **data: str) -> None:
 async def begun(stage: Stage) -> None:
     await stage.client("core").create(namespace(CORE))
     await stage.client("core").create(project())
-    stage.start(*entitlements.controllers(planes(stage), stage.kit))
+    stage.start(*entitlements.controllers(planes(stage), stage.factory))
 
 
 async def phase(stage: Stage, wanted: str, seconds: float = 60.0) -> ServiceEntitlement:
@@ -48,7 +48,7 @@ def test_an_entitlement_is_given_by_itself(tmp_path):
 
     async def story(stage: Stage) -> None:
         await begun(stage)
-        stage.start(*entitlements.controllers(planes(stage), stage.kit))
+        stage.start(*entitlements.controllers(planes(stage), stage.factory))
         await stage.client("shop").create(entitlement())
         given = await phase(stage, "Active")
         assert given.status.service_name == "compute.datumapis.com"
@@ -165,7 +165,7 @@ def test_settings_that_were_bad_from_the_beginning_approve_nobody(tmp_path):
         await stage.client("core").create(namespace(CORE))
         await stage.client("core").create(project())
         await set_up(stage, approval="Sometimes")
-        stage.start(*entitlements.controllers(planes(stage), stage.kit))
+        stage.start(*entitlements.controllers(planes(stage), stage.factory))
         await stage.rest()
         events = (await stage.client("core").every(Event)).items
         assert [e.reason for e in events] == ["SettingsInvalid"]

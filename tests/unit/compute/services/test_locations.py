@@ -19,7 +19,7 @@ from tests.support.kubekit.stage import Stage, staged
 
 
 async def begun(stage: Stage) -> None:
-    stage.start(*locations.controllers(planes(stage), stage.kit))
+    stage.start(*locations.controllers(planes(stage), stage.factory))
     await stage.client("core").create(project())
 
 
@@ -133,7 +133,7 @@ def test_a_project_may_use_the_cities_that_have_cells(tmp_path):
 
     async def story(stage: Stage) -> None:
         await begun(stage)
-        stage.start(*locations.controllers(planes(stage), stage.kit))
+        stage.start(*locations.controllers(planes(stage), stage.factory))
         for name in ("cell-dfw", "cell-dfw2"):
             await stage.client("hub").create(member(name))
         made = await available(stage, "dfw", ("Unknown", "Pending"))
@@ -179,7 +179,7 @@ def test_a_project_that_goes_is_offered_nothing_new(tmp_path):
         core = stage.client("core")
         await core.create(msgspec.structs.replace(held, metadata=meta))
         await core.delete(await core.get(Project, "shop"))
-        stage.start(*locations.controllers(planes(stage), stage.kit))
+        stage.start(*locations.controllers(planes(stage), stage.factory))
         await stage.client("hub").create(member())
         await stage.rest()
         assert (await stage.client("shop").every(LocationBinding)).items == ()

@@ -98,7 +98,7 @@ def test_an_entry_of_a_process_that_died(tmp_path, left, expected):
         await stage.client("shop").patch_status(
             certain, msgspec.structs.replace(certain, status=status)
         )
-        stage.start(*controllers(planes(stage), stage.kit))
+        stage.start(*controllers(planes(stage), stage.factory))
 
         done = await stage.seen("dfw", dfw, ready)
         other = await stage.seen("lhr", lhr, ready)
@@ -116,7 +116,7 @@ def test_two_uncertain_entries_that_overlap(tmp_path):
         await entry(stage, of, "dfw", "10.5.0.0")
         await entry(stage, of, "lhr", "10.5.0.0")
         for _ in range(2):
-            stage.start(*controllers(planes(stage), stage.kit))
+            stage.start(*controllers(planes(stage), stage.factory))
 
         done = [
             await stage.seen(cell, each, ready)

@@ -72,7 +72,7 @@ def ready(of: Project) -> bool:
 
 
 async def begun(stage: Stage, keeper: Planes) -> Project:
-    stage.start(*projects.controllers(planes(stage), keeper, stage.kit))
+    stage.start(*projects.controllers(planes(stage), keeper, stage.factory))
     await stage.client("hub").create(member())
     await answers(stage)
     await stage.client("core").create(project())
@@ -132,7 +132,7 @@ def test_a_plane_that_cannot_be_made_is_tried_again(tmp_path):
 
     async def story(stage: Stage) -> None:
         keeper = Planes(failures=3)
-        stage.start(*projects.controllers(planes(stage), keeper, stage.kit))
+        stage.start(*projects.controllers(planes(stage), keeper, stage.factory))
         await stage.client("core").create(project())
         await stage.named("core", Project, "shop", "", lambda p: said(p) == "Provisioning")
         await stage.named("core", Project, "shop", "", ready)
@@ -145,7 +145,7 @@ def test_a_project_whose_name_no_plane_can_have_says_so(tmp_path):
 
     async def story(stage: Stage) -> None:
         keeper = Planes()
-        stage.start(*projects.controllers(planes(stage), keeper, stage.kit))
+        stage.start(*projects.controllers(planes(stage), keeper, stage.factory))
         name = "p" * 60
         await stage.client("core").create(project(name))
         await stage.named("core", Project, name, "", lambda p: said(p) == "ProjectNameConflict")
@@ -162,7 +162,7 @@ def test_a_project_that_is_not_held_by_us_is_not_ours_to_remove(tmp_path):
 
     async def story(stage: Stage) -> None:
         keeper = Planes({"p" * 60: None})
-        stage.start(*projects.controllers(planes(stage), keeper, stage.kit))
+        stage.start(*projects.controllers(planes(stage), keeper, stage.factory))
         made = project("p" * 60)
         meta = msgspec.structs.replace(made.metadata, finalizers=("example.com/held",))
         core = stage.client("core")
@@ -204,7 +204,7 @@ def test_a_project_that_never_became_ready_goes_too(tmp_path):
 
     async def story(stage: Stage) -> None:
         keeper = Planes(failures=1000)
-        stage.start(*projects.controllers(planes(stage), keeper, stage.kit))
+        stage.start(*projects.controllers(planes(stage), keeper, stage.factory))
         await stage.client("core").create(project("later"))
         await stage.named("core", Project, "later", "", lambda p: said(p) == "Provisioning")
         core = stage.client("core")
@@ -407,7 +407,7 @@ def test_two_copies_at_once_come_to_the_same(tmp_path):
 
     async def story(stage: Stage) -> None:
         keeper = Planes()
-        stage.start(*projects.controllers(planes(stage), keeper, stage.kit))
+        stage.start(*projects.controllers(planes(stage), keeper, stage.factory))
         await begun(stage, keeper)
         await put(stage, workload())
         await stage.rest()
@@ -423,8 +423,8 @@ def test_a_new_project_has_a_network_called_default_once(tmp_path):
     """It is made with the plane; who deletes it is not given another."""
 
     async def story(stage: Stage) -> None:
-        stage.start(*default_network.controllers(planes(stage), stage.kit))
-        stage.start(*default_network.controllers(planes(stage), stage.kit))
+        stage.start(*default_network.controllers(planes(stage), stage.factory))
+        stage.start(*default_network.controllers(planes(stage), stage.factory))
         await stage.client("core").create(project())
         await stage.client("shop").create(Namespace(metadata=ObjectMeta(name="other")))
         made = await stage.named("shop", Network, "default", seconds=120)
@@ -446,7 +446,7 @@ def test_a_network_that_is_there_is_taken_for_the_default(tmp_path):
         own = network()
         spec = msgspec.structs.replace(own.spec, mtu=1500)
         await put(stage, msgspec.structs.replace(own, spec=spec))
-        stage.start(*default_network.controllers(planes(stage), stage.kit))
+        stage.start(*default_network.controllers(planes(stage), stage.factory))
         await stage.rest()
         kept = await stage.client("shop").get(Network, "default", "default")
         assert kept.spec.mtu == 1500
@@ -461,7 +461,7 @@ def test_who_had_a_network_and_was_not_heard_of_is_given_no_other(tmp_path):
     async def story(stage: Stage) -> None:
         ear, client = listener(await stage.plane("shop"))
         await stage.role("projects").engage(cluster_name("shop"), client)
-        stage.start(*default_network.controllers(planes(stage), stage.kit))
+        stage.start(*default_network.controllers(planes(stage), stage.factory))
         await stage.rest()
         ear.stop()
         first = await stage.client("shop").get(Namespace, "default")
@@ -483,7 +483,7 @@ def test_a_project_that_goes_is_not_furnished(tmp_path):
         await begun(stage, keeper)
         await put(stage, workload(), finalizers.WORKLOAD)
         await deleted(stage)
-        stage.start(*default_network.controllers(planes(stage), stage.kit))
+        stage.start(*default_network.controllers(planes(stage), stage.factory))
         await stage.rest()
         assert (await stage.client("shop").every(Network)).items == ()
         assert (await stage.client("shop").every(Instance)).items == ()

@@ -13,7 +13,7 @@ from kubekit.plane.local import LocalClient
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import ControllerSettings
 from kubekit.runtime.reconciling import commit
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.requests import DONE, Request, cluster_name
 from kubekit.runtime.sources import mapped, own
 from tests.support.kubekit.plane_worlds import environment
@@ -174,7 +174,7 @@ class Troubled:
         if turn == 2:
             count = {"passes": str(asyncio.get_running_loop().time())}
             wanted = config("all", count)
-            await commit.ensure(self._hubs.get(B).client, wanted, lambda there: there)
+            await commit.create_or_patch(self._hubs.get(B).client, wanted, lambda there: there)
         return DONE
 
 
@@ -205,7 +205,7 @@ def test_fifty_clusters_that_come_and_go_leave_nothing_behind(tmp_path):
         await there.projects.disengage(A)
         hubs = Clusters("hub", environment())
         await hubs.engage(B, LocalClient(there.planes[B]))
-        recorder = Recorder("minder", "test", environment())
+        recorder = EventRecorder("minder", "test", environment())
         there.scope.spawn(recorder.run(), "recorder")
         to_three = mapped(ConfigMap, hubs, lambda _, obj: [_named(n, obj) for n in names[:3]])
         controller = there.controller(

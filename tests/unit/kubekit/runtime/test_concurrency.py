@@ -5,7 +5,7 @@ import asyncio
 import pytest
 from hypothesis import given, strategies as st
 
-from kubekit.runtime.concurrency import together
+from kubekit.runtime.concurrency import slow_start_batch
 from tests.support.kubekit.virtual_time import run
 
 
@@ -36,7 +36,7 @@ def test_all_is_done_in_order_and_some_at_a_time(count):
 
     async def story():
         desk = Desk()
-        return await together(desk.do, range(count)), desk
+        return await slow_start_batch(desk.do, range(count)), desk
 
     done, desk = run(story())
 
@@ -50,7 +50,7 @@ def test_many_take_as_long_as_few_one_by_one():
 
     async def story():
         began = asyncio.get_running_loop().time()
-        await together(Desk().do, range(100))
+        await slow_start_batch(Desk().do, range(100))
         return asyncio.get_running_loop().time() - began
 
     assert run(story()) == 10.0
@@ -63,7 +63,7 @@ def test_the_first_failure_ends_it_once_what_is_under_way_has_ended(bad, begun):
     async def story():
         desk = Desk(*bad)
         with pytest.raises(ValueError, match=f"not {bad[0]}"):
-            await together(desk.do, range(100))
+            await slow_start_batch(desk.do, range(100))
         return desk
 
     desk = run(story())
@@ -76,7 +76,7 @@ def test_who_gives_up_ends_what_is_under_way():
 
     async def story():
         desk = Desk()
-        task = asyncio.ensure_future(together(desk.do, range(100)))
+        task = asyncio.ensure_future(slow_start_batch(desk.do, range(100)))
         await asyncio.sleep(3.5)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):

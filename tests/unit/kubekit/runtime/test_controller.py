@@ -13,11 +13,11 @@ from compute.api.annotations import TRACEPARENT
 from kubekit.api.errors import AlreadyExists, Conflict, Unavailable
 from kubekit.runtime.controller import ControllerSettings
 from kubekit.runtime.queueing.backoff import Backoff
-from kubekit.runtime.queueing.outcomes import Endings
-from kubekit.runtime.reconciling.write_conflicts import Fight
-from kubekit.runtime.reporting.counters import ControllerFigures, PassResult
+from kubekit.runtime.queueing.outcomes import PassOutcomes
+from kubekit.runtime.reconciling.write_conflicts import WriteConflictLoop
+from kubekit.runtime.reporting.counters import ControllerCounters, PassResult
 from kubekit.runtime.reporting.tracing import Tracing
-from kubekit.runtime.requests import DONE, NotEngaged, Request, Result, Terminal
+from kubekit.runtime.requests import DONE, NotEngaged, Request, Result, TerminalError
 from tests.support.kubekit.runtime_builders import (
     A,
     B,
@@ -175,7 +175,7 @@ def test_a_terminal_error_is_not_tried_again(tmp_path, caplog):
 
     async def story(world: RuntimeWorld) -> None:
         await world.write("one")
-        reconciler = failing(Terminal("no such city"))
+        reconciler = failing(TerminalError("no such city"))
         controller = world.controller(reconciler)
         world.start(controller)
         await asyncio.sleep(3600)
@@ -186,7 +186,7 @@ def test_a_terminal_error_is_not_tried_again(tmp_path, caplog):
         assert reconciler.names.count("one") == 2
 
     told(tmp_path, story)
-    assert lines(caplog)[0].error == "Terminal: no such city"
+    assert lines(caplog)[0].error == "TerminalError: no such city"
 
 
 def test_a_pass_that_needs_a_cluster_which_has_gone_is_dropped_quietly(tmp_path, caplog):
@@ -202,7 +202,7 @@ def test_a_pass_that_needs_a_cluster_which_has_gone_is_dropped_quietly(tmp_path,
 def test_a_fight_is_left_alone_for_as_long_as_it_says(tmp_path, caplog):
     """The object is looked at again when it may be written again, and not before."""
     caplog.set_level(logging.INFO)
-    reconciler = failing(Fight("two write it", 300.0))
+    reconciler = failing(WriteConflictLoop("two write it", 300.0))
     told_of(tmp_path, reconciler, seconds=299)
     assert reconciler.names.count("one") == 1
     assert lines(caplog)[0].requeue_after == 300.0
@@ -211,8 +211,8 @@ def test_a_fight_is_left_alone_for_as_long_as_it_says(tmp_path, caplog):
 @pytest.mark.parametrize(
     ("parts", "result"),
     [
-        ([NotEngaged(A), Terminal("never")], "terminal error"),
-        ([Terminal("never"), Conflict("moved on")], "race"),
+        ([NotEngaged(A), TerminalError("never")], "terminal error"),
+        ([TerminalError("never"), Conflict("moved on")], "race"),
         ([Conflict("moved on"), Conflict("moved on")], "race"),
         ([Conflict("moved on"), Unavailable("away")], "error"),
         ([NotEngaged(A), NotEngaged(B)], "not engaged"),
@@ -329,7 +329,7 @@ def test_a_pass_is_part_of_the_trace_that_its_object_carries(tmp_path, tracing, 
 def test_a_reconciler_that_answers_nothing_is_told_what_to_return():
     """The return at its end was forgotten: the error says what belongs there."""
     nothing: Any = None
-    endings = Endings(Backoff(Random(1)), Random(1), ControllerFigures())
+    endings = PassOutcomes(Backoff(Random(1)), Random(1), ControllerCounters())
 
     with pytest.raises(TypeError, match="reconcile answered None; return DONE or a Result"):
         endings.well(Request(A, "default", "one"), nothing)
@@ -337,8 +337,8 @@ def test_a_reconciler_that_answers_nothing_is_told_what_to_return():
 
 def test_the_last_moment_of_a_rest_stops_no_clock():
     """A timer may come a hair too early: to look again after that hair would never be later."""
-    endings = Endings(Backoff(Random(1)), Random(1), ControllerFigures())
+    endings = PassOutcomes(Backoff(Random(1)), Random(1), ControllerCounters())
 
-    ending = endings.badly(Request(A, "default", "one"), Fight("left alone", 1e-10))
+    ending = endings.badly(Request(A, "default", "one"), WriteConflictLoop("left alone", 1e-10))
 
     assert ending.again == 0.001

@@ -9,7 +9,7 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.runtime.controller import ControllerSettings
 from kubekit.runtime.reconciling.passes import NotLeading, PassOver
 from kubekit.runtime.requests import DONE, Request, Result
-from kubekit.runtime.scope import ended
+from kubekit.runtime.scope import cancel_and_wait
 from tests.support.kubekit.runtime_builders import Reconciling, RuntimeWorld, config, term, told
 
 
@@ -36,7 +36,7 @@ def test_losing_the_lead_cancels_every_pass_at_once(tmp_path):
         await world.write("one")
         working = world.start(controller, term())
         await asyncio.sleep(10)
-        await ended(working)
+        await cancel_and_wait(working)
         assert asyncio.get_running_loop().time() == 10.0
         assert (finished, controller.figures.active) == ([], 0)
         world.start(controller, term(number=2))
@@ -82,7 +82,7 @@ def test_a_write_after_the_term_is_refused(tmp_path, caplog):
         await asyncio.sleep(100)
         assert await world.client().find(ConfigMap, "late", "default") is None
         assert controller.figures.errors == 0
-        await ended(working)
+        await cancel_and_wait(working)
         world.start(controller, term())
         await asyncio.sleep(21)
         assert await world.client().find(ConfigMap, "late", "default")
@@ -117,7 +117,7 @@ def test_a_task_that_outlives_its_cancellation_cannot_write(tmp_path, caplog):
         working = world.start(controller, reign)
         await asyncio.sleep(10)
         reign.end()
-        await ended(working)
+        await cancel_and_wait(working)
         assert asyncio.get_running_loop().time() == 11.0
         await asyncio.sleep(10)
         assert await world.client().find(ConfigMap, "late", "default") is None

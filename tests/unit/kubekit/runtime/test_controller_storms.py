@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from kubekit.runtime.queueing.storms import Storms
-from kubekit.runtime.reporting.counters import Busiest
+from kubekit.runtime.queueing.storms import StormDetector
+from kubekit.runtime.reporting.counters import BusiestObject
 from kubekit.runtime.requests import Request, Result
 from tests.support.kubekit.runtime_builders import A, Reconciling, RuntimeWorld, told
 
@@ -14,7 +14,7 @@ ONE = Request(A, "default", "one")
 STORM = "kubekit.runtime.queueing.storms"
 
 
-def passing(storms: Storms, times: int, since: float, request: Request = ONE) -> None:
+def passing(storms: StormDetector, times: int, since: float, request: Request = ONE) -> None:
     for number in range(times):
         storms.passed(request, since + number * 0.1)
 
@@ -44,14 +44,14 @@ def test_a_storm_that_succeeds_is_told_of(tmp_path, caplog):
 def test_a_change_of_the_spec_is_a_reason_to_look(caplog):
     """An object whose spec changes while it is looked at often is not warned of."""
     generation = iter(range(1000))
-    storms = Storms("minder", 20, lambda _: next(generation), Busiest())
+    storms = StormDetector("minder", 20, lambda _: next(generation), BusiestObject())
     passing(storms, 100, since=0.0)
     assert caplog.records == []
 
 
 def test_a_storm_is_told_of_once_in_a_minute(caplog):
     """The next minute begins a new count."""
-    storms = Storms("minder", 20, lambda _: 7, Busiest())
+    storms = StormDetector("minder", 20, lambda _: 7, BusiestObject())
     passing(storms, 200, since=100.0)
     passing(storms, 15, since=160.0)
     assert len(caplog.records) == 1
@@ -61,7 +61,7 @@ def test_a_storm_is_told_of_once_in_a_minute(caplog):
 
 def test_objects_are_counted_apart(caplog):
     """Many objects with a few passes each are no storm."""
-    storms = Storms("minder", 20, lambda _: 7, Busiest())
+    storms = StormDetector("minder", 20, lambda _: 7, BusiestObject())
     for number in range(100):
         passing(storms, 20, since=0.0, request=Request(A, "default", f"o{number}"))
     assert caplog.records == []

@@ -9,7 +9,7 @@ from compute.api.reasons import Reason
 from kubekit.api import scheme
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ObjectMeta
-from kubekit.runtime.interning import shared, thrifty
+from kubekit.runtime.interning import interned, with_interned_strings
 from tests.support.compute.status_builders import running
 
 
@@ -22,13 +22,13 @@ def test_equal_words_are_one():
     """Whoever made them; a member of an enum stays what it is."""
     one, two = ("".join(["a", " ", "word"]) for _ in range(2))
     assert one is not two
-    assert shared(one) is shared(two)
-    assert shared(Reason.QUOTA_EXCEEDED) is Reason.QUOTA_EXCEEDED
+    assert interned(one) is interned(two)
+    assert interned(Reason.QUOTA_EXCEEDED) is Reason.QUOTA_EXCEEDED
 
 
 def test_a_thrifty_object_says_the_same():
     """In words that the next one has as well."""
-    one, two = (thrifty(again(running(3))) for _ in range(2))
+    one, two = (with_interned_strings(again(running(3))) for _ in range(2))
     assert one == two == running(3)
     said = zip(one.status.conditions, two.status.conditions, strict=True)
     assert all(a.message is b.message and a.reason is b.reason for a, b in said)
@@ -40,7 +40,7 @@ def test_a_thrifty_object_says_the_same():
 def test_an_object_without_status_is_thrifty_too():
     """Most kinds have labels; not all have conditions."""
     plain = ConfigMap(metadata=ObjectMeta(name="a", labels={"app": "web"}))
-    assert thrifty(plain) == plain
+    assert with_interned_strings(plain) == plain
 
 
 @pytest.mark.parametrize("kind", scheme.kinds(), ids=lambda kind: kind.__name__)

@@ -12,8 +12,8 @@ from kubekit.plane.local import LocalClient
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.election import ElectionSettings, Elector
-from kubekit.runtime.manager import Duty, Manager, Program
-from kubekit.runtime.providers.fixed import Fixed
+from kubekit.runtime.manager import BackgroundTask, Manager, Runnables
+from kubekit.runtime.providers.fixed import FixedCluster
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import DONE, Request, cluster_name
 from kubekit.runtime.scope import Scope
@@ -42,7 +42,9 @@ def box(name="box"):
     return ConfigMap(metadata=ObjectMeta(name=name, namespace="default"))
 
 
-def process(plane, reconciler, seed=1, *, elected=False, always=False, grace=30.0, duties=()):
+def process(
+    plane, reconciler, seed=1, *, elected=False, always=False, grace=30.0, background_tasks=()
+):
     """A process with one controller of ConfigMaps."""
     around = environment(seed)
     clusters = Clusters("cell", around)
@@ -54,10 +56,10 @@ def process(plane, reconciler, seed=1, *, elected=False, always=False, grace=30.
         around,
         Metrics(CollectorRegistry()),
     )
-    program = Program(
+    program = Runnables(
         clusters=[clusters],
-        providers=[Fixed(clusters, CELL, LocalClient(plane))],
-        duties=list(duties),
+        providers=[FixedCluster(clusters, CELL, LocalClient(plane))],
+        background_tasks=list(background_tasks),
     )
     (program.always if always else program.leading).append(controller)
     elector = Elector(LocalClient(plane), "test", around, ELECTION) if elected else None
@@ -200,7 +202,7 @@ def test_a_part_that_fails_ends_the_process(tmp_path):
         raise LookupError("broken")
 
     async def story(plane, _):
-        manager = process(plane, Looking(), duties=[Duty("failing", fails)])
+        manager = process(plane, Looking(), background_tasks=[BackgroundTask("failing", fails)])
         with pytest.raises(LookupError, match="broken"):
             await manager.run()
 
@@ -215,8 +217,8 @@ def test_duties_are_drained_at_the_end(tmp_path):
         drained.append(limit)
 
     async def story(plane, scope):
-        duty = Duty("sending", lambda: asyncio.sleep(1000), drain)
-        manager = process(plane, Looking(), grace=7.0, duties=[duty])
+        task = BackgroundTask("sending", lambda: asyncio.sleep(1000), drain)
+        manager = process(plane, Looking(), grace=7.0, background_tasks=[task])
         running = scope.spawn(manager.run(), "manager")
         await asyncio.sleep(1)
         manager.stop()
@@ -254,7 +256,7 @@ def test_a_role_that_was_forgotten_is_named(tmp_path):
             Metrics(CollectorRegistry()),
         )
         with pytest.raises(ValueError, match="looking works on the role cell, which is not in"):
-            Manager(Program(leading=[controller]))
+            Manager(Runnables(leading=[controller]))
 
     on_a_plane(tmp_path, story)
 

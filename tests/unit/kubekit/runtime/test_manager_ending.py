@@ -11,7 +11,7 @@ from kubekit.api.kinds.coordination import Lease
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.times import format_micro
 from kubekit.plane.local import LocalClient
-from kubekit.runtime.manager import Duty
+from kubekit.runtime.manager import BackgroundTask
 from kubekit.runtime.reconciling.passes import PassOver
 from tests.support.kubekit.plane_worlds import START
 from tests.support.kubekit.runtime_builders import Reconciling, config, told
@@ -22,8 +22,10 @@ def test_duties_share_one_grace(tmp_path):
     """Ten recorders whose plane is away take no longer than one."""
 
     async def story(plane, scope):
-        duties = [Duty(f"d{n}", lambda: asyncio.sleep(1000), asyncio.sleep) for n in range(10)]
-        manager = process(plane, Looking(), grace=7.0, duties=duties)
+        background_tasks = [
+            BackgroundTask(f"d{n}", lambda: asyncio.sleep(1000), asyncio.sleep) for n in range(10)
+        ]
+        manager = process(plane, Looking(), grace=7.0, background_tasks=background_tasks)
         running = scope.spawn(manager.run(), "manager")
         await asyncio.sleep(1)
         manager.stop()

@@ -7,7 +7,7 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ObjectMeta
 from kubekit.client.client import Client
 from kubekit.plane.local import LocalClient
-from kubekit.runtime.providers.on_demand import Reached
+from kubekit.runtime.providers.on_demand import OnDemandClusters
 from kubekit.runtime.requests import DONE, NotEngaged, Request, Result, cluster_name
 from kubekit.runtime.sources import own
 from tests.support.kubekit.stage import Stage, staged
@@ -37,7 +37,7 @@ def test_a_role_hears_only_of_its_part_of_a_kind(tmp_path):
         clusters = stage.role("hub", {ConfigMap: "cell=dfw"})
         await stage.engage("hub", "hub")
         seen = Seen()
-        stage.start(stage.kit.controller("minder", seen, clusters, [own(ConfigMap, clusters)]))
+        stage.start(stage.factory.controller("minder", seen, clusters, [own(ConfigMap, clusters)]))
         client = stage.client("hub")
         await client.create(_config("theirs", cell="lhr"))
         ours = await client.create(_config("ours", cell="dfw"))
@@ -75,7 +75,7 @@ def test_a_cluster_is_engaged_when_it_is_first_reached(tmp_path):
                 raise NotFound(f"there is no project {name}")
             return LocalClient(plane)
 
-        reached = Reached(projects, connect)
+        reached = OnDemandClusters(projects, connect)
         first = await reached.reach(SHOP)
         assert await reached.reach(SHOP) is first
         with pytest.raises(NotFound):
@@ -90,9 +90,12 @@ def test_a_kit_has_one_recorder_for_a_name_and_a_duty_for_each(tmp_path):
     """Whoever names a controller writes into the same events, which somebody must send."""
 
     async def story(stage: Stage) -> None:
-        kit = stage.kit
-        assert kit.recorder("minder") is kit.recorder("minder")
-        kit.recorder("keeper")
-        assert [duty.name for duty in kit.duties()] == ["events of minder", "events of keeper"]
+        factory = stage.factory
+        assert factory.recorder("minder") is factory.recorder("minder")
+        factory.recorder("keeper")
+        assert [task.name for task in factory.background_tasks()] == [
+            "events of minder",
+            "events of keeper",
+        ]
 
     staged(tmp_path, story)

@@ -11,19 +11,19 @@ from kubekit.api.meta import OwnerReference
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.requests import ClusterName, Request
 from kubekit.runtime.sources import Source, mapped, own, owned
-from kubekit.runtime.watching.changes import Changed
+from kubekit.runtime.watching.changes import CacheChange
 from tests.support.kubekit.plane_builders import environment
 from tests.support.kubekit.runtime_builders import A, B, secret
 
 CLUSTERS = Clusters("project", environment())
 
 
-def changed(old: Secret | None = None, new: Secret | None = None) -> Changed[Secret]:
+def changed(old: Secret | None = None, new: Secret | None = None) -> CacheChange[Secret]:
     name = (new or old or secret("?")).metadata.name
-    return Changed(A, "default", name, Secret, old=old, new=new)
+    return CacheChange(A, "default", name, Secret, old=old, new=new)
 
 
-def asked(source: Source[Secret], change: Changed[Secret]) -> list[Request]:
+def asked(source: Source[Secret], change: CacheChange[Secret]) -> list[Request]:
     return list(source.requests(change))
 
 
@@ -36,7 +36,7 @@ def reference(**more: object) -> OwnerReference:
 
 def test_an_own_object_asks_for_itself():
     """A change of an object asks for a look at it, without the object being read."""
-    unreadable = Changed(A, "default", "one", Secret, new=b"not JSON")
+    unreadable = CacheChange(A, "default", "one", Secret, new=b"not JSON")
 
     assert asked(own(Secret, CLUSTERS), unreadable) == [Request(A, "default", "one")]
 

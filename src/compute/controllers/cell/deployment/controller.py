@@ -25,9 +25,9 @@ from compute.decide.deployment.rollup import deployment_status, same, tells_more
 from kubekit.api.errors import ApiError
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller, ControllerSettings
-from kubekit.runtime.controller_factory import Kit
-from kubekit.runtime.queueing.pace import Pace
-from kubekit.runtime.reconciling.commit import hold, release
+from kubekit.runtime.controller_factory import ControllerFactory
+from kubekit.runtime.queueing.reconcile_throttle import ReconcileThrottle
+from kubekit.runtime.reconciling.commit import add_finalizer, remove_finalizer
 from kubekit.runtime.requests import DONE, Request, Result
 from kubekit.runtime.sources import mapped, own
 
@@ -39,16 +39,18 @@ _NEVER: Final = -1
 _CROWDED: Final = timedelta(seconds=10)
 
 
-def controllers(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Controller]:
+def controllers(
+    planes: CellPlanes, settings: CellSettings, factory: ControllerFactory
+) -> list[Controller]:
     """The controller of a cell's deployments."""
     gate = NetworkGate(planes.cell) if settings.networking else None
-    reconciler = Deployments(planes, settings, gate, kit)
+    reconciler = Deployments(planes, settings, gate, factory)
     sources = [
         own(WorkloadDeployment, planes.cell),
         mapped(Instance, planes.cell, concerned),
         *(gate.sources() if gate else ()),
     ]
-    return [kit.controller(NAME, reconciler, planes.cell, sources, _SETTINGS)]
+    return [factory.controller(NAME, reconciler, planes.cell, sources, _SETTINGS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,15 +76,15 @@ class Deployments:
         planes: CellPlanes,
         settings: CellSettings,
         gate: NetworkGate | None,
-        kit: Kit,
+        factory: ControllerFactory,
     ) -> None:
         self._cell = planes.cell
         self._settings = settings
         self._gate = gate
-        self._environment = kit.environment
-        self._recorder = kit.recorder(NAME)
-        self._pace = Pace(staggered=True)
-        self._reports = Pace()
+        self._environment = factory.environment
+        self._recorder = factory.recorder(NAME)
+        self._pace = ReconcileThrottle(staggered=True)
+        self._reports = ReconcileThrottle()
         self._last: dict[Request, _Last] = {}
 
     async def reconcile(self, request: Request) -> Result:
@@ -121,14 +123,14 @@ class Deployments:
     ) -> tuple[Agenda, Done]:
         """One pass: what was on its agenda, and what came of it."""
         if not deployment.deleting:
-            deployment = await hold(cluster.client, deployment, finalizers.WORKLOAD)
+            deployment = await add_finalizer(cluster.client, deployment, finalizers.WORKLOAD)
         found = self._agenda(cluster, deployment)
         work = await self._current(cluster, found) if found.due else found
         if work is None:
             return found, Done([])  # what became of it asks for a look of its own
         done = await self._act(cluster, work)
         if await self._is_over(cluster, work, done):
-            await release(cluster.client, work.deployment, finalizers.WORKLOAD)
+            await remove_finalizer(cluster.client, work.deployment, finalizers.WORKLOAD)
         else:
             await self._report(request, cluster, work, done)
         if done.error is not None:

@@ -24,7 +24,7 @@ from compute.decide.deployment.rollup import NetworkVerdict
 from compute.decide.deployment.template import mould
 from compute.decide.networking.networks import NetworkPlan
 from compute.decide.scheduling_gates import opened
-from kubekit.runtime.reconciling.commit import merged
+from kubekit.runtime.reconciling.commit import merge_maps
 
 _MOMENT: Final = timedelta(seconds=2)  # in which networks are usually set up
 
@@ -142,7 +142,7 @@ def tended(
     place = instance.spec.location or (network.verdict.location if network else None)
     if not labels and let is instance and place is instance.spec.location:
         return instance
-    kept = merged(instance.metadata.labels, labels)
+    kept = merge_maps(instance.metadata.labels, labels)
     return msgspec.structs.replace(
         let,
         metadata=msgspec.structs.replace(instance.metadata, labels=kept),

@@ -32,8 +32,8 @@ from kubekit.api.errors import (
     TooLarge,
 )
 from kubekit.client.client import Client
-from kubekit.runtime.concurrency import together
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.concurrency import slow_start_batch
+from kubekit.runtime.reporting.events import EventRecorder
 
 _log: Final = logging.getLogger(__name__)
 
@@ -66,7 +66,7 @@ class Acting:
     """The work of one pass. The deployment was read live before."""
 
     def __init__(
-        self, client: Client, work: Agenda, settings: CellSettings, recorder: Recorder
+        self, client: Client, work: Agenda, settings: CellSettings, recorder: EventRecorder
     ) -> None:
         self._client = client
         self._work = work
@@ -76,9 +76,9 @@ class Acting:
 
     async def run(self, now: datetime) -> Done:
         """Do it all: first what others wait for, then what is new, then what has to go."""
-        await together(self._change, self._work.changes)
+        await slow_start_batch(self._change, self._work.changes)
         refused, error = await self._create()
-        await together(partial(self._delete, now), self._work.deletes)
+        await slow_start_batch(partial(self._delete, now), self._work.deletes)
         return Done(list(self._there.values()), refused, error)
 
     async def _create(self) -> tuple[Candidate | None, ApiError | None]:
@@ -93,7 +93,7 @@ class Acting:
         make = new_instances(self._work, self._settings)
         while due:
             try:
-                filled = await together(partial(self._fill, make), due)
+                filled = await slow_start_batch(partial(self._fill, make), due)
             except _Refused as refused:
                 return refused.told, refused.error
             taken = [told for told in filled if told]

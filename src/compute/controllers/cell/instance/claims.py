@@ -27,7 +27,7 @@ from kubekit.api.meta import Object
 from kubekit.client.options import DeleteOptions, ListOptions
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller, ControllerSettings
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import mapped, own
 
@@ -41,13 +41,13 @@ _EMPTY_SLOT: Final = timedelta(seconds=15)
 
 
 def controllers(
-    planes: CellPlanes, settings: CellSettings, kit: Kit, given_back: GivenBack
+    planes: CellPlanes, settings: CellSettings, factory: ControllerFactory, given_back: GivenBack
 ) -> list[Controller]:
     """What finds forgotten claims, in the projects that were reached and in those that were not."""
-    forgotten = ForgottenClaims(planes, settings, kit, given_back)
+    forgotten = ForgottenClaims(planes, settings, factory, given_back)
     visits = Visits(planes, settings)
     return [
-        kit.controller(
+        factory.controller(
             NAME,
             forgotten,
             planes.projects,
@@ -58,7 +58,7 @@ def controllers(
             ],
             _SETTINGS,
         ),
-        kit.controller(
+        factory.controller(
             f"{NAME}-visits", visits, planes.cell, [own(Namespace, planes.cell)], _SETTINGS
         ),
     ]
@@ -68,13 +68,17 @@ class ForgottenClaims:
     """Gives back a claim that no Instance has and no slot awaits."""
 
     def __init__(
-        self, planes: CellPlanes, settings: CellSettings, kit: Kit, given_back: GivenBack
+        self,
+        planes: CellPlanes,
+        settings: CellSettings,
+        factory: ControllerFactory,
+        given_back: GivenBack,
     ) -> None:
         self._planes = planes
         self._name = settings.name
         self._given_back = given_back
-        self._recorder = kit.recorder(NAME)
-        self._figures = quota_metrics.figures(kit.metrics.registry)
+        self._recorder = factory.recorder(NAME)
+        self._figures = quota_metrics.figures(factory.metrics.registry)
 
     def of_instance(self, cluster: ClusterName, instance: Instance) -> Iterable[Request]:
         """An Instance that has gone asks for its claim."""

@@ -34,9 +34,9 @@ from kubekit.api.meta import Condition
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller, ControllerSettings
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.reconciling import commit
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import To, mapped, own
 
@@ -60,13 +60,15 @@ _TOLD: Final = frozenset(
 )
 
 
-def controllers(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Controller]:
+def controllers(
+    planes: CellPlanes, settings: CellSettings, factory: ControllerFactory
+) -> list[Controller]:
     """What looks after the Instances of a cell, and after the claims made for them."""
-    figures = quota_metrics.figures(kit.metrics.registry)
+    figures = quota_metrics.figures(factory.metrics.registry)
     figures.enabled = figures.enabled or settings.quota
     given_back: GivenBack = {}
-    gate = QuotaGate(planes, settings, kit.environment, given_back)
-    reconciler = InstanceReconciler(planes, settings, kit, figures, gate)
+    gate = QuotaGate(planes, settings, factory.environment, given_back)
+    reconciler = InstanceReconciler(planes, settings, factory, figures, gate)
     sources = [
         own(Instance, planes.cell),
         mapped(Namespace, planes.cell, project_identities.residents(planes.cell)),
@@ -77,10 +79,10 @@ def controllers(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Co
         sources.append(mapped(ResourceClaim, planes.projects, asked, awaited=False))
     if settings.networking:
         sources.append(mapped(NetworkBinding, planes.cell, binding_failures.attached(planes.cell)))
-    made = kit.controller(NAME, reconciler, planes.cell, sources, _SETTINGS)
+    made = factory.controller(NAME, reconciler, planes.cell, sources, _SETTINGS)
     if not settings.quota:
         return [made]
-    return [made, *claims.controllers(planes, settings, kit, given_back)]
+    return [made, *claims.controllers(planes, settings, factory, given_back)]
 
 
 class InstanceReconciler:
@@ -90,14 +92,14 @@ class InstanceReconciler:
         self,
         planes: CellPlanes,
         settings: CellSettings,
-        kit: Kit,
+        factory: ControllerFactory,
         figures: QuotaFigures,
         gate: QuotaGate,
     ) -> None:
         self._cell = planes.cell
         self._settings = settings
-        self._environment: Environment = kit.environment
-        self._recorder: Recorder = kit.recorder(NAME)
+        self._environment: Environment = factory.environment
+        self._recorder: EventRecorder = factory.recorder(NAME)
         self._figures = figures
         self._gate = gate
         self._usual = settling.StartupTime()
@@ -121,7 +123,7 @@ class InstanceReconciler:
 
     async def _served(self, cell: Cluster, instance: Instance) -> Result:
         if self._settings.quota:
-            instance = await commit.hold(cell.client, instance, finalizers.CLAIM)
+            instance = await commit.add_finalizer(cell.client, instance, finalizers.CLAIM)
         now, moment = self._environment.now(), self._usual.moment
         verdict = await self._gate.evaluate(cell, instance)
         instance, verdict = await self._let_through(cell, instance, verdict)

@@ -42,7 +42,7 @@ from kubekit.api.errors import ApiError, conflict
 from kubekit.client.options import DeleteOptions
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Cluster
-from kubekit.runtime.reconciling.commit import merged
+from kubekit.runtime.reconciling.commit import merge_maps
 
 T = TypeVar("T")
 # By project and place, the uid of the claim that was given back there last: a cache may go on showing
@@ -209,7 +209,7 @@ class QuotaGate:
 
         One that has changed meanwhile may be about to go, and grants nothing.
         """
-        told = merged(claim.metadata.labels, desk.wanted.metadata.labels)
+        told = merge_maps(claim.metadata.labels, desk.wanted.metadata.labels)
         ours = structs.replace(claim, metadata=structs.replace(claim.metadata, labels=told))
         written = await self._answer(desk, lambda: desk.project.client.patch(claim, ours))
         return desk.found(written) if isinstance(written, ResourceClaim) else ClaimConflict()

@@ -29,7 +29,7 @@ from kubekit.client.client import Client
 from kubekit.client.options import DeleteOptions, ListOptions
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller, ControllerSettings
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import To, mapped, own
 
@@ -43,7 +43,9 @@ _SETTINGS: Final = ControllerSettings(longest_backoff=30.0)
 _IN_THE_WAY: Final = timedelta(seconds=60)
 
 
-def controllers(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Controller]:
+def controllers(
+    planes: CellPlanes, settings: CellSettings, factory: ControllerFactory
+) -> list[Controller]:
     """What keeps the hub's copies of this cell's Instances."""
     sources = [
         own(Instance, planes.cell),
@@ -52,7 +54,9 @@ def controllers(planes: CellPlanes, settings: CellSettings, kit: Kit) -> list[Co
         mapped(WorkloadDeployment, planes.hub, Arrivals(planes).asked),
     ]
     return [
-        kit.controller(NAME, WriteBackReconciler(planes, settings), planes.cell, sources, _SETTINGS)
+        factory.controller(
+            NAME, WriteBackReconciler(planes, settings), planes.cell, sources, _SETTINGS
+        )
     ]
 
 

@@ -38,7 +38,7 @@ from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.requests import DONE, Request, Result
 from kubekit.runtime.sources import Source, mapped, own
 
@@ -47,10 +47,10 @@ _CELL: Final = "cell"
 _NOWHERE: Final = ""
 
 
-def controllers(planes: ManagementPlanes, kit: Kit) -> list[Controller]:
+def controllers(planes: ManagementPlanes, factory: ControllerFactory) -> list[Controller]:
     """The controller that joins the projects to the hub."""
-    federator, sources = Federator(planes, kit), _sources(planes)
-    return [kit.controller(NAME, federator, planes.projects, sources, ACROSS_PLANES)]
+    federator, sources = Federator(planes, factory), _sources(planes)
+    return [factory.controller(NAME, federator, planes.projects, sources, ACROSS_PLANES)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,12 +64,12 @@ class _Wanted:
 class Federator:
     """Keeps one deployment of a project and its copy on the hub in step."""
 
-    def __init__(self, planes: ManagementPlanes, kit: Kit) -> None:
+    def __init__(self, planes: ManagementPlanes, factory: ControllerFactory) -> None:
         self._planes = planes
-        self._recorder = kit.recorder(NAME)
-        self._environment = kit.environment
-        self._metrics = fleet_metrics(kit.metrics.registry)
-        self._reports = Reports(kit.environment, self._recorder, self._metrics)
+        self._recorder = factory.recorder(NAME)
+        self._environment = factory.environment
+        self._metrics = fleet_metrics(factory.metrics.registry)
+        self._reports = Reports(factory.environment, self._recorder, self._metrics)
         self._withdrawal = Withdrawal(self._recorder)
 
     async def reconcile(self, request: Request) -> Result:

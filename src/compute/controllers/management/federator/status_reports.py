@@ -32,7 +32,7 @@ from kubekit.api.kinds.coordination import Lease
 from kubekit.api.meta import Condition
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Cluster
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.events import EventRecorder
 
 _NOWHERE: Final = (NeighbourReason.NO_CLUSTER_FIT, NeighbourReason.UNSCHEDULABLE)
 
@@ -40,7 +40,9 @@ _NOWHERE: Final = (NeighbourReason.NO_CLUSTER_FIT, NeighbourReason.UNSCHEDULABLE
 class Reports:
     """Writes the status of the project's deployments."""
 
-    def __init__(self, environment: Environment, recorder: Recorder, metrics: FleetMetrics) -> None:
+    def __init__(
+        self, environment: Environment, recorder: EventRecorder, metrics: FleetMetrics
+    ) -> None:
         self._environment = environment
         self._recorder = recorder
         self._metrics = metrics

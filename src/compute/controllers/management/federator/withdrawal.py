@@ -26,7 +26,7 @@ from compute.decide.federation import (
 from compute.decide.writes import Delete
 from kubekit.api.errors import NotFound
 from kubekit.api.kinds.core import Namespace
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.requests import DONE, Result
 
 _log: Final = logging.getLogger(__name__)
@@ -40,7 +40,7 @@ _FORGOTTEN: Final = 24 * 3600.0  # seconds after which a deployment that goes is
 class Withdrawal:
     """Removes hub deployments, and lets their originals go afterwards."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: EventRecorder) -> None:
         self._recorder = recorder
         # Since when each is seen to go, by uid: the clock here may be another than the project's.
         self._since: dict[str, float] = {}

@@ -29,7 +29,7 @@ from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import Source, mapped, own
 
@@ -38,11 +38,11 @@ _PROJECT: Final = "project"
 _log: Final = logging.getLogger(__name__)
 
 
-def controllers(planes: ManagementPlanes, kit: Kit) -> list[Controller]:
+def controllers(planes: ManagementPlanes, factory: ControllerFactory) -> list[Controller]:
     """The controllers that look after the hub's namespaces and after the policies in them."""
     rooms, sources = HubNamespaces(planes), _sources(planes)
-    made = kit.controller(NAME, rooms, planes.hub, sources, ACROSS_PLANES)
-    return [made, *policies.controllers(planes, kit)]
+    made = factory.controller(NAME, rooms, planes.hub, sources, ACROSS_PLANES)
+    return [made, *policies.controllers(planes, factory)]
 
 
 class HubNamespaces:

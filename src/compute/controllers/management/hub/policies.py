@@ -17,7 +17,7 @@ from compute.decide.federation import policies_due
 from kubekit.client.client import Client
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import own
 
@@ -25,14 +25,14 @@ NAME: Final = "hub-policies"
 _POLICY: Final = "policy"
 
 
-def controllers(planes: ManagementPlanes, kit: Kit) -> list[Controller]:
+def controllers(planes: ManagementPlanes, factory: ControllerFactory) -> list[Controller]:
     """The controller that keeps the hub's policies."""
     sources = [
         own(PropagationPolicy, planes.hub),
         turning(WorkloadDeployment, planes.hub, _asked, _asking),
     ]
     policies = HubPolicies(planes.hub)
-    return [kit.controller(NAME, policies, planes.hub, sources, ACROSS_PLANES)]
+    return [factory.controller(NAME, policies, planes.hub, sources, ACROSS_PLANES)]
 
 
 async def ensure_policy(client: Client, deployment: WorkloadDeployment) -> None:

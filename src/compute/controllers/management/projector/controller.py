@@ -30,7 +30,7 @@ from compute.decide.writes import Delete, Update, Write
 from kubekit.api.kinds.core import Namespace
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import mapped, own
 
@@ -39,7 +39,7 @@ K = TypeVar("K")
 _log: Final = logging.getLogger(__name__)
 
 
-def controllers(planes: ManagementPlanes, kit: Kit) -> list[Controller]:
+def controllers(planes: ManagementPlanes, factory: ControllerFactory) -> list[Controller]:
     """The controller that shows Instances in their projects."""
 
     def of_copy(hub: Cluster, copy: Instance) -> Iterable[Request]:
@@ -56,8 +56,8 @@ def controllers(planes: ManagementPlanes, kit: Kit) -> list[Controller]:
         mapped(Instance, planes.hub, from_hub(planes.hub, of_copy)),
         turning(WorkloadDeployment, planes.projects, of_owner, presence),
     ]
-    projector = Projector(planes, kit)
-    return [kit.controller(NAME, projector, planes.projects, sources, ACROSS_PLANES)]
+    projector = Projector(planes, factory)
+    return [factory.controller(NAME, projector, planes.projects, sources, ACROSS_PLANES)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +75,11 @@ class _Sight:
 class Projector:
     """Makes one projection right."""
 
-    def __init__(self, planes: ManagementPlanes, kit: Kit) -> None:
+    def __init__(self, planes: ManagementPlanes, factory: ControllerFactory) -> None:
         self._planes = planes
-        self._recorder = kit.recorder(NAME)
-        self._environment = kit.environment
-        self._metrics = fleet_metrics(kit.metrics.registry)
+        self._recorder = factory.recorder(NAME)
+        self._environment = factory.environment
+        self._metrics = fleet_metrics(factory.metrics.registry)
 
     async def reconcile(self, request: Request) -> Result:
         """Look at the caches. What changes because of them is looked at again, live."""

@@ -32,8 +32,8 @@ from compute.decide.writes import Delete
 from kubekit.client.client import Client
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller, ControllerSettings
-from kubekit.runtime.controller_factory import Kit
-from kubekit.runtime.queueing.pace import Pace
+from kubekit.runtime.controller_factory import ControllerFactory
+from kubekit.runtime.queueing.reconcile_throttle import ReconcileThrottle
 from kubekit.runtime.reconciling import commit
 from kubekit.runtime.requests import DONE, Request, Result
 
@@ -44,18 +44,22 @@ _SOON: Final = Result(requeue_after=timedelta(seconds=5))  # for what no change 
 
 
 def controllers(
-    planes: ManagementPlanes, kit: Kit, *, networking: bool = True, grace: Grace = drains.PLAIN
+    planes: ManagementPlanes,
+    factory: ControllerFactory,
+    *,
+    networking: bool = True,
+    grace: Grace = drains.PLAIN,
 ) -> list[Controller]:
     """The controller of Workloads, over all projects.
 
     Without ``networking`` networks are neither watched nor asked for: their kinds may not exist.
     """
-    metrics = fleet_metrics(kit.metrics.registry)
-    metrics.watch(planes, kit.environment)
-    histories = Histories(kit.environment, kit.recorder(NAME), metrics)
-    reconciler = WorkloadReconciler(planes, kit, histories, grace, networking=networking)
+    metrics = fleet_metrics(factory.metrics.registry)
+    metrics.watch(planes, factory.environment)
+    histories = Histories(factory.environment, factory.recorder(NAME), metrics)
+    reconciler = WorkloadReconciler(planes, factory, histories, grace, networking=networking)
     sources = watches.sources(planes.projects, histories, networking=networking)
-    return [kit.controller(NAME, reconciler, planes.projects, sources, _SETTINGS)]
+    return [factory.controller(NAME, reconciler, planes.projects, sources, _SETTINGS)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,19 +87,19 @@ class WorkloadReconciler:
     def __init__(
         self,
         planes: ManagementPlanes,
-        kit: Kit,
+        factory: ControllerFactory,
         histories: Histories,
         grace: Grace,
         *,
         networking: bool,
     ) -> None:
         self._projects = planes.projects
-        self._environment = kit.environment
-        self._recorder = kit.recorder(NAME)
+        self._environment = factory.environment
+        self._recorder = factory.recorder(NAME)
         self._histories = histories
         self._grace = grace
         self._networking = networking
-        self._pace = Pace()
+        self._pace = ReconcileThrottle()
 
     async def reconcile(self, request: Request) -> Result:
         project = self._projects.get(request.cluster)
@@ -109,7 +113,7 @@ class WorkloadReconciler:
             return await self._remove(project, workload)
         if early := self._pace.early(request):
             return Result(requeue_after=early)
-        workload = await commit.hold(project.client, workload, finalizers.WORKLOAD)
+        workload = await commit.add_finalizer(project.client, workload, finalizers.WORKLOAD)
         refusals = Refusals()
         with refusals.noted():
             await self._histories.keep(project, workload)
@@ -180,7 +184,7 @@ class WorkloadReconciler:
         left = reads.deployments(project, live)
         unseen = () if left else await reads.listed(project.client, live)
         if not (left or unseen):
-            await commit.release(project.client, live, finalizers.WORKLOAD)
+            await commit.remove_finalizer(project.client, live, finalizers.WORKLOAD)
             return DONE
         refusals = Refusals()
         split = placement.split(live, left or unseen, frozenset(), self._environment.now())

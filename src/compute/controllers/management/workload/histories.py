@@ -20,7 +20,7 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import EPOCH, ManagedFieldsEntry
 from kubekit.environment import Environment
 from kubekit.runtime.clusters import Cluster
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.watching.index import Key
 
 
@@ -40,7 +40,9 @@ class Kept:
 class Histories:
     """Keeps the histories of the Workloads of all projects."""
 
-    def __init__(self, environment: Environment, recorder: Recorder, metrics: FleetMetrics) -> None:
+    def __init__(
+        self, environment: Environment, recorder: EventRecorder, metrics: FleetMetrics
+    ) -> None:
         self._environment = environment
         self._recorder = recorder
         self._metrics = metrics

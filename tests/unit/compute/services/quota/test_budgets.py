@@ -105,7 +105,7 @@ def test_two_keepers_at_once_never_give_more_than_there_is(tmp_path):
 
     async def story(stage: Stage) -> None:
         await begun(stage, instances=7)
-        stage.start(*service.controllers(planes(stage), stage.kit))
+        stage.start(*service.controllers(planes(stage), stage.factory))
         await stage.rest()
         for number in range(20):
             await stage.client("shop").create(claim(number))

@@ -73,7 +73,7 @@ def test_what_compute_counts_is_registered_and_comes_back(tmp_path):
     """The three types are active as soon as there is a core plane, and when they were deleted."""
 
     async def story(stage: Stage) -> None:
-        stage.start(*service.controllers(planes(stage), stage.kit))
+        stage.start(*service.controllers(planes(stage), stage.factory))
         core = stage.client("core")
         for each in REGISTRATIONS:
             await stage.seen("core", each, lambda r: active(r) == ("True", "RegistrationActive"))
@@ -134,7 +134,7 @@ def test_a_project_that_goes_is_given_no_grant(tmp_path):
         meta = msgspec.structs.replace(held.metadata, finalizers=("example.com/held",))
         core = stage.client("core")
         held = await core.create(msgspec.structs.replace(held, metadata=meta))
-        stage.start(*service.controllers(planes(stage), stage.kit))
+        stage.start(*service.controllers(planes(stage), stage.factory))
         first = await stage.named("core", ResourceGrant, names.grant("shop"), CORE)
         await core.delete(held)
         await core.delete(first)
@@ -148,7 +148,7 @@ def test_a_project_that_came_and_went_leaves_no_grant(tmp_path):
     """However the two fall together, nothing is left that nobody takes away."""
 
     async def story(stage: Stage) -> None:
-        stage.start(*service.controllers(planes(stage), stage.kit))
+        stage.start(*service.controllers(planes(stage), stage.factory))
         await stage.rest()
         core = stage.client("core")
         for number in range(12):

@@ -52,7 +52,7 @@ async def promised(stage: Stage, *claims: ResourceClaim, revision: int = 0) -> N
 
 def start(stage: Stage, instances: int) -> None:
     amounts = {"compute.datumapis.com/instances": instances}
-    stage.start(*service.controllers(planes(stage), stage.kit, amounts))
+    stage.start(*service.controllers(planes(stage), stage.factory, amounts))
 
 
 def test_the_promises_of_a_keeper_who_died_are_kept_after_a_while(tmp_path):

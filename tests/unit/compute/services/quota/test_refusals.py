@@ -124,7 +124,7 @@ def test_w51_the_claims_of_a_cell_that_is_gone_are_reported(tmp_path):
         await stage.rest()
         gauge = "compute_quota_service_leaked_claims"
         where = {"project": "shop", "cell": "cell-dfw"}
-        figures = stage.kit.metrics.registry
+        figures = stage.factory.metrics.registry
         assert figures.get_sample_value(gauge, where) is None
         hub = stage.client("hub")
         await hub.delete(await hub.get(Member, "cell-dfw"))
@@ -183,7 +183,7 @@ def test_claims_that_go_while_they_are_answered_are_let_go(tmp_path):
             await client.delete(each)
         await stage.rest()
         assert await reasons(stage) == {}
-        assert stage.kit.metrics.controller("quota").errors == 0
+        assert stage.factory.metrics.controller("quota").errors == 0
 
     staged(tmp_path, story, *PLANES)
 

@@ -13,7 +13,7 @@ from compute.api.quota import ResourceClaim, ResourceGrant
 from compute.decide import quota
 from compute.services.planes import ServicePlanes
 from compute.services.quota import service
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import cluster_name
 from tests.support.compute.budget_builders import reason, reasons
@@ -22,7 +22,7 @@ from tests.support.kubekit.deaf import Ear, listener
 from tests.support.kubekit.stage import Stage, staged
 
 LIMIT = 5
-KITS: list[Kit] = []  # of the copies, the youngest last
+KITS: list[ControllerFactory] = []  # of the copies, the youngest last
 LAGS = (0.0, 0.001, 0.02, 0.5, 7.0)  # seconds; the last is longer than a keeper waits for another
 
 
@@ -40,9 +40,9 @@ async def copy(stage: Stage, number: int, lag: Callable[[str], float]) -> list[E
         projects=stage.role(f"projects-{number}"),
         cells=stage.role("cells"),
     )
-    kit = Kit(stage.environment, Metrics(), f"copy-{number}")
-    KITS.append(kit)
-    stage.start(*service.controllers(planes, kit, {quota.INSTANCES: LIMIT}))
+    factory = ControllerFactory(stage.environment, Metrics(), f"copy-{number}")
+    KITS.append(factory)
+    stage.start(*service.controllers(planes, factory, {quota.INSTANCES: LIMIT}))
     return ears
 
 

@@ -4,8 +4,8 @@ import asyncio
 
 from kubekit.plane.local import LocalClient
 from kubekit.runtime.clusters import Clusters
-from kubekit.runtime.providers.announced import Announced
-from kubekit.runtime.providers.fixed import Fixed
+from kubekit.runtime.providers.announced import AnnouncedClusters
+from kubekit.runtime.providers.fixed import FixedCluster
 from kubekit.runtime.requests import cluster_name
 from kubekit.runtime.scope import Scope
 from tests.support.kubekit.plane_worlds import environment, opened
@@ -18,7 +18,7 @@ def with_announced(directory, story):
     async def told():
         async with opened(directory) as world:
             clusters, scope = Clusters("project", environment()), Scope("test")
-            announced = Announced(clusters)
+            announced = AnnouncedClusters(clusters)
             scope.spawn(announced.run(), "announced")
             try:
                 await story(clusters, announced, LocalClient(world.plane))
@@ -64,7 +64,7 @@ def test_a_fixed_cluster_is_engaged_once(tmp_path):
     """One cluster, from the beginning to the end."""
 
     async def story(clusters, _, client):
-        fixed = Fixed(clusters, P1, client)
+        fixed = FixedCluster(clusters, P1, client)
         assert fixed.problems() == ["project p1 is not engaged yet"]
         await fixed.run()
         assert clusters.get(P1).connection is client

@@ -9,7 +9,7 @@ import yaml
 
 from kubekit.plane.local import LocalClient
 from kubekit.runtime.clusters import Clusters
-from kubekit.runtime.providers.kubeconfigs import Kubeconfigs
+from kubekit.runtime.providers.kubeconfigs import KubeconfigClusters
 from kubekit.runtime.scope import Scope
 from tests.support.kubekit.plane_worlds import environment, opened
 from tests.support.kubekit.virtual_time import run
@@ -33,7 +33,7 @@ def with_provider(directory, paths, story):
     async def told():
         async with opened(directory / "plane") as world:
             clusters, scope = Clusters("cell", environment()), Scope("test")
-            provider = Kubeconfigs(
+            provider = KubeconfigClusters(
                 clusters, paths, lambda _: LocalClient(world.plane), environment()
             )
             assert provider.problems() == ["the kubeconfigs are not read yet"]

@@ -8,8 +8,8 @@ from compute.app.project_clusters import ProjectReconciler
 from kubekit.client.connection import Misconfigured
 from kubekit.plane.local import LocalClient
 from kubekit.runtime.clusters import Clusters
-from kubekit.runtime.providers.announced import Announced
-from kubekit.runtime.providers.kubeconfigs import Kubeconfigs
+from kubekit.runtime.providers.announced import AnnouncedClusters
+from kubekit.runtime.providers.kubeconfigs import KubeconfigClusters
 from kubekit.runtime.requests import Request, cluster_name
 from kubekit.runtime.scope import Scope
 from tests.support.compute import served_kinds
@@ -32,7 +32,7 @@ def test_what_is_withdrawn_is_not_missed_and_what_is_replaced_is(tmp_path):
     async def story():
         async with opened(tmp_path) as world:
             clusters, scope = Clusters("project", environment()), Scope("test")
-            announced = Announced(clusters)
+            announced = AnnouncedClusters(clusters)
             scope.spawn(announced.run(), "announced")
             announced.announce(SLOW, SlowToClose(world.plane))
             announced.announce(NEXT, LocalClient(world.plane))
@@ -79,7 +79,7 @@ def test_a_connection_that_cannot_be_made_is_told_and_harms_nobody(tmp_path, err
                 return LocalClient(world.plane)
 
             clusters, scope = Clusters("cell", environment()), Scope("test")
-            provider = Kubeconfigs(clusters, [file], connect, environment())
+            provider = KubeconfigClusters(clusters, [file], connect, environment())
             task = scope.spawn(provider.run(), "kubeconfigs")
             await asyncio.sleep(1)
             assert not task.done()

@@ -28,7 +28,7 @@ def test_ensure_makes_what_is_missing(tmp_path):
     """Nothing of that name: the fresh object is created as it is."""
 
     async def story(client):
-        made = await commit.ensure(client, box({"a": "1"}), lambda present: present)
+        made = await commit.create_or_patch(client, box({"a": "1"}), lambda present: present)
         assert (made.data, made.metadata.uid != "") == ({"a": "1"}, True)
 
     on_a_plane(tmp_path, story)
@@ -38,8 +38,8 @@ def test_ensure_writes_nothing_twice(tmp_path):
     """What is there already is not written again: its version stays."""
 
     async def story(client):
-        made = await commit.ensure(client, box({"a": "1"}), with_data({"a": "1"}))
-        again = await commit.ensure(client, box({"a": "1"}), with_data({"a": "1"}))
+        made = await commit.create_or_patch(client, box({"a": "1"}), with_data({"a": "1"}))
+        again = await commit.create_or_patch(client, box({"a": "1"}), with_data({"a": "1"}))
         assert again == made
 
     on_a_plane(tmp_path, story)
@@ -50,7 +50,7 @@ def test_ensure_brings_what_is_there_to_where_it_should_be(tmp_path):
 
     async def story(client):
         await client.create(box({"a": "1"}, labels={"theirs": "kept"}))
-        mended = await commit.ensure(client, box({"a": "2"}), with_data({"a": "2"}))
+        mended = await commit.create_or_patch(client, box({"a": "2"}), with_data({"a": "2"}))
         assert (mended.data, mended.metadata.labels) == ({"a": "2"}, {"theirs": "kept"})
 
     on_a_plane(tmp_path, story)
@@ -68,7 +68,7 @@ def test_ensure_survives_somebody_who_was_faster(tmp_path):
 
     async def story(client):
         slow = Slow(client.raw._plane)
-        mended = await commit.ensure(slow, box({"a": "2"}), with_data({"a": "2"}))
+        mended = await commit.create_or_patch(slow, box({"a": "2"}), with_data({"a": "2"}))
         assert mended.data == {"a": "2"}
 
     on_a_plane(tmp_path, story)
@@ -83,7 +83,7 @@ def test_trap_maps_are_merged_and_never_replaced(tmp_path):
 
     def annotated(own):
         def renewed(present):
-            notes = commit.merged(present.metadata.annotations, own)
+            notes = commit.merge_maps(present.metadata.annotations, own)
             metadata = msgspec.structs.replace(present.metadata, annotations=notes)
             return msgspec.structs.replace(present, metadata=metadata)
 
@@ -91,10 +91,10 @@ def test_trap_maps_are_merged_and_never_replaced(tmp_path):
 
     async def story(client):
         await client.create(box({}))
-        await commit.ensure(client, box({}), annotated({"a": "1", "gone": "x"}))
-        await commit.ensure(client, box({}), annotated({"b": "2"}))
-        last = await commit.ensure(client, box({}), annotated({"gone": None}))
-        settled = await commit.ensure(client, box({}), annotated({"a": "1"}))
+        await commit.create_or_patch(client, box({}), annotated({"a": "1", "gone": "x"}))
+        await commit.create_or_patch(client, box({}), annotated({"b": "2"}))
+        last = await commit.create_or_patch(client, box({}), annotated({"gone": None}))
+        settled = await commit.create_or_patch(client, box({}), annotated({"a": "1"}))
         assert last.metadata.annotations == {"a": "1", "b": "2"}
         assert settled.metadata.resource_version == last.metadata.resource_version
 
@@ -106,11 +106,11 @@ def test_a_finalizer_is_put_on_once_and_taken_off(tmp_path):
 
     async def story(client):
         made = await client.create(box({}, finalizers=("theirs.example/x",)))
-        held = await commit.hold(client, made, "ours.example/y")
-        assert await commit.hold(client, held, "ours.example/y") is held
-        await commit.release(client, held, "ours.example/y")
+        held = await commit.add_finalizer(client, made, "ours.example/y")
+        assert await commit.add_finalizer(client, held, "ours.example/y") is held
+        await commit.remove_finalizer(client, held, "ours.example/y")
         left = await client.get(ConfigMap, "box", "default")
-        await commit.release(client, left, "ours.example/y")
+        await commit.remove_finalizer(client, left, "ours.example/y")
 
         assert held.metadata.finalizers == ("theirs.example/x", "ours.example/y")
         assert left.metadata.finalizers == ("theirs.example/x",)
@@ -126,8 +126,8 @@ def test_releasing_what_has_gone_is_no_failure(tmp_path):
         made = await client.create(box({}, finalizers=("ours.example/y",)))
         await client.delete(made)
         dying = await client.get(ConfigMap, "box", "default")
-        await commit.release(client, dying, "ours.example/y")
-        await commit.release(client, dying, "ours.example/y")
+        await commit.remove_finalizer(client, dying, "ours.example/y")
+        await commit.remove_finalizer(client, dying, "ours.example/y")
 
     on_a_plane(tmp_path, story)
 
@@ -139,6 +139,6 @@ def test_a_finalizer_is_not_taken_off_blindly(tmp_path):
         made = await client.create(box({"a": "1"}, finalizers=("ours.example/y",)))
         await client.patch(made, with_data({"a": "2"})(made))
         with pytest.raises(Conflict):
-            await commit.release(client, made, "ours.example/y")
+            await commit.remove_finalizer(client, made, "ours.example/y")
 
     on_a_plane(tmp_path, story)

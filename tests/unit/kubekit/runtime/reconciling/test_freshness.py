@@ -8,7 +8,7 @@ from hypothesis import given, strategies as st
 from kubekit.api.kinds.core import ConfigMap, Secret
 from kubekit.client.client import Client
 from kubekit.runtime.reconciling.freshness import Freshness
-from kubekit.runtime.reconciling.targets import Target
+from kubekit.runtime.reconciling.object_keys import ObjectKey
 from kubekit.runtime.requests import DONE, Request, Result
 from kubekit.runtime.sources import own, owned
 from kubekit.runtime.watching.informer import Informer
@@ -26,7 +26,7 @@ from tests.support.kubekit.runtime_builders import (
 )
 
 ONE, TWO = Request(A, "default", "one"), Request(B, "default", "two")
-CHILD = Target(A, "", "configmaps", "default", "child")
+CHILD = ObjectKey(A, "", "configmaps", "default", "child")
 DOOR = object()
 
 

@@ -10,7 +10,7 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.client.options import PLAIN_WATCH
 from kubekit.plane.local import LocalClient
 from kubekit.runtime.clusters import Clusters
-from kubekit.runtime.reconciling.targets import Target
+from kubekit.runtime.reconciling.object_keys import ObjectKey
 from kubekit.runtime.requests import DONE, Request, Result
 from kubekit.runtime.sources import mapped, own
 from tests.support.kubekit.runtime_builders import A, B, Reconciling, config, told
@@ -32,7 +32,7 @@ def test_class_2_a_cluster_that_goes_back_holds_up_no_other():
     freshness = following(back)
     freshness.follow(OTHER, [well])
     freshness.wrote(ONE, DOOR, CHILD, "12")
-    freshness.wrote(TWO, OTHER, Target(B, *CHILD[1:]), "12")
+    freshness.wrote(TWO, OTHER, ObjectKey(B, *CHILD[1:]), "12")
     back.cache.reach("9")
     assert freshness.behind(ONE, 1.0) > 0
     assert freshness.behind(TWO, 1.0) == 0.0

@@ -11,16 +11,20 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.kinds.events import Event
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.reconciling.field_writers import others
-from kubekit.runtime.reconciling.targets import Target
-from kubekit.runtime.reconciling.write_conflicts import Fight, Fights, FightSettings
+from kubekit.runtime.reconciling.object_keys import ObjectKey
+from kubekit.runtime.reconciling.write_conflicts import (
+    WriteConflictBreaker,
+    WriteConflictLoop,
+    WriteConflictSettings,
+)
 from kubekit.runtime.reporting.counters import PassResult
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.requests import DONE, Request, Result
 from kubekit.runtime.sources import own
 from tests.support.kubekit.runtime_builders import A, Reconciling, RuntimeWorld, annotated, told
 
 Entry = dict[str, Any]
-WEB = Target(A, "compute.datumapis.com", "workloaddeployments", "default", "web-dfw-0")
+WEB = ObjectKey(A, "compute.datumapis.com", "workloaddeployments", "default", "web-dfw-0")
 FIELD = ("metadata", "annotations", "a")
 OWNED: Entry = {"f:metadata": {"f:annotations": {"f:a": {}}}}
 KUBECTL: Entry = {
@@ -36,11 +40,13 @@ OURS: Entry = {
 }
 
 
-def fights(**more: float) -> Fights:
-    return Fights("compute-federator", FightSettings(**more))  # type: ignore[arg-type]
+def fights(**more: float) -> WriteConflictBreaker:
+    return WriteConflictBreaker("compute-federator", WriteConflictSettings(**more))  # type: ignore[arg-type]
 
 
-def written(breaker: Fights, times: int, since: float = 0.0, step: float = 1.0) -> list[str]:
+def written(
+    breaker: WriteConflictBreaker, times: int, since: float = 0.0, step: float = 1.0
+) -> list[str]:
     """What is told of so many writes, one each step."""
     messages = [breaker.wrote(WEB, (FIELD,), since + n * step) for n in range(times)]
     return [message for message in messages if message]
@@ -121,7 +127,7 @@ def test_while_it_rests_the_object_is_not_written():
     """The error says what is wrong, and for how long the object is left alone."""
     breaker = fights()
     (message,) = written(breaker, 31)
-    with pytest.raises(Fight) as raised:
+    with pytest.raises(WriteConflictLoop) as raised:
         breaker.check(WEB, 130.0)
     assert str(raised.value) == f"{message}; not written again for 200 s"
     assert raised.value.seconds_left == 200.0
@@ -135,14 +141,14 @@ def test_the_rest_doubles_up_to_an_hour_and_is_forgiven():
     rests, now = [], 0.0
     for _ in range(6):
         written(breaker, 31, since=now)
-        with pytest.raises(Fight) as raised:
+        with pytest.raises(WriteConflictLoop) as raised:
             breaker.check(WEB, now + 30)
         rests.append(raised.value.seconds_left)
         now += 31 + rests[-1]
     assert rests == [300, 600, 1200, 2400, 3600, 3600]
     now += 2 * 3600
     written(breaker, 31, since=now)
-    with pytest.raises(Fight) as raised:
+    with pytest.raises(WriteConflictLoop) as raised:
         breaker.check(WEB, now + 30)
     assert raised.value.seconds_left == 300
 
@@ -200,7 +206,7 @@ def insisting(world: RuntimeWorld, value: str) -> Reconciling:
     return Reconciling(reconcile)
 
 
-async def fight(world: RuntimeWorld, recorder: Recorder | None = None) -> list[Controller]:
+async def fight(world: RuntimeWorld, recorder: EventRecorder | None = None) -> list[Controller]:
     """Let two controllers, ``one`` and ``two``, fight over an annotation until they are stopped."""
     await world.write("web", text="1")
     controllers = [
@@ -251,7 +257,7 @@ def test_a_fight_is_told_of_on_the_object(tmp_path):
     """Whoever describes the object sees a warning, with the same words as the log."""
 
     async def story(world: RuntimeWorld) -> None:
-        recorder = Recorder("minder", "test", world.environment)
+        recorder = EventRecorder("minder", "test", world.environment)
         world.scope.spawn(recorder.run(), "events")
         await fight(world, recorder)
         web = await world.client().get(ConfigMap, "web", "default")

@@ -3,9 +3,9 @@
 import pytest
 
 from kubekit.api.kinds.core import ConfigMap
-from kubekit.runtime.reconciling.write_conflicts import Fight
+from kubekit.runtime.reconciling.write_conflicts import WriteConflictLoop
 from tests.support.kubekit.runtime_builders import RuntimeWorld, annotated, config, told
-from tests.unit.kubekit.runtime.reconciling.test_recording import begin
+from tests.unit.kubekit.runtime.reconciling.test_recording_client import begin
 from tests.unit.kubekit.runtime.reconciling.test_write_conflicts import STATUS, WEB, fights
 
 FINALIZERS = (("metadata", "finalizers"),)
@@ -35,7 +35,7 @@ def test_what_is_said_again_of_the_same_object_is_still_a_fight(tmp_path):
         for _ in range(4):
             written = await world.writer().patch(present, annotated(present, a="1"))
             present = await user.patch(written, annotated(written, a="2"))
-        with pytest.raises(Fight):
+        with pytest.raises(WriteConflictLoop):
             await world.writer().patch(present, annotated(present, a="1"))
 
     told(tmp_path, story)

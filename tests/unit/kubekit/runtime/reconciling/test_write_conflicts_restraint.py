@@ -8,11 +8,11 @@ import pytest
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.runtime.controller import ControllerSettings
 from kubekit.runtime.reconciling import commit
-from kubekit.runtime.reconciling.write_conflicts import Fight, FightSettings
+from kubekit.runtime.reconciling.write_conflicts import WriteConflictLoop, WriteConflictSettings
 from tests.support.kubekit.runtime_builders import Reconciling, annotated, config, told
 
 FINALIZER = "compute.datumapis.com/test"
-FIVE = ControllerSettings(fights=FightSettings(limit=5))
+FIVE = ControllerSettings(fights=WriteConflictSettings(limit=5))
 
 
 def changed(obj, value):
@@ -46,10 +46,10 @@ async def fought_over(writer, *, finalizers=()):
     """An object that is left alone from here on, for what was written into it."""
     there = await writer.create(config("fought"))
     for finalizer in finalizers:
-        there = await commit.hold(writer, there, finalizer)
+        there = await commit.add_finalizer(writer, there, finalizer)
     for number in range(6):
         there = await writer.patch(there, changed(there, str(number % 2)))
-    with pytest.raises(Fight):
+    with pytest.raises(WriteConflictLoop):
         await writer.patch(there, changed(there, "once more"))
     return there
 
@@ -69,13 +69,13 @@ def test_class_6_an_object_that_is_fought_over_can_be_released(tmp_path):
 
     async def do(writer):
         there = await fought_over(writer, finalizers=(FINALIZER,))
-        with pytest.raises(Fight):
-            await commit.hold(writer, there, "compute.datumapis.com/second")
+        with pytest.raises(WriteConflictLoop):
+            await commit.add_finalizer(writer, there, "compute.datumapis.com/second")
         await writer.delete(there)
         leaving = await writer.get(ConfigMap, "fought", "default")
-        with pytest.raises(Fight):
+        with pytest.raises(WriteConflictLoop):
             await writer.patch(leaving, annotated(leaving, still="fought over"))
-        await commit.release(writer, leaving, FINALIZER)
+        await commit.remove_finalizer(writer, leaving, FINALIZER)
         return await writer.find(ConfigMap, "fought", "default")
 
     assert in_a_pass(tmp_path, do) is None
@@ -91,7 +91,7 @@ def test_a_deletion_that_is_what_is_repeated_is_stopped(tmp_path):
             there = await world.writer().get(ConfigMap, request.name, "default")
             try:
                 await world.writer().delete(there)
-            except Fight as fight:
+            except WriteConflictLoop as fight:
                 refused.append(fight)
 
         world.start(world.controller(Reconciling(reconcile), settings=FIVE))
@@ -131,7 +131,7 @@ def test_writes_that_say_the_same_again_are_a_fight(tmp_path, said):
         for number in range(10):
             there = await writer.patch(there, changed(there, said(number)))
 
-    with pytest.raises(Fight):
+    with pytest.raises(WriteConflictLoop):
         in_a_pass(tmp_path, do)
 
 
@@ -143,5 +143,5 @@ def test_news_without_end_is_a_fight_at_last(tmp_path):
         for number in range(105):
             there = await writer.patch(there, changed(there, str(number)))
 
-    with pytest.raises(Fight):
+    with pytest.raises(WriteConflictLoop):
         in_a_pass(tmp_path, do)

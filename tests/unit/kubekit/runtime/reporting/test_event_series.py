@@ -9,7 +9,7 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ObjectMeta
 from kubekit.environment import Environment
 from kubekit.runtime.reporting import event_series
-from kubekit.runtime.reporting.event_series import Reporter, Saying
+from kubekit.runtime.reporting.event_series import EventMessage, Reporter
 
 ANY = st.text(st.characters(), max_size=700)
 ONE = ConfigMap(metadata=ObjectMeta(name="one", namespace="default", uid="u"))
@@ -19,7 +19,7 @@ ENVIRONMENT = Environment(now=lambda: datetime(2026, 1, 1, tzinfo=UTC), chance=R
 @given(note=ANY, reason=ANY, action=ANY, instance=ANY.filter(bool))
 def test_whatever_is_said_fits_into_an_event(note, reason, action, instance):
     """Texts are cut by bytes, and what a server insists on is never empty."""
-    said = Saying("Normal", reason, note, action)
+    said = EventMessage("Normal", reason, note, action)
     event = event_series.first(ONE, said, Reporter("workload", instance), ENVIRONMENT)
     assert len(event.message.encode()) <= 1024
     words = (event.reason, event.action, event.reporting_instance)

@@ -11,7 +11,7 @@ from kubekit.api.kinds.events import CoreEvent
 from kubekit.api.kinds.rbac import ClusterRole
 from kubekit.api.meta import ObjectMeta
 from kubekit.client.options import ListOptions
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.events import EventRecorder
 from tests.support.kubekit import plane_worlds
 from tests.support.kubekit.event_builders import CONTROLLER, Scene, config, told
 
@@ -352,4 +352,4 @@ def test_a_plane_takes_whatever_is_said(text: str, note: str):
 def test_a_reporter_that_servers_refuse_is_refused_at_once(controller, instance, why):
     """Else each of its events would be refused, one by one."""
     with pytest.raises(ValueError, match=why):
-        Recorder(controller, instance, plane_worlds.environment())
+        EventRecorder(controller, instance, plane_worlds.environment())

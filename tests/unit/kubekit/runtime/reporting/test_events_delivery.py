@@ -12,7 +12,7 @@ from kubekit.api.kinds.events import Event
 from kubekit.api.meta import ObjectMeta
 from kubekit.client.options import DeleteOptions
 from kubekit.plane.local import LocalClient
-from kubekit.runtime.reporting.events import Recorder
+from kubekit.runtime.reporting.events import EventRecorder
 from tests.sim.weather import FAIR, Weather
 from tests.support.kubekit import plane_worlds, virtual_time
 from tests.support.kubekit.event_builders import CONTROLLER, Scene, config, told
@@ -157,7 +157,7 @@ def test_what_waits_for_a_plane_that_is_let_go_is_forgotten():
 def test_a_recorder_at_rest_sets_no_timer():
     """Once everything is told and forgotten nothing is left to do, ever."""
 
-    async def story(recorder: Recorder) -> None:
+    async def story(recorder: EventRecorder) -> None:
         with TemporaryDirectory() as directory:
             async with plane_worlds.opened(directory) as world:
                 recorder.event(LocalClient(world.plane), config("one"), "Normal", "R", "n", "A")
@@ -167,7 +167,7 @@ def test_a_recorder_at_rest_sets_no_timer():
         await recorder.run()
 
     with pytest.raises(virtual_time.Deadlock):
-        virtual_time.run(story(Recorder(CONTROLLER, "host_1", plane_worlds.environment())))
+        virtual_time.run(story(EventRecorder(CONTROLLER, "host_1", plane_worlds.environment())))
 
 
 def test_a_plane_that_is_forgotten_while_its_events_are_held_back_ends_quietly(caplog):

@@ -5,7 +5,7 @@ import asyncio
 from prometheus_client.parser import text_string_to_metric_families
 
 from kubekit.runtime.queueing.queue import WorkQueue
-from kubekit.runtime.reporting.counters import Busiest, InformerFigures, PassResult
+from kubekit.runtime.reporting.counters import BusiestObject, InformerCounters, PassResult
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import Request, cluster_name
 from tests.support.kubekit.virtual_time import run
@@ -112,10 +112,10 @@ def test_informers_are_read_at_each_scrape():
     """A cluster that left is gone from the text: its informers are no longer found."""
     metrics = Metrics()
     present = [
-        InformerFigures(
+        InformerCounters(
             EAST, "Workload", objects=3, relists=1, unreadable=2, synced=True, served=True
         ),
-        InformerFigures(
+        InformerCounters(
             EAST, "Gone", objects=0, relists=0, unreadable=0, synced=False, served=False
         ),
     ]
@@ -147,7 +147,7 @@ def test_leases_and_requests_are_told():
 
 def test_reliability_class_9_the_busiest_object_shows():
     """An object that runs hot is seen in its minute and in the next, and no longer."""
-    busiest = Busiest()
+    busiest = BusiestObject()
     for second in range(50):
         busiest.add(KEY, float(second))
     busiest.add(Request(EAST, "ns", "b"), 51.0)
@@ -157,7 +157,7 @@ def test_reliability_class_9_the_busiest_object_shows():
 
 def test_a_quiet_minute_between_is_forgotten():
     """A count is of one minute: what was long ago is not carried on."""
-    busiest = Busiest()
+    busiest = BusiestObject()
     busiest.add(KEY, 10.0)
     busiest.add(KEY, 500.0)
     assert busiest.most(501.0) == (1, KEY)

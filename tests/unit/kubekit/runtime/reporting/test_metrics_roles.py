@@ -5,7 +5,7 @@ import asyncio
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.plane.local import LocalClient
 from kubekit.runtime.clusters import Clusters
-from kubekit.runtime.manager import Manager, Program
+from kubekit.runtime.manager import Manager, Runnables
 from tests.support.kubekit.plane_worlds import environment, opened
 from tests.support.kubekit.runtime_builders import A
 from tests.support.kubekit.virtual_time import run
@@ -21,7 +21,7 @@ def test_two_roles_may_have_a_cluster_of_the_same_name(tmp_path):
                 cluster = await clusters.engage(A, LocalClient(world.plane))
                 cluster.informers.of(ConfigMap)
             await asyncio.sleep(1)
-            text = Manager(Program(clusters=roles)).metrics.text().decode()
+            text = Manager(Runnables(clusters=roles)).metrics.text().decode()
             for clusters in roles:
                 await clusters.close()
         return [line.split(" ")[0] for line in text.splitlines() if "informer_objects{" in line]

@@ -19,7 +19,12 @@ from opentelemetry.trace import (
 from compute.api import annotations
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ObjectMeta
-from kubekit.runtime.reporting.tracing import Tracing, begun, carried, linked
+from kubekit.runtime.reporting.tracing import (
+    Tracing,
+    link_trace,
+    new_trace_annotation,
+    trace_annotation,
+)
 from kubekit.runtime.requests import Request, cluster_name
 
 TRACE = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -81,8 +86,8 @@ def test_what_is_made_of_an_object_carries_its_trace_unchanged():
     """A span of the pass would differ each time, and the child would never come to rest."""
     keeper = Keeper()
     for _ in range(2):
-        with Tracing(keeper).continued("workload", REQUEST, config(TRACE)):
-            assert carried(config(TRACE)) == {annotations.TRACEPARENT: TRACE}
+        with Tracing(keeper).span_of("workload", REQUEST, config(TRACE)):
+            assert trace_annotation(config(TRACE)) == {annotations.TRACEPARENT: TRACE}
 
 
 @pytest.mark.parametrize(
@@ -101,13 +106,13 @@ def test_what_is_made_of_an_object_carries_its_trace_unchanged():
 )
 def test_what_is_no_trace_is_not_passed_on(text):
     """Anybody can write an annotation."""
-    assert carried(config(text)) == {}
+    assert trace_annotation(config(text)) == {}
 
 
 def test_a_pass_is_a_span_below_the_trace_of_its_object():
     """So everything that one request sets off is in one picture."""
     keeper = Keeper()
-    with Tracing(keeper).continued("workload", REQUEST, config(TRACE)) as span:
+    with Tracing(keeper).span_of("workload", REQUEST, config(TRACE)) as span:
         assert trace.get_current_span() is span
     (kept,) = keeper.spans
     assert (kept.name, f"{kept.parent.span_id:016x}") == ("workload pass", "b7ad6b7169203331")
@@ -124,7 +129,7 @@ def test_a_pass_is_a_span_below_the_trace_of_its_object():
 def test_a_pass_of_what_has_no_trace_begins_one(obj):
     """A pass is always a span."""
     keeper = Keeper()
-    with Tracing(keeper).continued("workload", REQUEST, obj):
+    with Tracing(keeper).span_of("workload", REQUEST, obj):
         pass
     assert not keeper.spans[0].parent.is_valid
 
@@ -134,7 +139,7 @@ def test_a_pass_that_fails_tells_it_to_its_span():
     keeper = Keeper()
     with (
         pytest.raises(RuntimeError, match="broken"),
-        Tracing(keeper).continued("workload", REQUEST, config()),
+        Tracing(keeper).span_of("workload", REQUEST, config()),
     ):
         raise RuntimeError("broken")
     assert keeper.spans[0].problems == ["broken"]
@@ -143,24 +148,24 @@ def test_a_pass_that_fails_tells_it_to_its_span():
 def test_an_object_that_is_made_of_nothing_begins_with_the_current_span():
     """It is what a command or a webhook puts on the object of a user."""
     keeper = Keeper()
-    with Tracing(keeper).continued("cli", REQUEST, config(TRACE)):
-        assert begun() == {
+    with Tracing(keeper).span_of("cli", REQUEST, config(TRACE)):
+        assert new_trace_annotation() == {
             annotations.TRACEPARENT: "00-0af7651916cd43dd8448eb211c80319c-0000000000000001-01"
         }
-    assert begun() == {}
+    assert new_trace_annotation() == {}
 
 
 def test_another_object_of_the_pass_is_linked():
     """A pass may serve two traces, and has one parent."""
     keeper = Keeper()
-    with Tracing(keeper).continued("workload", REQUEST) as span:
-        linked(span, config(TRACE))
-        linked(span, config())
+    with Tracing(keeper).span_of("workload", REQUEST) as span:
+        link_trace(span, config(TRACE))
+        link_trace(span, config())
     assert [f"{link.span_id:016x}" for link in keeper.spans[0].links] == ["b7ad6b7169203331"]
 
 
 def test_without_an_sdk_nothing_is_recorded_or_written():
     """Nobody pays for traces that nobody wants."""
-    with Tracing().continued("workload", REQUEST, config()) as span:
+    with Tracing().span_of("workload", REQUEST, config()) as span:
         assert not span.is_recording()
-        assert begun() == {}
+        assert new_trace_annotation() == {}

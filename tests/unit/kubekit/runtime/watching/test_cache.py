@@ -11,7 +11,7 @@ from compute.api.compute import Instance
 from kubekit.api import scheme
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ManagedFieldsEntry, ObjectMeta
-from kubekit.runtime.interning import shared
+from kubekit.runtime.interning import interned
 from kubekit.runtime.watching.cache import Cache
 from tests.support.compute.status_builders import running
 from tests.support.generated import depth
@@ -247,7 +247,7 @@ def test_what_is_kept_has_no_spare_room():
     cache: Cache[Instance] = Cache(Instance, warm=0)
     instances = [running(ordinal) for ordinal in range(1, 102)]
     # What the process shares is not the cache's: its table of words may have to grow for these.
-    words = [shared(instance.metadata.name) for instance in instances]
+    words = [interned(instance.metadata.name) for instance in instances]
     tracemalloc.start()
     try:
         cache.put(instances[0])

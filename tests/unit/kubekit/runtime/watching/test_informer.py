@@ -12,8 +12,8 @@ from kubekit.api.errors import Expired, Forbidden, Unavailable
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.client.options import EVERYTHING, PLAIN_WRITE
 from kubekit.client.transport import Document, Place
-from kubekit.runtime.reporting.counters import InformerFigures
-from kubekit.runtime.watching.changes import Changed
+from kubekit.runtime.reporting.counters import InformerCounters
+from kubekit.runtime.watching.changes import CacheChange
 from tests.support.kubekit.following_builders import Answer, Plan, config
 from tests.support.kubekit.informer_builders import HERE, Ear, InformerWorld, Story, tell
 
@@ -89,7 +89,7 @@ def test_a_listener_hears_what_is_here_then_what_comes(told):
 def test_a_change_says_in_words_what_it_is():
     """For logs."""
     words = [
-        repr(Changed(HERE, "ns", "x", ConfigMap, old=old, new=new))
+        repr(CacheChange(HERE, "ns", "x", ConfigMap, old=old, new=new))
         for old, new in ((None, b"{}"), (b"{}", b"{}"), (b"{}", None))
     ]
     assert words == ["<added here/ns/x>", "<modified here/ns/x>", "<removed here/ns/x>"]
@@ -101,7 +101,7 @@ def test_a_listener_that_comes_in_the_middle_misses_and_repeats_nothing(told):
     async def story(world: InformerWorld) -> None:
         late = Ear()
 
-        def adding(change: Changed[ConfigMap]) -> None:
+        def adding(change: CacheChange[ConfigMap]) -> None:
             if change.name == "two":
                 informer.listen(late)
 
@@ -138,7 +138,7 @@ def test_a_listener_can_end_itself_and_others_while_it_is_told(told):
         first, last = Ear(), Ear()
         async with world.informer() as informer:
 
-            def ending(change: Changed[ConfigMap]) -> None:
+            def ending(change: CacheChange[ConfigMap]) -> None:
                 first(change)
                 for end in ends:
                     end()
@@ -156,7 +156,7 @@ def test_a_listener_can_end_itself_and_others_while_it_is_told(told):
 def test_a_listener_that_fails_harms_nobody(told, caplog):
     """Others hear, the cache goes on, and the log names the object."""
 
-    def failing(change: Changed[ConfigMap]) -> None:
+    def failing(change: CacheChange[ConfigMap]) -> None:
         raise ValueError(change.name)
 
     async def story(world: InformerWorld) -> None:
@@ -327,7 +327,7 @@ def test_an_informer_knows_its_figures(told):
                 Place(ConfigMap.RESOURCE, "default"), {"metadata": {"name": "x"}}, PLAIN_WRITE
             )
             await asyncio.sleep(0.1)
-            assert informer.figures() == InformerFigures(
+            assert informer.figures() == InformerCounters(
                 HERE, "ConfigMap", 1, 0, 0, synced=True, served=True
             )
 

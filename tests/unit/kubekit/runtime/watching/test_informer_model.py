@@ -9,7 +9,7 @@ import msgspec
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from kubekit.api.kinds.core import ConfigMap
-from kubekit.runtime.watching.changes import Changed
+from kubekit.runtime.watching.changes import CacheChange
 from tests.support.generated import depth
 from tests.support.generated.following_strategies import answers, plans, steps, take
 from tests.support.kubekit.informer_builders import InformerWorld, tell
@@ -20,9 +20,9 @@ class Mirror:
 
     def __init__(self) -> None:
         self.objects: dict[tuple[str, str], Any] = {}
-        self.wrong: list[Changed[Any]] = []
+        self.wrong: list[CacheChange[Any]] = []
 
-    def __call__(self, change: Changed[Any]) -> None:
+    def __call__(self, change: CacheChange[Any]) -> None:
         known = self.objects.pop((change.namespace, change.name), None)
         if change.old != known or not self._goes_on(change.old, change.new):
             self.wrong.append(change)

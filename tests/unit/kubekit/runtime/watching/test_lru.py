@@ -5,7 +5,7 @@ from hypothesis import given, strategies as st
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ObjectMeta
 from kubekit.runtime.watching.index import Key
-from kubekit.runtime.watching.lru import Warmth
+from kubekit.runtime.watching.lru import LRUCache
 
 
 def config(name: str, value: int = 0) -> ConfigMap:
@@ -14,7 +14,7 @@ def config(name: str, value: int = 0) -> ConfigMap:
 
 def test_the_last_ones_are_there():
     """As many as were asked for, whatever came before them."""
-    warmth: Warmth[Key, ConfigMap] = Warmth(3)
+    warmth: LRUCache[Key, ConfigMap] = LRUCache(3)
     for name in "abcdefg":
         warmth.put(("", name), config(name))
     assert [bool(warmth.get(("", name))) for name in "abcdefg"][-3:] == [True] * 3
@@ -23,7 +23,7 @@ def test_the_last_ones_are_there():
 
 def test_what_is_asked_for_stays():
     """Though many others come meanwhile."""
-    warmth: Warmth[Key, ConfigMap] = Warmth(2)
+    warmth: LRUCache[Key, ConfigMap] = LRUCache(2)
     warmth.put(("", "kept"), config("kept"))
     for number in range(20):
         warmth.put(("", f"n{number}"), config("other"))
@@ -32,7 +32,7 @@ def test_what_is_asked_for_stays():
 
 def test_what_is_dropped_is_gone():
     """Of whichever generation it is."""
-    warmth: Warmth[Key, ConfigMap] = Warmth(1)
+    warmth: LRUCache[Key, ConfigMap] = LRUCache(1)
     for name in "ab":
         warmth.put(("", name), config(name))
     for name in "ab":
@@ -46,7 +46,7 @@ MOVES = st.lists(st.tuples(st.sampled_from(["put", "get", "drop"]), st.sampled_f
 @given(moves=MOVES)
 def test_it_never_tells_of_the_past(moves):
     """What it knows is what was put last, or nothing."""
-    warmth: Warmth[Key, ConfigMap] = Warmth(2)
+    warmth: LRUCache[Key, ConfigMap] = LRUCache(2)
     model: dict[str, ConfigMap] = {}
     for number, (verb, name) in enumerate(moves):
         key = ("", name)

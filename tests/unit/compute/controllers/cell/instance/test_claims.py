@@ -32,7 +32,7 @@ def test_w51_a_claim_without_an_instance_is_given_back_and_told_of(tmp_path):
         await rig.stage.rest()
 
         assert await rig.reasons(CLAIM, "shop") == ["QuotaClaimReleased"]
-        text = rig.stage.kit.metrics.text().decode()
+        text = rig.stage.factory.metrics.text().decode()
         assert "compute_quota_claim_reclaimed_total 1.0" in text
         assert await rig.stage.quiet() == []
 
@@ -132,7 +132,7 @@ def test_w51_two_that_find_the_same_claim_tell_of_it_once(tmp_path):
         await rig.stage.rest()
 
         assert await rig.reasons(CLAIM, "shop") == ["QuotaClaimReleased"]
-        results = rig.stage.kit.metrics.controller("claim-controller").results
+        results = rig.stage.factory.metrics.controller("claim-controller").results
         assert results[PassResult.ERROR] == 0
 
     on_a_cell(tmp_path, story)
@@ -212,7 +212,7 @@ def test_namespaces_of_nobody_and_of_projects_that_are_gone(tmp_path):
         rig.start()
         await rig.stage.rest()
 
-        figures = rig.stage.kit.metrics.controller("claim-controller-visits")
+        figures = rig.stage.factory.metrics.controller("claim-controller-visits")
         assert sum(figures.results.values()) > 1
         assert rig.planes.projects.find(cluster_name("gone")) is None
 

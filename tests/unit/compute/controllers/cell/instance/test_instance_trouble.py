@@ -229,7 +229,7 @@ def test_an_instance_whose_project_nobody_knows_is_let_go_with_a_warning(tmp_pat
         await rig.gone()
         await rig.stage.rest()
         assert "QuotaClaimOrphaned" in await rig.reasons()
-        text = rig.stage.kit.metrics.text().decode()
+        text = rig.stage.factory.metrics.text().decode()
         assert "compute_quota_claim_orphaned_total 1.0" in text
 
     on_a_cell(tmp_path, story)
@@ -256,7 +256,7 @@ def test_an_instance_that_vanishes_under_a_pass_is_no_error(tmp_path):
         await rig.answer()
         await rig.stage.rest(1)
 
-        results = rig.stage.kit.metrics.controller("instance-controller").results
+        results = rig.stage.factory.metrics.controller("instance-controller").results
         assert results[PassResult.ERROR] == 0
 
     on_a_cell(tmp_path, story)

@@ -93,7 +93,7 @@ def test_w15_a_lack_of_budget_is_told_once(tmp_path):
         await rig.stage.rest(600)
 
         assert await rig.reasons() == ["QuotaNoBudget"]
-        text = rig.stage.kit.metrics.text().decode()
+        text = rig.stage.factory.metrics.text().decode()
         assert 'compute_quota_eval_failures_total{reason="QuotaNoBudget"} 1.0' in text
         assert "compute_quota_enforcement_enabled 1.0" in text
 

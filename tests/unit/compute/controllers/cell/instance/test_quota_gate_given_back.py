@@ -68,7 +68,7 @@ def test_what_was_given_back_is_forgotten_once_it_has_gone(tmp_path):
 
     async def story(rig: Rig) -> None:
         given_back: GivenBack = {}
-        made = claims.controllers(rig.planes, rig.settings, rig.stage.kit, given_back)
+        made = claims.controllers(rig.planes, rig.settings, rig.stage.factory, given_back)
         given_back["shop", "default", CLAIM] = "uid-1"
         rig.stage.start(*made)
         await rig.deploy()

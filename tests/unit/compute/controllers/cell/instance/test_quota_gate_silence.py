@@ -54,7 +54,7 @@ def test_a_conflict_never_falls_into_error_backoff_while_quota_is_pending(tmp_pa
         await rig.answer()
 
         await rig.seen(lambda i: not waiting(i), seconds=32)
-        results = rig.stage.kit.metrics.controller("instance-controller").results
+        results = rig.stage.factory.metrics.controller("instance-controller").results
         assert results[PassResult.ERROR] == 0
 
     on_a_cell(tmp_path, story)

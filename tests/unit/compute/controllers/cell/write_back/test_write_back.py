@@ -82,7 +82,7 @@ def test_an_instance_that_nobody_judges_is_copied_after_a_moment(tmp_path):
     """Whoever should speak may be gone: then what stands there is all there is to know."""
 
     async def story(rig: Rig) -> None:
-        rig.stage.start(*write_back.controllers(rig.planes, rig.settings, rig.stage.kit))
+        rig.stage.start(*write_back.controllers(rig.planes, rig.settings, rig.stage.factory))
         await rig.deploy()
         await rig.instance()
         await asyncio.sleep(9.5)

@@ -351,7 +351,7 @@ def test_w25_people_and_dashboards_are_told(tmp_path):
         await on.deploy()
         await on.told((WEB, "Normal", "Federated"))
 
-        text = on.stage.kit.metrics.text().decode()
+        text = on.stage.factory.metrics.text().decode()
         counted = 'controller_runtime_reconcile_total{controller="federator",result="success"}'
         assert float(text.partition(counted)[2].split()[0]) >= 1
 

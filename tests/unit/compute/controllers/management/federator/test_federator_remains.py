@@ -15,7 +15,7 @@ from compute.decide.quota import INSTANCES
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.kinds.events import Event
 from kubekit.api.meta import Object, ObjectMeta
-from kubekit.runtime.controller_factory import Kit
+from kubekit.runtime.controller_factory import ControllerFactory
 from tests.support.compute.builders import NOW
 from tests.support.compute.federation_builders import PROJECT, on_hub, with_meta
 from tests.support.compute.management_builders import CELL, WEB, Setting, Still, held, set_up
@@ -163,7 +163,7 @@ def test_a_cell_that_does_nothing_is_waited_for_five_minutes(tmp_path, ahead):
     async def story(on: Setting) -> None:
         now = on.stage.environment.now
         wrong = replace(on.stage.environment, now=lambda: now() + timedelta(seconds=ahead))
-        on.stage.kit = Kit(wrong, on.stage.kit.metrics, "test")
+        on.stage.factory = ControllerFactory(wrong, on.stage.factory.metrics, "test")
         sent = await begun(on)
         await work(on)
         await on.stage.client("shop").delete(sent)

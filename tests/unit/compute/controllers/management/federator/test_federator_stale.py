@@ -127,7 +127,7 @@ def test_an_orphan_that_is_gone_is_not_looked_for(tmp_path):
         await on.stage.engage("projects", PROJECT)
         await on.stage.rest()
 
-        assert on.stage.kit.metrics.controller("federator").errors == 0
+        assert on.stage.factory.metrics.controller("federator").errors == 0
         assert await on.stage.quiet() == []
 
     set_up(tmp_path, story)

@@ -263,7 +263,7 @@ def test_a_namespace_that_only_the_cache_still_shows_is_let_be(tmp_path):
         await on.stage.gone("hub", Namespace, room)
         await shop.delete(await shop.get(Namespace, "team"))
         await on.stage.gone("shop", Namespace, "team")
-        errors = on.stage.kit.metrics.controller("hub-namespaces").errors
+        errors = on.stage.factory.metrics.controller("hub-namespaces").errors
         await on.stage.rest()
 
         assert errors == 0

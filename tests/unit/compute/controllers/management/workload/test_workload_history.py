@@ -355,4 +355,4 @@ def test_two_at_work_record_each_change_once(tmp_path):
 
 
 def _passes(stage: Stage) -> int:
-    return sum(stage.kit.metrics.controller("workload").results.values())
+    return sum(stage.factory.metrics.controller("workload").results.values())

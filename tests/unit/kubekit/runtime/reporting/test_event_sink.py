@@ -11,22 +11,22 @@ from kubekit.api.meta import ObjectMeta
 from kubekit.client.client import Client
 from kubekit.plane.local import LocalClient
 from kubekit.runtime.reporting import event_series
-from kubekit.runtime.reporting.event_limits import Allowance
-from kubekit.runtime.reporting.event_series import Reporter, Saying
-from kubekit.runtime.reporting.event_writer import Desk
+from kubekit.runtime.reporting.event_limits import TokenBucket
+from kubekit.runtime.reporting.event_series import EventMessage, Reporter
+from kubekit.runtime.reporting.event_sink import EventSink
 from tests.support.kubekit import plane_worlds, virtual_time
 
-SAID = Saying("Normal", "Created", "it was made", "Create")
+SAID = EventMessage("Normal", "Created", "it was made", "Create")
 WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-def desk(tmp_path) -> Desk:
+def desk(tmp_path) -> EventSink:
     async def made() -> Client:
         async with plane_worlds.opened(tmp_path) as world:
             return LocalClient(world.plane)
 
-    return Desk(virtual_time.run(made()), Random(1))
+    return EventSink(virtual_time.run(made()), Random(1))
 
 
 def event(name: str) -> CoreEvent:
@@ -63,7 +63,7 @@ def test_the_allowances_of_objects_are_bounded(desk):
 
 def test_an_allowance_fills_up_again():
     """One more each five minutes, and never more than at the beginning."""
-    allowance = Allowance(0.0)
+    allowance = TokenBucket(0.0)
     assert [allowance.take(0.0) for _ in range(26)] == [True] * 25 + [False]
     assert [allowance.take(300.0), allowance.take(300.0)] == [True, False]
     assert not allowance.is_whole(300.0 + 24 * 300.0)

@@ -25,8 +25,8 @@ from kubekit.api.errors import (
 )
 from kubekit.api.kinds.events import CoreEvent
 from kubekit.client.client import Client
-from kubekit.runtime.reporting.event_limits import Alike, Allowance
-from kubekit.runtime.reporting.event_series import Saying, Series
+from kubekit.runtime.reporting.event_limits import SimilarEvents, TokenBucket
+from kubekit.runtime.reporting.event_series import EventMessage, OngoingSeries
 
 _log: Final = logging.getLogger(__name__)
 
@@ -43,22 +43,22 @@ _PAUSES: Final = (1.0, 2.0, 4.0, 8.0)  # seconds between attempts, more or less
 _REFUSALS: Final = (BadRequest, Forbidden, Invalid, MethodNotAllowed, NotFound, TooLarge)
 
 T = TypeVar("T")
-Key = tuple[str, Saying]
+Key = tuple[str, EventMessage]
 AlikeKey = tuple[str, str, str, str]
 
 
-class Desk:
+class EventSink:
     """The events of one plane: the series that go on, and what of them waits to be written."""
 
     def __init__(self, client: Client, chance: Random) -> None:
         self.dropped = 0
         self._client = client
         self._chance = chance
-        self._series: dict[Key, Series] = {}  # the one heard last is at the end
-        self._allowances: dict[str, Allowance] = {}
-        self._alike: dict[AlikeKey, Alike] = {}
-        self._pace = Allowance(0.0, WRITES, WRITE_REFILL)
-        self._waiting: dict[Series, None] = {}
+        self._series: dict[Key, OngoingSeries] = {}  # the one heard last is at the end
+        self._allowances: dict[str, TokenBucket] = {}
+        self._alike: dict[AlikeKey, SimilarEvents] = {}
+        self._pace = TokenBucket(0.0, WRITES, WRITE_REFILL)
+        self._waiting: dict[OngoingSeries, None] = {}
         self._writing = False
 
     @property
@@ -75,14 +75,14 @@ class Desk:
     def wants_writer(self) -> bool:
         return bool(self._waiting)
 
-    def combined(self, subject: str, said: Saying, now: float) -> Saying:
+    def combined(self, subject: str, said: EventMessage, now: float) -> EventMessage:
         """What to write for what is said: itself, or what too many like it are combined into."""
         if (subject, said) in self._series:
             return said
         key = (subject, said.type, said.reason, said.action)
         alike = self._alike.pop(key, None)
         if alike is None or alike.is_over(now):
-            alike = Alike(now)
+            alike = SimilarEvents(now)
         self._alike[key] = alike
         _bound(self._alike, MOST_KINDS)
         return alike.take(said, now)
@@ -103,7 +103,7 @@ class Desk:
 
     def admits(self, uid: str, now: float) -> bool:
         """Whether a new series about an object may begin now."""
-        allowance = self._allowances.pop(uid, None) or Allowance(now)
+        allowance = self._allowances.pop(uid, None) or TokenBucket(now)
         self._allowances[uid] = allowance
         _bound(self._allowances, MOST_OBJECTS)
         if len(self._waiting) < MOST_WAITING and allowance.take(now):
@@ -112,7 +112,7 @@ class Desk:
         return False
 
     def begin(self, key: Key, event: CoreEvent, now: float) -> None:
-        series = self._series[key] = Series(event, now)
+        series = self._series[key] = OngoingSeries(event, now)
         _bound(self._series, MOST_SERIES)
         self._wait(series)
 
@@ -156,15 +156,15 @@ class Desk:
         finally:
             self._writing = False
 
-    def _close(self, series: Series) -> None:
+    def _close(self, series: OngoingSeries) -> None:
         """Have the last count of a series written."""
         if series.told < series.count:
             self._wait(series)
 
-    def _wait(self, series: Series) -> None:
+    def _wait(self, series: OngoingSeries) -> None:
         self._waiting[series] = None
 
-    async def _tell(self, series: Series) -> None:
+    async def _tell(self, series: OngoingSeries) -> None:
         """Write a series, or give it up: what follows is tried when it is due again."""
         pauses = iter(_PAUSES)
         told, trouble = series.count, await self._trouble(series)
@@ -176,7 +176,7 @@ class Desk:
         if trouble is not None:
             self._give_up(series, trouble)
 
-    async def _trouble(self, series: Series) -> Exception | None:
+    async def _trouble(self, series: OngoingSeries) -> Exception | None:
         """Why it could not be written, if it could not."""
         try:
             async with asyncio.timeout(_PATIENCE):
@@ -185,7 +185,7 @@ class Desk:
             return error
         return None
 
-    async def _write(self, series: Series) -> None:
+    async def _write(self, series: OngoingSeries) -> None:
         event = series.event()
         if series.stored is None:
             series.stored = await self._made(event)
@@ -210,7 +210,7 @@ class Desk:
         )
         return await self._client.patch(stored, counted)
 
-    def _give_up(self, series: Series, error: Exception) -> None:
+    def _give_up(self, series: OngoingSeries, error: Exception) -> None:
         self.dropped += 1
         event = series.first
         _log.log(

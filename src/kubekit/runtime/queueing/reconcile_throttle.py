@@ -33,7 +33,7 @@ class _Turn:
     first: float = 0.0
 
 
-class Pace:
+class ReconcileThrottle:
     """When each object may be looked at next. What failed is not held back by it.
 
     If the looks are ``staggered``, the first to count after a rest is put off by a time of the

@@ -27,7 +27,7 @@ _SHORTEST: Final = 1  # second; how long a Lease that nobody holds runs, as clie
 
 
 @dataclass(frozen=True, slots=True)
-class LeasePlace:
+class LeaseLockSettings:
     """Which Lease, and for how many seconds a holder asks for it."""
 
     name: str
@@ -36,18 +36,18 @@ class LeasePlace:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class HeldLease:
     """The Lease was ours when the server answered, and so it was at loop time ``since``."""
 
     number: int
     since: float
 
 
-class Leasehold:
+class LeaseLock:
     """A claim to one Lease, under a name that no other process has."""
 
     def __init__(
-        self, client: Client, identity: str, environment: Environment, place: LeasePlace
+        self, client: Client, identity: str, environment: Environment, place: LeaseLockSettings
     ) -> None:
         self._client = client
         self._identity = identity
@@ -58,7 +58,7 @@ class Leasehold:
         self._seen_at = 0.0  # when the spec was first seen as it is
         self._in_doubt = False  # a write was sent and its answer did not come
 
-    async def acquire(self) -> Held | None:
+    async def acquire(self) -> HeldLease | None:
         """The Lease, or None while somebody else's claim stands.
 
         One that names us is ours: the answer to an earlier write of ours was lost.
@@ -66,7 +66,7 @@ class Leasehold:
         await self._look()
         return await self._write() if self._is_free() else None
 
-    async def renew(self) -> Held | None:
+    async def renew(self) -> HeldLease | None:
         """The Lease for another while, or None when it is not ours any more.
 
         A Lease that somebody deleted is made again. Those who saw our claim wait until it runs out,
@@ -109,14 +109,14 @@ class Leasehold:
         if self._lease is not None:
             self._note(self._lease)
 
-    async def _write(self) -> Held:
+    async def _write(self) -> HeldLease:
         """The Lease with our name in it, held from the moment before this was sent."""
         since = _loop_time()
         self._in_doubt = True
         written = await self._sent(self._claimed())
         self._in_doubt = False
         self._note(written)
-        return Held(written.spec.lease_transitions or 0, since)
+        return HeldLease(written.spec.lease_transitions or 0, since)
 
     async def _sent(self, spec: LeaseSpec) -> Lease:
         if self._lease is not None:

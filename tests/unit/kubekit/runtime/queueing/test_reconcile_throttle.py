@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from kubekit.runtime.queueing.pace import Pace
+from kubekit.runtime.queueing.reconcile_throttle import ReconcileThrottle
 from kubekit.runtime.requests import Request, cluster_name
 from tests.support.kubekit.virtual_time import run
 
@@ -24,7 +24,7 @@ def test_the_next_look_waits_by_the_number_of_the_many(many, to_count, seconds):
     """A rollout goes on four times a second at any size; what is merely counted waits longer."""
 
     async def story():
-        pace = Pace()
+        pace = ReconcileThrottle()
         assert pace.early(WEB) is None
         pace.looked(WEB, many, to_count=to_count)
         early = pace.early(WEB)
@@ -41,7 +41,7 @@ def test_what_began_together_is_not_looked_at_together():
     """A hundred cities that all come up at once are looked at one after the other."""
 
     async def story():
-        pace = Pace()
+        pace = ReconcileThrottle()
         cities = [Request(cluster_name(f"cell-{n}"), "ns-1", "web") for n in range(100)]
         for city in cities:
             pace.looked(city, 1000, to_count=True)
@@ -55,7 +55,7 @@ def test_what_sums_up_a_few_waits_for_nothing(to_count):
     """To find out that it is too early would cost as much, and come on top."""
 
     async def story():
-        pace = Pace()
+        pace = ReconcileThrottle()
         pace.looked(WEB, 100, to_count=to_count)
         pace.looked(WEB, 9, to_count=to_count)
         return pace.early(WEB)
@@ -67,7 +67,7 @@ def test_what_rested_together_is_not_woken_together():
     """A change that reaches ten cities at once has their looks within a moment, not all at once."""
 
     async def story():
-        pace = Pace(staggered=True)
+        pace = ReconcileThrottle(staggered=True)
         cities = [Request(cluster_name(f"cell-{n}"), "ns-1", "web") for n in range(10)]
         for city in cities:
             pace.looked(city, 1000, to_count=True)
@@ -92,7 +92,7 @@ def test_what_rested_together_is_not_woken_together():
 )
 def test_a_look_that_is_due_is_not_put_off(to_count, rest):
     async def story():
-        pace = Pace(staggered=True)
+        pace = ReconcileThrottle(staggered=True)
         pace.looked(WEB, 1000, to_count=to_count)
         early = pace.early(WEB)
         assert early is not None

@@ -26,9 +26,20 @@ from kubekit.plane.registry.kinds import Kinds
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.reconciling import commit
 from kubekit.runtime.reconciling.freshness import Freshness
-from kubekit.runtime.reconciling.passes import Ledger, NotLeading, Pass, PassOver, Term, current
-from kubekit.runtime.reconciling.write_conflicts import Fight, Fights, FightSettings
-from kubekit.runtime.reporting.counters import ControllerFigures
+from kubekit.runtime.reconciling.passes import (
+    Leadership,
+    NotLeading,
+    Pass,
+    PassOver,
+    WriteContext,
+    current,
+)
+from kubekit.runtime.reconciling.write_conflicts import (
+    WriteConflictBreaker,
+    WriteConflictLoop,
+    WriteConflictSettings,
+)
+from kubekit.runtime.reporting.counters import ControllerCounters
 from kubekit.runtime.requests import DONE, Request, Result
 from kubekit.runtime.scope import Scope
 from tests.support.kubekit.question_builders import echo, virtual
@@ -87,14 +98,14 @@ TRIES: dict[str, Write] = {
 HOLD = "example.com/held"
 
 
-def begin(clusters: Clusters, reign: Term | None = None, limit: int = 30) -> Pass:
+def begin(clusters: Clusters, reign: Leadership | None = None, limit: int = 30) -> Pass:
     """Be in a pass from here on, of a controller that follows the ConfigMaps of cluster ``a``."""
     cluster = clusters.get(A)
     cluster.informers.of(ConfigMap)
     freshness = Freshness()
     freshness.follow(cluster.client.raw, cluster.informers)
-    fights = Fights("minder", FightSettings(limit=limit))
-    ledger = Ledger("minder", fights, freshness, ControllerFigures())
+    fights = WriteConflictBreaker("minder", WriteConflictSettings(limit=limit))
+    ledger = WriteContext("minder", fights, freshness, ControllerCounters())
     made = Pass(ledger, Request(A, "default", "one"), 1, reign)
     current.set(made)
     return made
@@ -281,7 +292,7 @@ def test_making_and_removing_the_same_object_is_a_fight_too(tmp_path):
 
     async def story(world: RuntimeWorld) -> None:
         made = begin(world.projects, limit=6)
-        with pytest.raises(Fight) as raised:
+        with pytest.raises(WriteConflictLoop) as raised:
             await come_and_go(world.writer(), 10)
         assert "its creation (4 times), its deletion (3 times)" in str(raised.value)
         assert made.ledger.figures.fights == 1
@@ -313,12 +324,14 @@ def test_what_goes_with_its_last_finalizer_is_waited_for_to_go(tmp_path):
     """The answer to such a write has the version from before: only the cache tells that it went."""
 
     async def story(world: RuntimeWorld) -> None:
-        held = await commit.hold(world.client(), await world.client().create(config("one")), HOLD)
+        held = await commit.add_finalizer(
+            world.client(), await world.client().create(config("one")), HOLD
+        )
         await world.client().delete(held)
         made = begin(world.projects)
         await asyncio.sleep(1)
         leaving = await world.client().get(ConfigMap, "one", "default")
-        await commit.release(world.writer(), leaving, HOLD)
+        await commit.remove_finalizer(world.writer(), leaving, HOLD)
         assert behind(made) > 0
         await asyncio.sleep(1)
         assert behind(made) == 0

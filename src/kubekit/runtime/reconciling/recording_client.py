@@ -28,9 +28,9 @@ from kubekit.client.options import (
 from kubekit.client.transport import Document, Place, Transport, WatchEvent
 from kubekit.runtime.reconciling import field_paths
 from kubekit.runtime.reconciling.field_paths import Fields
-from kubekit.runtime.reconciling.passes import Ledger, Pass, current
-from kubekit.runtime.reconciling.targets import Target, target_of
-from kubekit.runtime.reconciling.write_conflicts import Fight
+from kubekit.runtime.reconciling.object_keys import ObjectKey, object_key
+from kubekit.runtime.reconciling.passes import Pass, WriteContext, current
+from kubekit.runtime.reconciling.write_conflicts import WriteConflictLoop
 from kubekit.runtime.requests import ClusterName
 
 _log: Final = logging.getLogger(__name__)
@@ -193,15 +193,15 @@ class RecordingTransport:
         """Note what a pass read live: a cache that is behind it will have to show it."""
         made = current.get()
         if made is not None and version:
-            made.reads[target_of(self._cluster, place)] = self, version
+            made.reads[object_key(self._cluster, place)] = self, version
 
     async def before(self, made: Pass, place: Place, fields: Fields, signed: WriteOptions) -> None:
         """Raise if what is about to be written must not be."""
-        target = target_of(self._cluster, place, place.name)
+        target = object_key(self._cluster, place, place.name)
         fights = made.ledger.fights
         try:
             fights.check(target, _now(), fields)
-        except Fight:  # to take a finalizer off what is to go cannot go on for ever
+        except WriteConflictLoop:  # to take a finalizer off what is to go cannot go on for ever
             if fields != field_paths.FINALIZERS or not await self._is_leaving(place):
                 raise
         if fights.suspects(target):
@@ -227,15 +227,17 @@ class RecordingTransport:
         one = replace(place, namespace=deleted.namespace)
         self.changed(made, one, field_paths.DELETION, deleted._replace(gone=not deleted.held))
 
-    def _count(self, made: Pass, place: Place, fields: Fields, written: Written) -> Target:
+    def _count(self, made: Pass, place: Place, fields: Fields, written: Written) -> ObjectKey:
         made.writes += 1
-        target = target_of(self._cluster, place, written.name)
+        target = object_key(self._cluster, place, written.name)
         message = made.ledger.fights.wrote(target, fields, _now(), written.content)
         if message is not None:
             self._tell(made.ledger, target, place, (message, written.uid))
         return target
 
-    def _tell(self, ledger: Ledger, target: Target, place: Place, why: tuple[str, str]) -> None:
+    def _tell(
+        self, ledger: WriteContext, target: ObjectKey, place: Place, why: tuple[str, str]
+    ) -> None:
         message, uid = why
         ledger.figures.fights += 1
         about = {"controller": ledger.writer, "cluster": target.cluster, "object": str(target)}

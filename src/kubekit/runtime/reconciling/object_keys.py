@@ -3,11 +3,11 @@
 from typing import NamedTuple
 
 from kubekit.client.transport import Place
-from kubekit.runtime.interning import shared
+from kubekit.runtime.interning import interned
 from kubekit.runtime.requests import ClusterName
 
 
-class Target(NamedTuple):
+class ObjectKey(NamedTuple):
     """One object of one cluster. One that is deleted and made again is the same target."""
 
     cluster: ClusterName
@@ -21,9 +21,9 @@ class Target(NamedTuple):
         return f"{self.plural} {place}"
 
 
-def target_of(cluster: ClusterName, place: Place, name: str = "") -> Target:
+def object_key(cluster: ClusterName, place: Place, name: str = "") -> ObjectKey:
     """The object at a place; with ``name``, the one of that name in the collection there."""
     resource = place.resource
     # Targets are remembered for a minute: in words that others have as well.
-    namespace, name = shared(place.namespace), shared(name or place.name)
-    return Target(cluster, resource.group, resource.plural, namespace, name)
+    namespace, name = interned(place.namespace), interned(name or place.name)
+    return ObjectKey(cluster, resource.group, resource.plural, namespace, name)
