@@ -20,13 +20,14 @@ from compute.app import crds, interpreter
 from compute.app.system_environment import system
 from kubekit.plane.http.application import Application
 from kubekit.plane.http.authentication.authenticator import Authenticator
-from kubekit.plane.http.authentication.bearer_tokens import Tokens, write_private
+from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import LOOPBACK, Certificates
 from kubekit.plane.http.connection.slices import slices
 from kubekit.plane.http.interfaces import Seams
 from kubekit.plane.http.messages import Pieces, Request, Response
 from kubekit.plane.http.pages import Pages
 from kubekit.plane.plane import Plane
+from kubekit.plane.private_files import write_private
 from kubekit.plane.registry import builtins
 from kubekit.plane.users import User
 

@@ -31,10 +31,7 @@ from kubekit.api.kinds.authentication import UserInfo
 from kubekit.api.meta import Object
 from kubekit.client.client import Client
 from kubekit.client.options import DeleteOptions
-from kubekit.plane.local import LocalClient
-from kubekit.plane.plane import Plane
-from kubekit.plane.registry.admission import AdmissionPlugin, Attempt
-from kubekit.plane.users import ITSELF, User
+from kubekit.plane import AdmissionPlugin, Attempt, LocalClient, Plane, User
 
 _KindKey = tuple[str, str]  # the API group and the plural
 
@@ -117,7 +114,7 @@ def _complete(attempt: Attempt) -> None:
 
 def _check_creator(attempt: Attempt) -> None:
     """Refuse a user's own Instance. No cell would run it, and it would look as if one did."""
-    if attempt.verb == "create" and attempt.user != ITSELF:
+    if attempt.verb == "create" and not attempt.by_plane:
         raise Forbidden(
             f'instances.compute.datumapis.com "{attempt.name}" is forbidden: only the platform '
             "creates Instances, and no cell would run this one; create a Workload instead"
@@ -129,7 +126,7 @@ async def _protect_binding(client: Client, attempt: Attempt) -> None:
 
     The platform may: what runs there is drained after a time of grace.
     """
-    if attempt.old is None or attempt.user == ITSELF:
+    if attempt.old is None or attempt.by_plane:
         return
     before = scheme.decode_as(LocationBinding, attempt.old)
     after = scheme.decode_as(LocationBinding, attempt.document) if attempt.document else None

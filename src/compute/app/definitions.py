@@ -6,7 +6,7 @@ from typing import Final
 
 from kubekit.api.structural.nodes import Document
 from kubekit.client import documents
-from kubekit.plane.registry.definitions import served_kinds
+from kubekit.plane import PlaneError, kinds_of
 
 _ENDINGS: Final = frozenset({".yaml", ".yml", ".json"})
 _DEFINITION: Final = "CustomResourceDefinition"
@@ -57,8 +57,8 @@ def _listed(folder: Path) -> list[Path]:
 def _judged(file: Path) -> Iterator[Document]:
     for definition in _definitions(file):
         try:
-            served_kinds.kinds_of(definition)
-        except served_kinds.BadDefinition as error:
+            kinds_of(definition)
+        except PlaneError as error:
             raise BadFile(f"{file}: {error}") from error
         yield definition
 

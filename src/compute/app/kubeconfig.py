@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import yaml
 
-from kubekit.plane.http.certificates.authority import ClientPair
+from kubekit.plane import ClientPair
 
 _NAME = "compute"
 

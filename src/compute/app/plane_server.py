@@ -11,15 +11,10 @@ from typing import Final
 
 from compute.api import cluster_roles
 from compute.app import interpreter
-from compute.app.folder_server import FolderServer
 from compute.app.kubeconfig import kubeconfig
 from compute.app.system_environment import system
 from kubekit.api.structural.nodes import Document
-from kubekit.plane.http.authentication.bearer_tokens import write_private
-from kubekit.plane.http.server import Server
-from kubekit.plane.plane import Plane
-from kubekit.plane.registry.kinds import Kinds
-from kubekit.plane.store.store import KeysRefused, Store, UnreadableStore, WritesStopped
+from kubekit.plane import Kinds, Plane, PlaneError, PlaneServer, write_private
 
 _log: Final = logging.getLogger(__name__)
 _STOPPING: Final = (signal.SIGINT, signal.SIGTERM)
@@ -30,7 +25,7 @@ class ServedPlane:
     """A plane that is being served."""
 
     plane: Plane
-    server: Server
+    server: PlaneServer
 
     @property
     def objects(self) -> int:
@@ -50,19 +45,19 @@ async def serving(
     plane = await Plane.open(
         data, kinds, environment, definitions=definitions, access=cluster_roles.ALL
     )
-    front: FolderServer | None = None
+    server: PlaneServer | None = None
     try:
-        front = FolderServer(data, address, environment)
-        front.server.mount("/", plane)
-        async with front.listening():
-            pass_ = kubeconfig(front.server.url, front.authority, front.token)
+        server = PlaneServer(data, address, environment)
+        server.mount("/", plane)
+        async with server.listening():
+            pass_ = kubeconfig(server.url, server.authority, server.token)
             write_private(data / "kubeconfig", pass_)
             interpreter.settle()
-            yield ServedPlane(plane, front.server)
+            yield ServedPlane(plane, server)
     finally:
         await plane.close()
-        if front is not None:  # the last: it has a line for all that was stored
-            await front.close()
+        if server is not None:  # the last: it has a line for all that was stored
+            await server.close()
 
 
 async def stop_signal() -> signal.Signals:
@@ -79,11 +74,11 @@ async def stop_signal() -> signal.Signals:
 
 
 @asynccontextmanager
-async def resealing_on_signal(stores: Callable[[], Iterable[Store]]) -> AsyncIterator[None]:
+async def resealing_on_signal(planes: Callable[[], Iterable[Plane]]) -> AsyncIterator[None]:
     """Take up new keys at each SIGUSR1. One that cannot be had changes nothing."""
     loop, told = asyncio.get_running_loop(), asyncio.Event()
     loop.add_signal_handler(signal.SIGUSR1, told.set)
-    task = loop.create_task(_reseal(stores, told))
+    task = loop.create_task(_reseal(planes, told))
     try:
         yield
     finally:
@@ -91,13 +86,13 @@ async def resealing_on_signal(stores: Callable[[], Iterable[Store]]) -> AsyncIte
         task.cancel()
 
 
-async def _reseal(stores: Callable[[], Iterable[Store]], told: asyncio.Event) -> None:
+async def _reseal(planes: Callable[[], Iterable[Plane]], told: asyncio.Event) -> None:
     while await told.wait():
         told.clear()
-        for store in tuple(stores()):
+        for plane in tuple(planes()):
             try:
-                await store.reseal()
-            except (KeysRefused, UnreadableStore, WritesStopped) as refusal:
+                await plane.reseal()
+            except PlaneError as refusal:
                 _log.warning("not sealed with another key", extra={"why": str(refusal)})
 
 

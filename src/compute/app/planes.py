@@ -14,9 +14,7 @@ from kubekit.api.kinds.rbac import ClusterRole, ClusterRoleBinding, RoleRef, Sub
 from kubekit.api.meta import ObjectMeta
 from kubekit.api.structural.nodes import Document
 from kubekit.environment import Environment
-from kubekit.plane.plane import DATABASE, Plane
-from kubekit.plane.registry import builtins
-from kubekit.plane.users import User
+from kubekit.plane import Plane, PlaneDirectory, User, builtin_kinds
 
 Role = Literal["core", "hub", "cell", "project"]
 
@@ -180,7 +178,7 @@ class PlaneFolders:
     async def open(self, ref: PlaneRef) -> Plane:
         return await Plane.open(
             folder(self._data, ref),
-            builtins.native(),
+            builtin_kinds(),
             self._environment,
             definitions=ref.definitions,
             access=ref.access,
@@ -196,6 +194,6 @@ def folder(data: Path, ref: PlaneRef) -> Path:
     return planes / ref.name if ref in {CORE, HUB} else planes / f"{ref.role}s" / ref.name
 
 
-def database(data: Path) -> Path:
-    """The file that whoever runs a world holds the lock of."""
-    return folder(data, CORE) / DATABASE
+def core_directory(data: Path) -> PlaneDirectory:
+    """The directory of the core plane, which is locked while a world runs."""
+    return PlaneDirectory(folder(data, CORE))

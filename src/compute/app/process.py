@@ -8,7 +8,7 @@ import resource
 from pathlib import Path
 from typing import Final
 
-from kubekit.plane.plane import DATABASE
+from kubekit.plane import PlaneDirectory
 
 _NOT_DUMPABLE: Final = (4, 0, 0, 0, 0)  # PR_SET_DUMPABLE, no
 _OTHERS: Final = 0o077
@@ -76,7 +76,7 @@ def keep_private(data: Path) -> str:
         )
     if not found.st_mode & _OTHERS:
         return ""
-    if not (data / DATABASE).exists() and any(data.iterdir()):
+    if not PlaneDirectory(data).exists() and any(data.iterdir()):
         raise Unsafe(
             f"{data} can be looked into by other users and holds other things: "
             f"name a folder of its own, {data / 'plane'} say, or close this one to others"

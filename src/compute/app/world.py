@@ -39,7 +39,7 @@ from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.client import Client
 from kubekit.environment import Environment
-from kubekit.plane.local import LocalClient
+from kubekit.plane import LocalClient
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.manager import Manager, Runnables

@@ -13,9 +13,8 @@ import click
 import msgspec
 
 from compute.app.folders import Folder
-from compute.app.planes import database
-from kubekit.plane.http.authentication.bearer_tokens import write_private
-from kubekit.plane.store.lock import holder
+from compute.app.planes import core_directory
+from kubekit.plane import write_private
 
 _FILE: Final = "up.json"
 POLL_SECONDS: Final = 0.05  # seconds between two looks
@@ -54,7 +53,7 @@ class WorldFolder:
 
     def pid(self) -> int:
         """The process that runs it; 0 where none does."""
-        written = holder(database(self.data))
+        written = core_directory(self.data).process()
         return int(written) if written.isdecimal() else 0
 
     def state(self) -> RunningState | None:

@@ -3,11 +3,9 @@
 from pathlib import Path
 from typing import Final
 
-from compute.app.folder_server import FolderServer
 from compute.app.kubeconfig import Credential, PlaneContext, current_context, kubeconfig_of_many
 from compute.app.planes import CORE, PROJECT_USERS, OpenPlanes, PlaneRef, folder
-from kubekit.plane.http.authentication.bearer_tokens import write_private
-from kubekit.plane.plane import Plane
+from kubekit.plane import Plane, PlaneServer, write_private
 
 _ORDER: Final = ("core", "hub", "project", "cell")
 _ADMINISTRATOR: Final = "administrator"
@@ -31,36 +29,36 @@ class WorldKubeconfig:
     Before there is a project, the core stands in for one.
     """
 
-    def __init__(self, data: Path, front: FolderServer, planes: OpenPlanes) -> None:
+    def __init__(self, data: Path, server: PlaneServer, planes: OpenPlanes) -> None:
         self.kubeconfig = data / "kubeconfig"
         self._data = data
-        self._front = front
+        self._server = server
         self._planes = planes
         self._tokens: dict[str, str] = {}  # of projects, by context
         self._listens = False
         self._stands_in = False
 
     def opened(self, ref: PlaneRef, plane: Plane) -> None:
-        self._front.server.mount(ref.prefix, plane)
+        self._server.mount(ref.prefix, plane)
         if ref.user is not None:
             file = folder(self._data, ref) / _TOKEN
-            self._tokens[ref.context] = self._front.admit(ref.user, file)
+            self._tokens[ref.context] = self._server.admit(ref.user, file)
         self._write()
 
     def closing(self, ref: PlaneRef, plane: Plane) -> None:
-        self._front.server.unmount(ref.prefix)
+        self._server.unmount(ref.prefix)
         self._tokens.pop(ref.context, None)
         if ref.user is not None and self._listens:  # else it comes back at the next start
-            self._front.tokens.revoke(ref.user.name)
+            self._server.tokens.revoke(ref.user.name)
         self._write(without=ref)
 
     def begin(self) -> None:
         """The server listens, and its address is known from here on."""
         self._listens = True
         users = {ref.user.name for ref in self._planes if ref.user is not None}
-        for name in self._front.tokens.names() - users:
+        for name in self._server.tokens.names() - users:
             if name.startswith(PROJECT_USERS):  # its project went while there was no server
-                self._front.tokens.revoke(name)
+                self._server.tokens.revoke(name)
         self._write()
 
     def end(self) -> None:
@@ -75,14 +73,12 @@ class WorldKubeconfig:
     def _write(self, without: PlaneRef | None = None) -> None:
         contexts = self._contexts(without)
         if self._listens and contexts:
-            front, current = self._front, current_context(self.kubeconfig)
+            server, current = self._server, current_context(self.kubeconfig)
             if current not in contexts or (self._stands_in and current == CORE.context):
                 current = _first(contexts)
                 self._stands_in = current == CORE.context
-            users: dict[str, Credential] = {_ADMINISTRATOR: front.token, **self._tokens}
-            content = kubeconfig_of_many(
-                front.server.url, contexts, current, front.authority, users
-            )
+            users: dict[str, Credential] = {_ADMINISTRATOR: server.token, **self._tokens}
+            content = kubeconfig_of_many(server.url, contexts, current, server.authority, users)
             write_private(self.kubeconfig, _NOTICE + content)
 
     def _contexts(self, without: PlaneRef | None) -> dict[str, PlaneContext]:

@@ -13,7 +13,6 @@ from compute.api.networking import LocationBinding
 from compute.api.reasons import NeighbourReason
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
 from compute.app import interpreter
-from compute.app.folder_server import FolderServer
 from compute.app.metrics_page import WorldMetrics
 from compute.app.planes import CORE, HUB, OpenPlanes, PlaneFolders, PlaneRef
 from compute.app.sites import CellSite
@@ -25,8 +24,7 @@ from compute.decide.deployment.drains import PLAIN, Grace
 from compute.services.offers import offers
 from kubekit.api.errors import AlreadyExists
 from kubekit.api.meta import ObjectMeta
-from kubekit.plane.local import LocalClient
-from kubekit.plane.store.store import Store
+from kubekit.plane import LocalClient, Plane, PlaneServer
 
 _ORGANIZATION: Final = "home"
 _PATIENCE: Final = 60.0  # seconds for a world to become ready
@@ -42,12 +40,11 @@ class ServedWorld:
     """A world that is being served."""
 
     world: World
-    front: FolderServer
+    server: PlaneServer
     visitors: WorldKubeconfig
 
-    def stores(self) -> list[Store]:
-        """Where its planes keep what they hold."""
-        return [self.world.planes[ref].store for ref in self.world.planes]
+    def planes(self) -> list[Plane]:
+        return [self.world.planes[ref] for ref in self.world.planes]
 
     async def make_project(self, name: str) -> None:
         """Ask for a project, unless it is there."""
@@ -109,21 +106,21 @@ async def hosted(
     environment = system()
     planes = OpenPlanes(PlaneFolders(data, environment))
     world = World(planes, sites, environment, grace)
-    front: FolderServer | None = None
+    server: PlaneServer | None = None
     try:
         await planes.open(CORE)
-        front = FolderServer(data, address, environment, WorldMetrics(world.metrics).text)
-        visitors = WorldKubeconfig(data, front, planes)
+        server = PlaneServer(data, address, environment, WorldMetrics(world.metrics).text)
+        visitors = WorldKubeconfig(data, server, planes)
         planes.join(visitors)
         await world.start()
-        async with front.listening():
+        async with server.listening():
             visitors.begin()
             interpreter.settle()
             try:
-                yield ServedWorld(world, front, visitors)
+                yield ServedWorld(world, server, visitors)
             finally:
                 visitors.end()
     finally:
         await world.stop()
-        if front is not None:  # the last: it has a line for all that was stored
-            await front.close()
+        if server is not None:  # the last: it has a line for all that was stored
+            await server.close()

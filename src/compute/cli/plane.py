@@ -5,7 +5,6 @@ import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
 
 import click
 import uvloop
@@ -22,8 +21,7 @@ from compute.cli.startup import (
     warning_of_root,
 )
 from kubekit.api.structural.nodes import Document
-from kubekit.plane.http.server import is_loopback
-from kubekit.plane.registry import builtins
+from kubekit.plane import PlaneServer, builtin_kinds
 
 _PORT: Final = 7443
 
@@ -79,8 +77,8 @@ async def _serve(data: Path, every: Sequence[Document], address: tuple[str, int]
     begun = loop.time()
     say(f"Opening {data}")
     async with (
-        serving(data, builtins.native(), address, every) as opened,
-        resealing_on_signal(lambda: [opened.plane.store]),
+        serving(data, builtin_kinds(), address, every) as opened,
+        resealing_on_signal(lambda: [opened.plane]),
     ):
         _introduce(data, opened, loop.time() - begun)
         await stop
@@ -97,7 +95,7 @@ def _introduce(data: Path, opened: ServedPlane, seconds: float) -> None:
     say(
         f"Serving {len(opened.plane.kinds)} kinds and {opened.objects:,} objects at "
         f"{reachable(opened.server.url)}, ready after {seconds:.2f} s.\n"
-        f"{_warning(opened.server.url)}{warning_of_root()}\n"
+        f"{_warning(opened.server)}{warning_of_root()}\n"
         "In another terminal:\n"
         f"  export KUBECONFIG={kubeconfig}\n"
         "  kubectl api-resources\n"
@@ -106,7 +104,7 @@ def _introduce(data: Path, opened: ServedPlane, seconds: float) -> None:
     )
 
 
-def _warning(url: str) -> str:
-    if is_loopback(urlsplit(url).hostname or ""):
+def _warning(server: PlaneServer) -> str:
+    if server.loopback_only:
         return ""
     return "Other machines can reach it, and whoever has the token may do everything.\n"

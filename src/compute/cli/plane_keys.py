@@ -7,11 +7,7 @@ from typing import TypeVar
 import click
 
 from compute.app.folders import Folder
-from kubekit.plane.plane import DATABASE
-from kubekit.plane.store.errors import KeysRefused
-from kubekit.plane.store.keys import KeyFile
-from kubekit.plane.store.lock import holder
-from kubekit.plane.store.log import KEYS
+from kubekit.plane import PlaneDirectory, PlaneError
 
 Result = TypeVar("Result")
 
@@ -30,7 +26,7 @@ def command() -> None:
 @_data
 def names(data: Path) -> int:
     """Show the names of the keys, the one to seal with first."""
-    for name in _said(_file(data).names):
+    for name in _said(_directory(data).keys.names):
         click.echo(name)
     return 0
 
@@ -42,9 +38,10 @@ def rotate(data: Path) -> int:
 
     The old keys stay in the file: copies of the database from before need them.
     """
-    file = _file(data)
-    click.echo(f"Key {_said(file.rotate)} is now the first one in {file.path}.")
-    process = holder(data / DATABASE)
+    directory = _directory(data)
+    keys = directory.keys
+    click.echo(f"Key {_said(keys.rotate)} is now the first one in {keys.path}.")
+    process = directory.process()
     if process:
         click.echo(f"kill -USR1 {process} lets the plane seal everything with it now;")
         click.echo("else it does so at its next start.")
@@ -53,15 +50,16 @@ def rotate(data: Path) -> int:
     return 0
 
 
-def _file(data: Path) -> KeyFile:
-    if not (data / DATABASE).exists():
+def _directory(data: Path) -> PlaneDirectory:
+    directory = PlaneDirectory(data)
+    if not directory.exists():
         raise click.ClickException(f"{data}: there is no plane in it")
-    return KeyFile(data / KEYS)
+    return directory
 
 
 def _said(ask: Callable[[], Result]) -> Result:
     """The answer, or a failure in the words that it comes with."""
     try:
         return ask()
-    except KeysRefused as refusal:
+    except PlaneError as refusal:
         raise click.ClickException(str(refusal)) from refusal

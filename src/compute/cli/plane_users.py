@@ -18,9 +18,14 @@ from compute.app.system_environment import system
 from compute.app.world_folder import ENVIRONMENT, WorldFolder, default_data
 from compute.cli import project_users
 from compute.cli.up_status import asked
-from kubekit.plane.http.certificates.authority import Authority, CertificatesRefused, Issued
-from kubekit.plane.private_files import write_private
-from kubekit.plane.users import User
+from kubekit.plane import (
+    Authority,
+    IssuedCertificate,
+    PlaneDirectory,
+    PlaneError,
+    User,
+    write_private,
+)
 
 _LONGEST: Final = 24 * 365
 _SYSTEM: Final = "system:"
@@ -124,7 +129,7 @@ def revoke(serial: str, place: WorldFolder) -> int:
     authority = _authority(place.data)
     try:
         authority.revoke(number)
-    except CertificatesRefused as refusal:
+    except PlaneError as refusal:
         raise click.ClickException(str(refusal)) from refusal
     click.echo(f"A certificate with the serial number {number:x} is not taken any more.")
     return 0
@@ -145,15 +150,17 @@ def _refuse_reserved(name: str, wish: _Wish) -> None:
         raise click.BadParameter("a role needs --project PROJECT", param_hint="--role")
 
 
-def _issued(place: WorldFolder, name: str, wish: _Wish) -> Issued:
+def _issued(place: WorldFolder, name: str, wish: _Wish) -> IssuedCertificate:
     authority, user = _authority(place.data), User(name, wish.groups)
     try:
         return authority.issue(user, timedelta(hours=wish.hours), system().now())
-    except CertificatesRefused as refusal:
+    except PlaneError as refusal:
         raise click.ClickException(str(refusal)) from refusal
 
 
-def _kubeconfig(place: WorldFolder, name: str, wish: _Wish, url: str, issued: Issued) -> bytes:
+def _kubeconfig(
+    place: WorldFolder, name: str, wish: _Wish, url: str, issued: IssuedCertificate
+) -> bytes:
     """A file with one context: the project, or the plane that the server has at its root."""
     authority = (place.data / "pki" / "ca.crt").read_bytes()
     if not wish.project:
@@ -162,7 +169,9 @@ def _kubeconfig(place: WorldFolder, name: str, wish: _Wish, url: str, issued: Is
     return kubeconfig(url + ref.prefix, authority, issued.pair, name=ref.context, user=name)
 
 
-def _summary(place: WorldFolder, name: str, wish: _Wish, issued: Issued) -> Iterator[str]:
+def _summary(
+    place: WorldFolder, name: str, wish: _Wish, issued: IssuedCertificate
+) -> Iterator[str]:
     """What the user may do and until when, and how to end it before."""
     until = f"until {issued.until:%Y-%m-%d %H:%M} UTC. To end it before:"
     if wish.project:
@@ -176,8 +185,8 @@ def _summary(place: WorldFolder, name: str, wish: _Wish, issued: Issued) -> Iter
 
 def _authority(data: Path) -> Authority:
     try:
-        return Authority(data / "pki")
-    except CertificatesRefused as refusal:
+        return PlaneDirectory(data).authority()
+    except PlaneError as refusal:
         message = f"{refusal}; `compute plane --data {shlex.quote(str(data))}` makes one"
         raise click.ClickException(message) from refusal
 

@@ -10,18 +10,10 @@ import click
 
 from compute.app import definitions, process
 from compute.app.sites import BadCities
-from kubekit.plane.http.authentication.bearer_tokens import TokensRefused
-from kubekit.plane.http.certificates.authority import CertificatesRefused
-from kubekit.plane.http.server import CannotListen
-from kubekit.plane.identity.web_tokens import KeyRefused
-from kubekit.plane.registry.definitions.startup import DefinitionRefused
-from kubekit.plane.store.errors import Busy, KeysRefused, UnreadableStore, WritesStopped
+from kubekit.plane import PlaneError
 
 # Each of these says in its own words what is wrong, where, and what to do.
-_SPOKEN: Final = (
-    BadCities, definitions.BadFile, Busy, CannotListen, CertificatesRefused, DefinitionRefused,
-    KeyRefused, KeysRefused, TokensRefused, process.Unsafe, UnreadableStore, WritesStopped,
-)  # fmt: skip
+_SPOKEN: Final = (BadCities, definitions.BadFile, process.Unsafe, PlaneError)
 
 
 @contextmanager

@@ -146,7 +146,7 @@ async def _serve(place: WorldFolder, wanted: Sequence[CellSite], wish: UpOptions
     try:
         async with (
             hosted(place.data, wanted, ("127.0.0.1", wish.port), wish.grace()) as world,
-            resealing_on_signal(world.stores),
+            resealing_on_signal(world.planes),
         ):
             if wish.project:
                 await world.make_project(wish.project)
@@ -174,7 +174,7 @@ async def _until_ready(world: ServedWorld, stop: "asyncio.Future[Any]") -> None:
 
 def _introduce(place: WorldFolder, world: ServedWorld, seconds: float) -> None:
     cities = [f"{site.city} ({site.cell})" for site in world.world.sites]
-    url = reachable(world.front.server.url)
+    url = reachable(world.server.url)
     contexts = world.visitors.contexts
     place.note(
         RunningState(

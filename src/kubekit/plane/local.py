@@ -6,10 +6,10 @@ through HTTP gets in, and no dict is ever shared between a caller and the plane.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
-from typing import Final
+from typing import Final, Protocol
 
 import msgspec
 
@@ -44,6 +44,18 @@ _NOTHING_HERE: Final = "the server could not find the requested resource"
 _LONGEST: Final = 3 * 1024 * 1024  # bytes of a document, as in a request's body
 
 
+class RequestGate(Protocol):
+    """Stands between a client and a plane, like a network that can fail."""
+
+    def check(self) -> None:
+        """Raise an error if no request can pass."""
+        ...
+
+    def keep(self, watch: Watch) -> None:
+        """Take note of a watch that was opened, to end it when the gate closes."""
+        ...
+
+
 class LocalTransport:
     """All verbs on one plane, in its own process and on its own loop.
 
@@ -51,11 +63,18 @@ class LocalTransport:
     ``manager`` is what he is called as the owner of the fields he writes.
     """
 
-    def __init__(self, plane: Plane, user: User = ITSELF, manager: str = "compute") -> None:
+    def __init__(
+        self,
+        plane: Plane,
+        user: User = ITSELF,
+        manager: str = "compute",
+        gates: Sequence[RequestGate] = (),
+    ) -> None:
         self._plane = plane
         self._registry = plane.registry
         self._user = user
         self._manager = manager
+        self._gates = gates
         self._plain = replace(PLAIN_WRITE, field_manager=manager)
 
     async def get(self, place: Place, resource_version: str = "") -> Document:
@@ -74,11 +93,13 @@ class LocalTransport:
                 yield events
 
     async def create(self, place: Place, document: Document, options: WriteOptions) -> Document:
+        self._check()
         if place.subresource or self.answers(place):
             return await self._answer(place, document, options)
         return _document(await self.create_encoded(place, _encoded(document), options))
 
     async def update(self, place: Place, document: Document, options: WriteOptions) -> Document:
+        self._check()
         kind = self._object_kind(place)
         written = await self._registry.update(
             kind,
@@ -97,6 +118,7 @@ class LocalTransport:
         return _document(await self.patched(place, kind, patch, options))
 
     async def delete(self, place: Place, options: DeleteOptions) -> Document:
+        self._check()
         kind = self._object_kind(place)
         deleted = await self._registry.delete(
             kind, place.namespace, place.name, options, self._user
@@ -107,6 +129,7 @@ class LocalTransport:
     async def delete_collection(
         self, place: Place, which: ListOptions, options: DeleteOptions
     ) -> Document:
+        self._check()
         kind = self._collection_kind(place)
         page = await self._registry.delete_collection(
             kind, place.namespace, which, options, self._user
@@ -131,12 +154,14 @@ class LocalTransport:
     # For `RecordClient`, which makes its objects out of the bytes themselves
 
     def record(self, place: Place, resource_version: str = "") -> Record:
+        self._check()
         kind = self._object_kind(place)
         if place.subresource == "scale":
             return self._registry.get_scale(kind, place.namespace, place.name)
         return self._registry.get(kind, place.namespace, place.name, resource_version)
 
     async def page(self, place: Place, options: ListOptions) -> Page:
+        self._check()
         return await self._registry.list(self._kind(place), place.namespace, options)
 
     @asynccontextmanager
@@ -151,14 +176,19 @@ class LocalTransport:
             watch.close()
 
     async def open_watch(self, place: Place, options: WatchOptions) -> Watch:
+        self._check()
         kind = self._kind(place)
-        return await self._registry.watch(kind, place.namespace, options, place.name)
+        watch = await self._registry.watch(kind, place.namespace, options, place.name)
+        for gate in self._gates:
+            gate.keep(watch)
+        return watch
 
     def answers(self, place: Place) -> bool:
         """Whether what is made here is a question, which is answered and not kept."""
         return self._found(place).virtual
 
     async def create_encoded(self, place: Place, body: bytes, options: WriteOptions) -> Record:
+        self._check()
         kind = self._collection_kind(place)
         document = _object_in(body)
         written = await self._registry.create(
@@ -169,6 +199,7 @@ class LocalTransport:
     async def patched(
         self, place: Place, kind: PatchType, patch: object, options: WriteOptions
     ) -> Record:
+        self._check()
         written = await self._registry.patch(
             self._object_kind(place),
             place.namespace,
@@ -180,6 +211,10 @@ class LocalTransport:
             self._user,
         )
         return written.record
+
+    def _check(self) -> None:
+        for gate in self._gates:
+            gate.check()
 
     def _signed(self, options: WriteOptions) -> WriteOptions:
         """The options, with the name of the one who writes."""
@@ -259,8 +294,14 @@ class RecordClient(Client):
 class LocalClient(RecordClient):
     """The client of a plane in the same process."""
 
-    def __init__(self, plane: Plane, user: User = ITSELF, manager: str = "compute") -> None:
-        super().__init__(LocalTransport(plane, user, manager))
+    def __init__(
+        self,
+        plane: Plane,
+        user: User = ITSELF,
+        manager: str = "compute",
+        gates: Sequence[RequestGate] = (),
+    ) -> None:
+        super().__init__(LocalTransport(plane, user, manager, gates))
 
 
 def _not_allowed() -> MethodNotAllowed:

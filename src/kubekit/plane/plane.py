@@ -125,6 +125,10 @@ class Plane:
         self.registry.close()
         await self.store.close()
 
+    async def reseal(self) -> None:
+        """Encrypt every secret with the key that is now the first one."""
+        await self.store.reseal()
+
     async def rest(self) -> None:
         """Wait until the plane has nothing to do by itself."""
         while not all(chores.idle for chores in self._chores):

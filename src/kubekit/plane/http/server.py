@@ -13,6 +13,7 @@ from ipaddress import ip_address
 from typing import Final
 
 from kubekit.environment import Environment
+from kubekit.plane.errors import PlaneError
 from kubekit.plane.http.application import Application
 from kubekit.plane.http.authentication import identity_reviews
 from kubekit.plane.http.authentication.authenticator import Authenticator
@@ -26,7 +27,7 @@ from kubekit.plane.identity.accounts import issuer_of
 _BACKLOG: Final = 1024
 
 
-class CannotListen(Exception):
+class CannotListen(PlaneError):
     """The address cannot be had. Says which, and what to do."""
 
 

@@ -19,6 +19,7 @@ from cryptography.hazmat.primitives.asymmetric.utils import (
     encode_dss_signature,
 )
 
+from kubekit.plane.errors import PlaneError
 from kubekit.plane.private_files import open_to_others, write_private
 
 LONGEST: Final = 8 * 1024
@@ -27,7 +28,7 @@ _NUMBER: Final = 32  # bytes of each of the two numbers of a signature
 _ES256: Final = ec.ECDSA(hashes.SHA256())
 
 
-class KeyRefused(Exception):
+class KeyRefused(PlaneError):
     """The file of the key cannot be used. Says which, and what to do."""
 
 

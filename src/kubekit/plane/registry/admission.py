@@ -40,6 +40,11 @@ class Attempt:
         return self.kind.key(self.namespace, self.name)
 
     @property
+    def by_plane(self) -> bool:
+        """Whether the plane itself makes the change, not a user."""
+        return self.user == ITSELF
+
+    @property
     def dry_run(self) -> bool:
         """Whether nothing comes of it: then whoever is asked must not act on it either."""
         return self.options.dry_run

@@ -64,7 +64,7 @@ def test_a_world_takes_up_the_new_keys_of_all_its_planes(tmp_path, caplog):
         logging.getLogger().addHandler(told)
         async with (
             hosted(tmp_path, sites(["DFW"]), ("127.0.0.1", 0)) as world,
-            resealing_on_signal(world.stores),
+            resealing_on_signal(world.planes),
         ):
             for ref in (CORE, HUB):
                 KeyFile(folder(tmp_path, ref) / "secrets.key").rotate()

@@ -6,14 +6,13 @@ from contextlib import asynccontextmanager
 import pytest
 import yaml
 
-from compute.app.folder_server import FolderServer
-from compute.app.planes import CORE, HUB, OpenPlanes, PlaneFolders, PlaneRef, database, folder
+from compute.app.planes import CORE, HUB, OpenPlanes, PlaneFolders, PlaneRef, core_directory, folder
 from compute.app.system_environment import system
 from compute.app.world_kubeconfig import WorldKubeconfig
 from kubekit.plane.access.attributes import Attributes
 from kubekit.plane.identity.identities import authenticated
 from kubekit.plane.plane import Plane
-from kubekit.plane.store.lock import holder
+from kubekit.plane.server import PlaneServer
 from kubekit.plane.users import User
 
 CELL, SHOP, BAR = PlaneRef("cell", "dfw"), PlaneRef("project", "shop"), PlaneRef("project", "bar")
@@ -99,11 +98,11 @@ def test_nothing_is_left_of_a_plane_that_is_removed(tmp_path):
         assert folder(tmp_path, SHOP).is_dir()
         await planes.remove(SHOP)
         assert not folder(tmp_path, SHOP).exists()
-        assert holder(database(tmp_path))
+        assert core_directory(tmp_path).process()
         await planes.close()
 
     asyncio.run(story())
-    assert holder(database(tmp_path)) == ""
+    assert core_directory(tmp_path).process() == ""
 
 
 def test_the_kubeconfig_follows_the_planes_and_keeps_the_choice_of_its_user(tmp_path):
@@ -113,8 +112,8 @@ def test_the_kubeconfig_follows_the_planes_and_keeps_the_choice_of_its_user(tmp_
         environment = system()
         planes = OpenPlanes(PlaneFolders(tmp_path, environment))
         await planes.open(CORE)
-        front = FolderServer(tmp_path, ("127.0.0.1", 0), environment)
-        visitors = WorldKubeconfig(tmp_path, front, planes)
+        server = PlaneServer(tmp_path, ("127.0.0.1", 0), environment)
+        visitors = WorldKubeconfig(tmp_path, server, planes)
         planes.join(visitors)
         assert not visitors.kubeconfig.exists()
         visitors.begin()
@@ -125,7 +124,7 @@ def test_the_kubeconfig_follows_the_planes_and_keeps_the_choice_of_its_user(tmp_
         visitors.kubeconfig.write_text(yaml.safe_dump(chosen))
         await planes.open(SHOP)
         assert _read(tmp_path)["current-context"] == "hub"
-        assert _servers(tmp_path)["project-shop"] == front.server.url + SHOP.prefix
+        assert _servers(tmp_path)["project-shop"] == server.url + SHOP.prefix
         visitors.kubeconfig.write_text(yaml.safe_dump(chosen | {"current-context": "gone"}))
         await planes.open(CELL)
         assert _read(tmp_path)["current-context"] == "project-shop"
@@ -135,7 +134,7 @@ def test_the_kubeconfig_follows_the_planes_and_keeps_the_choice_of_its_user(tmp_
         await planes.open(SHOP)
         assert _read(tmp_path)["current-context"] == "project-shop"
         await planes.close()
-        await front.close()
+        await server.close()
 
     asyncio.run(story())
 
@@ -147,8 +146,8 @@ def test_the_first_project_is_where_its_user_begins(tmp_path):
         environment = system()
         planes = OpenPlanes(PlaneFolders(tmp_path, environment))
         await planes.open(CORE)
-        front = FolderServer(tmp_path, ("127.0.0.1", 0), environment)
-        visitors = WorldKubeconfig(tmp_path, front, planes)
+        server = PlaneServer(tmp_path, ("127.0.0.1", 0), environment)
+        visitors = WorldKubeconfig(tmp_path, server, planes)
         planes.join(visitors)
         visitors.begin()
         await planes.open(SHOP)
@@ -160,7 +159,7 @@ def test_the_first_project_is_where_its_user_begins(tmp_path):
         await planes.open(CELL)
         assert _read(tmp_path)["current-context"] == "core"
         await planes.close()
-        await front.close()
+        await server.close()
 
     asyncio.run(story())
 
@@ -169,7 +168,7 @@ def test_each_project_has_a_user_of_its_own_beside_the_administrator(tmp_path):
     """A token opens one project, but for the administrator's; and the file says whose that is."""
 
     async def story() -> None:
-        async with _served(tmp_path) as (planes, front, visitors):
+        async with _served(tmp_path) as (planes, server, visitors):
             await planes.open(SHOP)
             visitors.begin()
             assert visitors.contexts == ["core", "project-shop", "admin-project-shop"]
@@ -180,11 +179,11 @@ def test_each_project_has_a_user_of_its_own_beside_the_administrator(tmp_path):
                 "admin-project-shop": "administrator",
             }
             tokens = _tokens(tmp_path)
-            assert tokens["administrator"] == front.token
-            assert front.tokens.user_of(f"Bearer {tokens['project-shop']}") == SHOP.user
+            assert tokens["administrator"] == server.token
+            assert server.tokens.user_of(f"Bearer {tokens['project-shop']}") == SHOP.user
             text = visitors.kubeconfig.read_text()
             assert 'user "administrator" may do everything in every plane' in text
-            assert _servers(tmp_path)["project-shop"] == front.server.url + SHOP.prefix
+            assert _servers(tmp_path)["project-shop"] == server.url + SHOP.prefix
 
     asyncio.run(story())
     secret = folder(tmp_path, SHOP) / "token"
@@ -221,15 +220,15 @@ def test_the_token_of_a_project_outlives_a_restart_and_ends_with_the_project(tmp
             return str(_tokens(tmp_path)["project-shop"])
 
     async def second(token: str) -> None:
-        async with _served(tmp_path) as (planes, front, visitors):
+        async with _served(tmp_path) as (planes, server, visitors):
             await planes.open(SHOP)
             visitors.begin()
             assert _tokens(tmp_path)["project-shop"] == token
             await planes.remove(SHOP)
-            assert front.tokens.user_of(f"Bearer {token}") is None
+            assert server.tokens.user_of(f"Bearer {token}") is None
             await planes.open(SHOP)
             assert _tokens(tmp_path)["project-shop"] != token
-            assert front.tokens.user_of(f"Bearer {token}") is None
+            assert server.tokens.user_of(f"Bearer {token}") is None
 
     asyncio.run(second(asyncio.run(first())))
 
@@ -238,12 +237,12 @@ def test_the_token_of_a_project_that_went_before_the_server_listened_is_refused(
     """Its user is not let in, whether or not another project has the name."""
 
     async def story() -> None:
-        async with _served(tmp_path) as (planes, front, visitors):
+        async with _served(tmp_path) as (planes, server, visitors):
             await planes.open(SHOP)
             await planes.remove(SHOP)
-            assert front.tokens.names() == {"admin", "project:shop:admin"}
+            assert server.tokens.names() == {"admin", "project:shop:admin"}
             visitors.begin()
-            assert front.tokens.names() == {"admin"}
+            assert server.tokens.names() == {"admin"}
 
     asyncio.run(story())
 
@@ -254,12 +253,12 @@ async def _served(data):
     environment = system()
     planes = OpenPlanes(PlaneFolders(data, environment))
     await planes.open(CORE)
-    front = FolderServer(data, ("127.0.0.1", 0), environment)
-    visitors = WorldKubeconfig(data, front, planes)
+    server = PlaneServer(data, ("127.0.0.1", 0), environment)
+    visitors = WorldKubeconfig(data, server, planes)
     planes.join(visitors)
-    yield planes, front, visitors
+    yield planes, server, visitors
     await planes.close()
-    await front.close()
+    await server.close()
 
 
 def _tokens(data):

@@ -10,15 +10,14 @@ from typing import Annotated, Final
 import msgspec
 
 from kubekit.environment import Environment
+from kubekit.plane.errors import PlaneError
 from kubekit.plane.private_files import open_to_others, write_private
 from kubekit.plane.users import User
-
-__all__ = ["Grant", "Tokens", "TokensRefused", "bearer", "write_private"]
 
 _BYTES_OF_CHANCE: Final = 32
 
 
-class TokensRefused(Exception):
+class TokensRefused(PlaneError):
     """The file of tokens cannot be trusted or read. Says which file, and what to do."""
 
 

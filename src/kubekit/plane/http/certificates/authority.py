@@ -23,6 +23,7 @@ from cryptography.exceptions import UnsupportedAlgorithm
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from kubekit.plane.errors import PlaneError
 from kubekit.plane.http.certificates import tls
 from kubekit.plane.http.certificates.client_certificates import Client, read_client
 from kubekit.plane.http.certificates.issuing import (
@@ -44,7 +45,7 @@ _FILES: Final = ("ca.crt", "ca.key", "server.crt", "server.key", "revoked")
 _log: Final = logging.getLogger(__name__)
 
 
-class CertificatesRefused(Exception):
+class CertificatesRefused(PlaneError):
     """The files of the certificate authority cannot be used. Says which, and what to do."""
 
 
@@ -177,7 +178,7 @@ class Authority:
         self._directory = directory
         self._ca = ca
 
-    def issue(self, user: User, lifetime: timedelta, now: datetime) -> "Issued":
+    def issue(self, user: User, lifetime: timedelta, now: datetime) -> "IssuedCertificate":
         """A new certificate for a user. Its key is kept nowhere else."""
         if now + lifetime > (end := self._ca.certificate.not_valid_after_utc):
             raise CertificatesRefused(
@@ -190,7 +191,7 @@ class Authority:
             raise CertificatesRefused(message) from problem
         found = pair.certificate
         client = ClientPair(pair.certificate_pem(), pair.key_pem())
-        return Issued(client, found.serial_number, found.not_valid_after_utc)
+        return IssuedCertificate(client, found.serial_number, found.not_valid_after_utc)
 
     def revoke(self, serial: int) -> None:
         """Take the certificate of this serial number no more; a running server notices soon."""
@@ -198,7 +199,7 @@ class Authority:
         revoke(path, _read_revoked(path) | {serial})
 
 
-class Issued(NamedTuple):
+class IssuedCertificate(NamedTuple):
     """A client's certificate, by which it can be revoked, and until when it holds."""
 
     pair: ClientPair

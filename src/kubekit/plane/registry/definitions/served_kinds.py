@@ -19,11 +19,12 @@ from kubekit.api.kinds.apiextensions import (
 )
 from kubekit.api.resource import AGE, Column, Resource, Scale
 from kubekit.api.structural.nodes import Document
+from kubekit.plane.errors import PlaneError
 from kubekit.plane.registry.definitions import approval, spec_rules
 from kubekit.plane.registry.kinds import Conversion, Kind, head_of, rank_of_version
 
 
-class BadDefinition(ValueError):
+class BadDefinition(PlaneError, ValueError):
     """A CustomResourceDefinition that cannot be served. Each error names its field."""
 
     def __init__(self, name: str, errors: Iterable[FieldError]) -> None:

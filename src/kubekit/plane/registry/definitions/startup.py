@@ -16,6 +16,7 @@ from kubekit.api.errors import ApiError, Forbidden, Unavailable
 from kubekit.api.kinds.apiextensions import CustomResourceDefinition
 from kubekit.api.structural.nodes import Document
 from kubekit.client.options import WriteOptions
+from kubekit.plane.errors import PlaneError
 from kubekit.plane.registry.definitions.definition_kind import STORAGE
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.registry import Registry
@@ -25,7 +26,7 @@ _WRITE: Final = WriteOptions(field_manager="compute-plane")
 _log: Final = logging.getLogger(__name__)
 
 
-class DefinitionRefused(Exception):
+class DefinitionRefused(PlaneError):
     """A definition that the plane was to start with, and that its own rules refuse."""
 
 

@@ -1,4 +1,4 @@
-"""The front of a server: its address, its certificates, who is let in, and who wrote what."""
+"""The server of one or several planes, with its credentials and its audit log in one directory."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -9,23 +9,25 @@ from typing import Final
 from kubekit.environment import Environment
 from kubekit.plane.access.request_check import Rbac
 from kubekit.plane.http.audit.audit_log import Audit, AuditFile
-from kubekit.plane.http.authentication.bearer_tokens import Tokens, write_private
+from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import Certificates
 from kubekit.plane.http.hostnames import names_for
 from kubekit.plane.http.interfaces import Seams
 from kubekit.plane.http.pages import Pages
-from kubekit.plane.http.server import Server
+from kubekit.plane.http.server import Server, is_loopback
 from kubekit.plane.identity.web_tokens import SigningKey
-from kubekit.plane.users import User
+from kubekit.plane.plane import Plane
+from kubekit.plane.private_files import write_private
+from kubekit.plane.users import MASTERS, User
 
-_ADMIN: Final = User("admin", ("system:masters",))
+_ADMIN: Final = User("admin", (MASTERS,))
 
 
-class FolderServer:
-    """A server out of a folder, for whoever mounts planes on it.
+class PlaneServer:
+    """Serves the mounted planes over HTTPS. Files that do not exist yet are created.
 
-    ``token`` is that of the administrator, ``tokens`` are all that are accepted, ``authority`` is
-    what clients trust; ``figures`` are shown beside the server's own.
+    ``token`` is the administrator's token, ``tokens`` are all accepted ones, and ``authority`` is
+    the CA certificate that clients trust. ``metrics`` renders further metrics for ``/metrics``.
     """
 
     def __init__(
@@ -33,7 +35,7 @@ class FolderServer:
         data: Path,
         address: tuple[str, int],
         environment: Environment,
-        figures: Callable[[], bytes] = bytes,
+        metrics: Callable[[], bytes] = bytes,
     ) -> None:
         tokens = Tokens(data / "tokens.json", environment)
         certificates = Certificates(data / "pki", environment.now(), names_for(address[0]))
@@ -42,12 +44,34 @@ class FolderServer:
         self.token = self.admit(_ADMIN, data / "token")
         self.authority = certificates.authority.read_bytes()
         self._audit = Audit(AuditFile(data / "audit.log"), asyncio.get_running_loop())
-        site = Pages(self._audit, signing, figures)
+        site = Pages(self._audit, signing, metrics)
         seams = Seams(site=site, access=Rbac(), signing=signing, audit=self._audit)
-        self.server = Server(address, certificates, tokens, environment, seams)
+        self._host = address[0]
+        self._server = Server(address, certificates, tokens, environment, seams)
+
+    @property
+    def port(self) -> int:
+        return self._server.port
+
+    @property
+    def url(self) -> str:
+        return self._server.url
+
+    @property
+    def loopback_only(self) -> bool:
+        """Whether only this machine can reach the server."""
+        return is_loopback(self._host)
+
+    def mount(self, prefix: str, plane: Plane) -> None:
+        """Serve a plane below a path."""
+        self._server.mount(prefix, plane)
+
+    def unmount(self, prefix: str) -> None:
+        """Stop serving a plane. Its watches end; requests in flight are answered."""
+        self._server.unmount(prefix)
 
     def admit(self, user: User, file: Path) -> str:
-        """The token of a user, which is kept in a file. Without the file it is a new one."""
+        """The token of a user, which is kept in a file. Without the file a new token is issued."""
         token = file.read_text(errors="replace").strip() if file.exists() else ""
         if self.tokens.user_of(f"Bearer {token}") != user:
             self.tokens.revoke(user.name)
@@ -58,12 +82,12 @@ class FolderServer:
     @asynccontextmanager
     async def listening(self) -> AsyncIterator[None]:
         """Requests are answered until this ends."""
-        await self.server.start()
+        await self._server.start()
         try:
             yield
         finally:
-            await self.server.close()
+            await self._server.close()
 
     async def close(self) -> None:
-        """Write the last lines of who did what: after this nothing may be stored any more."""
+        """Flush the audit log: nothing may be stored after this."""
         await self._audit.close()

@@ -1,0 +1,5 @@
+"""The base of the errors that a plane reports to its operator."""
+
+
+class PlaneError(Exception):
+    """The plane cannot start or go on. The message says what happened, where, and what to do."""
