@@ -208,9 +208,12 @@ async def _ours_raw(target: Target) -> AsyncIterator[Door]:
     from kubekit.api.kinds.core import ConfigMap  # noqa: PLC0415
     from kubekit.client.http.transport import HttpTransport  # noqa: PLC0415
     from kubekit.client.options import WatchOptions  # noqa: PLC0415
-    from kubekit.client.transport import Place  # noqa: PLC0415
+    from kubekit.client.transport import ResourceLocation  # noqa: PLC0415
 
-    one, all_ = Place(ConfigMap.RESOURCE, _SPACE, _NAME), Place(ConfigMap.RESOURCE, _SPACE)
+    one, all_ = (
+        ResourceLocation(ConfigMap.RESOURCE, _SPACE, _NAME),
+        ResourceLocation(ConfigMap.RESOURCE, _SPACE),
+    )
     async with HttpTransport(*_connection(target)) as transport:
 
         async def watch() -> AsyncIterator[object]:
@@ -225,10 +228,10 @@ async def _ours_raw(target: Target) -> AsyncIterator[Door]:
 def _connection(target: Target) -> tuple[Any, Any]:
     from compute.app.system_environment import system  # noqa: PLC0415
     from kubekit.client.connection import Connection  # noqa: PLC0415
-    from kubekit.client.credentials import Token  # noqa: PLC0415
+    from kubekit.client.credentials import BearerToken  # noqa: PLC0415
 
     authority = Path(target.authority).read_bytes()
-    credentials = Token(target.token)
+    credentials = BearerToken(target.token)
     return Connection(server=target.url, authority=authority, credentials=credentials), system()
 
 

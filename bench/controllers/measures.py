@@ -24,7 +24,7 @@ from kubekit.api.resource import Resource
 from kubekit.client.http.client import HttpClient
 from kubekit.client.kubeconfig import load
 from kubekit.client.options import PLAIN_WRITE
-from kubekit.client.transport import Place
+from kubekit.client.transport import ResourceLocation
 
 _PARENTS: Final = Resource(group=GROUP, version=VERSION, kind="Parent", plural=PLURAL)
 _NAMESPACE: Final = "bench"
@@ -122,7 +122,7 @@ async def _create(config: Path, names: Sequence[str]) -> None:
 
         async def worker() -> None:
             for name in left:
-                place = Place(_PARENTS, _NAMESPACE)
+                place = ResourceLocation(_PARENTS, _NAMESPACE)
                 await client.raw.create(place, parent(_NAMESPACE, name), PLAIN_WRITE)
 
         await asyncio.gather(*(worker() for _ in range(_AT_ONCE)))
@@ -136,7 +136,7 @@ async def _trickle(config: Path, statuses: Statuses, before: int) -> list[int]:
         for number in range(_TRICKLE):
             name = f"y{number}"
             sent[name.encode()] = time.perf_counter_ns()
-            place = Place(_PARENTS, _NAMESPACE)
+            place = ResourceLocation(_PARENTS, _NAMESPACE)
             await client.raw.create(place, parent(_NAMESPACE, name), PLAIN_WRITE)
             await asyncio.sleep(1 / _PER_SECOND)
     _await(statuses, before + _TRICKLE)

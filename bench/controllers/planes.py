@@ -18,7 +18,7 @@ from compute.app import interpreter
 from compute.app.kubeconfig import kubeconfig
 from compute.app.system_environment import system
 from kubekit.client.options import PLAIN_WRITE
-from kubekit.client.transport import Place
+from kubekit.client.transport import ResourceLocation
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import Certificates
 from kubekit.plane.http.interfaces import Seams
@@ -56,7 +56,7 @@ async def main(folder: Path, planes: int, parents: int) -> None:
 
 
 async def _fill(plane: Plane, parents: int) -> None:
-    door, place = LocalTransport(plane), Place(Parent.RESOURCE, "default")
+    door, place = LocalTransport(plane), ResourceLocation(Parent.RESOURCE, "default")
     await asyncio.gather(
         *(door.create(place, parent("default", f"x{n}"), PLAIN_WRITE) for n in range(parents))
     )

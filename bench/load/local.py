@@ -22,14 +22,14 @@ from compute.api.compute import Instance
 from compute.app import crds, interpreter
 from compute.app.system_environment import system
 from kubekit.client.options import PLAIN_WRITE
-from kubekit.client.transport import Place
+from kubekit.client.transport import ResourceLocation
 from kubekit.plane.local import LocalClient
 from kubekit.plane.plane import Plane
 from kubekit.plane.registry import builtins
 
 CLIENTS: Final = (16, 64)
 NAMESPACE: Final = "default"
-PLACE: Final = Place(Instance.RESOURCE, NAMESPACE)
+PLACE: Final = ResourceLocation(Instance.RESOURCE, NAMESPACE)
 
 Operation = Callable[[int, int], Awaitable[object]]
 
@@ -72,7 +72,7 @@ def _operations(client: LocalClient, clients: int) -> dict[str, Operation]:
         document = await raw.get(place)
         first = status["conditions"][0] | {"message": f"at {time.monotonic_ns()}"}
         document["status"] = status | {"conditions": [first, *status["conditions"][1:]]}
-        there = Place(place.resource, place.namespace, place.name, "status")
+        there = ResourceLocation(place.resource, place.namespace, place.name, "status")
         return await raw.update(there, document, PLAIN_WRITE)
 
     async def typed_get(me: int, turn: int) -> object:
@@ -81,9 +81,9 @@ def _operations(client: LocalClient, clients: int) -> dict[str, Operation]:
     return {"create": create, "get": get, "status": update, "typed get": typed_get}
 
 
-def _seed(me: int, turn: int, clients: int) -> Place:
+def _seed(me: int, turn: int, clients: int) -> ResourceLocation:
     number = (me + turn * clients) % SEEDED
-    return Place(Instance.RESOURCE, NAMESPACE, f"seed-{number}")
+    return ResourceLocation(Instance.RESOURCE, NAMESPACE, f"seed-{number}")
 
 
 async def _rate(name: str, operation: Operation, clients: int, seconds: float) -> dict[str, object]:

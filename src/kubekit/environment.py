@@ -12,7 +12,7 @@ _RANDOM_BITS: Final = ~(0xF << 76 | 0x3 << 62)
 
 
 @dataclass(frozen=True, slots=True)
-class Environment:
+class ExecutionEnvironment:
     """What no part may find out by itself."""
 
     now: Callable[[], datetime]

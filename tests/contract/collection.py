@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from kubekit.api.resource import Resource
 from kubekit.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
-from kubekit.client.transport import Document, Place, Transport, WatchEvent
+from kubekit.client.transport import Document, ResourceLocation, Transport, WatchEvent
 
 Stream = AsyncIterator[WatchEvent]
 Part = Literal["", "status", "scale", "finalize"]
@@ -79,8 +79,8 @@ class Collection:
             self._at(""), which or ListOptions(), DeleteOptions(**options)
         )
 
-    def _at(self, name: str, part: Part = "") -> Place:
-        return Place(self.resource, self.namespace, name, part)
+    def _at(self, name: str, part: Part = "") -> ResourceLocation:
+        return ResourceLocation(self.resource, self.namespace, name, part)
 
 
 def version(document: Document) -> str:

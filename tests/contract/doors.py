@@ -22,7 +22,7 @@ from kubekit.api.errors import NotFound, TooManyRequests
 from kubekit.api.kinds.apiextensions import CustomResourceDefinition
 from kubekit.api.resource import Resource
 from kubekit.client.options import EVERYTHING, PLAIN_WRITE
-from kubekit.client.transport import Document, Place, Transport
+from kubekit.client.transport import Document, ResourceLocation, Transport
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import Certificates
 from kubekit.plane.http.server import Server
@@ -125,12 +125,12 @@ async def _apply(transport: Transport, crd: Document) -> None:
 
     A CRD that is there already is left alone: writing it would make the server begin anew.
     """
-    place = Place(_CRD, "", crd["metadata"]["name"])
+    place = ResourceLocation(_CRD, "", crd["metadata"]["name"])
     crd = _marked(crd)
     try:
         present = await transport.get(place)
     except NotFound:
-        await transport.create(Place(_CRD), crd, PLAIN_WRITE)
+        await transport.create(ResourceLocation(_CRD), crd, PLAIN_WRITE)
     else:
         if present["metadata"].get("annotations", {}).get(_MARK) == _mark(crd):
             return
@@ -163,7 +163,7 @@ async def _served(transport: Transport, crd: Document) -> None:
     )
     for _ in range(100):
         try:
-            await transport.list(Place(resource), EVERYTHING)
+            await transport.list(ResourceLocation(resource), EVERYTHING)
         except (NotFound, TooManyRequests):
             await asyncio.sleep(0.1)
         else:

@@ -16,11 +16,11 @@ import msgspec
 from kubekit.api.errors import ApiError
 from kubekit.api.status import Status
 from kubekit.client.connection import ClientCertificate, Connection
-from kubekit.client.http.calls import Caller
-from kubekit.client.http.exchanges import Answer
-from kubekit.client.http.requests import Request
+from kubekit.client.http.calls import RequestSender
+from kubekit.client.http.exchanges import HttpResponse
+from kubekit.client.http.requests import HttpRequest
 from kubekit.client.http.transport import DEFAULT, HttpTransport as ProductTransport
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +51,8 @@ class HttpTransport(ProductTransport):
         return json.dumps(value).encode()
 
 
-class _Strict(Caller):
-    def refusal(self, answer: Answer, request: Request) -> ApiError:
+class _Strict(RequestSender):
+    def refusal(self, answer: HttpResponse, request: HttpRequest) -> ApiError:
         if answer.header(b"content-type").startswith(b"application/json"):
             status = msgspec.json.decode(answer.body, type=Status)
             assert (status.status, status.code) == ("Failure", answer.status)
@@ -75,9 +75,9 @@ class _Shown:
         return False
 
 
-def environment() -> Environment:
+def environment() -> ExecutionEnvironment:
     # TLS compares certificates with the machine's clock.
-    return Environment(lambda: datetime.now(UTC), Random(4))  # noqa: TID251 - for that reason
+    return ExecutionEnvironment(lambda: datetime.now(UTC), Random(4))  # noqa: TID251 - for that reason
 
 
 def named(variables: Mapping[str, str]) -> Address:

@@ -11,7 +11,7 @@ from kubekit.api import errors
 from kubekit.api.kinds.authentication import SelfSubjectReview, TokenReview
 from kubekit.api.kinds.core import Secret, ServiceAccount
 from kubekit.client.options import PLAIN_WRITE
-from kubekit.client.transport import Document, Place, Transport
+from kubekit.client.transport import Document, ResourceLocation, Transport
 from tests.contract.collection import Collection, upto
 
 Ask = Callable[..., Any]
@@ -30,7 +30,7 @@ def token(transport: Transport, space: str) -> Ask:
     """Asks for a token of the account called robot."""
 
     async def ask(document: Document, name: str = "robot") -> Document:
-        place = Place(ServiceAccount.RESOURCE, space, name, cast("Any", "token"))
+        place = ResourceLocation(ServiceAccount.RESOURCE, space, name, cast("Any", "token"))
         return await transport.create(place, document, PLAIN_WRITE)
 
     return ask
@@ -41,7 +41,7 @@ def review(transport: Transport) -> Ask:
     """Asks whose a token is."""
 
     async def ask(**spec: object) -> Document:
-        place = Place(TokenReview.RESOURCE)
+        place = ResourceLocation(TokenReview.RESOURCE)
         answer = await transport.create(place, {"spec": spec}, PLAIN_WRITE)
         status: Document = answer["status"]
         return status
@@ -183,7 +183,9 @@ async def test_a_review_needs_a_token(review):
 async def test_whoever_asks_is_told_who_he_is(transport):
     """Only the time of the answer is in its metadata, whatever the question said."""
     asked = {"metadata": {"name": "a"}, "status": {"userInfo": {"username": "somebody else"}}}
-    answer = await transport.create(Place(SelfSubjectReview.RESOURCE), asked, PLAIN_WRITE)
+    answer = await transport.create(
+        ResourceLocation(SelfSubjectReview.RESOURCE), asked, PLAIN_WRITE
+    )
     user = answer["status"]["userInfo"]
 
     assert list(answer["metadata"]) == ["creationTimestamp"]

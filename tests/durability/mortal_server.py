@@ -11,7 +11,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.server import Server
 from kubekit.plane.plane import Plane
@@ -81,7 +81,7 @@ def _serve(directory: Path, port: int, ready: Connection) -> None:
 
 
 async def _serving(directory: Path, port: int, ready: Connection) -> None:
-    environment = Environment(now=lambda: datetime.now(UTC), chance=Random(os.urandom(16)))  # noqa: TID251 - a real process has a real clock
+    environment = ExecutionEnvironment(now=lambda: datetime.now(UTC), chance=Random(os.urandom(16)))  # noqa: TID251 - a real process has a real clock
     tokens = Tokens(None, environment)
     tokens.accept(TOKEN, User("tester"))
     plane = await Plane.open(directory, Kinds(builtins.core()), environment)

@@ -14,7 +14,7 @@ import pytest
 from kubekit.api.errors import Timeout, Unavailable
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.client.options import PLAIN_WRITE, WatchOptions
-from kubekit.client.transport import Document, Place, Transport
+from kubekit.client.transport import Document, ResourceLocation, Transport
 from kubekit.plane.plane import DATABASE
 from kubekit.plane.store.records import ChangeEvent
 from kubekit.plane.store.store import Store
@@ -28,7 +28,7 @@ LAST: Final = "last"
 LIVES: Final = 110
 WRITERS: Final = 8
 WATCHERS: Final = 4
-COLLECTION: Final = Place(ConfigMap.RESOURCE, "default")
+COLLECTION: Final = ResourceLocation(ConfigMap.RESOURCE, "default")
 LOST: Final = (Unavailable, Timeout)
 
 
@@ -114,7 +114,9 @@ async def _written_one(door: Transport, document: Document, value: str) -> Docum
     document = {**document, "data": {"value": value}}
     if "uid" not in document["metadata"]:
         return await door.create(COLLECTION, document, PLAIN_WRITE)
-    place = Place(COLLECTION.resource, COLLECTION.namespace, document["metadata"]["name"])
+    place = ResourceLocation(
+        COLLECTION.resource, COLLECTION.namespace, document["metadata"]["name"]
+    )
     return await door.update(place, document, PLAIN_WRITE)
 
 

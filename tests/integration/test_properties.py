@@ -13,7 +13,7 @@ import pytest
 from compute.api.compute import Workload
 from kubekit.api.errors import Invalid
 from kubekit.client.options import PLAIN_WRITE, PatchType
-from kubekit.client.transport import Document, Place
+from kubekit.client.transport import Document, ResourceLocation
 from tests.integration.apart import told_apart
 from tests.integration.operators import make_network
 from tests.integration.worlds import Watched
@@ -159,7 +159,7 @@ async def attempt(world: Watched, name: str, walk: Walk, stage: str) -> bool:
 async def put(world: Watched, name: str, spec: Spec) -> Invalid | None:
     """Give a Workload this spec; or why it cannot have it."""
     change = [{"op": "replace", "path": "/spec", "value": spec}]
-    place = Place(Workload.RESOURCE, "default", name)
+    place = ResourceLocation(Workload.RESOURCE, "default", name)
     try:
         await world.user.raw.patch(place, PatchType.JSON, change, PLAIN_WRITE)
     except Invalid as refusal:
@@ -183,11 +183,13 @@ async def create(world: Watched, name: str, spec: Spec) -> None:
         "metadata": {"name": name},
         "spec": json.loads(json.dumps(spec)),
     }
-    await world.user.raw.create(Place(Workload.RESOURCE, "default"), document, PLAIN_WRITE)
+    await world.user.raw.create(
+        ResourceLocation(Workload.RESOURCE, "default"), document, PLAIN_WRITE
+    )
 
 
 async def stored(world: Watched, name: str) -> Document:
-    return await world.user.raw.get(Place(Workload.RESOURCE, "default", name))
+    return await world.user.raw.get(ResourceLocation(Workload.RESOURCE, "default", name))
 
 
 def _rounds(mine: Sequence[Walk]) -> list[dict[str, Walk]]:

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 from kubekit.api.errors import NotFound
 from kubekit.client.client import Client
 from kubekit.client.options import PLAIN_DELETE, PLAIN_WATCH, WatchOptions
-from kubekit.client.reading import K, Seen
-from kubekit.client.transport import Place
+from kubekit.client.reading import K, TypedEvent
+from kubekit.client.transport import ResourceLocation
 from kubekit.runtime.manager import Runnables
 from kubekit.runtime.queueing.outcomes import PassOutcome
 from kubekit.runtime.reconciling.commit import remove_finalizer
@@ -28,7 +28,7 @@ class DeletesByName(Family):
     """Deletes whatever has the name, be it another's by now."""
 
     async def delete(self, client: Client, child: Child) -> None:
-        place = Place(Child.RESOURCE, child.metadata.namespace, child.metadata.name)
+        place = ResourceLocation(Child.RESOURCE, child.metadata.namespace, child.metadata.name)
         with suppress(NotFound):
             await client.raw.delete(place, PLAIN_DELETE)
 
@@ -117,7 +117,7 @@ class DeafClient(LinkClient):
     @asynccontextmanager
     async def watch(
         self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
-    ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
+    ) -> AsyncIterator[AsyncIterator[TypedEvent[K]]]:
         async with super().watch(kind, namespace, options) as changes:
             yield (change async for change in changes if change.type != "DELETED")
 

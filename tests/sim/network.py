@@ -14,7 +14,7 @@ from typing import Any, Final, Literal, Protocol, TypeVar, cast
 
 from kubekit.api.errors import ApiError, Expired, NotFound, Timeout, TooManyRequests, Unavailable
 from kubekit.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
-from kubekit.client.transport import Document, Place, WatchEvent
+from kubekit.client.transport import Document, ResourceLocation, WatchEvent
 from kubekit.plane.local import LocalTransport
 from kubekit.plane.plane import Plane
 from kubekit.runtime.reconciling import passes
@@ -39,7 +39,7 @@ class Sent:
     link: str
     controller: str
     verb: str
-    place: Place
+    place: ResourceLocation
     version: str
     at: float
 
@@ -55,7 +55,7 @@ class Observer(Protocol):
 class Gap(Protocol):
     """Whoever lets watches miss something."""
 
-    def lasts(self, link: str, place: Place, event: WatchEvent) -> float:
+    def lasts(self, link: str, place: ResourceLocation, event: WatchEvent) -> float:
         """For how many seconds a watch tells nothing from this event on, to expire then."""
         ...
 
@@ -102,16 +102,16 @@ class Link:
         self._streams: dict[Stream, None] = {}
         self._behind: dict[str, tuple[str, float]] = {}
 
-    async def get(self, place: Place, resource_version: str = "") -> Document:
+    async def get(self, place: ResourceLocation, resource_version: str = "") -> Document:
         return await self._ask("get", place, partial(self._door.get, place, resource_version))
 
-    async def list(self, place: Place, options: ListOptions) -> Document:
+    async def list(self, place: ResourceLocation, options: ListOptions) -> Document:
         live = bool(_controller())  # what a pass asks for is answered with what is so
         return await self._ask("list", place, partial(self._list, place, options, live=live))
 
     @asynccontextmanager
     async def watch(
-        self, place: Place, options: WatchOptions
+        self, place: ResourceLocation, options: WatchOptions
     ) -> AsyncIterator[AsyncIterator[WatchEvent]]:
         stream = await self._ask("watch", place, partial(self._open, place, options))
         try:
@@ -119,28 +119,32 @@ class Link:
         finally:
             stream.leave()
 
-    async def create(self, place: Place, document: Document, options: WriteOptions) -> Document:
+    async def create(
+        self, place: ResourceLocation, document: Document, options: WriteOptions
+    ) -> Document:
         named = replace(place, name=document["metadata"].get("name", ""))
         return await self._ask(
             "create", named, partial(self._door.create, place, document, options)
         )
 
-    async def update(self, place: Place, document: Document, options: WriteOptions) -> Document:
+    async def update(
+        self, place: ResourceLocation, document: Document, options: WriteOptions
+    ) -> Document:
         return await self._ask(
             "update", place, partial(self._door.update, place, document, options)
         )
 
     async def patch(
-        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
+        self, place: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
     ) -> Document:
         serve = partial(self._door.patch, place, kind, patch, options)
         return await self._ask("patch", place, serve, _version_in(patch))
 
-    async def delete(self, place: Place, options: DeleteOptions) -> Document:
+    async def delete(self, place: ResourceLocation, options: DeleteOptions) -> Document:
         return await self._ask("delete", place, partial(self._door.delete, place, options))
 
     async def delete_collection(
-        self, place: Place, which: ListOptions, options: DeleteOptions
+        self, place: ResourceLocation, which: ListOptions, options: DeleteOptions
     ) -> Document:
         serve = partial(self._door.delete_collection, place, which, options)
         return await self._ask("delete*", place, serve)
@@ -168,7 +172,9 @@ class Link:
 
     # The sender's half
 
-    async def _ask(self, verb: str, place: Place, serve: Serve[T], version: str = "") -> T:
+    async def _ask(
+        self, verb: str, place: ResourceLocation, serve: Serve[T], version: str = ""
+    ) -> T:
         if self.dead:
             raise Unavailable(f"{self.name}: the process is dead")
         loop = asyncio.get_running_loop()
@@ -236,7 +242,7 @@ class Link:
         if self._wires.observer is not None:
             getattr(self._wires.observer, what)(sent, outcome)
 
-    async def _list(self, place: Place, options: ListOptions, *, live: bool) -> Document:
+    async def _list(self, place: ResourceLocation, options: ListOptions, *, live: bool) -> Document:
         if options.limit > self.page:
             options = replace(options, limit=self.page)
         fresh = not options.continue_ and options.resource_version in {"", "0"}
@@ -249,7 +255,7 @@ class Link:
             return await self._door.list(place, past)
         return await self._door.list(place, options)
 
-    async def _open(self, place: Place, options: WatchOptions) -> Stream:
+    async def _open(self, place: ResourceLocation, options: WatchOptions) -> Stream:
         if self.happens(self.weather.expired):
             raise Expired("too old resource version")
         since = options.resource_version
@@ -267,7 +273,7 @@ class Link:
         stream.gone = self._forget
         return stream
 
-    def _missed(self, place: Place, event: WatchEvent) -> float:
+    def _missed(self, place: ResourceLocation, event: WatchEvent) -> float:
         gap = self._wires.gap
         return 0.0 if gap is None else gap.lasts(self.name, place, event)
 
@@ -288,11 +294,11 @@ class Link:
     def happens(self, probability: float) -> bool:
         return probability > 0.0 and self.chance.random() < probability
 
-    def _say(self, verb: str, place: Place, outcome: str) -> None:
+    def _say(self, verb: str, place: ResourceLocation, outcome: str) -> None:
         self._wires.trace.say(self.name, verb, _subject(place), outcome)
 
 
-def _coordinates(place: Place) -> tuple[str, str, str]:
+def _coordinates(place: ResourceLocation) -> tuple[str, str, str]:
     return place.resource.group, place.resource.version, place.resource.plural
 
 
@@ -311,7 +317,7 @@ def _version_in(patch: object) -> str:
             return ""
 
 
-def _subject(place: Place) -> str:
+def _subject(place: ResourceLocation) -> str:
     where = "/".join(filter(None, (place.namespace, place.name)))
     kind = "/".join(filter(None, (place.resource.plural, place.subresource)))
     return f"{kind} {where}".rstrip()

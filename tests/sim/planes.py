@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.plane import Plane
 from kubekit.plane.store.store import Store, StoreSettings
 from tests.sim.kinds import served
@@ -19,10 +19,10 @@ _SETTINGS: Final = StoreSettings(sealed=frozenset())  # a key would be drawn out
 _numbers = count()
 
 
-def environment(seed: str, offset: timedelta = timedelta()) -> Environment:
+def environment(seed: str, offset: timedelta = timedelta()) -> ExecutionEnvironment:
     """Time from the running loop, a clock that may be wrong, and chance of its own."""
     start = START + offset
-    return Environment(
+    return ExecutionEnvironment(
         now=lambda: start + timedelta(seconds=asyncio.get_running_loop().time()),
         chance=Random(seed),
     )

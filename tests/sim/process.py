@@ -12,7 +12,7 @@ from random import Random
 from typing import Any, Final
 
 from kubekit.client.client import Client
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.plane import Plane
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller, ControllerSettings
@@ -221,7 +221,7 @@ class Process:
         await run.manager.run()
 
     def _controllers(
-        self, projects: Clusters, hubs: Clusters, around: Environment, name: str
+        self, projects: Clusters, hubs: Clusters, around: ExecutionEnvironment, name: str
     ) -> list[Controller]:
         metrics = Metrics()
         members = self._around.team.members(projects, hubs)
@@ -235,7 +235,7 @@ class Process:
         title: str,
         member: Any,
         projects: Clusters,
-        given: tuple[Environment, Metrics, str],
+        given: tuple[ExecutionEnvironment, Metrics, str],
     ) -> Controller:
         around, metrics, name = given
         witness = self._around.witness

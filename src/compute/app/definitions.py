@@ -69,6 +69,6 @@ def _definitions(file: Path) -> Iterator[Document]:
             found = documents.read(opened.read(documents.SIZE_LIMIT + 1))
     except OSError as error:
         raise BadFile(f"{file}: cannot be read: {error.strerror}") from error
-    except documents.Unreadable as error:
+    except documents.UnreadableDocument as error:
         raise BadFile(f"{file}{error.place}: {error.problem}") from error
     yield from (d for d in found if isinstance(d, dict) and d.get("kind") == _DEFINITION)

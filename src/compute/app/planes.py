@@ -13,7 +13,7 @@ from kubekit.api.kinds import rbac
 from kubekit.api.kinds.rbac import ClusterRole, ClusterRoleBinding, RoleRef, Subject
 from kubekit.api.meta import ObjectMeta
 from kubekit.api.structural.nodes import Document
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane import Plane, PlaneDirectory, User, builtin_kinds
 
 Role = Literal["core", "hub", "cell", "project"]
@@ -171,7 +171,7 @@ class OpenPlanes:
 class PlaneFolders:
     """Planes out of one folder of this machine."""
 
-    def __init__(self, data: Path, environment: Environment) -> None:
+    def __init__(self, data: Path, environment: ExecutionEnvironment) -> None:
         self._data = data
         self._environment = environment
 

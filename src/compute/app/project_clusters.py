@@ -13,7 +13,7 @@ from compute.api.resource_manager import GROUP, VERSION, Project
 from compute.decide.conditions import find, is_true
 from kubekit.client.client import Client
 from kubekit.client.connection import Connection
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller, ControllerSettings
 from kubekit.runtime.reporting.metrics import Metrics
@@ -61,7 +61,7 @@ class ProjectReconciler:
 
 
 def projects_controller(
-    projects: ProjectReconciler, core: Clusters, environment: Environment, metrics: Metrics
+    projects: ProjectReconciler, core: Clusters, environment: ExecutionEnvironment, metrics: Metrics
 ) -> Controller:
     """The controller that runs the provider. It belongs on every replica."""
     return Controller(

@@ -38,7 +38,7 @@ from kubekit.api.errors import AlreadyExists, NotFound
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.client import Client
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane import LocalClient
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -93,7 +93,7 @@ class World:
         self,
         planes: OpenPlanes,
         sites: Iterable[CellSite],
-        environment: Environment,
+        environment: ExecutionEnvironment,
         grace: Grace = PLAIN,
     ) -> None:
         self.planes = planes

@@ -25,7 +25,7 @@ def read(path: str) -> list[Manifest]:
     source, text = _text(path)
     try:
         values = documents.read(text)
-    except documents.Unreadable as error:
+    except documents.UnreadableDocument as error:
         raise Failure(f"{source}{error.place}: {error.problem}") from error
     found = [m for i, value in enumerate(values, 1) for m in _manifests(source, i, value)]
     if not found:

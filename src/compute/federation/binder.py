@@ -20,7 +20,7 @@ from compute.federation import claims, karmada_keys
 from compute.federation.planes import EnginePlanes
 from kubekit.api.meta import ObjectMeta
 from kubekit.client.client import K
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -54,7 +54,7 @@ def controller(kind: type[K], planes: EnginePlanes, factory: ControllerFactory) 
 class Binder(Generic[K]):
     """Claims one object for its policy, and keeps its binding in step with both."""
 
-    def __init__(self, kind: type[K], hub: Clusters, environment: Environment) -> None:
+    def __init__(self, kind: type[K], hub: Clusters, environment: ExecutionEnvironment) -> None:
         self._kind = kind
         self._hub = hub
         self._environment = environment

@@ -26,7 +26,7 @@ from compute.federation.planes import EnginePlanes
 from kubekit.api import scheme
 from kubekit.api.errors import AlreadyExists, NotFound
 from kubekit.api.meta import Object, ObjectMeta
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -90,7 +90,7 @@ class Bindings:
         self,
         kinds: Sequence[type[Object]],
         hub: Clusters,
-        environment: Environment,
+        environment: ExecutionEnvironment,
         cells: Iterable[Cluster] = (),
     ) -> None:
         self._kinds = kinds

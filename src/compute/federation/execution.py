@@ -31,7 +31,7 @@ from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object
 from kubekit.client.client import K
 from kubekit.client.options import DeleteOptions
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller, ControllerSettings
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -94,7 +94,7 @@ class Execution:
     """Carries out one Work. A request names the cell, and the Work by its place on the hub."""
 
     def __init__(
-        self, kinds: Sequence[type[Object]], planes: EnginePlanes, environment: Environment
+        self, kinds: Sequence[type[Object]], planes: EnginePlanes, environment: ExecutionEnvironment
     ) -> None:
         self._kinds = kinds
         self._planes = planes

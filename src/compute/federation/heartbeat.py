@@ -21,7 +21,7 @@ from kubekit.api.errors import ApiError
 from kubekit.api.kinds.coordination import Lease, LeaseSpec
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import ObjectMeta
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller, ControllerSettings
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -60,7 +60,7 @@ def controller(planes: EnginePlanes, factory: ControllerFactory) -> Controller:
 class Heartbeat:
     """Asks one cell, over and over, and says on the hub whether it answers."""
 
-    def __init__(self, planes: EnginePlanes, environment: Environment) -> None:
+    def __init__(self, planes: EnginePlanes, environment: ExecutionEnvironment) -> None:
         self._planes = planes
         self._environment = environment
         self._began: dict[str, datetime] = {}  # since when this process looks after each member

@@ -12,7 +12,7 @@ from compute.api.karmada_work import Work
 from compute.federation import karmada_keys, lookups, works
 from compute.federation.planes import EnginePlanes
 from kubekit.api.kinds.core import Namespace
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -61,7 +61,7 @@ def is_synced(name: str) -> bool:
 class Namespaces:
     """Tells every cell to have one namespace."""
 
-    def __init__(self, hub: Clusters, environment: Environment) -> None:
+    def __init__(self, hub: Clusters, environment: ExecutionEnvironment) -> None:
         self._hub = hub
         self._environment = environment
 

@@ -27,7 +27,7 @@ from compute.providers.machines import ConditionValue, Machine, MachineState
 from compute.providers.settings import MachineSettingsCache
 from compute.providers.statuses import spoken
 from kubekit.api.kinds.core import ConfigMap
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.reconciling import commit
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
@@ -43,7 +43,7 @@ class Provider:
     def __init__(
         self,
         cells: Clusters,
-        environment: Environment,
+        environment: ExecutionEnvironment,
         desk: MachineSettingsCache,
         addresses: Addresses,
     ) -> None:

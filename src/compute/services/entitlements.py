@@ -25,7 +25,7 @@ from compute.decide.entitlement import ApprovalSettings
 from compute.services.planes import PLATFORM, ServicePlanes
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import Object
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -42,7 +42,7 @@ class Entitlements:
     """Answers the entitlements of projects."""
 
     def __init__(
-        self, planes: ServicePlanes, recorder: EventRecorder, environment: Environment
+        self, planes: ServicePlanes, recorder: EventRecorder, environment: ExecutionEnvironment
     ) -> None:
         self._planes = planes
         self._recorder = recorder

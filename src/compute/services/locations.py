@@ -16,7 +16,7 @@ from compute.services.offers import CLASS, Offer, city_of, location, offers
 from compute.services.planes import ServicePlanes
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -29,7 +29,7 @@ _HERE: Final = Candidate("", Reason.READY, "The cell serves the city", "True")
 class Locations:
     """Keeps a Location in each cell, for the city that the hub's Cluster names."""
 
-    def __init__(self, planes: ServicePlanes, environment: Environment) -> None:
+    def __init__(self, planes: ServicePlanes, environment: ExecutionEnvironment) -> None:
         self._planes = planes
         self._environment = environment
 
@@ -70,7 +70,7 @@ class Locations:
 class Offers:
     """Keeps a LocationBinding for each city in each project."""
 
-    def __init__(self, planes: ServicePlanes, environment: Environment) -> None:
+    def __init__(self, planes: ServicePlanes, environment: ExecutionEnvironment) -> None:
         self._planes = planes
         self._environment = environment
 

@@ -21,7 +21,7 @@ from kubekit.api.errors import NotFound
 from kubekit.api.meta import Object
 from kubekit.client.client import Client
 from kubekit.client.options import ListOptions
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.watching.cache import Cache
 
@@ -46,7 +46,7 @@ WATCHED: Final[tuple[type[Object], ...]] = (
 class Cleanup:
     """Removes what is in a project's plane."""
 
-    def __init__(self, planes: ServicePlanes, environment: Environment) -> None:
+    def __init__(self, planes: ServicePlanes, environment: ExecutionEnvironment) -> None:
         self._planes = planes
         self._environment = environment
 

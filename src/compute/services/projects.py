@@ -19,7 +19,7 @@ from compute.decide.ranking import Candidate
 from compute.services.planes import ServicePlanes
 from compute.services.project_cleanup import WATCHED, Cleanup
 from kubekit.api.meta import Object
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -48,7 +48,7 @@ class Projects:
         self,
         planes: ServicePlanes,
         keeper: PlaneKeeper,
-        environment: Environment,
+        environment: ExecutionEnvironment,
         recorder: EventRecorder,
     ) -> None:
         self._planes = planes

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from kubekit.cel.types import Kind, Type
+from kubekit.cel.types import Type, TypeKind
 
 Fields = Mapping[str, Type]
 
@@ -32,7 +32,7 @@ class Overload:
         todo = [self.result, *self.args]
         while todo:
             kind = todo.pop()
-            if kind.kind is Kind.PARAM:
+            if kind.kind is TypeKind.PARAM:
                 found.add(kind.name)
             todo += kind.params
         object.__setattr__(self, "parameters", frozenset(found))

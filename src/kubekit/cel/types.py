@@ -5,7 +5,7 @@ from enum import Enum
 from typing import Final
 
 
-class Kind(Enum):
+class TypeKind(Enum):
     BOOL = "bool"
     BYTES = "bytes"
     DOUBLE = "double"
@@ -29,7 +29,7 @@ class Kind(Enum):
 class Type:
     """A type. ``name`` is the one a program sees, for example by ``type(x)``."""
 
-    kind: Kind
+    kind: TypeKind
     name: str
     params: tuple["Type", ...] = ()
 
@@ -42,68 +42,75 @@ class Type:
 
 
 _SPELLED: Final = {
-    Kind.DURATION: "duration",
-    Kind.ERROR: "!error!",
-    Kind.NULL: "null",
-    Kind.TIMESTAMP: "timestamp",
+    TypeKind.DURATION: "duration",
+    TypeKind.ERROR: "!error!",
+    TypeKind.NULL: "null",
+    TypeKind.TIMESTAMP: "timestamp",
 }
 
-BOOL: Final = Type(Kind.BOOL, "bool")
-BYTES: Final = Type(Kind.BYTES, "bytes")
-DOUBLE: Final = Type(Kind.DOUBLE, "double")
-DURATION: Final = Type(Kind.DURATION, "google.protobuf.Duration")
-DYN: Final = Type(Kind.DYN, "dyn")
-ERROR: Final = Type(Kind.ERROR, "!error!")
-INT: Final = Type(Kind.INT, "int")
-NULL: Final = Type(Kind.NULL, "null_type")
-STRING: Final = Type(Kind.STRING, "string")
-TIMESTAMP: Final = Type(Kind.TIMESTAMP, "google.protobuf.Timestamp")
-TYPE: Final = Type(Kind.TYPE, "type")
-UINT: Final = Type(Kind.UINT, "uint")
+BOOL: Final = Type(TypeKind.BOOL, "bool")
+BYTES: Final = Type(TypeKind.BYTES, "bytes")
+DOUBLE: Final = Type(TypeKind.DOUBLE, "double")
+DURATION: Final = Type(TypeKind.DURATION, "google.protobuf.Duration")
+DYN: Final = Type(TypeKind.DYN, "dyn")
+ERROR: Final = Type(TypeKind.ERROR, "!error!")
+INT: Final = Type(TypeKind.INT, "int")
+NULL: Final = Type(TypeKind.NULL, "null_type")
+STRING: Final = Type(TypeKind.STRING, "string")
+TIMESTAMP: Final = Type(TypeKind.TIMESTAMP, "google.protobuf.Timestamp")
+TYPE: Final = Type(TypeKind.TYPE, "type")
+UINT: Final = Type(TypeKind.UINT, "uint")
 
-QUANTITY: Final = Type(Kind.STRUCT, "kubernetes.Quantity")
-URL: Final = Type(Kind.STRUCT, "kubernetes.URL")
-FORMAT: Final = Type(Kind.STRUCT, "kubernetes.NamedFormat")
-SEMVER: Final = Type(Kind.STRUCT, "kubernetes.Semver")
-IP: Final = Type(Kind.OPAQUE, "net.IP")
-CIDR: Final = Type(Kind.OPAQUE, "net.CIDR")
+QUANTITY: Final = Type(TypeKind.STRUCT, "kubernetes.Quantity")
+URL: Final = Type(TypeKind.STRUCT, "kubernetes.URL")
+FORMAT: Final = Type(TypeKind.STRUCT, "kubernetes.NamedFormat")
+SEMVER: Final = Type(TypeKind.STRUCT, "kubernetes.Semver")
+IP: Final = Type(TypeKind.OPAQUE, "net.IP")
+CIDR: Final = Type(TypeKind.OPAQUE, "net.CIDR")
 
 OPTIONAL_NAME: Final = "optional_type"
 _SCALARS: Final = frozenset(
-    {Kind.BOOL, Kind.DOUBLE, Kind.DURATION, Kind.INT, Kind.TIMESTAMP, Kind.UINT}
+    {
+        TypeKind.BOOL,
+        TypeKind.DOUBLE,
+        TypeKind.DURATION,
+        TypeKind.INT,
+        TypeKind.TIMESTAMP,
+        TypeKind.UINT,
+    }
 )
 
 
 def list_of(element: Type) -> Type:
-    return Type(Kind.LIST, "list", (element,))
+    return Type(TypeKind.LIST, "list", (element,))
 
 
 def map_of(key: Type, value: Type) -> Type:
-    return Type(Kind.MAP, "map", (key, value))
+    return Type(TypeKind.MAP, "map", (key, value))
 
 
 def optional_of(inner: Type) -> Type:
-    return Type(Kind.OPAQUE, OPTIONAL_NAME, (inner,))
+    return Type(TypeKind.OPAQUE, OPTIONAL_NAME, (inner,))
 
 
 def type_of(inner: Type) -> Type:
-    return Type(Kind.TYPE, "type", (inner,))
+    return Type(TypeKind.TYPE, "type", (inner,))
 
 
 def param(name: str) -> Type:
-    return Type(Kind.PARAM, name)
+    return Type(TypeKind.PARAM, name)
 
 
 def struct(name: str) -> Type:
-    return Type(Kind.STRUCT, name)
+    return Type(TypeKind.STRUCT, name)
 
 
 def is_dyn(kind: Type) -> bool:
-    return kind.kind is Kind.DYN
+    return kind.kind is TypeKind.DYN
 
 
 def is_optional(kind: Type) -> bool:
-    return kind.kind is Kind.OPAQUE and kind.name == OPTIONAL_NAME
+    return kind.kind is TypeKind.OPAQUE and kind.name == OPTIONAL_NAME
 
 
 def unwrapped(kind: Type) -> Type:

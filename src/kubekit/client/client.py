@@ -30,10 +30,26 @@ from kubekit.client.options import (
     WatchOptions,
     WriteOptions,
 )
-from kubekit.client.reading import K, Listing, Seen, Unreadable, read_event, read_listing
-from kubekit.client.transport import Document, Place, Transport
+from kubekit.client.reading import (
+    K,
+    Listing,
+    TypedEvent,
+    UnreadableObject,
+    read_event,
+    read_listing,
+)
+from kubekit.client.transport import Document, ResourceLocation, Transport
 
-__all__ = ["Client", "K", "Listing", "Part", "Seen", "Unreadable", "difference", "next_page"]
+__all__ = [
+    "Client",
+    "K",
+    "Listing",
+    "Part",
+    "TypedEvent",
+    "UnreadableObject",
+    "difference",
+    "next_page",
+]
 
 
 class Client:
@@ -57,7 +73,7 @@ class Client:
         """Let go of what the door holds open. A door without a connection holds nothing."""
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
-        return _read(kind, await self.raw.get(Place(kind.RESOURCE, namespace, name)))
+        return _read(kind, await self.raw.get(ResourceLocation(kind.RESOURCE, namespace, name)))
 
     async def find(self, kind: type[K], name: str, namespace: str = "") -> K | None:
         """The object, or None when nothing has that name."""
@@ -70,7 +86,7 @@ class Client:
         self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
     ) -> Listing[K]:
         """One page. Objects that the class cannot read are named in it, not raised."""
-        document = await self.raw.list(Place(kind.RESOURCE, namespace), options)
+        document = await self.raw.list(ResourceLocation(kind.RESOURCE, namespace), options)
         meta = msgspec.convert(document["metadata"], ListMeta)
         items = document["items"] or ()
         return read_listing(kind, items, meta.resource_version, meta.continue_)
@@ -107,9 +123,9 @@ class Client:
     @asynccontextmanager
     async def watch(
         self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
-    ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
+    ) -> AsyncIterator[AsyncIterator[TypedEvent[K]]]:
         """The changes. The stream is open once the context is entered; leaving it closes it."""
-        async with self.raw.watch(Place(kind.RESOURCE, namespace), options) as events:
+        async with self.raw.watch(ResourceLocation(kind.RESOURCE, namespace), options) as events:
             seen = (read_event(kind, event.type, event.object) async for event in events)
             async with aclosing(seen):
                 yield seen
@@ -162,10 +178,12 @@ class Client:
             return existing
         meta = existing.metadata
         patch.setdefault("metadata", {})["resourceVersion"] = meta.resource_version
-        place = Place(existing.RESOURCE, meta.namespace, meta.name, part)
+        place = ResourceLocation(existing.RESOURCE, meta.namespace, meta.name, part)
         return await self.merge(type(existing), place, patch, options)
 
-    async def merge(self, kind: type[K], place: Place, patch: Document, options: WriteOptions) -> K:
+    async def merge(
+        self, kind: type[K], place: ResourceLocation, patch: Document, options: WriteOptions
+    ) -> K:
         """The object after a merge patch. For `patch` and `patch_status`, which make them."""
         return _read(kind, await self.raw.patch(place, PatchType.MERGE, patch, options))
 
@@ -194,18 +212,18 @@ def _applied(obj: Object) -> Document:
     return document
 
 
-def _collection_of(obj: Object) -> Place:
-    return Place(obj.RESOURCE, obj.metadata.namespace)
+def _collection_of(obj: Object) -> ResourceLocation:
+    return ResourceLocation(obj.RESOURCE, obj.metadata.namespace)
 
 
-def _place_of(obj: Object) -> Place:
-    return Place(obj.RESOURCE, obj.metadata.namespace, obj.metadata.name)
+def _place_of(obj: Object) -> ResourceLocation:
+    return ResourceLocation(obj.RESOURCE, obj.metadata.namespace, obj.metadata.name)
 
 
-def _place_in(document: Document) -> Place:
+def _place_in(document: Document) -> ResourceLocation:
     # Not as its class: what is applied need not be whole.
     head = msgspec.convert(document, Object)
     kind = scheme.lookup(head.api_version, head.kind)
     if kind is None:
         raise scheme.UnknownKind(head.api_version, head.kind)
-    return Place(kind.RESOURCE, head.metadata.namespace, head.metadata.name)
+    return ResourceLocation(kind.RESOURCE, head.metadata.namespace, head.metadata.name)

@@ -99,7 +99,7 @@ class Impersonation:
 
 
 @dataclass(frozen=True, slots=True)
-class Origin:
+class ConnectionOrigin:
     """Where the settings were found, for messages."""
 
     file: str = ""
@@ -130,7 +130,7 @@ class Connection:
     credentials: Credentials = field(default_factory=Anonymous)
     namespace: str = ""
     impersonation: Impersonation = field(default_factory=Impersonation)
-    origin: Origin = field(default_factory=Origin)
+    origin: ConnectionOrigin = field(default_factory=ConnectionOrigin)
 
     @property
     def secure(self) -> bool:
@@ -160,7 +160,7 @@ def tls_context(connection: Connection) -> ssl.SSLContext:
 def authority_problem(authority: bytes) -> str:
     """What keeps an authority from being trusted; empty when nothing does."""
     try:
-        _trusting(authority, Origin())
+        _trusting(authority, ConnectionOrigin())
     except Misconfigured as error:
         return str(error)
     return ""
@@ -206,7 +206,7 @@ def _verifying(connection: Connection) -> ssl.SSLContext:
     return context
 
 
-def _trusting(authority: bytes, origin: Origin) -> ssl.SSLContext:
+def _trusting(authority: bytes, origin: ConnectionOrigin) -> ssl.SSLContext:
     """A context that trusts nobody else. Other text than certificates is passed over, as Go does."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:

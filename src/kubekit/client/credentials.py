@@ -41,7 +41,7 @@ class _WithoutCertificate:
 
 
 @dataclass(frozen=True, slots=True)
-class Token(_WithoutCertificate):
+class BearerToken(_WithoutCertificate):
     """A bearer token that stays as it is."""
 
     token: str = field(repr=False)

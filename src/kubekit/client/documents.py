@@ -41,7 +41,7 @@ _HINTS: Final = {
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class Unreadable(ValueError):
+class UnreadableDocument(ValueError):
     """A text that is not taken. ``place`` is where, to be put after the name of the text."""
 
     def __init__(self, place: str, problem: str) -> None:
@@ -104,26 +104,26 @@ def number(text: str) -> int | float:
 
 
 def read(text: bytes, most_nodes: int | None = None) -> list[object]:
-    """The value of every document in the text; None for an empty one. It raises `Unreadable`.
+    """The value of every document in the text; None for an empty one. It raises `UnreadableDocument`.
 
     Reading takes some 10 microseconds for each key, value and bracket: whoever serves others at the
     same time says how many he can afford.
     """
     if len(text) > SIZE_LIMIT:
-        raise Unreadable("", f"larger than {SIZE_LIMIT // 1024 // 1024} MiB")
+        raise UnreadableDocument("", f"larger than {SIZE_LIMIT // 1024 // 1024} MiB")
     text = _joined(text)
     if _count_directives(text) > _MOST_DIRECTIVES:
-        raise Unreadable("", f"more than {_MOST_DIRECTIVES} lines begin with %TAG")
+        raise UnreadableDocument("", f"more than {_MOST_DIRECTIVES} lines begin with %TAG")
     try:
         _guard(text, most_nodes)
         return list(yaml.load_all(text, Loader=_Loader))
     except yaml.MarkedYAMLError as error:
         problem = error.problem or str(error.context)
         hint = _HINTS.get(problem, "")
-        raise Unreadable(_place(error.problem_mark), f"{problem}{hint}") from error
+        raise UnreadableDocument(_place(error.problem_mark), f"{problem}{hint}") from error
     except yaml.reader.ReaderError as error:
         problem = f"not readable as text: {error.reason}"
-        raise Unreadable(f", byte {error.position + 1}", problem) from error
+        raise UnreadableDocument(f", byte {error.position + 1}", problem) from error
 
 
 def _joined(text: bytes) -> bytes:
@@ -148,16 +148,18 @@ def _guard(text: bytes, most_nodes: int | None) -> None:
     depth = 0
     for nodes, event in enumerate(yaml.parse(text, Loader=_Loader)):
         if nodes == most_nodes:
-            raise Unreadable("", f"larger than {most_nodes} keys and values; send it as JSON")
+            raise UnreadableDocument(
+                "", f"larger than {most_nodes} keys and values; send it as JSON"
+            )
         depth += isinstance(event, yaml.CollectionStartEvent)
         depth -= isinstance(event, yaml.CollectionEndEvent)
         if isinstance(event, yaml.AliasEvent):
-            raise Unreadable(_place(event.start_mark), "aliases are not supported")
+            raise UnreadableDocument(_place(event.start_mark), "aliases are not supported")
         if getattr(event, "tag", None) not in _PLAIN_TAGS:
-            raise Unreadable(_place(event.start_mark), "tags are not supported")
+            raise UnreadableDocument(_place(event.start_mark), "tags are not supported")
         if depth > DEPTH_LIMIT:
             place = _place(event.start_mark)
-            raise Unreadable(place, f"nested deeper than {DEPTH_LIMIT} levels")
+            raise UnreadableDocument(place, f"nested deeper than {DEPTH_LIMIT} levels")
 
 
 def _refused(problem: str, node: yaml.Node) -> yaml.MarkedYAMLError:

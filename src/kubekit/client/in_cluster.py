@@ -14,9 +14,9 @@ from typing import Final
 
 from kubekit.client.connection import (
     Connection,
+    ConnectionOrigin,
     Misconfigured,
     NoCredentials,
-    Origin,
     authority_problem,
 )
 from kubekit.client.credentials import TokenFile, read_limited, token_in
@@ -56,7 +56,7 @@ def in_cluster(
         proxy=proxy_for(server, variables),
         credentials=TokenFile(folder / "token"),
         namespace=variables.get("POD_NAMESPACE") or _namespace(folder / "namespace"),
-        origin=Origin(str(folder)),
+        origin=ConnectionOrigin(str(folder)),
     )
 
 

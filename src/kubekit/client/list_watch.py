@@ -28,9 +28,9 @@ from kubekit.api.errors import (
 from kubekit.api.resource import Resource
 from kubekit.client.client import Client, next_page
 from kubekit.client.options import ListOptions, WatchOptions
-from kubekit.client.reading import K, Listing, Seen, Unreadable
-from kubekit.client.retry_timing import Pace, Patience, in_time
-from kubekit.environment import Environment
+from kubekit.client.reading import K, Listing, TypedEvent, UnreadableObject
+from kubekit.client.retry_timing import JitteredBackoff, StreamDeadline, in_time
+from kubekit.environment import ExecutionEnvironment
 
 Report = Callable[[Exception | None], None]
 
@@ -55,7 +55,7 @@ class NotServed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Listed(Generic[K]):
+class ListPage(Generic[K]):
     """One page of the picture of a collection; ``begins`` and ``ends`` say where it stands.
 
     A page that begins after one that did not end starts over: there is no more of the other. Only
@@ -64,7 +64,7 @@ class Listed(Generic[K]):
 
     items: tuple[K, ...]
     resource_version: str
-    unreadable: tuple[Unreadable, ...] = ()
+    unreadable: tuple[UnreadableObject, ...] = ()
     begins: bool = True
     ends: bool = True
     sources: tuple[bytes, ...] = ()
@@ -75,9 +75,9 @@ def follow(  # noqa: PLR0913, PLR0917 -- three words for what is followed, and o
     kind: type[K],
     namespace: str,
     options: ListOptions,
-    environment: Environment,
+    environment: ExecutionEnvironment,
     report: Report,
-) -> AsyncGenerator[Listed[K] | Seen[K], None]:
+) -> AsyncGenerator[ListPage[K] | TypedEvent[K], None]:
     """The pages of the picture, then the changes and bookmarks. Close it with `aclosing`.
 
     Of the options the selectors count, and the limit as the size of a page. ``report`` is told of
@@ -112,7 +112,7 @@ class _Collection(Generic[K]):
 
     def watch(
         self, version: str, seconds: int
-    ) -> AbstractAsyncContextManager[AsyncIterator[Seen[K]]]:
+    ) -> AbstractAsyncContextManager[AsyncIterator[TypedEvent[K]]]:
         options = WatchOptions(
             label_selector=self.options.label_selector,
             field_selector=self.options.field_selector,
@@ -133,10 +133,10 @@ class _Follower(Generic[K]):
         self._whole = False  # the next list comes in one piece: the pages outlived their version
         self._trouble = ""
         self._settled = False
-        self._pace = Pace(chance, *_PAUSES)
-        self._absence = Pace(chance, *_ABSENCE_PAUSES)
+        self._pace = JitteredBackoff(chance, *_PAUSES)
+        self._absence = JitteredBackoff(chance, *_ABSENCE_PAUSES)
 
-    async def steps(self) -> AsyncGenerator[Listed[K] | Seen[K], None]:
+    async def steps(self) -> AsyncGenerator[ListPage[K] | TypedEvent[K], None]:
         while True:
             pause = 0.0
             try:
@@ -148,7 +148,7 @@ class _Follower(Generic[K]):
                 pause = self._pause_after(trouble)
             await asyncio.sleep(pause)
 
-    async def _listed(self) -> AsyncGenerator[Listed[K] | Seen[K], None]:
+    async def _listed(self) -> AsyncGenerator[ListPage[K] | TypedEvent[K], None]:
         wanted = first = self._collection.first_page(whole=self._whole)
         while True:
             page = await self._collection.page(wanted)
@@ -158,7 +158,7 @@ class _Follower(Generic[K]):
             if not more:
                 self._reach(version)
                 self._whole = False
-            yield Listed(
+            yield ListPage(
                 page.items, version, page.unreadable, wanted is first, not more, page.sources
             )
             if not more:
@@ -166,7 +166,7 @@ class _Follower(Generic[K]):
             wanted = next_page(first, more)
             await asyncio.sleep(0)
 
-    async def _watched(self) -> AsyncGenerator[Listed[K] | Seen[K], None]:
+    async def _watched(self) -> AsyncGenerator[ListPage[K] | TypedEvent[K], None]:
         loop = asyncio.get_running_loop()
         seconds = self._chance.randrange(*_WATCH_SECONDS)
         deadline = loop.time() + seconds + _GRACE
@@ -176,7 +176,7 @@ class _Follower(Generic[K]):
             changes = await in_time(stack.enter_async_context(watch), deadline)
             opened = loop.time()
             stack.callback(loop.call_later(_PROVEN, self._settle).cancel)
-            patience = stack.enter_context(closing(Patience(deadline)))
+            patience = stack.enter_context(closing(StreamDeadline(deadline)))
             heard = 0
             while (seen := await patience.next(changes)) is not None:
                 if self._is_news(seen):
@@ -188,7 +188,7 @@ class _Follower(Generic[K]):
         if loop.time() - opened < _PROVEN:
             raise Unavailable("the server ended the watch as soon as it began")
 
-    def _is_news(self, seen: Seen[K]) -> bool:
+    def _is_news(self, seen: TypedEvent[K]) -> bool:
         """Whether a change was not told yet; a stream that is doubled brings some again."""
         version = seen.resource_version
         if not version:

@@ -23,7 +23,7 @@ K = TypeVar("K", bound=Object)
 
 
 @dataclass(frozen=True, slots=True)
-class Unreadable:
+class UnreadableObject:
     """An object that is there but that its class cannot read."""
 
     namespace: str
@@ -43,11 +43,11 @@ class Listing(Generic[K]):
     items: tuple[K, ...]
     resource_version: str
     continue_: str = ""
-    unreadable: tuple[Unreadable, ...] = ()
+    unreadable: tuple[UnreadableObject, ...] = ()
     sources: tuple[bytes, ...] = field(default=(), compare=False, repr=False)
 
 
-class Seen(msgspec.Struct, Generic[K], frozen=True, gc=False):
+class TypedEvent(msgspec.Struct, Generic[K], frozen=True, gc=False):
     """One change of a watch. A bookmark has no object, only how far the watch has come.
 
     ``unreadable`` says why there is no object where there should be one. ``source`` are the bytes
@@ -76,10 +76,10 @@ def read_listing(
 ) -> Listing[K]:
     """The page that these documents are."""
     items: list[K] = []
-    unreadable: list[Unreadable] = []
+    unreadable: list[UnreadableObject] = []
     for document in documents:
         read = _item(kind, document)
-        if isinstance(read, Unreadable):
+        if isinstance(read, UnreadableObject):
             unreadable.append(read)
         else:
             items.append(read)
@@ -94,7 +94,7 @@ def read_records(
     return page if page.unreadable else replace(page, sources=tuple(records))
 
 
-def read_notice(kind: type[K], change: Change, data: bytes) -> Seen[K]:
+def read_notice(kind: type[K], change: Change, data: bytes) -> TypedEvent[K]:
     """The change of an object in a plane of this process, which keeps these bytes."""
     if change == "BOOKMARK":
         return read_event(kind, change, data)
@@ -103,21 +103,23 @@ def read_notice(kind: type[K], change: Change, data: bytes) -> Seen[K]:
     except scheme.DecodeError:
         return read_event(kind, change, data)
     own = obj.metadata
-    return Seen(change, obj, own.resource_version, own.namespace, own.name, None, data)
+    return TypedEvent(change, obj, own.resource_version, own.namespace, own.name, None, data)
 
 
-def read_event(kind: type[K], change: Change, document: bytes | Document) -> Seen[K]:
+def read_event(kind: type[K], change: Change, document: bytes | Document) -> TypedEvent[K]:
     """The change that happened to the object in this document."""
     if change == "BOOKMARK":
         # Its object has no spec, which a class may require.
-        return Seen(change, None, _identity(document).resource_version)
+        return TypedEvent(change, None, _identity(document).resource_version)
     try:
         obj = scheme.decode_as(kind, document)
     except scheme.DecodeError as error:
         meta = _identity(document)
-        return Seen(change, None, meta.resource_version, meta.namespace, meta.name, str(error))
+        return TypedEvent(
+            change, None, meta.resource_version, meta.namespace, meta.name, str(error)
+        )
     own = obj.metadata
-    return Seen(change, obj, own.resource_version, own.namespace, own.name)
+    return TypedEvent(change, obj, own.resource_version, own.namespace, own.name)
 
 
 class _Identity(Wire, frozen=True, kw_only=True):
@@ -142,12 +144,12 @@ def _lately(kind: type[Any], data: bytes) -> Any:  # noqa: ANN401 - a cache has 
     return scheme.decode_as(kind, data)
 
 
-def _item(kind: type[K], document: bytes | Document) -> K | Unreadable:
+def _item(kind: type[K], document: bytes | Document) -> K | UnreadableObject:
     try:
         return scheme.decode_as(kind, document)
     except scheme.DecodeError as error:
         meta = _identity(document)
-        return Unreadable(meta.namespace, meta.name, str(error), meta.uid)
+        return UnreadableObject(meta.namespace, meta.name, str(error), meta.uid)
 
 
 def _identity(document: bytes | Document) -> _Identity:

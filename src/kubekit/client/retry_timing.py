@@ -10,7 +10,7 @@ T = TypeVar("T")
 _TOO_LONG: Final = "the stream outlived its time and was given up as half open"
 
 
-class Pace:
+class JitteredBackoff:
     """Waits that double from the first to the most, each shortened by up to a half by chance."""
 
     def __init__(self, chance: Random, first: float, most: float) -> None:
@@ -33,7 +33,7 @@ class Pace:
         self._next = self._first
 
 
-class Patience:
+class StreamDeadline:
     """A stream that is read by one task, up to a time of the loop's clock.
 
     One timer serves all reads: `asyncio.timeout_at` sets one for each, which for a stream of changes

@@ -17,7 +17,7 @@ Change = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ResourceLocation:
     """Where a request goes: a collection, or with a name one object of it.
 
     An empty namespace means a kind without namespaces, or all namespaces at once.
@@ -40,28 +40,32 @@ class WatchEvent:
 class Transport(Protocol):
     """A door to one plane."""
 
-    async def get(self, place: Place, resource_version: str = "") -> Document: ...
+    async def get(self, place: ResourceLocation, resource_version: str = "") -> Document: ...
 
-    async def list(self, place: Place, options: ListOptions) -> Document: ...
+    async def list(self, place: ResourceLocation, options: ListOptions) -> Document: ...
 
     def watch(
-        self, place: Place, options: WatchOptions
+        self, place: ResourceLocation, options: WatchOptions
     ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent]]:
         """The changes. The stream is open once the context is entered; leaving it closes it."""
         ...
 
-    async def create(self, place: Place, document: Document, options: WriteOptions) -> Document: ...
-
-    async def update(self, place: Place, document: Document, options: WriteOptions) -> Document: ...
-
-    async def patch(
-        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
+    async def create(
+        self, place: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document: ...
 
-    async def delete(self, place: Place, options: DeleteOptions) -> Document:
+    async def update(
+        self, place: ResourceLocation, document: Document, options: WriteOptions
+    ) -> Document: ...
+
+    async def patch(
+        self, place: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
+    ) -> Document: ...
+
+    async def delete(self, place: ResourceLocation, options: DeleteOptions) -> Document:
         """The object while something still holds it, a ``Status`` once it is gone."""
         ...
 
     async def delete_collection(
-        self, place: Place, which: ListOptions, options: DeleteOptions
+        self, place: ResourceLocation, which: ListOptions, options: DeleteOptions
     ) -> Document: ...

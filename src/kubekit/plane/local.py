@@ -28,8 +28,8 @@ from kubekit.client.options import (
     WatchOptions,
     WriteOptions,
 )
-from kubekit.client.reading import K, Listing, Seen, read_notice, read_records, read_shared
-from kubekit.client.transport import Change, Document, Place, WatchEvent
+from kubekit.client.reading import K, Listing, TypedEvent, read_notice, read_records, read_shared
+from kubekit.client.transport import Change, Document, ResourceLocation, WatchEvent
 from kubekit.plane.plane import Plane
 from kubekit.plane.registry import body_decoder
 from kubekit.plane.registry.kinds import Kind
@@ -77,28 +77,32 @@ class LocalTransport:
         self._gates = gates
         self._plain = replace(PLAIN_WRITE, field_manager=manager)
 
-    async def get(self, place: Place, resource_version: str = "") -> Document:
+    async def get(self, place: ResourceLocation, resource_version: str = "") -> Document:
         return _document(self.record(place, resource_version))
 
-    async def list(self, place: Place, options: ListOptions) -> Document:
+    async def list(self, place: ResourceLocation, options: ListOptions) -> Document:
         return _listing(self._kind(place), await self.page(place, options))
 
     @asynccontextmanager
     async def watch(
-        self, place: Place, options: WatchOptions
+        self, place: ResourceLocation, options: WatchOptions
     ) -> AsyncIterator[AsyncIterator[WatchEvent]]:
         async with self.notices(place, options) as notices:
             events = (_event(notice) async for notice in notices)
             async with aclosing(events):
                 yield events
 
-    async def create(self, place: Place, document: Document, options: WriteOptions) -> Document:
+    async def create(
+        self, place: ResourceLocation, document: Document, options: WriteOptions
+    ) -> Document:
         self._check()
         if place.subresource or self.answers(place):
             return await self._answer(place, document, options)
         return _document(await self.create_encoded(place, _encoded(document), options))
 
-    async def update(self, place: Place, document: Document, options: WriteOptions) -> Document:
+    async def update(
+        self, place: ResourceLocation, document: Document, options: WriteOptions
+    ) -> Document:
         self._check()
         kind = self._object_kind(place)
         written = await self._registry.update(
@@ -113,11 +117,11 @@ class LocalTransport:
         return _document(written.record)
 
     async def patch(
-        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
+        self, place: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
     ) -> Document:
         return _document(await self.patched(place, kind, patch, options))
 
-    async def delete(self, place: Place, options: DeleteOptions) -> Document:
+    async def delete(self, place: ResourceLocation, options: DeleteOptions) -> Document:
         self._check()
         kind = self._object_kind(place)
         deleted = await self._registry.delete(
@@ -127,7 +131,7 @@ class LocalTransport:
         return _removed(kind, document) if deleted.gone else document
 
     async def delete_collection(
-        self, place: Place, which: ListOptions, options: DeleteOptions
+        self, place: ResourceLocation, which: ListOptions, options: DeleteOptions
     ) -> Document:
         self._check()
         kind = self._collection_kind(place)
@@ -136,7 +140,9 @@ class LocalTransport:
         )
         return _listing(kind, page)
 
-    async def _answer(self, place: Place, document: Document, options: WriteOptions) -> Document:
+    async def _answer(
+        self, place: ResourceLocation, document: Document, options: WriteOptions
+    ) -> Document:
         question = VirtualRequest(
             kind=self._found(place),
             namespace=place.namespace,
@@ -153,20 +159,20 @@ class LocalTransport:
 
     # For `RecordClient`, which makes its objects out of the bytes themselves
 
-    def record(self, place: Place, resource_version: str = "") -> Record:
+    def record(self, place: ResourceLocation, resource_version: str = "") -> Record:
         self._check()
         kind = self._object_kind(place)
         if place.subresource == "scale":
             return self._registry.get_scale(kind, place.namespace, place.name)
         return self._registry.get(kind, place.namespace, place.name, resource_version)
 
-    async def page(self, place: Place, options: ListOptions) -> Page:
+    async def page(self, place: ResourceLocation, options: ListOptions) -> Page:
         self._check()
         return await self._registry.list(self._kind(place), place.namespace, options)
 
     @asynccontextmanager
     async def notices(
-        self, place: Place, options: WatchOptions
+        self, place: ResourceLocation, options: WatchOptions
     ) -> AsyncIterator[AsyncIterator[EncodedWatchEvent]]:
         watch = await self.open_watch(place, options)
         try:
@@ -175,7 +181,7 @@ class LocalTransport:
         finally:
             watch.close()
 
-    async def open_watch(self, place: Place, options: WatchOptions) -> Watch:
+    async def open_watch(self, place: ResourceLocation, options: WatchOptions) -> Watch:
         self._check()
         kind = self._kind(place)
         watch = await self._registry.watch(kind, place.namespace, options, place.name)
@@ -183,11 +189,13 @@ class LocalTransport:
             gate.keep(watch)
         return watch
 
-    def answers(self, place: Place) -> bool:
+    def answers(self, place: ResourceLocation) -> bool:
         """Whether what is made here is a question, which is answered and not kept."""
         return self._found(place).virtual
 
-    async def create_encoded(self, place: Place, body: bytes, options: WriteOptions) -> Record:
+    async def create_encoded(
+        self, place: ResourceLocation, body: bytes, options: WriteOptions
+    ) -> Record:
         self._check()
         kind = self._collection_kind(place)
         document = _object_in(body)
@@ -197,7 +205,7 @@ class LocalTransport:
         return written.record
 
     async def patched(
-        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
+        self, place: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
     ) -> Record:
         self._check()
         written = await self._registry.patch(
@@ -222,21 +230,21 @@ class LocalTransport:
             return self._plain
         return options if options.field_manager else replace(options, field_manager=self._manager)
 
-    def _kind(self, place: Place) -> Kind:
+    def _kind(self, place: ResourceLocation) -> Kind:
         """The kind at a place where objects are kept."""
         kind = self._found(place)
         if kind.virtual:
             raise NotFound(_NOTHING_HERE) if place.name else _not_allowed()
         return kind
 
-    def _found(self, place: Place) -> Kind:
+    def _found(self, place: ResourceLocation) -> Kind:
         resource = place.resource
         kind = self._plane.kinds.find(resource.group, resource.version, resource.plural)
         if kind is None or (place.namespace and not kind.resource.namespaced):
             raise NotFound(_NOTHING_HERE)
         return kind
 
-    def _object_kind(self, place: Place) -> Kind:
+    def _object_kind(self, place: ResourceLocation) -> Kind:
         """The kind at a place that must be one object, or a part of it that the kind has."""
         kind = self._kind(place)
         if not place.name or (kind.resource.namespaced and not place.namespace):
@@ -244,7 +252,7 @@ class LocalTransport:
         check_subresource(kind, place.subresource)
         return kind
 
-    def _collection_kind(self, place: Place) -> Kind:
+    def _collection_kind(self, place: ResourceLocation) -> Kind:
         """The kind at a place that must be one collection that can be changed."""
         kind = self._kind(place)
         if kind.resource.namespaced and not place.namespace:
@@ -260,33 +268,37 @@ class RecordClient(Client):
         super().__init__(door)
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
-        record = self._door.record(Place(kind.RESOURCE, namespace, name))
+        record = self._door.record(ResourceLocation(kind.RESOURCE, namespace, name))
         return read_shared(kind, record.data)
 
     async def list(
         self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
     ) -> Listing[K]:
-        page = await self._door.page(Place(kind.RESOURCE, namespace), options)
+        page = await self._door.page(ResourceLocation(kind.RESOURCE, namespace), options)
         documents = [record.data for record in page.records]
         return read_records(kind, documents, str(page.revision), page.continue_)
 
     @asynccontextmanager
     async def watch(
         self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
-    ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
-        async with self._door.notices(Place(kind.RESOURCE, namespace), options) as notices:
+    ) -> AsyncIterator[AsyncIterator[TypedEvent[K]]]:
+        async with self._door.notices(
+            ResourceLocation(kind.RESOURCE, namespace), options
+        ) as notices:
             seen = (read_notice(kind, _change(notice), notice.data) async for notice in notices)
             async with aclosing(seen):
                 yield seen
 
     async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
-        place = Place(obj.RESOURCE, obj.metadata.namespace)
+        place = ResourceLocation(obj.RESOURCE, obj.metadata.namespace)
         if self._door.answers(place):
             return await super().create(obj, options)
         record = await self._door.create_encoded(place, scheme.encode(obj), options)
         return read_shared(type(obj), record.data)
 
-    async def merge(self, kind: type[K], place: Place, patch: Document, options: WriteOptions) -> K:
+    async def merge(
+        self, kind: type[K], place: ResourceLocation, patch: Document, options: WriteOptions
+    ) -> K:
         record = await self._door.patched(place, PatchType.MERGE, patch, options)
         return read_shared(kind, record.data)
 

@@ -9,7 +9,7 @@ from kubekit.api.errors import ApiError
 from kubekit.api.kinds.rbac import ClusterRole, ClusterRoleBinding
 from kubekit.api.structural.nodes import Document
 from kubekit.client.options import PLAIN_WRITE
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.access.access_control import AccessKeeper
 from kubekit.plane.access.authorizer import Authorizer
 from kubekit.plane.admission.quota import Quota, Usage
@@ -34,7 +34,7 @@ class Plane:
     """An API for one machine. `open` it, and `close` it when done."""
 
     def __init__(
-        self, store: Store, kinds: Kinds, environment: Environment, quota: Quota = _PLENTY
+        self, store: Store, kinds: Kinds, environment: ExecutionEnvironment, quota: Quota = _PLENTY
     ) -> None:
         self.store = store
         self.registry = Registry(store, kinds, environment)
@@ -62,7 +62,7 @@ class Plane:
         cls,
         directory: Path,
         kinds: Kinds,
-        environment: Environment,
+        environment: ExecutionEnvironment,
         settings: StoreSettings | None = None,
         *,
         threaded: bool = True,
@@ -85,7 +85,7 @@ class Plane:
         cls,
         store: Store,
         kinds: Kinds,
-        environment: Environment,
+        environment: ExecutionEnvironment,
         definitions: Sequence[Document] = (),
         quota: Quota = _PLENTY,
         *,

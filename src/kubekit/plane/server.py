@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.access.request_check import Rbac
 from kubekit.plane.http.audit.audit_log import Audit, AuditFile
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
@@ -34,7 +34,7 @@ class PlaneServer:
         self,
         data: Path,
         address: tuple[str, int],
-        environment: Environment,
+        environment: ExecutionEnvironment,
         metrics: Callable[[], bytes] = bytes,
     ) -> None:
         tokens = Tokens(data / "tokens.json", environment)

@@ -11,7 +11,7 @@ from contextvars import Context, copy_context
 from typing import Final, Protocol
 
 from kubekit.client.client import Client
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.reconciling.recording_client import RecordingClient
 from kubekit.runtime.requests import ClusterName, NotEngaged
 from kubekit.runtime.scope import Scope
@@ -31,7 +31,7 @@ class Cluster:
         self,
         name: ClusterName,
         client: Client,
-        environment: Environment,
+        environment: ExecutionEnvironment,
         context: Context | None = None,
         parts: KindSelectors = WHOLE,
     ) -> None:
@@ -62,7 +62,9 @@ class Clusters:
     copies that other cells keep on the hub. What is written must be of that part too.
     """
 
-    def __init__(self, role: str, environment: Environment, parts: KindSelectors = WHOLE) -> None:
+    def __init__(
+        self, role: str, environment: ExecutionEnvironment, parts: KindSelectors = WHOLE
+    ) -> None:
         self.role = role
         self._environment = environment
         self._parts = parts

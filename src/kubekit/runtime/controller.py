@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from kubekit.api.meta import Object
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.queueing.backoff import Backoff
 from kubekit.runtime.queueing.outcomes import CANCELLED, DISENGAGED, PassOutcome, PassOutcomes
@@ -58,7 +58,7 @@ class Controller:
     reconciler: Reconciler
     clusters: Clusters
     sources: Sequence[Source[Any]]
-    environment: Environment
+    environment: ExecutionEnvironment
     metrics: Metrics
     settings: ControllerSettings = _PLAIN
     recorder: EventRecorder | None = None

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.controller import Controller, ControllerSettings
 from kubekit.runtime.manager import BackgroundTask
@@ -24,7 +24,7 @@ class ControllerFactory:
 
     def __init__(
         self,
-        environment: Environment,
+        environment: ExecutionEnvironment,
         metrics: Metrics,
         identity: str,
         tracing: Tracing | None = None,

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from kubekit.client.client import Client
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.lease_lock import HeldLease, LeaseLock, LeaseLockSettings
 from kubekit.runtime.scope import Scope
 
@@ -83,7 +83,11 @@ class Elector:
     """One candidate. Its identity is made unique, so that no two processes are taken for one."""
 
     def __init__(
-        self, client: Client, identity: str, environment: Environment, settings: ElectionSettings
+        self,
+        client: Client,
+        identity: str,
+        environment: ExecutionEnvironment,
+        settings: ElectionSettings,
     ) -> None:
         self.name = settings.name
         self.identity = f"{identity}_{environment.uid()}"

@@ -21,7 +21,7 @@ from kubekit.api.kinds.coordination import Lease, LeaseSpec
 from kubekit.api.meta import ObjectMeta
 from kubekit.api.times import MicroTime
 from kubekit.client.client import Client
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 
 _SHORTEST: Final = 1  # second; how long a Lease that nobody holds runs, as client-go writes it
 
@@ -47,7 +47,11 @@ class LeaseLock:
     """A claim to one Lease, under a name that no other process has."""
 
     def __init__(
-        self, client: Client, identity: str, environment: Environment, place: LeaseLockSettings
+        self,
+        client: Client,
+        identity: str,
+        environment: ExecutionEnvironment,
+        place: LeaseLockSettings,
     ) -> None:
         self._client = client
         self._identity = identity

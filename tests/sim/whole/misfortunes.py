@@ -11,7 +11,7 @@ from random import Random
 from typing import Final, Literal
 
 from kubekit.api.errors import ApiError
-from kubekit.client.transport import Place, WatchEvent
+from kubekit.client.transport import ResourceLocation, WatchEvent
 from tests.sim.network import Sent, Wires
 from tests.sim.weather import FAIR, Weather
 from tests.sim.whole.lifetime import SEED
@@ -106,7 +106,7 @@ class Fate:
     def delivered(self, sent: Sent, outcome: object) -> None:
         """What is heard of a write makes no difference."""
 
-    def lasts(self, link: str, place: Place, event: WatchEvent) -> float:
+    def lasts(self, link: str, place: ResourceLocation, event: WatchEvent) -> float:
         """Any event of any watch."""
         plural = place.resource.plural
         if event.type == "BOOKMARK" or plural in _UNCOUNTED:
@@ -148,6 +148,6 @@ class Fate:
         self.busy = False
 
 
-def _called(place: Place, name: str) -> str:
+def _called(place: ResourceLocation, name: str) -> str:
     kind = "/".join(filter(None, (place.resource.plural, place.subresource)))
     return f"{kind} {name}".rstrip()

@@ -13,7 +13,7 @@ from typing import Any, Final, Protocol
 
 from compute.app.planes import PlaneRef
 from kubekit.client.client import Client
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.plane import Plane
 from kubekit.runtime.controller import Controller, ControllerSettings
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -39,7 +39,7 @@ class Witness(Protocol):
 class CountingKit(ControllerFactory):
     """Makes controllers whose every pass somebody hears of."""
 
-    def __init__(self, around: Environment, title: str, witness: Witness) -> None:
+    def __init__(self, around: ExecutionEnvironment, title: str, witness: Witness) -> None:
         super().__init__(around, Metrics(), title)
         self._title = title
         self._witness = witness
@@ -62,7 +62,7 @@ class _Run:
 
     life: Life
     name: str
-    around: Environment
+    around: ExecutionEnvironment
     links: list[tuple[PlaneRef, Link]] = field(default_factory=list)
 
 

@@ -35,7 +35,7 @@ from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Condition, ConditionStatus, LocalRef, ObjectMeta
 from kubekit.client.client import Client
 from kubekit.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
-from kubekit.client.transport import Document, Place, WatchEvent
+from kubekit.client.transport import Document, ResourceLocation, WatchEvent
 from kubekit.plane.local import LocalTransport
 from kubekit.plane.plane import Plane
 from kubekit.runtime.clusters import Cluster, Clusters
@@ -48,7 +48,7 @@ from tests.support.kubekit.stage import Stage
 
 PLANE = "dfw"
 NAMESPACE = "ns-1"
-Refuses = Callable[[str, Place], Exception | None]
+Refuses = Callable[[str, ResourceLocation], Exception | None]
 
 
 class Door(LocalTransport):
@@ -63,31 +63,33 @@ class Door(LocalTransport):
         self._late: tuple[str, ...] = ()
         self._flows = asyncio.Event()
 
-    async def get(self, place: Place, resource_version: str = "") -> Document:
+    async def get(self, place: ResourceLocation, resource_version: str = "") -> Document:
         self._ask("get", place)
         return await super().get(place, resource_version)
 
-    async def list(self, place: Place, options: ListOptions) -> Document:
+    async def list(self, place: ResourceLocation, options: ListOptions) -> Document:
         self._ask("list", place)
         return await super().list(place, options)
 
-    async def create(self, place: Place, document: Document, options: WriteOptions) -> Document:
+    async def create(
+        self, place: ResourceLocation, document: Document, options: WriteOptions
+    ) -> Document:
         self._ask("create", place)
         return await super().create(place, document, options)
 
     async def patch(
-        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
+        self, place: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
     ) -> Document:
         self._ask("patch", place)
         return await super().patch(place, kind, patch, options)
 
-    async def delete(self, place: Place, options: DeleteOptions) -> Document:
+    async def delete(self, place: ResourceLocation, options: DeleteOptions) -> Document:
         self._ask("delete", place)
         return await super().delete(place, options)
 
     @asynccontextmanager
     async def watch(
-        self, place: Place, options: WatchOptions
+        self, place: ResourceLocation, options: WatchOptions
     ) -> AsyncIterator[AsyncIterator[WatchEvent]]:
         async with super().watch(place, options) as events:
             yield self._held(place.resource.kind, events)
@@ -106,7 +108,7 @@ class Door(LocalTransport):
                 await self._flows.wait()
             yield event
 
-    def _ask(self, verb: str, place: Place) -> None:
+    def _ask(self, verb: str, place: ResourceLocation) -> None:
         refusal = self.refuses(verb, place)
         if refusal is not None:
             raise refusal

@@ -24,7 +24,7 @@ from kubekit.api.kinds.events import Event
 from kubekit.api.meta import Condition, ConditionStatus, ObjectMeta
 from kubekit.client.client import Client
 from kubekit.client.options import DeleteOptions, WatchOptions
-from kubekit.client.transport import Place, Transport, WatchEvent
+from kubekit.client.transport import ResourceLocation, Transport, WatchEvent
 from kubekit.plane.local import LocalTransport
 from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.providers.on_demand import OnDemandClusters
@@ -56,7 +56,9 @@ class Link:
         self.refuse_creates: ApiError | None = None
         self.conflicts = 0  # how many of the next patches find that somebody was faster
         self.missing = False
-        self.crossing: Callable[[str, Place], Awaitable[None]] | None = None  # told of each call
+        self.crossing: Callable[[str, ResourceLocation], Awaitable[None]] | None = (
+            None  # told of each call
+        )
         self._cut = asyncio.Event()
 
     @property
@@ -103,7 +105,7 @@ class LinkedTransport:
 
     @asynccontextmanager
     async def watch(
-        self, place: Place, options: WatchOptions
+        self, place: ResourceLocation, options: WatchOptions
     ) -> AsyncIterator[AsyncIterator[WatchEvent]]:
         if self._link.is_cut:
             raise Unavailable("the link is cut")

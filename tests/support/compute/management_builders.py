@@ -29,7 +29,7 @@ from kubekit.api.kinds.coordination import Lease, LeaseSpec
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.kinds.events import Event
 from kubekit.api.meta import Condition, ConditionStatus, Object, ObjectMeta
-from kubekit.client.client import Client, Listing, Seen
+from kubekit.client.client import Client, Listing, TypedEvent
 from kubekit.client.options import EVERYTHING, PLAIN_WATCH, ListOptions, WatchOptions
 from kubekit.plane.local import LocalTransport
 from kubekit.plane.plane import Plane
@@ -249,10 +249,10 @@ class Still(Client):
     @asynccontextmanager
     async def watch(
         self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
-    ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
-        async def nothing() -> AsyncIterator[Seen[K]]:
+    ) -> AsyncIterator[AsyncIterator[TypedEvent[K]]]:
+        async def nothing() -> AsyncIterator[TypedEvent[K]]:
             await asyncio.Event().wait()
-            for seen in list[Seen[K]]():
+            for seen in list[TypedEvent[K]]():
                 yield seen
 
         if self._kinds and kind not in self._kinds:

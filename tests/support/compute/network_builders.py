@@ -29,7 +29,7 @@ from kubekit.api.kinds.core import ConfigMap, Namespace
 from kubekit.api.meta import LocalRef, Object, ObjectMeta
 from kubekit.api.resource import Resource
 from kubekit.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
-from kubekit.client.transport import Document, Place
+from kubekit.client.transport import Document, ResourceLocation
 from kubekit.plane.local import LocalTransport, RecordClient
 from kubekit.plane.plane import Plane
 from kubekit.plane.registry.verbs.results import Page
@@ -191,31 +191,33 @@ class Link(LocalTransport):
         self._is_cut = False
         self._flows.set()
 
-    def record(self, place: Place, resource_version: str = "") -> Record:
+    def record(self, place: ResourceLocation, resource_version: str = "") -> Record:
         self._check()
         return super().record(place, resource_version)
 
-    async def page(self, place: Place, options: ListOptions) -> Page:
+    async def page(self, place: ResourceLocation, options: ListOptions) -> Page:
         self._check()
         return await super().page(place, options)
 
-    async def create_encoded(self, place: Place, body: bytes, options: WriteOptions) -> Record:
+    async def create_encoded(
+        self, place: ResourceLocation, body: bytes, options: WriteOptions
+    ) -> Record:
         self._check()
         return await super().create_encoded(place, body, options)
 
     async def patched(
-        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
+        self, place: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
     ) -> Record:
         self._check()
         return await super().patched(place, kind, patch, options)
 
-    async def delete(self, place: Place, options: DeleteOptions) -> Document:
+    async def delete(self, place: ResourceLocation, options: DeleteOptions) -> Document:
         self._check()
         return await super().delete(place, options)
 
     @asynccontextmanager
     async def notices(
-        self, place: Place, options: WatchOptions
+        self, place: ResourceLocation, options: WatchOptions
     ) -> AsyncIterator[AsyncIterator[EncodedWatchEvent]]:
         self._check()
         async with (

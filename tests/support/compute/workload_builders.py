@@ -29,7 +29,7 @@ from compute.decide.conditions import is_true
 from compute.decide.deployment.template import build_instance
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.options import PLAIN_WRITE, PatchType
-from kubekit.client.transport import Place
+from kubekit.client.transport import ResourceLocation
 from kubekit.runtime.controller import Controller
 from tests.support.compute.builders import condition, deployment, placement, workload
 from tests.support.compute.federation_builders import with_meta
@@ -77,7 +77,7 @@ def stray(name: str, uid: str = "somebody") -> WorkloadDeployment:
 
 async def changed(stage: Stage, kind: type[Object], name: str, patch: Any) -> None:
     """A user's change of an object, as a merge patch."""
-    place = Place(kind.RESOURCE, "default", name)
+    place = ResourceLocation(kind.RESOURCE, "default", name)
     document = msgspec.to_builtins(patch)
     await stage.client(PROJECT).raw.patch(place, PatchType.MERGE, document, PLAIN_WRITE)
 

@@ -299,7 +299,7 @@ LABELS = (b"a=b,c!=d,e in (f, g),h notin (i),j,!k", b"x/y>5,z<6,a==b")
 READINGS = (
     Reading("JSON", body_decoder.read_json, (BadRequest,), DOCUMENTS),
     Reading("YAML", body_decoder.read_yaml, (BadRequest,), MANIFESTS),
-    Reading("documents", documents.read, (documents.Unreadable,), MANIFESTS),
+    Reading("documents", documents.read, (documents.UnreadableDocument,), MANIFESTS),
     Reading("JSON patch", patching(json_patch.apply), (BadRequest, Invalid), (encoded(PATCH),)),
     Reading("merge patch", patching(merge_patch.apply), (BadRequest,), DOCUMENTS),
     Reading(

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 from kubekit.api.errors import AlreadyExists, Conflict, Expired, NotFound
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.client.options import EVERYTHING, PLAIN_WRITE, DeleteOptions, ListOptions, WatchOptions
-from kubekit.client.transport import Document, Place, Transport
+from kubekit.client.transport import Document, ResourceLocation, Transport
 from tests.support.generated.linearizability import Operation, Verb
 
 KEYS = tuple(f"key-{number}" for number in range(12))
@@ -23,7 +23,7 @@ NAMESPACE = "default"
 LABEL = "parity"
 LAST = "last"
 _LONG_ABSENCES = 0.3
-COLLECTION = Place(ConfigMap.RESOURCE, NAMESPACE)
+COLLECTION = ResourceLocation(ConfigMap.RESOURCE, NAMESPACE)
 
 
 class Told(NamedTuple):
@@ -261,8 +261,8 @@ async def _watch_into(log: list[Told], door: Transport, left: int, options: Watc
     return version
 
 
-def _place(key: str) -> Place:
-    return Place(ConfigMap.RESOURCE, NAMESPACE, key)
+def _place(key: str) -> ResourceLocation:
+    return ResourceLocation(ConfigMap.RESOURCE, NAMESPACE, key)
 
 
 def _revision(document: Document) -> int:

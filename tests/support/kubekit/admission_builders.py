@@ -21,7 +21,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from kubekit.client.options import PLAIN_DELETE, PLAIN_WRITE
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.admission.webhooks import Surroundings, Webhooks
 from kubekit.plane.registry import builtins
 from kubekit.plane.registry.admission import Attempt
@@ -202,7 +202,7 @@ class World:
     store: Store
     registry: Registry
     webhooks: Webhooks
-    surroundings: Environment
+    surroundings: ExecutionEnvironment
 
     async def configure(
         self, kind: str, name: str, *hooks: Document, version: str = ""

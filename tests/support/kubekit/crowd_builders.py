@@ -20,7 +20,7 @@ from typing import Any, Final
 
 import uvloop
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import Certificates
 from kubekit.plane.http.interfaces import Seams
@@ -190,7 +190,7 @@ def _serve(setup: Crowded, ready: Connection) -> None:
 
 
 async def _serving(setup: Crowded, ready: Connection) -> None:
-    environment = Environment(now=lambda: datetime.now(UTC), chance=Random(1))  # noqa: TID251 - a real process has a real clock
+    environment = ExecutionEnvironment(now=lambda: datetime.now(UTC), chance=Random(1))  # noqa: TID251 - a real process has a real clock
     tokens = Tokens(None, environment)
     tokens.accept(_TOKEN, User("tester"))
     tls = Certificates(setup.folder / "pki", environment.now()) if setup.tls else None

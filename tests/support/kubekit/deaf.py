@@ -7,7 +7,7 @@ from kubekit.api.errors import Unavailable
 from kubekit.api.meta import Object
 from kubekit.api.resource import Resource
 from kubekit.client.options import ListOptions, PatchType, WatchOptions, WriteOptions
-from kubekit.client.transport import Place
+from kubekit.client.transport import ResourceLocation
 from kubekit.plane.local import LocalTransport, RecordClient
 from kubekit.plane.plane import Plane
 from kubekit.plane.registry.verbs.results import Page
@@ -35,12 +35,12 @@ class Ear(LocalTransport):
             if self._hears_nothing_of(resource):
                 watch.end()
 
-    async def page(self, place: Place, options: ListOptions) -> Page:
+    async def page(self, place: ResourceLocation, options: ListOptions) -> Page:
         if self._hears_nothing_of(place.resource):
             raise Unavailable("deaf")
         return await super().page(place, options)
 
-    async def open_watch(self, place: Place, options: WatchOptions) -> Watch:
+    async def open_watch(self, place: ResourceLocation, options: WatchOptions) -> Watch:
         if self._hears_nothing_of(place.resource):
             raise Unavailable("deaf")
         watch = await super().open_watch(place, options)
@@ -51,7 +51,7 @@ class Ear(LocalTransport):
         return self.deaf and self._to in (None, resource)
 
     async def patched(
-        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
+        self, place: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
     ) -> Record:
         if self._lag is not None:
             await asyncio.sleep(self._lag())

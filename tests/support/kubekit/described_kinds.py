@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from kubekit.api.resource import Resource, Scale
 from kubekit.api.structural.nodes import Schema
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.access.authorizer import Authorizer
 from kubekit.plane.http.messages import Request
 from kubekit.plane.registry.kinds import Kind, Kinds, head_of
@@ -101,7 +101,7 @@ def with_plane(directory: Path, scenario: Callable[[Described], Awaitable[Result
     """What a scenario makes of a new plane. The store is closed after it."""
 
     async def run() -> Result:
-        environment = Environment(lambda: NOW, Random(1))
+        environment = ExecutionEnvironment(lambda: NOW, Random(1))
         store = await Store.open(directory / "plane.db", environment, threaded=False)
         try:
             return await scenario(Described(Registry(store, KINDS, environment)))

@@ -12,7 +12,7 @@ from typing import Any
 
 from kubekit.api.kinds.coordination import Lease
 from kubekit.client.client import Client
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.local import LocalClient
 from kubekit.runtime.election import ElectionSettings, Elector, Term, Work
 from tests.sim.loop import Life, SimLoop, run
@@ -77,7 +77,7 @@ class Rivals:
         link = Link(f"p{number}", self._plane, self._wires, Random(f"link-{self._seed}-{number}"))
         offset = timedelta(seconds=ahead)
         now = (lambda: START) if stands_still else lambda: clock() + offset
-        environment = Environment(now=now, chance=chance)
+        environment = ExecutionEnvironment(now=now, chance=chance)
         elector = Elector(Client(link), "host", environment, self._settings)
         self.candidates.append(Candidate(Life(f"p{number}"), link, elector))
         return self.candidates[-1]

@@ -14,10 +14,10 @@ import msgspec
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.client import Client
-from kubekit.client.list_watch import Listed, follow
+from kubekit.client.list_watch import ListPage, follow
 from kubekit.client.options import EVERYTHING, ListOptions, WatchOptions
-from kubekit.client.reading import K, Seen
-from kubekit.client.transport import Document, Place, WatchEvent
+from kubekit.client.reading import K, TypedEvent
+from kubekit.client.transport import Document, ResourceLocation, WatchEvent
 from kubekit.plane.local import LocalClient, LocalTransport
 from kubekit.plane.plane import Plane
 from tests.support.compute import served_kinds
@@ -67,7 +67,7 @@ class FaultyTransport(LocalTransport):
         self.listed: list[tuple[float, ListOptions]] = []
         self.watched: list[tuple[float, WatchOptions]] = []
 
-    async def list(self, place: Place, options: ListOptions) -> Document:
+    async def list(self, place: ResourceLocation, options: ListOptions) -> Document:
         self.listed.append((_now(), options))
         answer = self.lists.popleft() if self.lists else PLAIN
         if answer.hangs:
@@ -78,7 +78,7 @@ class FaultyTransport(LocalTransport):
 
     @asynccontextmanager
     async def watch(
-        self, place: Place, options: WatchOptions
+        self, place: ResourceLocation, options: WatchOptions
     ) -> AsyncIterator[AsyncIterator[WatchEvent]]:
         self.watched.append((_now(), options))
         plan = self.watches.popleft() if self.watches else self.always
@@ -124,16 +124,16 @@ class Picture(Generic[K]):
     versions: dict[str, list[int]] = field(default_factory=dict)  # of each uid, as they came
     _fresh: dict[Key, K] = field(default_factory=dict)
 
-    def take(self, step: Listed[K] | Seen[K]) -> None:
+    def take(self, step: ListPage[K] | TypedEvent[K]) -> None:
         self.steps.append(step)
-        if isinstance(step, Listed):
+        if isinstance(step, ListPage):
             self._take_page(step)
         elif step.type == "DELETED":
             self.objects.pop((step.namespace, step.name), None)
         elif step.object is not None:
             self.objects[step.namespace, step.name] = self._noted(step.object)
 
-    def _take_page(self, page: Listed[K]) -> None:
+    def _take_page(self, page: ListPage[K]) -> None:
         if page.begins:
             self._fresh = {}
         for item in page.items:
@@ -152,7 +152,7 @@ class Picture(Generic[K]):
 
 
 def _words(step: Any) -> str:
-    if isinstance(step, Listed):
+    if isinstance(step, ListPage):
         return " ".join(("list", *(item.metadata.name for item in step.items)))
     return f"{step.type} {step.name}"
 

@@ -13,7 +13,7 @@ from typing import Any, cast
 import msgspec
 import yaml
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import Certificates
 from kubekit.plane.http.connection.peers import Peers
@@ -37,8 +37,8 @@ QUICK = Limits(tick=0.01, drain_time=0.5)
 QUICKLY = Seams(limits=QUICK)
 
 
-def environment() -> Environment:
-    return Environment(now=lambda: NOW, chance=Random(1))
+def environment() -> ExecutionEnvironment:
+    return ExecutionEnvironment(now=lambda: NOW, chance=Random(1))
 
 
 @dataclass

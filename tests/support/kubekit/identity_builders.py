@@ -18,7 +18,7 @@ import msgspec
 
 from kubekit.api.errors import Forbidden
 from kubekit.client.options import PLAIN_WRITE
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import Certificates, ClientPair
 from kubekit.plane.http.interfaces import Attributes, Seams
@@ -126,7 +126,7 @@ class House:
 async def house(directory: Path, access: Any = None, **more: Any) -> AsyncIterator[House]:
     """A server with TLS and one plane at its root."""
     clock = Clock(made_at(directory))
-    environment = Environment(now=clock, chance=Random(1))
+    environment = ExecutionEnvironment(now=clock, chance=Random(1))
     certificates = Certificates(directory / "pki", clock.now)
     tokens = Tokens(directory / "tokens.json", environment)
     seams = Seams(access=access or Allowing(), limits=QUICK, **more)
@@ -145,7 +145,7 @@ def made_at(directory: Path) -> datetime:
     return datetime.fromtimestamp(directory.stat().st_mtime, UTC)
 
 
-async def new_plane(directory: Path, environment: Environment) -> Plane:
+async def new_plane(directory: Path, environment: ExecutionEnvironment) -> Plane:
     kinds = Kinds((*builtins.core(), *builtins.access(), *builtins.reviews()))
     return await Plane.open(directory, kinds, environment, threaded=False)
 

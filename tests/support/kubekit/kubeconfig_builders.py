@@ -13,7 +13,7 @@ from typing import Any
 from cryptography.hazmat.primitives import serialization
 
 from kubekit.client.connection import ClientCertificate
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.certificates.issuing import Pair, new_authority, new_client, new_server
 from kubekit.plane.users import User
 
@@ -28,16 +28,16 @@ class Clock:
     """A clock that a test moves by hand."""
 
     now: datetime = NOW
-    environment: Environment = field(init=False)
+    environment: ExecutionEnvironment = field(init=False)
 
     def __post_init__(self) -> None:
-        self.environment = Environment(now=lambda: self.now, chance=Random(1))
+        self.environment = ExecutionEnvironment(now=lambda: self.now, chance=Random(1))
 
     def pass_(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
 
 
-def environment() -> Environment:
+def environment() -> ExecutionEnvironment:
     return Clock().environment
 
 

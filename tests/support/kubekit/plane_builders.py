@@ -7,16 +7,16 @@ from itertools import count
 from pathlib import Path
 from random import Random
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.plane import Plane
 from tests.support.compute import served_kinds
 from tests.support.compute.builders import NOW
 
 
-def environment(seed: int = 1) -> Environment:
+def environment(seed: int = 1) -> ExecutionEnvironment:
     """Chance from a seed, and a clock that goes on by a millisecond each time it is read."""
     ticks = count()
-    return Environment(lambda: NOW + timedelta(milliseconds=next(ticks)), Random(seed))
+    return ExecutionEnvironment(lambda: NOW + timedelta(milliseconds=next(ticks)), Random(seed))
 
 
 @asynccontextmanager

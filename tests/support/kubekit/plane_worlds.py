@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from kubekit.client.options import EVERYTHING, PLAIN_WRITE, DeleteOptions, PatchType, Propagation
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.plane import Plane
 from kubekit.plane.registry import builtins
 from kubekit.plane.registry.kinds import Kind, Kinds
@@ -23,9 +23,9 @@ Document = dict[str, Any]
 START = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def environment(seed: int = 1) -> Environment:
+def environment(seed: int = 1) -> ExecutionEnvironment:
     """Time from the running loop, chance from a seed."""
-    return Environment(
+    return ExecutionEnvironment(
         now=lambda: START + timedelta(seconds=asyncio.get_running_loop().time()),
         chance=Random(seed),
     )

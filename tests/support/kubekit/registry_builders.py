@@ -22,7 +22,7 @@ from kubekit.client.options import (
     WatchOptions,
     WriteOptions,
 )
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.registry import builtins
 from kubekit.plane.registry.definitions import served_kinds
 from kubekit.plane.registry.kinds import Kind, Kinds
@@ -169,7 +169,7 @@ class World:
 
     store: Store
     registry: Registry
-    surroundings: Environment
+    surroundings: ExecutionEnvironment
 
     def collection(self, api_version: str, kind: str, namespace: str = SPACE) -> Collection:
         return Collection(self.registry, self.registry.kinds.require(api_version, kind), namespace)

@@ -11,9 +11,9 @@ import msgspec
 
 from kubekit.api.kinds.core import ConfigMap, Secret
 from kubekit.api.meta import Object, ObjectMeta, OwnerReference
-from kubekit.client.client import Client, K, Seen
+from kubekit.client.client import Client, K, TypedEvent
 from kubekit.client.options import PLAIN_WATCH, WatchOptions
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.local import LocalClient
 from kubekit.plane.plane import Plane
 from kubekit.plane.registry import builtins
@@ -62,11 +62,11 @@ class LaggingClient(LocalClient):
     @asynccontextmanager
     async def watch(
         self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
-    ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
+    ) -> AsyncIterator[AsyncIterator[TypedEvent[K]]]:
         async with super().watch(kind, namespace, options) as seen:
             yield self._late(seen)
 
-    async def _late(self, seen: AsyncIterator[Seen[K]]) -> AsyncIterator[Seen[K]]:
+    async def _late(self, seen: AsyncIterator[TypedEvent[K]]) -> AsyncIterator[TypedEvent[K]]:
         async for one in seen:
             await self.flows.wait()
             yield one
@@ -76,7 +76,7 @@ class LaggingClient(LocalClient):
 class RuntimeWorld:
     """Planes by name, all engaged in one role, and whatever runs over them."""
 
-    environment: Environment
+    environment: ExecutionEnvironment
     projects: Clusters
     planes: dict[ClusterName, Plane]
     scope: Scope

@@ -20,7 +20,7 @@ import msgspec
 
 from kubekit.api.meta import Object
 from kubekit.client.client import Client, K
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.local import LocalClient
 from kubekit.plane.plane import Plane
 from kubekit.plane.registry.kinds import Kinds
@@ -138,7 +138,7 @@ class Observer:
 class Stage(Observer):
     """Planes by name, roles by name, and a kit to make controllers with."""
 
-    environment: Environment = field(kw_only=True)
+    environment: ExecutionEnvironment = field(kw_only=True)
     directory: Path = field(kw_only=True)
     factory: ControllerFactory = field(kw_only=True)
     scope: Scope = field(kw_only=True)

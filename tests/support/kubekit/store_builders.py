@@ -9,7 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.store.records import ChangeEvent, ChangeType, Draft, Record
 from kubekit.plane.store.store import Store, StoreSettings
 
@@ -30,8 +30,8 @@ class Clock:
         self.moment += by
 
 
-def environment(clock: Clock | None = None) -> Environment:
-    return Environment((clock or Clock()).now, Random(1))
+def environment(clock: Clock | None = None) -> ExecutionEnvironment:
+    return ExecutionEnvironment((clock or Clock()).now, Random(1))
 
 
 def created(key: str, body: str = "", resource: str = WIDGETS) -> Draft:

@@ -22,7 +22,7 @@ from compute.decide.census import Counted
 from kubekit.api import times
 from kubekit.api.kinds.coordination import Lease
 from kubekit.api.meta import EPOCH, Object
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.reporting.durations import DurationHistogram
 from kubekit.runtime.watching.cache import Cache
@@ -45,11 +45,11 @@ class FleetMetrics(Collector):
 
     def __init__(self) -> None:
         self._planes: ManagementPlanes | None = None
-        self._environment: Environment | None = None
+        self._environment: ExecutionEnvironment | None = None
         self._rollouts = DurationHistogram(_ROLLOUT_SECONDS)
         self._hops = {hop: DurationHistogram(_HOP_SECONDS) for hop in _HOPS}
 
-    def watch(self, planes: ManagementPlanes, environment: Environment) -> None:
+    def watch(self, planes: ManagementPlanes, environment: ExecutionEnvironment) -> None:
         """Count what these planes have, from now on."""
         self._planes, self._environment = planes, environment
 

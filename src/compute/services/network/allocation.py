@@ -25,7 +25,7 @@ from compute.decide.networking.addresses import (
 from compute.services.network import network_conditions, subnet_ledger
 from compute.services.network.subnet_ledger import SubnetHolder
 from kubekit.api.errors import ApiError
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.reconciling import commit
 
@@ -47,7 +47,7 @@ class Allocation:
     project: Cluster
     network: Network
     entries: dict[str, Subnet]
-    environment: Environment
+    environment: ExecutionEnvironment
 
     async def serve(
         self, wanted: Mapping[SubnetHolder, tuple[Cluster, SubnetClaim]], outcome: AllocationResult
@@ -140,7 +140,7 @@ def _overlaps(entry: Subnet, taken: list[Prefix]) -> bool:
     return isinstance(allocated(own, AddressRequest(length=own.prefixlen), taken), Refusal)
 
 
-def _status(entry: Subnet, environment: Environment) -> SubnetStatus:
+def _status(entry: Subnet, environment: ExecutionEnvironment) -> SubnetStatus:
     spec, generation = entry.spec, entry.metadata.generation
     addresses = f"{spec.start_address}/{spec.prefix_length}"
     told = f"{addresses} is set aside for {spec.location.name}"

@@ -17,7 +17,7 @@ from compute.services.network.contexts import context
 from compute.services.planes import ServicePlanes
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Condition
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.requests import DONE, ClusterName, NotEngaged, Request, Result
 from kubekit.runtime.sources import Source, mapped, own
@@ -26,7 +26,7 @@ from kubekit.runtime.sources import Source, mapped, own
 class NetworkBindings:
     """Gives each binding its context, and says whether that can be used."""
 
-    def __init__(self, planes: ServicePlanes, environment: Environment) -> None:
+    def __init__(self, planes: ServicePlanes, environment: ExecutionEnvironment) -> None:
         self._planes = planes
         self._environment = environment
 

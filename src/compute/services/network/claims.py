@@ -19,7 +19,7 @@ from compute.decide.conditions import put
 from compute.services.network import joins, network_conditions, subnet_ledger
 from compute.services.planes import ServicePlanes
 from kubekit.api.meta import LocalRef, ObjectMeta
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster_name
 from kubekit.runtime.sources import Source, mapped, own
@@ -28,7 +28,7 @@ from kubekit.runtime.sources import Source, mapped, own
 class Claims:
     """Makes the Subnet of each claim from its entry in the ledger."""
 
-    def __init__(self, planes: ServicePlanes, environment: Environment) -> None:
+    def __init__(self, planes: ServicePlanes, environment: ExecutionEnvironment) -> None:
         self._planes = planes
         self._environment = environment
 

@@ -27,7 +27,7 @@ from compute.services.network.faults import faults, is_ours
 from compute.services.planes import ServicePlanes
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import Condition, LocalRef, ObjectMeta
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import Source, mapped, own
@@ -56,7 +56,7 @@ def context(binding: NetworkBinding, home: ProjectNamespace) -> NetworkContext:
 class Contexts:
     """Sets up each context, and removes it when nobody is bound to it any more."""
 
-    def __init__(self, planes: ServicePlanes, environment: Environment) -> None:
+    def __init__(self, planes: ServicePlanes, environment: ExecutionEnvironment) -> None:
         self._cells = planes.cells
         self._projects = planes.projects
         self._environment = environment

@@ -22,7 +22,7 @@ from compute.services.network.subnet_ledger import SubnetHolder
 from compute.services.planes import ServicePlanes
 from kubekit.api.errors import ApiError, NotFound
 from kubekit.api.meta import Condition
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.reconciling import commit
 from kubekit.runtime.reporting.events import EventRecorder
@@ -36,7 +36,7 @@ class Networks:
     """Keeps each Network and its ledger."""
 
     def __init__(
-        self, planes: ServicePlanes, environment: Environment, recorder: EventRecorder
+        self, planes: ServicePlanes, environment: ExecutionEnvironment, recorder: EventRecorder
     ) -> None:
         self._planes = planes
         self._environment = environment

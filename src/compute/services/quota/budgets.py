@@ -21,7 +21,7 @@ from compute.services.quota.context import BudgetContext, Rules, digest
 from compute.services.quota.leaks import Leaks
 from compute.services.quota.ledger import ClaimEntry, ClaimLedgers
 from kubekit.api.kinds.core import ConfigMap
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.requests import DONE, Request, Result
 
 MOST: Final = 200  # claims that are granted in one go, and as many that are turned down
@@ -34,7 +34,11 @@ class BudgetKeeper:
     """Answers the claims of a project, and keeps its buckets. A request names its cluster."""
 
     def __init__(
-        self, planes: ServicePlanes, books: ClaimLedgers, leaks: Leaks, environment: Environment
+        self,
+        planes: ServicePlanes,
+        books: ClaimLedgers,
+        leaks: Leaks,
+        environment: ExecutionEnvironment,
     ) -> None:
         self._planes = planes
         self._books = books

@@ -24,7 +24,7 @@ from compute.decide.ranking import Candidate
 from compute.services.planes import PLATFORM
 from compute.services.quota import lookups
 from kubekit.api.kinds.core import Namespace
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.requests import DONE, Request, Result
 
@@ -58,7 +58,7 @@ class FirstGrants:
 class Grants:
     """Says of each grant whether it counts."""
 
-    def __init__(self, core: Clusters, environment: Environment) -> None:
+    def __init__(self, core: Clusters, environment: ExecutionEnvironment) -> None:
         self._core = core
         self._environment = environment
 

@@ -20,7 +20,7 @@ from compute.decide.ranking import Candidate
 from compute.services.planes import PLATFORM
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object, ObjectMeta
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.requests import DONE, Request, Result
 
@@ -76,7 +76,7 @@ class Foundation:
 class Registrations:
     """Says of each registration whether it counts."""
 
-    def __init__(self, core: Clusters, environment: Environment) -> None:
+    def __init__(self, core: Clusters, environment: ExecutionEnvironment) -> None:
         self._core = core
         self._environment = environment
 

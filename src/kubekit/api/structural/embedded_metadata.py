@@ -34,7 +34,7 @@ _NAMESPACE_RULE: Final = (
 )
 
 
-class Unreadable(ValueError):
+class MetadataTypeError(ValueError):
     """Something in the metadata is of the wrong type."""
 
 
@@ -43,7 +43,7 @@ def read_metadata(given: object) -> tuple[Document, list[str]]:
     if given is None:
         return {}, []
     if not isinstance(given, dict):
-        raise Unreadable(_unfit(given, "value", "v1.ObjectMeta"))
+        raise MetadataTypeError(_unfit(given, "value", "v1.ObjectMeta"))
     unknown = [name for name in given if name not in _FIELDS]
     metadata = {}
     for name, value in given.items():
@@ -132,7 +132,7 @@ def _segment_faults(text: str, *, is_whole: bool) -> Iterator[str]:
 
 def _text(place: str, value: object) -> str:
     if value is not None and not isinstance(value, str):
-        raise Unreadable(_unfit(value, f"struct field {place}", "string"))
+        raise MetadataTypeError(_unfit(value, f"struct field {place}", "string"))
     return value or ""
 
 
@@ -142,12 +142,12 @@ def _whole(place: str, value: object) -> int | None:
     if value is None:
         return None
     shown = f" {json.dumps(value)}" if type(value) in (int, float) else ""
-    raise Unreadable(_unfit(value, f"struct field {place}", "int64", shown))
+    raise MetadataTypeError(_unfit(value, f"struct field {place}", "int64", shown))
 
 
 def _truth(place: str, value: object) -> bool | None:
     if value is not None and not isinstance(value, bool):
-        raise Unreadable(_unfit(value, f"struct field {place}", "bool"))
+        raise MetadataTypeError(_unfit(value, f"struct field {place}", "bool"))
     return value
 
 
@@ -156,12 +156,14 @@ def _time(_place: str, value: object) -> str | None:
     if value is None:
         return None
     if not isinstance(value, str):
-        raise Unreadable(_unfit(value, "value", "string"))
+        raise MetadataTypeError(_unfit(value, "value", "string"))
     try:
         return times.format_time(times.parse(value))
     except times.TimeError:
         shown = json.dumps(value, ensure_ascii=False)
-        raise Unreadable(f'parsing time {shown} as "{_LAYOUT}": it is no such time') from None
+        raise MetadataTypeError(
+            f'parsing time {shown} as "{_LAYOUT}": it is no such time'
+        ) from None
 
 
 def _texts(place: str, value: object) -> dict[str, str]:
@@ -192,7 +194,7 @@ def _managed(place: str, value: object) -> list[Any]:
 
 def _expected(place: str, value: object, wanted: type, words: str) -> Any:  # noqa: ANN401 - JSON
     if value is not None and not isinstance(value, wanted):
-        raise Unreadable(_unfit(value, f"struct field {place}", words))
+        raise MetadataTypeError(_unfit(value, f"struct field {place}", words))
     return wanted() if value is None else value
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from kubekit.api.fields import FieldError, Path, forbidden, invalid
 from kubekit.api.structural.embedded_metadata import (
-    Unreadable,
+    MetadataTypeError,
     metadata_errors,
     read_metadata,
     type_errors,
@@ -67,7 +67,7 @@ def embedded_errors(
 def _metadata_errors(path: Path, given: object) -> Iterator[FieldError]:
     try:
         metadata, _ = read_metadata(given)
-    except Unreadable as error:
+    except MetadataTypeError as error:
         yield invalid(path, tellable(given), str(error))
     else:
         yield from metadata_errors(path, metadata)
@@ -107,7 +107,7 @@ class _Reader:
         here = path.child("metadata")
         try:
             metadata, unknown = read_metadata(value["metadata"])
-        except Unreadable as error:
+        except MetadataTypeError as error:
             raise _Fault(invalid(here, tellable(value["metadata"]), str(error))) from error
         self.unknown += [here.child(name) for name in unknown]
         return {**value, "metadata": metadata}

@@ -33,7 +33,7 @@ _PLAIN_CHECKS: Final = {str: _ALWAYS + 3, bool: _ALWAYS + 2}
 
 
 @dataclass(slots=True)
-class Verdict:
+class ValidationResult:
     """What is wrong, each thing once, and how many checks were made."""
 
     found: dict[tuple[str, str, str], FieldError] = field(default_factory=dict)
@@ -44,7 +44,7 @@ class Verdict:
             if error is not None:
                 self.found.setdefault((error.path, error.problem, error.detail), error)
 
-    def merge(self, other: "Verdict") -> None:
+    def merge(self, other: "ValidationResult") -> None:
         self.found = {**self.found, **other.found} if other.found else self.found
         self.checks += other.checks
 
@@ -75,17 +75,19 @@ class Judge:
 
     def _ratcheted(
         self, path: Path, value: object, schema: Schema, old: Correlated | None
-    ) -> Verdict:
+    ) -> ValidationResult:
         verdict = self._judged(path, value, schema, old)
         if verdict.found and old is not None and old.is_unchanged():
             verdict.found = {}
         return verdict
 
-    def _judged(self, path: Path, value: object, schema: Schema, old: Correlated | None) -> Verdict:
+    def _judged(
+        self, path: Path, value: object, schema: Schema, old: Correlated | None
+    ) -> ValidationResult:
         words = len(schema.get("enum") or ()) + len(schema.get("required") or ())
         self.spend(_PRICE + words // _WORDS)
         wrong_type = type_error(path, value, schema, native=self.native)
-        verdict = Verdict()
+        verdict = ValidationResult()
         verdict.add((wrong_type,))
         if value is None:
             verdict.add((enum_error(path, value, schema),))
@@ -105,13 +107,18 @@ class Judge:
             self._members(verdict, path, value, schema, old)
         return verdict
 
-    def _text(self, verdict: Verdict, path: Path, value: str, schema: Schema) -> None:
+    def _text(self, verdict: ValidationResult, path: Path, value: str, schema: Schema) -> None:
         verdict.add((text_error(path, value, schema, self.matches),))
         verdict.add((format_error(path, value, schema),))
         verdict.checks += 1 + (check_of(schema.get("format")) is not None)
 
     def _items(
-        self, verdict: Verdict, path: Path, value: list[Any], schema: Schema, old: Correlated | None
+        self,
+        verdict: ValidationResult,
+        path: Path,
+        value: list[Any],
+        schema: Schema,
+        old: Correlated | None,
     ) -> None:
         items = schema.get("items")
         if items is not None:
@@ -130,7 +137,12 @@ class Judge:
         verdict.checks += 2
 
     def _members(
-        self, verdict: Verdict, path: Path, value: Document, schema: Schema, old: Correlated | None
+        self,
+        verdict: ValidationResult,
+        path: Path,
+        value: Document,
+        schema: Schema,
+        old: Correlated | None,
     ) -> None:
         verdict.checks += 1
         verdict.add(size_errors(path, len(value), schema, "properties"))
@@ -151,13 +163,18 @@ class Judge:
                 return
         verdict.add(required(path.child(n)) for n in schema.get("required", ()) if n not in value)
 
-    def _is_enough(self, verdict: Verdict) -> bool:
+    def _is_enough(self, verdict: ValidationResult) -> bool:
         return self.most is not None and len(verdict.found) >= self.most
 
     def _alternatives(
-        self, verdict: Verdict, path: Path, value: object, schema: Schema, old: Correlated | None
+        self,
+        verdict: ValidationResult,
+        path: Path,
+        value: object,
+        schema: Schema,
+        old: Correlated | None,
     ) -> None:
-        def judged(keyword: str) -> list[Verdict]:
+        def judged(keyword: str) -> list[ValidationResult]:
             return [self._judged(path, value, inner, old) for inner in schema.get(keyword) or ()]
 
         if tried := judged("anyOf"):
@@ -171,14 +188,14 @@ class Judge:
             verdict.add((_unfit(path, "must not validate the schema (not)"),))
 
 
-def _take_any(verdict: Verdict, path: Path, tried: list[Verdict]) -> None:
+def _take_any(verdict: ValidationResult, path: Path, tried: list[ValidationResult]) -> None:
     fitting = next((one for one in tried if not one.found), None)
     if fitting is None:
         verdict.add((_unfit(path, "must validate at least one schema (anyOf)"),))
     verdict.merge(fitting or _best(tried))
 
 
-def _take_one(verdict: Verdict, path: Path, tried: list[Verdict]) -> None:
+def _take_one(verdict: ValidationResult, path: Path, tried: list[ValidationResult]) -> None:
     fitting = [one for one in tried if not one.found]
     if len(fitting) == 1:
         verdict.merge(fitting[0])
@@ -189,7 +206,7 @@ def _take_one(verdict: Verdict, path: Path, tried: list[Verdict]) -> None:
         verdict.merge(_best(tried))
 
 
-def _take_all(verdict: Verdict, path: Path, tried: list[Verdict]) -> None:
+def _take_all(verdict: ValidationResult, path: Path, tried: list[ValidationResult]) -> None:
     for one in tried:
         verdict.merge(one)
     unfit = sum(bool(one.found) for one in tried)
@@ -198,7 +215,7 @@ def _take_all(verdict: Verdict, path: Path, tried: list[Verdict]) -> None:
         verdict.add((_unfit(path, f"must validate all the schemas (allOf){none}"),))
 
 
-def _best(tried: list[Verdict]) -> Verdict:
+def _best(tried: list[ValidationResult]) -> ValidationResult:
     """The first of those that made the most checks."""
     return max(tried, key=lambda one: one.checks)
 

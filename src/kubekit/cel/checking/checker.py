@@ -6,7 +6,7 @@ are those that Kubernetes answers with.
 
 from typing import Final
 
-from kubekit.cel.checking.unification import Bindings, most_general, replaced
+from kubekit.cel.checking.unification import Substitution, most_general, replaced
 from kubekit.cel.declarations import Environment, Overload
 from kubekit.cel.errors import Issue
 from kubekit.cel.syntax.tree import (
@@ -33,8 +33,8 @@ from kubekit.cel.types import (
     NULL,
     STRING,
     UINT,
-    Kind,
     Type,
+    TypeKind,
     is_dyn,
     is_optional,
     list_of,
@@ -71,7 +71,7 @@ class _Checker:
         self.issues: list[Issue] = []
         self._environment = environment
         self._scopes: list[dict[str, Type]] = []
-        self._bindings = Bindings()
+        self._bindings = Substitution()
         self._free = 0
         self._nodes: list[Node] = []
 
@@ -84,7 +84,7 @@ class _Checker:
         """Every type without parameters, now that all is known that can be."""
         for node in self._nodes:
             node.type = self._bindings.concrete(node.type)
-        assert tree.type.kind is not Kind.PARAM
+        assert tree.type.kind is not TypeKind.PARAM
 
     def _literal(self, node: AnyNode) -> Type:
         return _LITERALS[type(node.value)]
@@ -124,13 +124,13 @@ class _Checker:
         return optional_of(result) if optional or is_optional(target) else result
 
     def _field_of(self, node: Node, target: Type, name: str) -> Type:
-        if target.kind is Kind.MAP:
+        if target.kind is TypeKind.MAP:
             return target.params[1]
-        if target.kind is Kind.STRUCT:
+        if target.kind is TypeKind.STRUCT:
             return self._struct_field(node, target, name)
-        if target.kind is Kind.PARAM:
+        if target.kind is TypeKind.PARAM:
             self._agree(DYN, target)
-        elif target.kind not in (Kind.DYN, Kind.ERROR):
+        elif target.kind not in (TypeKind.DYN, TypeKind.ERROR):
             self._wrong(node, f"type '{target}' does not support field selection")
         return DYN
 
@@ -271,14 +271,14 @@ class _Checker:
     def _elements(self, node: Fold, ranged: Type) -> tuple[Type, ...]:
         """The types of the variables: the elements of a list or the keys of a map, or both parts."""
         is_double = len(node.variables) > 1
-        if ranged.kind is Kind.LIST:
+        if ranged.kind is TypeKind.LIST:
             return (INT, ranged.params[0]) if is_double else ranged.params
-        if ranged.kind is Kind.MAP:
+        if ranged.kind is TypeKind.MAP:
             return ranged.params if is_double else ranged.params[:1]
         found = DYN
-        if ranged.kind is Kind.PARAM:
+        if ranged.kind is TypeKind.PARAM:
             self._agree(DYN, ranged)
-        elif ranged.kind not in (Kind.DYN, Kind.ERROR):
+        elif ranged.kind not in (TypeKind.DYN, TypeKind.ERROR):
             found = self._wrong(
                 node.range,
                 f"expression of type '{ranged}' cannot be range of a comprehension "
@@ -311,6 +311,6 @@ class _Checker:
 
 def _renamed(kind: Type, names: dict[str, Type]) -> Type:
     """The type with parameters that no other call shares."""
-    if kind.kind is Kind.PARAM:
+    if kind.kind is TypeKind.PARAM:
         return names[kind.name]
     return replaced(kind, lambda inner: _renamed(inner, names))

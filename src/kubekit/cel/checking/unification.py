@@ -7,13 +7,15 @@ everything, and null fits times, objects and optionals.
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from kubekit.cel.types import DYN, Kind, Type
+from kubekit.cel.types import DYN, Type, TypeKind
 
-_NULLABLE: Final = frozenset({Kind.OPAQUE, Kind.STRUCT, Kind.DURATION, Kind.TIMESTAMP})
-_WILD: Final = frozenset({Kind.DYN, Kind.ERROR})
+_NULLABLE: Final = frozenset(
+    {TypeKind.OPAQUE, TypeKind.STRUCT, TypeKind.DURATION, TypeKind.TIMESTAMP}
+)
+_WILD: Final = frozenset({TypeKind.DYN, TypeKind.ERROR})
 
 
-class Bindings:
+class Substitution:
     """What each type parameter of an expression stands for, as far as it is known."""
 
     def __init__(self) -> None:
@@ -35,7 +37,7 @@ class Bindings:
     def substituted(self, kind: Type, *, free: Type | None = None) -> Type:
         """The type with its parameters replaced; those that are not bound by ``free``."""
         kind = self._followed(kind)
-        if kind.kind is Kind.PARAM:
+        if kind.kind is TypeKind.PARAM:
             return free or kind
         return replaced(kind, lambda inner: self.substituted(inner, free=free))
 
@@ -44,7 +46,7 @@ class Bindings:
 
     def _followed(self, kind: Type) -> Type:
         """What the type is bound to in the end."""
-        while kind.kind is Kind.PARAM and kind.name in self._bound:
+        while kind.kind is TypeKind.PARAM and kind.name in self._bound:
             kind = self._bound[kind.name]
         return kind
 
@@ -56,20 +58,20 @@ class Bindings:
         return all(self._agree(one, other) for one, other in zip(first, second, strict=True))
 
     def _agree(self, first: Type, second: Type) -> bool:
-        if second.kind is Kind.PARAM:
+        if second.kind is TypeKind.PARAM:
             is_valid, is_bound = self._bind(first, second)
             if is_valid or is_bound:
                 return is_valid
-        if first.kind is Kind.PARAM:
+        if first.kind is TypeKind.PARAM:
             return self._bind(second, first)[0]
         is_wild = first.kind in _WILD or second.kind in _WILD
         return is_wild or self._have_one_shape(first, second)
 
     def _have_one_shape(self, first: Type, second: Type) -> bool:
-        if Kind.NULL in (first.kind, second.kind):
+        if TypeKind.NULL in (first.kind, second.kind):
             return _agrees_with_null(first, second)
-        if first.kind is Kind.TYPE:
-            return second.kind is Kind.TYPE
+        if first.kind is TypeKind.TYPE:
+            return second.kind is TypeKind.TYPE
         if (first.kind, first.name) != (second.kind, second.name):
             return False
         return len(first.params) == len(second.params) and self._all_agree(
@@ -95,7 +97,7 @@ class Bindings:
 
     def _occurs(self, parameter: Type, within: Type) -> bool:
         """Whether the parameter is part of the type; bound to it, it would have no end."""
-        while within.kind is Kind.PARAM:
+        while within.kind is TypeKind.PARAM:
             if within == parameter:
                 return True
             if within.name not in self._bound:
@@ -117,17 +119,17 @@ def most_general(first: Type, second: Type) -> Type:
 
 
 def _agrees_with_null(first: Type, second: Type) -> bool:
-    other = second if first.kind is Kind.NULL else first
-    return other.kind is Kind.NULL or other.kind in _NULLABLE
+    other = second if first.kind is TypeKind.NULL else first
+    return other.kind is TypeKind.NULL or other.kind in _NULLABLE
 
 
 def _is_general(first: Type, second: Type) -> bool:
     """Whether the first type says no more than the second."""
-    if first.kind in (Kind.DYN, Kind.PARAM):
+    if first.kind in (TypeKind.DYN, TypeKind.PARAM):
         return True
-    if second.kind in (Kind.DYN, Kind.PARAM) or first.kind is not second.kind:
+    if second.kind in (TypeKind.DYN, TypeKind.PARAM) or first.kind is not second.kind:
         return False
-    if first.kind is Kind.TYPE:
+    if first.kind is TypeKind.TYPE:
         return True
     if first.name != second.name or len(first.params) != len(second.params):
         return False

@@ -11,21 +11,21 @@ from kubekit.cel.errors import EvaluationError, Issue
 from kubekit.cel.libraries import formatting, regexes
 from kubekit.cel.operations import conversions
 from kubekit.cel.syntax.tree import Call, ListExpr, Literal, MapExpr, Node, children
-from kubekit.cel.types import Kind, Type, is_dyn, unwrapped
+from kubekit.cel.types import Type, TypeKind, is_dyn, unwrapped
 
 _CONVERSIONS: Final = {
     "duration": conversions.to_duration,
     "timestamp": conversions.to_timestamp,
 }
 _FORMATTABLE: Final = {
-    "s": frozenset(Kind) - {Kind.OPAQUE, Kind.STRUCT},
-    "d": frozenset({Kind.INT, Kind.UINT}),
-    "f": frozenset({Kind.DOUBLE, Kind.STRING}),
-    "e": frozenset({Kind.DOUBLE, Kind.STRING}),
-    "b": frozenset({Kind.INT, Kind.UINT, Kind.BOOL}),
-    "x": frozenset({Kind.INT, Kind.UINT, Kind.STRING, Kind.BYTES}),
-    "X": frozenset({Kind.INT, Kind.UINT, Kind.STRING, Kind.BYTES}),
-    "o": frozenset({Kind.INT, Kind.UINT}),
+    "s": frozenset(TypeKind) - {TypeKind.OPAQUE, TypeKind.STRUCT},
+    "d": frozenset({TypeKind.INT, TypeKind.UINT}),
+    "f": frozenset({TypeKind.DOUBLE, TypeKind.STRING}),
+    "e": frozenset({TypeKind.DOUBLE, TypeKind.STRING}),
+    "b": frozenset({TypeKind.INT, TypeKind.UINT, TypeKind.BOOL}),
+    "x": frozenset({TypeKind.INT, TypeKind.UINT, TypeKind.STRING, TypeKind.BYTES}),
+    "X": frozenset({TypeKind.INT, TypeKind.UINT, TypeKind.STRING, TypeKind.BYTES}),
+    "o": frozenset({TypeKind.INT, TypeKind.UINT}),
 }
 
 

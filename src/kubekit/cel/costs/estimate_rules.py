@@ -13,7 +13,7 @@ from kubekit.cel.costs.ranges import (
     Argument,
     Called,
     Estimate,
-    Range,
+    SizeRange,
     Sizes,
     fixed,
 )
@@ -29,8 +29,8 @@ from kubekit.cel.types import (
     SEMVER,
     STRING,
     URL,
-    Kind,
     Type,
+    TypeKind,
 )
 
 _NAME_PATTERN: Final = 128 * REGEX
@@ -45,7 +45,7 @@ def rules_for(function: str, overload: str) -> tuple[Rule, ...]:
     return tuple(rule for rule in found if rule is not None)
 
 
-def known(argument: Argument) -> Range:
+def known(argument: Argument) -> SizeRange:
     return argument.size or UNKNOWN
 
 
@@ -57,7 +57,7 @@ def _scan(sizes: Sizes, called: Called) -> Estimate:
     if element is None:
         return Estimate(size.times(TRAVERSAL))
     each = ONE
-    if element.type.kind in (Kind.STRING, Kind.BYTES):
+    if element.type.kind in (TypeKind.STRING, TypeKind.BYTES):
         each += sizes.size(element).times(TRAVERSAL)
     return Estimate(size * each)
 
@@ -80,7 +80,7 @@ def _replaced(sizes: Sizes, called: Called) -> Estimate:
     old, new = sizes.size(called.args[0]), sizes.size(called.args[1])
     most, kept_most = _replacements(size.high, old.low, grows=new.high > old.low)
     least, kept_least = _replacements(size.low, old.high, grows=old.high > new.low)
-    result = Range(least, most) * new + Range(kept_least, kept_most)
+    result = SizeRange(least, most) * new + SizeRange(kept_least, kept_most)
     return Estimate(size.times(2 * TRAVERSAL), result)
 
 
@@ -98,7 +98,7 @@ def _split(sizes: Sizes, called: Called) -> Estimate:
         node = called.args[1].node
         if type(node) is Literal and type(node.value) is int:
             most = node.value % 2**64
-    return Estimate(size.times(2 * TRAVERSAL), Range(0, most))
+    return Estimate(size.times(2 * TRAVERSAL), SizeRange(0, most))
 
 
 def _joined(sizes: Sizes, called: Called) -> Estimate:
@@ -106,7 +106,7 @@ def _joined(sizes: Sizes, called: Called) -> Estimate:
     element = sizes.element(called.first)
     size = listed * sizes.size(element) if element else ZERO
     if called.args:
-        gaps = Range(max(listed.low - 1, 0), max(listed.high - 1, 0))
+        gaps = SizeRange(max(listed.low - 1, 0), max(listed.high - 1, 0))
         size += sizes.size(called.args[0]) * gaps
     return Estimate(size.times(TRAVERSAL), size)
 
@@ -114,7 +114,7 @@ def _joined(sizes: Sizes, called: Called) -> Estimate:
 def _found(sizes: Sizes, called: Called) -> Estimate:
     size = sizes.size(called.first)
     pattern = sizes.size(called.args[0]).times(REGEX)
-    return Estimate((size + ONE).times(TRAVERSAL) * pattern, Range(0, size.high))
+    return Estimate((size + ONE).times(TRAVERSAL) * pattern, SizeRange(0, size.high))
 
 
 def _address(sizes: Sizes, called: Called) -> Estimate:
@@ -126,12 +126,12 @@ def _holds(sizes: Sizes, called: Called) -> Estimate:
 
 
 def _holds_range(sizes: Sizes, called: Called) -> Estimate:
-    bytes_ = Range(4, 16)
+    bytes_ = SizeRange(4, 16)
     return Estimate(_address_comparison(sizes, called) + bytes_.times(TRAVERSAL) + ONE)
 
 
-def _address_comparison(sizes: Sizes, called: Called) -> Range:
-    bytes_ = Range(4, 16)
+def _address_comparison(sizes: Sizes, called: Called) -> SizeRange:
+    bytes_ = SizeRange(4, 16)
     cost = (bytes_ + bytes_).times(TRAVERSAL)
     if called.id.endswith("_string"):
         cost += sizes.size(called.args[0]).times(TRAVERSAL)
@@ -150,16 +150,16 @@ def _compared_opaque(_sizes: Sizes, called: Called) -> Estimate | None:
     if first.type in (IP, CIDR, QUANTITY, SEMVER):
         return Estimate(ONE)
     if first.type == FORMAT:
-        return Estimate(Range(1, _LONGEST_FORMAT).times(TRAVERSAL))
+        return Estimate(SizeRange(1, _LONGEST_FORMAT).times(TRAVERSAL))
     if first.type == URL:
         size = second.size.high if second.size else 1
-        return Estimate(Range(1, size).times(TRAVERSAL))
+        return Estimate(SizeRange(1, size).times(TRAVERSAL))
     return None
 
 
 def _smaller(_sizes: Sizes, called: Called) -> Estimate:
     most = min(known(called.args[0]).high, known(called.args[1]).high)
-    return Estimate(Range(1 if most else 0, most).times(TRAVERSAL))
+    return Estimate(SizeRange(1 if most else 0, most).times(TRAVERSAL))
 
 
 def _formatted(_sizes: Sizes, called: Called) -> Estimate:
@@ -168,17 +168,17 @@ def _formatted(_sizes: Sizes, called: Called) -> Estimate:
 
 def _to_bytes(_sizes: Sizes, called: Called) -> Estimate:
     size = known(called.args[0])
-    return Estimate(size.times(TRAVERSAL), Range(size.low, size.high * 4 % 2**64))
+    return Estimate(size.times(TRAVERSAL), SizeRange(size.low, size.high * 4 % 2**64))
 
 
 def _to_text(_sizes: Sizes, called: Called) -> Estimate:
     size = known(called.args[0])
-    return Estimate(size.times(TRAVERSAL), Range(size.low // 4, size.high))
+    return Estimate(size.times(TRAVERSAL), SizeRange(size.low // 4, size.high))
 
 
 def _quoted(_sizes: Sizes, called: Called) -> Estimate:
     size = known(called.args[0])
-    return Estimate(size.times(TRAVERSAL), Range(size.low + 2, (size.high * 2 + 2) % 2**64))
+    return Estimate(size.times(TRAVERSAL), SizeRange(size.low + 2, (size.high * 2 + 2) % 2**64))
 
 
 def _affix(_sizes: Sizes, called: Called) -> Estimate:
@@ -235,7 +235,7 @@ def _sorted_by(kind: Type, *, keys: bool) -> Rule:
     return rule
 
 
-def _allocated(factor: float, size: Range) -> Estimate:
+def _allocated(factor: float, size: SizeRange) -> Estimate:
     return Estimate(size.times(factor) + ONE + fixed(LIST), size)
 
 

@@ -19,7 +19,7 @@ from kubekit.cel.costs.ranges import (
     Called,
     Estimate,
     Path,
-    Range,
+    SizeRange,
     fixed,
 )
 from kubekit.cel.schema_types import Declared
@@ -36,7 +36,7 @@ from kubekit.cel.syntax.tree import (
     Node,
     Select,
 )
-from kubekit.cel.types import STRING, Kind, is_scalar
+from kubekit.cel.types import STRING, TypeKind, is_scalar
 
 _KEY: Final = Declared(STRING, lambda value: value, 2)
 
@@ -46,8 +46,8 @@ class _Entry:
     """The sizes of the keys and values of a list or a map that the expression makes."""
 
     is_list: bool
-    key: Range
-    value: Range
+    key: SizeRange
+    value: SizeRange
 
     def joined(self, other: "_Entry | None") -> "_Entry | None":
         if other is None:
@@ -58,11 +58,11 @@ class _Entry:
 @dataclass(frozen=True, slots=True)
 class _Local:
     path: Path
-    size: Range | None
+    size: SizeRange | None
     entry: _Entry | None = None
 
 
-def estimate(tree: Node, root: Declared | None) -> Range:
+def estimate(tree: Node, root: Declared | None) -> SizeRange:
     """The cost of the expression. ``root`` is the type of ``self``, whose sizes bound it."""
     return _Estimator(root).cost(tree)
 
@@ -71,14 +71,14 @@ class _Estimator:
     def __init__(self, root: Declared | None) -> None:
         self._root = root
         self._paths: dict[int, Path] = {}
-        self._sizes: dict[int, Range] = {}
+        self._sizes: dict[int, SizeRange] = {}
         self._entries: dict[int, _Entry] = {}
         self._locals: dict[str, list[_Local]] = {}
 
-    def cost(self, node: Node) -> Range:
+    def cost(self, node: Node) -> SizeRange:
         return self._COSTS[type(node)](self, node)
 
-    def size(self, argument: Argument) -> Range:
+    def size(self, argument: Argument) -> SizeRange:
         """The size of an argument, as far as it can be told."""
         return argument.size or self._declared_size(argument.path) or UNKNOWN
 
@@ -89,15 +89,15 @@ class _Estimator:
         path = (*argument.path, "@items") if argument.path else ()
         return Argument(None, argument.type.params[0], path, None)
 
-    def _literal(self, _node: AnyNode) -> Range:
+    def _literal(self, _node: AnyNode) -> SizeRange:
         return ZERO
 
-    def _ident(self, node: AnyNode) -> Range:
+    def _ident(self, node: AnyNode) -> SizeRange:
         local = self._local(node.name)
         self._paths[id(node)] = local.path if local else (node.name,)
         return ONE
 
-    def _select(self, node: AnyNode) -> Range:
+    def _select(self, node: AnyNode) -> SizeRange:
         if node.constant is not None:
             self._paths[id(node)] = (node.name,)
             return ONE
@@ -105,20 +105,20 @@ class _Estimator:
         if node.test:
             return cost
         self._paths[id(node)] = (*self._path(node.operand), node.name)
-        selects = node.operand.type.kind in (Kind.MAP, Kind.STRUCT, Kind.PARAM)
+        selects = node.operand.type.kind in (TypeKind.MAP, TypeKind.STRUCT, TypeKind.PARAM)
         return cost + ONE if selects else cost
 
-    def _list(self, node: AnyNode) -> Range:
-        cost, sizes = fixed(LIST), Range(MOST if node.elements else 0, 0)
+    def _list(self, node: AnyNode) -> SizeRange:
+        cost, sizes = fixed(LIST), SizeRange(MOST if node.elements else 0, 0)
         for element in node.elements:
             cost += self.cost(element)
             sizes |= self._known(element)
         self._entries[id(node)] = _Entry(is_list=True, key=ONE, value=sizes)
         return cost
 
-    def _map(self, node: AnyNode) -> Range:
+    def _map(self, node: AnyNode) -> SizeRange:
         cost, low = fixed(MAP), MOST if node.entries else 0
-        keys = values = Range(low, 0)
+        keys = values = SizeRange(low, 0)
         for entry in node.entries:
             cost += self.cost(entry.key) + self.cost(entry.value)
             keys |= self._known(entry.key)
@@ -126,7 +126,7 @@ class _Estimator:
         self._entries[id(node)] = _Entry(is_list=False, key=keys, value=values)
         return cost
 
-    def _fold(self, node: AnyNode) -> Range:
+    def _fold(self, node: AnyNode) -> SizeRange:
         cost = self.cost(node.range) + self.cost(node.start)
         start = _Local(self._path(node.start), self._size(node.start), self._entry(node.start))
         self._push(node.accumulator, start)
@@ -146,7 +146,7 @@ class _Estimator:
         self._remember_fold(node, count)
         return cost + count * each
 
-    def _remember_fold(self, node: Fold, count: Range) -> None:
+    def _remember_fold(self, node: Fold, count: SizeRange) -> None:
         if type(node.start) is Literal:
             self._remember(node, self._size(node.start))
         elif type(node.start) in (ListExpr, MapExpr):
@@ -158,14 +158,14 @@ class _Estimator:
     def _variables(self, node: Fold) -> list[_Local]:
         """What is known of the variables of a loop."""
         entry, path = self._entry(node.range), self._path(node.range)
-        is_list = entry.is_list if entry else node.range.type.kind is Kind.LIST
+        is_list = entry.is_list if entry else node.range.type.kind is TypeKind.LIST
         key = _Local((*path, "@indices" if is_list else "@keys"), entry.key if entry else None)
         value = _Local((*path, "@items" if is_list else "@values"), entry.value if entry else None)
         if len(node.variables) > 1:
             return [key, value]
         return [value if is_list else key]
 
-    def _call(self, node: AnyNode) -> Range:
+    def _call(self, node: AnyNode) -> SizeRange:
         if node.function == "dyn":
             cost = self.cost(node.args[0])
             self._copy(node, node.args[0])
@@ -178,7 +178,7 @@ class _Estimator:
         if node.target is not None:
             total = self.cost(node.target)
             target = self._argument(node.target)
-        called, size = Range(MOST, 0), None
+        called, size = SizeRange(MOST, 0), None
         for id_ in node.overloads:
             found = self._overload(Called(node, id_, target, args, costs))
             called |= found.cost
@@ -188,7 +188,7 @@ class _Estimator:
         self._remember(node, size)
         return total + called
 
-    def _indexed(self, node: Call, id_: str, size: Range | None) -> Range | None:
+    def _indexed(self, node: Call, id_: str, size: SizeRange | None) -> SizeRange | None:
         """The size so far, or that of an element if the call is an index."""
         step = {"index_list": "@items", "index_map": "@values"}.get(id_)
         if step is not None:
@@ -208,7 +208,7 @@ class _Estimator:
         return Estimate(ONE + called.argument_cost)
 
     def _logical(self, called: Called) -> Estimate:
-        return Estimate(Range(called.costs[0].low, called.argument_cost.high))
+        return Estimate(SizeRange(called.costs[0].low, called.argument_cost.high))
 
     def _choice(self, called: Called) -> Estimate:
         _, first, second = called.node.args
@@ -260,7 +260,7 @@ class _Estimator:
                 return local.path
         return self._paths.get(id(node), ())
 
-    def _size(self, node: Node) -> Range | None:
+    def _size(self, node: Node) -> SizeRange | None:
         known = self._sizes.get(id(node)) or _written_size(node)
         if known is not None:
             return known
@@ -273,10 +273,10 @@ class _Estimator:
         local = self._local(node.name) if type(node) is Ident else None
         return local.size if local else None
 
-    def _known(self, node: Node) -> Range:
+    def _known(self, node: Node) -> SizeRange:
         return self._size(node) or UNKNOWN
 
-    def _declared_size(self, path: Path) -> Range | None:
+    def _declared_size(self, path: Path) -> SizeRange | None:
         """The size that the schema gives what lies at the path. The first step is a variable."""
         if not path or self._root is None:
             return None
@@ -286,7 +286,7 @@ class _Estimator:
             if found is None:
                 return None
             here = found
-        return Range(0, here.size)
+        return SizeRange(0, here.size)
 
     def _entry(self, node: Node) -> _Entry | None:
         known = self._entries.get(id(node))
@@ -295,7 +295,7 @@ class _Estimator:
         local = self._local(node.name) if type(node) is Ident else None
         return local.entry if local else None
 
-    def _remember(self, node: Node, size: Range | None) -> None:
+    def _remember(self, node: Node, size: SizeRange | None) -> None:
         if size is not None:
             self._sizes[id(node)] = size
 
@@ -316,7 +316,7 @@ class _Estimator:
         self._locals[name].pop()
 
 
-def _written_size(node: Node) -> Range | None:
+def _written_size(node: Node) -> SizeRange | None:
     if type(node) is Literal:
         return fixed(len(node.value) if isinstance(node.value, str | bytes) else 1)
     if type(node) is ListExpr:
@@ -328,5 +328,5 @@ def _stepped(kind: Declared, step: str) -> Declared | None:
     if step in ("@items", "@values"):
         return kind.element
     if step == "@keys":
-        return _KEY if kind.type.kind is Kind.MAP else None
+        return _KEY if kind.type.kind is TypeKind.MAP else None
     return (kind.fields or {}).get(step)

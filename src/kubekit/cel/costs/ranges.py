@@ -11,24 +11,24 @@ MOST: Final = 2**64 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class SizeRange:
     """The least and the most that something may be."""
 
     low: int
     high: int
 
-    def __add__(self, other: "Range") -> "Range":
-        return Range(min(self.low + other.low, MOST), min(self.high + other.high, MOST))
+    def __add__(self, other: "SizeRange") -> "SizeRange":
+        return SizeRange(min(self.low + other.low, MOST), min(self.high + other.high, MOST))
 
-    def __mul__(self, other: "Range") -> "Range":
-        return Range(min(self.low * other.low, MOST), min(self.high * other.high, MOST))
+    def __mul__(self, other: "SizeRange") -> "SizeRange":
+        return SizeRange(min(self.low * other.low, MOST), min(self.high * other.high, MOST))
 
-    def __or__(self, other: "Range") -> "Range":
+    def __or__(self, other: "SizeRange") -> "SizeRange":
         """What covers both."""
-        return Range(min(self.low, other.low), max(self.high, other.high))
+        return SizeRange(min(self.low, other.low), max(self.high, other.high))
 
-    def times(self, factor: float) -> "Range":
-        return Range(_scaled(self.low, factor), _scaled(self.high, factor))
+    def times(self, factor: float) -> "SizeRange":
+        return SizeRange(_scaled(self.low, factor), _scaled(self.high, factor))
 
 
 def _scaled(number: int, factor: float) -> int:
@@ -36,13 +36,13 @@ def _scaled(number: int, factor: float) -> int:
     return MOST if product >= 2**64 else product
 
 
-def fixed(number: int) -> Range:
-    return Range(number, number)
+def fixed(number: int) -> SizeRange:
+    return SizeRange(number, number)
 
 
 ZERO: Final = fixed(0)
 ONE: Final = fixed(1)
-UNKNOWN: Final = Range(0, MOST)
+UNKNOWN: Final = SizeRange(0, MOST)
 
 Path = tuple[str, ...]
 
@@ -54,15 +54,15 @@ class Argument:
     node: Node | None
     type: Type
     path: Path
-    size: Range | None
+    size: SizeRange | None
 
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
     """The cost of a call and the size of its result."""
 
-    cost: Range
-    size: Range | None = None
+    cost: SizeRange
+    size: SizeRange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +73,10 @@ class Called:
     id: str
     target: Argument | None
     args: list[Argument]
-    costs: list[Range]
+    costs: list[SizeRange]
 
     @property
-    def argument_cost(self) -> Range:
+    def argument_cost(self) -> SizeRange:
         total = ZERO
         for cost in self.costs:
             total += cost
@@ -91,7 +91,7 @@ class Called:
 class Sizes(Protocol):
     """Who knows how large arguments are."""
 
-    def size(self, argument: Argument) -> Range:
+    def size(self, argument: Argument) -> SizeRange:
         """The size of an argument, as far as it can be told."""
         ...
 

@@ -16,12 +16,12 @@ from kubekit.cel.libraries import regexes
 from kubekit.cel.syntax.tree import (
     AnyNode,
     Call,
-    Entry,
     Fold,
     FoldKind,
     Ident,
     ListExpr,
     Literal,
+    MapEntry,
     MapExpr,
     Node,
     Select,
@@ -149,7 +149,7 @@ class Plan:
 
         return steps.constant(run(Frame([], 0))) if is_constant else Step(run)
 
-    def _entry(self, entry: Entry) -> tuple[Step, Step, bool]:
+    def _entry(self, entry: MapEntry) -> tuple[Step, Step, bool]:
         return self._step(entry.key), self._step(entry.value), entry.optional
 
     def _fold(self, node: AnyNode) -> Step:

@@ -6,7 +6,7 @@ from typing import Final
 from kubekit.cel.operations.comparison import LISTS, MAPS
 from kubekit.cel.operations.opaques import Amount, Cidr, Format, Semver, Url
 from kubekit.cel.operations.views import Entries, Items
-from kubekit.cel.types import CIDR, FORMAT, OPTIONAL_NAME, QUANTITY, SEMVER, URL, Kind, Type
+from kubekit.cel.types import CIDR, FORMAT, OPTIONAL_NAME, QUANTITY, SEMVER, URL, Type, TypeKind
 from kubekit.cel.values import Duration, Optional, Timestamp, TypeValue, Uint, Value
 
 _NAMES: Final[dict[type, str]] = {
@@ -33,19 +33,19 @@ _NAMES: Final[dict[type, str]] = {
     Semver: SEMVER.name,
     Url: URL.name,
 }
-_KINDS: Final[dict[Kind, frozenset[type]]] = {
-    Kind.BOOL: frozenset({bool}),
-    Kind.BYTES: frozenset({bytes}),
-    Kind.DOUBLE: frozenset({float}),
-    Kind.DURATION: frozenset({Duration}),
-    Kind.INT: frozenset({int}),
-    Kind.LIST: LISTS,
-    Kind.MAP: MAPS,
-    Kind.NULL: frozenset({type(None)}),
-    Kind.STRING: frozenset({str}),
-    Kind.TIMESTAMP: frozenset({Timestamp}),
-    Kind.TYPE: frozenset({TypeValue}),
-    Kind.UINT: frozenset({Uint}),
+_KINDS: Final[dict[TypeKind, frozenset[type]]] = {
+    TypeKind.BOOL: frozenset({bool}),
+    TypeKind.BYTES: frozenset({bytes}),
+    TypeKind.DOUBLE: frozenset({float}),
+    TypeKind.DURATION: frozenset({Duration}),
+    TypeKind.INT: frozenset({int}),
+    TypeKind.LIST: LISTS,
+    TypeKind.MAP: MAPS,
+    TypeKind.NULL: frozenset({type(None)}),
+    TypeKind.STRING: frozenset({str}),
+    TypeKind.TIMESTAMP: frozenset({Timestamp}),
+    TypeKind.TYPE: frozenset({TypeValue}),
+    TypeKind.UINT: frozenset({Uint}),
 }
 
 
@@ -56,7 +56,7 @@ def kind_name(value: Value) -> str:
 
 def accepted(kind: Type) -> frozenset[type] | None:
     """The Python types that values of the type have; None if they may be any."""
-    if kind.kind in (Kind.DYN, Kind.PARAM, Kind.ERROR):
+    if kind.kind in (TypeKind.DYN, TypeKind.PARAM, TypeKind.ERROR):
         return None
     if kind.kind in _KINDS:
         return _KINDS[kind.kind]

@@ -9,7 +9,7 @@ from kubekit.cel.values import Value
 Schema = Mapping[str, Any]
 
 
-class Link:
+class CorrelatedValue:
     """A value, and what it was before, in one place of the schema."""
 
     __slots__ = ("_keyed", "_unchanged", "new", "old", "schema")
@@ -21,7 +21,7 @@ class Link:
         self._unchanged: bool | None = None
         self._keyed: dict[object, Any] | None = None
 
-    def member(self, key: str) -> "Link | None":
+    def member(self, key: str) -> "CorrelatedValue | None":
         """The link of a field; None if it was not there before, or is not known to the schema."""
         new, old = self.new, self.old
         if type(new) is not dict or type(old) is not dict or key not in new or key not in old:
@@ -29,9 +29,9 @@ class Link:
         inner = self.schema.get("properties", {}).get(key)
         if inner is None:
             inner = self.schema.get("additionalProperties")
-        return Link(new[key], old[key], inner) if isinstance(inner, Mapping) else None
+        return CorrelatedValue(new[key], old[key], inner) if isinstance(inner, Mapping) else None
 
-    def item(self, position: int) -> "Link | None":
+    def item(self, position: int) -> "CorrelatedValue | None":
         """The link of an item, which only a list-map can tell from the others."""
         items = self.schema.get("items")
         if type(self.new) is not list or type(self.old) is not list or items is None:
@@ -39,7 +39,7 @@ class Link:
         if self._keyed is None:
             self._keyed = keyed(self.schema, self.old)
         old = old_item(self.schema, self._keyed, self.new[position])
-        return None if old is None else Link(self.new[position], old, items)
+        return None if old is None else CorrelatedValue(self.new[position], old, items)
 
     def unchanged(self) -> bool:
         """Whether the value is as it was. The order of a list-map does not count."""
@@ -63,7 +63,7 @@ class Link:
         return same(new, old)
 
 
-def _same(link: Link | None) -> bool:
+def _same(link: CorrelatedValue | None) -> bool:
     return link is not None and link.unchanged()
 
 

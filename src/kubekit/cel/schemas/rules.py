@@ -14,7 +14,7 @@ from kubekit.cel.operations.views import MISSING
 from kubekit.cel.programs import Budget, Program
 from kubekit.cel.schema_types import Declared, declared, is_embedded
 from kubekit.cel.schemas.compiled import Compiled, compiled_rules
-from kubekit.cel.schemas.correlation import Link, Schema, keyed, old_item
+from kubekit.cel.schemas.correlation import CorrelatedValue, Schema, keyed, old_item
 from kubekit.cel.values import NONE, Value, some
 
 KEYWORD: Final = "x-kubernetes-validations"
@@ -65,7 +65,7 @@ class Rules:
         as it was is not held against anyone: it was accepted before.
         """
         walk = _Walk(budget or Budget())
-        link = None if old is None else Link(document, old, self._root.schema)
+        link = None if old is None else CorrelatedValue(document, old, self._root.schema)
         walk.visit(self._root, _Place(document, old, (link, None)))
         return walk.errors
 
@@ -100,7 +100,7 @@ class _Place:
         self,
         value: Value,
         old: Value,
-        links: "tuple[Link | None, Link | None]",
+        links: "tuple[CorrelatedValue | None, CorrelatedValue | None]",
         above: "_Place | None" = None,
         step: "_Step | None" = None,
     ) -> None:
@@ -283,7 +283,7 @@ def _failure_words(rule: Compiled, error: EvaluationError) -> str:
     return f"{error} evaluating rule: {rule.name}"
 
 
-def _member_links(place: _Place, key: str) -> tuple[Link | None, Link | None]:
+def _member_links(place: _Place, key: str) -> tuple[CorrelatedValue | None, CorrelatedValue | None]:
     link = place.link
     if link is None:
         return None, place.parent

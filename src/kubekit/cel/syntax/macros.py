@@ -11,12 +11,12 @@ from kubekit.cel.errors import Issue
 from kubekit.cel.syntax.tree import (
     ACCUMULATOR,
     Call,
-    Entry,
     Fold,
     FoldKind,
     Ident,
     ListExpr,
     Literal,
+    MapEntry,
     MapExpr,
     Node,
     Select,
@@ -151,7 +151,7 @@ def _mapping(
     predicate = middle[0] if middle else None
     if predicate is not None:
         step = _call(at, "_?_:_", predicate, step, _accumulator(at))
-    start = MapExpr(entries=list[Entry](), offset=at)
+    start = MapExpr(entries=list[MapEntry](), offset=at)
     parts = (start, Literal(value=True, offset=at), step, _accumulator(at))
     return _fold(call, kind, variables, parts, predicate=predicate, transform=transform)
 

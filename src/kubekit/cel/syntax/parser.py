@@ -14,10 +14,10 @@ from kubekit.cel.syntax.literals import CONSTANTS, LITERALS, literal
 from kubekit.cel.syntax.tree import (
     RESERVED,
     Call,
-    Entry,
     Ident,
     ListExpr,
     Literal,
+    MapEntry,
     MapExpr,
     Node,
     Select,
@@ -265,14 +265,14 @@ class _Parser:
         return self._deepened(node, elements)
 
     def _map(self, opened: Token) -> Node:
-        entries: list[Entry] = []
+        entries: list[MapEntry] = []
         while self._next.kind != "}":
             is_optional = self._next.kind == "?"
             if is_optional:
                 self._take()
             key = self._expression()
             self._expect(":", "mismatched")
-            entries.append(Entry(key=key, value=self._expression(), optional=is_optional))
+            entries.append(MapEntry(key=key, value=self._expression(), optional=is_optional))
             if not self._comma("}"):
                 break
         self._expect("}", "mismatched")

@@ -111,7 +111,7 @@ class ListExpr(Node):
 
 
 @dataclass(slots=True, kw_only=True)
-class Entry:
+class MapEntry:
     key: Node
     value: Node
     optional: bool = False
@@ -119,7 +119,7 @@ class Entry:
 
 @dataclass(slots=True, kw_only=True)
 class MapExpr(Node):
-    entries: list[Entry]
+    entries: list[MapEntry]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -11,27 +11,27 @@ from kubekit.api.errors import ApiError
 from kubekit.client.connection import ClientCertificate, Connection, NoCredentials, tls_context
 from kubekit.client.http import failures, responses
 from kubekit.client.http.connection_pool import Pool
-from kubekit.client.http.connections import REFUSALS, Wire
+from kubekit.client.http.connections import REFUSALS, HttpConnection
 from kubekit.client.http.dialing import dial
-from kubekit.client.http.exchanges import Answer, Limits
-from kubekit.client.http.failures import Failure, Lost
-from kubekit.client.http.requests import JSON, Request, header_lines
+from kubekit.client.http.exchanges import HttpResponse, ResponseLimits
+from kubekit.client.http.failures import AttemptFailure, Lost
+from kubekit.client.http.requests import JSON, HttpRequest, header_lines
 from kubekit.client.http.responses import Warnings
 from kubekit.client.http.retries import Retries
 from kubekit.client.http.routes import route
 from kubekit.client.http.settings import HttpSettings
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 
 _UNAUTHORIZED: Final = 401
 
 _log = logging.getLogger(__name__)
 
 
-class Caller:
+class RequestSender:
     """All connections to one server."""
 
     def __init__(
-        self, connection: Connection, environment: Environment, settings: HttpSettings
+        self, connection: Connection, environment: ExecutionEnvironment, settings: HttpSettings
     ) -> None:
         self._connection = connection
         self._environment = environment
@@ -47,20 +47,20 @@ class Caller:
         self._client: ClientCertificate | None = None
         self._context: ssl.SSLContext | None = None
 
-    async def whole(self, request: Request, seconds: float, silence: float = 0.0) -> bytes:
+    async def whole(self, request: HttpRequest, seconds: float, silence: float = 0.0) -> bytes:
         """The body of the answer, all of it."""
 
-        async def attempt() -> Answer:
+        async def attempt() -> HttpResponse:
             return await self._whole(request, seconds, silence)
 
         return (await self._tried(request, attempt)).body
 
     @asynccontextmanager
-    async def stream(self, request: Request) -> AsyncIterator[Answer]:
+    async def stream(self, request: HttpRequest) -> AsyncIterator[HttpResponse]:
         """An answer that is read while it comes. It is open once the context is entered."""
-        held: list[Wire] = []
+        held: list[HttpConnection] = []
 
-        async def attempt() -> Answer:
+        async def attempt() -> HttpResponse:
             return await self._begun(request, held)
 
         try:
@@ -73,17 +73,19 @@ class Caller:
         await self._pool.close()
         await self._streams.close()
 
-    def refusal(self, answer: Answer, request: Request) -> ApiError:
+    def refusal(self, answer: HttpResponse, request: HttpRequest) -> ApiError:
         """What a caller is told of an answer that refuses."""
         return responses.refusal(answer, request, self.server)
 
-    async def _tried(self, request: Request, attempt: Callable[[], Awaitable[Answer]]) -> Answer:
+    async def _tried(
+        self, request: HttpRequest, attempt: Callable[[], Awaitable[HttpResponse]]
+    ) -> HttpResponse:
         """The first answer that is none to ask again after."""
         retries = Retries(self._settings, self._environment)
         while True:
             try:
                 answer = await attempt()
-            except Failure as failure:
+            except AttemptFailure as failure:
                 wait = self._after_failure(failure, request, retries)
             else:
                 self._note(request, answer.status)
@@ -93,7 +95,9 @@ class Caller:
                 wait = await self._after_refusal(answer, request, retries)
             await asyncio.sleep(wait)
 
-    def _after_failure(self, failure: Failure, request: Request, retries: Retries) -> float:
+    def _after_failure(
+        self, failure: AttemptFailure, request: HttpRequest, retries: Retries
+    ) -> float:
         self._note(request, 0)
         wait = retries.after_failure(failure, request)
         if isinstance(failure, Lost):
@@ -105,7 +109,9 @@ class Caller:
         self._log_again(request, failure.why, wait)
         return wait
 
-    async def _after_refusal(self, answer: Answer, request: Request, retries: Retries) -> float:
+    async def _after_refusal(
+        self, answer: HttpResponse, request: HttpRequest, retries: Retries
+    ) -> float:
         if answer.status == _UNAUTHORIZED and retries.may_renew() and await self._renew():
             return 0.0
         after = answer.header(b"retry-after").decode("latin-1")
@@ -115,14 +121,14 @@ class Caller:
         self._log_again(request, f"it answered {answer.status}", wait)
         return wait
 
-    def _log_again(self, request: Request, why: str, wait: float) -> None:
+    def _log_again(self, request: HttpRequest, why: str, wait: float) -> None:
         about = {"server": self.server, "request": str(request), "why": why, "wait": round(wait, 3)}
         _log.debug("request is sent again", extra=about)
 
     async def _renew(self) -> bool:
         return await self._connection.credentials.renew()
 
-    async def _whole(self, request: Request, seconds: float, silence: float) -> Answer:
+    async def _whole(self, request: HttpRequest, seconds: float, silence: float) -> HttpResponse:
         data = await self._encoded(request, self._compression)
         limits = self._limits(seconds, silence)
         wire = await self._pool.take(limits.until)
@@ -131,7 +137,7 @@ class Caller:
         finally:
             self._pool.give(wire)
 
-    async def _begun(self, request: Request, held: list[Wire]) -> Answer:
+    async def _begun(self, request: HttpRequest, held: list[HttpConnection]) -> HttpResponse:
         """An answer whose head is there. If it is no refusal, its wire is held."""
         data = await self._encoded(request)
         limits = self._limits(self._settings.request)
@@ -144,7 +150,7 @@ class Caller:
             held.append(wire) if is_open else self._streams.give(wire)
         return answer
 
-    async def _encoded(self, request: Request, more: str = "") -> bytes:
+    async def _encoded(self, request: HttpRequest, more: str = "") -> bytes:
         """The request with what says who asks. New credentials ask over new connections."""
         credentials = self._connection.credentials
         shown = await credentials.headers()
@@ -162,12 +168,12 @@ class Caller:
         self._pool.renew()
         self._streams.renew()
 
-    async def _dial(self) -> Wire:
+    async def _dial(self) -> HttpConnection:
         return await dial(self._route, self._context, self._connection.server_name, self._settings)
 
-    def _limits(self, seconds: float, silence: float = 0.0) -> Limits:
+    def _limits(self, seconds: float, silence: float = 0.0) -> ResponseLimits:
         now = asyncio.get_running_loop().time()
-        return Limits(now + seconds, seconds, self._settings.largest_answer, silence)
+        return ResponseLimits(now + seconds, seconds, self._settings.largest_answer, silence)
 
     def _fixed_lines(self) -> str:
         proxy = self._route.pass_for_requests
@@ -192,11 +198,11 @@ class Caller:
         # A watch must not be compressed: what is packed comes late.
         return "Accept-Encoding: gzip\r\n" if self._connection.compression else ""
 
-    def _pass_warnings(self, answer: Answer) -> None:
+    def _pass_warnings(self, answer: HttpResponse) -> None:
         for text in responses.warnings(answer.headers):
             self._warn(text)
 
-    def _note(self, request: Request, status: int) -> None:
+    def _note(self, request: HttpRequest, status: int) -> None:
         if self._settings.told:
             self._settings.told(request.method, status, self._route.netloc)
 

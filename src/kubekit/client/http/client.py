@@ -17,7 +17,7 @@ from kubekit.client.connection import Connection
 from kubekit.client.http.bodies import UNREADABLE
 from kubekit.client.http.settings import HttpSettings
 from kubekit.client.http.transport import DEFAULT, HttpTransport
-from kubekit.client.http.watch_streams import Stream, split
+from kubekit.client.http.watch_streams import WatchLines, split
 from kubekit.client.options import (
     EVERYTHING,
     PLAIN_WATCH,
@@ -27,9 +27,9 @@ from kubekit.client.options import (
     WatchOptions,
     WriteOptions,
 )
-from kubekit.client.reading import K, Listing, Seen, read_event, read_listing
-from kubekit.client.transport import Document, Place
-from kubekit.environment import Environment
+from kubekit.client.reading import K, Listing, TypedEvent, read_event, read_listing
+from kubekit.client.transport import Document, ResourceLocation
+from kubekit.environment import ExecutionEnvironment
 
 _OBJECTS: Final = ("ADDED", "MODIFIED", "DELETED")
 
@@ -38,7 +38,10 @@ class HttpClient(Client):
     """An API server, in our classes. Made on a running loop; `close` it, or use it as a context."""
 
     def __init__(
-        self, connection: Connection, environment: Environment, settings: HttpSettings = DEFAULT
+        self,
+        connection: Connection,
+        environment: ExecutionEnvironment,
+        settings: HttpSettings = DEFAULT,
     ) -> None:
         self._door = HttpTransport(connection, environment, settings)
         super().__init__(self._door)
@@ -48,13 +51,13 @@ class HttpClient(Client):
         await self._door.close()
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
-        body = await self._door.get_encoded(Place(kind.RESOURCE, namespace, name))
+        body = await self._door.get_encoded(ResourceLocation(kind.RESOURCE, namespace, name))
         return scheme.decode_as(kind, body)
 
     async def list(
         self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
     ) -> Listing[K]:
-        place = Place(kind.RESOURCE, namespace)
+        place = ResourceLocation(kind.RESOURCE, namespace)
         body = await self._door.list_encoded(place, options)
         try:
             return _page(kind, body)
@@ -64,8 +67,8 @@ class HttpClient(Client):
     @asynccontextmanager
     async def watch(
         self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
-    ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
-        place = Place(kind.RESOURCE, namespace)
+    ) -> AsyncIterator[AsyncIterator[TypedEvent[K]]]:
+        place = ResourceLocation(kind.RESOURCE, namespace)
         async with (
             self._door.lines(place, options) as stream,
             aclosing(_changes(kind, stream)) as changes,
@@ -73,11 +76,13 @@ class HttpClient(Client):
             yield changes
 
     async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
-        place = Place(obj.RESOURCE, obj.metadata.namespace)
+        place = ResourceLocation(obj.RESOURCE, obj.metadata.namespace)
         body = await self._door.create_encoded(place, scheme.encode(obj), options)
         return scheme.decode_as(type(obj), body)
 
-    async def merge(self, kind: type[K], place: Place, patch: Document, options: WriteOptions) -> K:
+    async def merge(
+        self, kind: type[K], place: ResourceLocation, patch: Document, options: WriteOptions
+    ) -> K:
         body = self._door.encoded(patch)
         written = await self._door.patch_encoded(place, PatchType.MERGE, body, options)
         return scheme.decode_as(kind, written)
@@ -117,7 +122,7 @@ def _page(kind: type[K], body: bytes) -> Listing[K]:
     return Listing(page.items or (), page.metadata.resource_version, page.metadata.continue_)
 
 
-async def _changes(kind: type[K], stream: Stream) -> AsyncGenerator[Seen[K], None]:
+async def _changes(kind: type[K], stream: WatchLines) -> AsyncGenerator[TypedEvent[K], None]:
     decode = _events(kind).decode
     async for line in stream:
         try:
@@ -127,12 +132,14 @@ async def _changes(kind: type[K], stream: Stream) -> AsyncGenerator[Seen[K], Non
             continue
         own = event.object.metadata
         if event.type in _OBJECTS:
-            yield Seen(event.type, event.object, own.resource_version, own.namespace, own.name)
+            yield TypedEvent(
+                event.type, event.object, own.resource_version, own.namespace, own.name
+            )
         else:
             yield _slowly(kind, line, stream)
 
 
-def _slowly(kind: type[K], line: memoryview, stream: Stream) -> Seen[K]:
+def _slowly(kind: type[K], line: memoryview, stream: WatchLines) -> TypedEvent[K]:
     """A bookmark, or an object that its class cannot read as it stands."""
     change = split(line, stream)
     return read_event(kind, change.type, bytes(change.object))

@@ -5,7 +5,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Final
 
-from kubekit.client.http.connections import Wire
+from kubekit.client.http.connections import HttpConnection
 from kubekit.client.http.failures import NotSent
 
 _GOODBYE: Final = 1.0  # seconds that connections have to close properly
@@ -14,18 +14,20 @@ _GOODBYE: Final = 1.0  # seconds that connections have to close properly
 class Pool:
     """Wires to one server. Who takes one gives it back, in whatever state it is."""
 
-    def __init__(self, dial: Callable[[], Awaitable[Wire]], most: int, kept: float) -> None:
+    def __init__(
+        self, dial: Callable[[], Awaitable[HttpConnection]], most: int, kept: float
+    ) -> None:
         self._dial = dial
         self._most = most
         self._kept = kept
         self._places = asyncio.Semaphore(most)
-        self._idle: deque[Wire] = deque()
-        self._all: dict[Wire, int] = {}  # until they are gone, each with its edition
+        self._idle: deque[HttpConnection] = deque()
+        self._all: dict[HttpConnection, int] = {}  # until they are gone, each with its edition
         self._edition = 0
         self._sweeping: asyncio.TimerHandle | None = None
         self._is_closed = False
 
-    async def take(self, until: float) -> Wire:
+    async def take(self, until: float) -> HttpConnection:
         """A wire that can be used; a new one if none is idle. It raises `NotSent`."""
         await self._place(until)
         try:
@@ -34,7 +36,7 @@ class Pool:
             self._places.release()
             raise
 
-    def give(self, wire: Wire) -> None:
+    def give(self, wire: HttpConnection) -> None:
         self._places.release()
         if wire.is_idle and not self._is_closed and self._all.get(wire) == self._edition:
             self._keep(wire)
@@ -70,7 +72,7 @@ class Pool:
         if self._all:
             await asyncio.wait([wire.gone for wire in self._all], timeout=seconds)
 
-    async def _new(self) -> Wire:
+    async def _new(self) -> HttpConnection:
         edition = self._edition  # of what is dialled with now
         wire = await self._dial()
         self._all[wire] = edition
@@ -93,7 +95,7 @@ class Pool:
             advice = "allow more connections, or ask less at once"
             raise NotSent(why, advice, hopeless=True) from None
 
-    def _keep(self, wire: Wire) -> None:
+    def _keep(self, wire: HttpConnection) -> None:
         loop = asyncio.get_running_loop()
         wire.idle_since = loop.time()
         self._idle.append(wire)
@@ -109,7 +111,7 @@ class Pool:
         due = self._idle[0].idle_since + self._kept if self._idle else None
         self._sweeping = None if due is None else loop.call_at(due, self._sweep)
 
-    def _found(self) -> Wire | None:
+    def _found(self) -> HttpConnection | None:
         """The wire that was used last, if it still can be."""
         while self._idle:
             wire = self._idle.pop()

@@ -14,8 +14,8 @@ from typing import Final, cast
 import httptools
 
 from kubekit.client.http.decompression import Inflation
-from kubekit.client.http.exchanges import Answer, Limits
-from kubekit.client.http.failures import Failure, Late, Lost, NotSent
+from kubekit.client.http.exchanges import HttpResponse, ResponseLimits
+from kubekit.client.http.failures import AttemptFailure, Late, Lost, NotSent
 from kubekit.client.http.tls_errors import refused_by_peer
 
 REFUSALS: Final = 300  # the first code that is none of success
@@ -25,10 +25,10 @@ _MOST_AROUND: Final = 256 * 1024  # bytes of headers, trailers and the like
 _HIGH: Final = 1024 * 1024  # bytes of a stream that wait to be taken
 _LOW: Final = 256 * 1024
 _COMPRESSED: Final = (b"gzip", b"x-gzip", b"deflate")
-_NO_LIMITS: Final = Limits(0.0, 0.0, 0)
+_NO_LIMITS: Final = ResponseLimits(0.0, 0.0, 0)
 
 
-class Wire(asyncio.Protocol):
+class HttpConnection(asyncio.Protocol):
     """A connection. ``gone`` is done once it is closed."""
 
     def __init__(self) -> None:
@@ -36,8 +36,8 @@ class Wire(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
         self._transport: asyncio.Transport | None = None
         self._poll = select.poll()
-        self._asked: asyncio.Future[Answer] | None = None
-        self._answer: Answer | None = None
+        self._asked: asyncio.Future[HttpResponse] | None = None
+        self._answer: HttpResponse | None = None
         self._limits = _NO_LIMITS
         self._timer: asyncio.TimerHandle | None = None
         self._inflation: Inflation | None = None
@@ -64,17 +64,19 @@ class Wire(asyncio.Protocol):
         """Whether it is idle, and the server has not hung up unnoticed."""
         return self.is_idle and not self._poll.poll(0)
 
-    def ask(self, data: bytes, limits: Limits, *, whole: bool) -> "asyncio.Future[Answer]":
+    def ask(
+        self, data: bytes, limits: ResponseLimits, *, whole: bool
+    ) -> "asyncio.Future[HttpResponse]":
         """The answer: complete if it is a refusal or ``whole`` is wanted, else once its head is there.
 
-        It fails with a `Failure`. Whoever gives up before that must `abort`.
+        It fails with a `AttemptFailure`. Whoever gives up before that must `abort`.
         """
         transport = self._transport
         if transport is None or transport.is_closing():
             raise NotSent("the connection was closed before it was used")
         if limits.until <= self._loop.time():
             raise NotSent(f"no time was left of {limits.seconds:g} s")
-        self._answer, self._limits, self._is_whole = Answer(self._taken), limits, whole
+        self._answer, self._limits, self._is_whole = HttpResponse(self._taken), limits, whole
         self._begin_message(self._answer)
         self._heard_at = 0.0
         self._around = 0
@@ -183,7 +185,7 @@ class Wire(asyncio.Protocol):
         answer.end()
         self._resolve(answer)
 
-    def _begin_message(self, answer: Answer) -> None:
+    def _begin_message(self, answer: HttpResponse) -> None:
         answer.headers.clear()
         self._inflation = None
         self._has_head = False
@@ -194,7 +196,7 @@ class Wire(asyncio.Protocol):
             return False  # it answered before it had the whole request, and may not read the rest
         return self._parser.should_keep_alive()
 
-    def _bound(self, answer: Answer) -> None:
+    def _bound(self, answer: HttpResponse) -> None:
         """Take no more than is allowed, and of a stream no more than is wanted."""
         if self._is_whole:
             if answer.size > self._limits.largest:
@@ -210,13 +212,13 @@ class Wire(asyncio.Protocol):
             self._is_paused = False
             self._transport.resume_reading()
 
-    def _runs_to_the_end(self, answer: Answer) -> bool:
+    def _runs_to_the_end(self, answer: HttpResponse) -> bool:
         """Whether the answer says nothing of its length, so that its end is that of the wire."""
         if not self._has_head or answer.status in _NO_CONTENT:
             return False
         return not (answer.header(b"content-length") or answer.header(b"transfer-encoding"))
 
-    def _loss(self, error: Exception | None) -> Failure:
+    def _loss(self, error: Exception | None) -> AttemptFailure:
         is_new = not (self._heard_at or self.idle_since)
         if is_new and isinstance(error, ssl.SSLError) and (refusal := refused_by_peer(error)):
             return NotSent(*refusal, hopeless=True)
@@ -245,11 +247,11 @@ class Wire(asyncio.Protocol):
             self._timer.cancel()
             self._timer = None
 
-    def _resolve(self, answer: Answer) -> None:
+    def _resolve(self, answer: HttpResponse) -> None:
         if self._asked and not self._asked.done():
             self._asked.set_result(answer)
 
-    def _fail(self, failure: Failure) -> None:
+    def _fail(self, failure: AttemptFailure) -> None:
         answer, self._answer = self._answer, None
         self._keeps = False
         if answer:

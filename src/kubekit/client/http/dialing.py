@@ -11,9 +11,9 @@ import ssl
 from typing import Any, Final
 
 from kubekit.client.http import tls_errors
-from kubekit.client.http.connections import Wire
+from kubekit.client.http.connections import HttpConnection
 from kubekit.client.http.failures import NotSent
-from kubekit.client.http.routes import Host, Route
+from kubekit.client.http.routes import HostAddress, ServerRoute
 from kubekit.client.http.settings import HttpSettings
 from kubekit.client.http.tunnels import Tunnel
 
@@ -23,8 +23,8 @@ _REACH_PROXY: Final = "check proxy-url, HTTPS_PROXY and NO_PROXY"
 
 
 async def dial(
-    route: Route, context: ssl.SSLContext | None, server_name: str, settings: HttpSettings
-) -> Wire:
+    route: ServerRoute, context: ssl.SSLContext | None, server_name: str, settings: HttpSettings
+) -> HttpConnection:
     """A new connection to the server, ready for requests."""
     dialling = _Dialling(route, context, server_name or route.server.name)
     until = asyncio.get_running_loop().time() + settings.connect
@@ -40,17 +40,17 @@ async def dial(
 class _Dialling:
     """One attempt. ``stage`` is what has not happened yet."""
 
-    def __init__(self, route: Route, context: ssl.SSLContext | None, name: str) -> None:
+    def __init__(self, route: ServerRoute, context: ssl.SSLContext | None, name: str) -> None:
         self._route = route
         self._context = context
         self._name = name
         self.stage = f"no connection to {(route.proxy or route.server).shown}"
 
-    async def wire(self, until: float, settings: HttpSettings) -> Wire:
+    async def wire(self, until: float, settings: HttpSettings) -> HttpConnection:
         route = self._route
-        first: type[Tunnel | Wire] = Tunnel if route.proxy else Wire
+        first: type[Tunnel | HttpConnection] = Tunnel if route.proxy else HttpConnection
         transport, made = await _connected(route.proxy or route.server, first, until)
-        wire = made if isinstance(made, Wire) else Wire()
+        wire = made if isinstance(made, HttpConnection) else HttpConnection()
         try:
             _keep_alive(transport, settings)
             if route.proxy:
@@ -66,8 +66,8 @@ class _Dialling:
 
 
 async def _connected(
-    host: Host, protocol: type[Tunnel | Wire], until: float
-) -> tuple[asyncio.Transport, Tunnel | Wire]:
+    host: HostAddress, protocol: type[Tunnel | HttpConnection], until: float
+) -> tuple[asyncio.Transport, Tunnel | HttpConnection]:
     """A connection to the first address of a host that takes one. Each has its share of the time."""
     loop = asyncio.get_running_loop()
     addresses = await _addresses(host)
@@ -84,7 +84,7 @@ async def _connected(
     raise NotSent(f"no connection to {host.shown}: {_reason(last)}", _REACH) from last
 
 
-async def _addresses(host: Host) -> list[str]:
+async def _addresses(host: HostAddress) -> list[str]:
     try:
         ipaddress.ip_address(host.name.partition("%")[0])
     except ValueError:
@@ -101,7 +101,7 @@ async def _addresses(host: Host) -> list[str]:
 
 
 async def _through(
-    route: Route, proxy: Host, transport: asyncio.Transport, wire: Wire
+    route: ServerRoute, proxy: HostAddress, transport: asyncio.Transport, wire: HttpConnection
 ) -> asyncio.Transport:
     """The connection, once the proxy passes on what we say."""
     tunnel: Any = transport.get_protocol()

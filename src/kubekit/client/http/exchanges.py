@@ -5,11 +5,11 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from kubekit.client.http.failures import Failure
+from kubekit.client.http.failures import AttemptFailure
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ResponseLimits:
     """What one answer may take.
 
     All of it, or of a stream the head, must have come ``until`` then by the loop's clock, which is
@@ -22,13 +22,13 @@ class Limits:
     silence: float = 0.0
 
 
-class Answer:
+class HttpResponse:
     """What a server says to one request. ``size`` is of the pieces that nobody has taken."""
 
     def __init__(self, taken: Callable[[], None]) -> None:
         self._taken = taken
         self._waiter: asyncio.Future[None] | None = None
-        self._trouble: Failure | None = None
+        self._trouble: AttemptFailure | None = None
         self.status = 0
         self.headers: list[tuple[bytes, bytes]] = []
         self.pieces: deque[bytes] = deque()
@@ -44,7 +44,7 @@ class Answer:
         return self.pieces[0] if len(self.pieces) == 1 else b"".join(self.pieces)
 
     async def piece(self) -> bytes:
-        """The next piece of a stream; nothing once it has ended. A broken one raises `Failure`."""
+        """The next piece of a stream; nothing once it has ended. A broken one raises `AttemptFailure`."""
         while not self.pieces:
             if self.is_complete:
                 return b""
@@ -66,7 +66,7 @@ class Answer:
         self.is_complete = True
         self._wake()
 
-    def fail(self, failure: Failure) -> None:
+    def fail(self, failure: AttemptFailure) -> None:
         self._trouble = failure
         self._wake()
 

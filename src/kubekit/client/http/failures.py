@@ -12,12 +12,12 @@ holds anything of a header or a body: there are tokens in them.
 from typing import Final
 
 from kubekit.api.errors import ApiError, Timeout, Unavailable
-from kubekit.client.http.requests import Request
+from kubekit.client.http.requests import HttpRequest
 
 _UNCERTAIN: Final = "it may or may not have happened: look before asking again"
 
 
-class Failure(Exception):
+class AttemptFailure(Exception):
     """An attempt without an answer."""
 
     def __init__(self, why: str) -> None:
@@ -25,7 +25,7 @@ class Failure(Exception):
         self.why = why
 
 
-class NotSent(Failure):
+class NotSent(AttemptFailure):
     """Nothing was sent. ``advice`` says what to look at; ``hopeless``, not to try again."""
 
     def __init__(self, why: str, advice: str = "", *, hopeless: bool = False) -> None:
@@ -34,7 +34,7 @@ class NotSent(Failure):
         self.hopeless = hopeless
 
 
-class Lost(Failure):
+class Lost(AttemptFailure):
     """The connection ended. ``heard`` if an answer had begun."""
 
     def __init__(self, why: str, *, heard: bool) -> None:
@@ -42,11 +42,11 @@ class Lost(Failure):
         self.heard = heard
 
 
-class Late(Failure):
+class Late(AttemptFailure):
     """Time ran out."""
 
 
-def told(failure: Failure, request: Request, server: str) -> ApiError:
+def told(failure: AttemptFailure, request: HttpRequest, server: str) -> ApiError:
     """What the caller is told."""
     if isinstance(failure, NotSent):
         said = f"the server {server} was not reached, so nothing was sent: {failure.why}"
@@ -58,7 +58,7 @@ def told(failure: Failure, request: Request, server: str) -> ApiError:
     return _kind(failure, request)(message)
 
 
-def garbled(request: Request, server: str, why: str) -> ApiError:
+def garbled(request: HttpRequest, server: str, why: str) -> ApiError:
     """What the caller is told of an answer that makes no sense."""
     return told(
         Lost(f"{why}; is it a Kubernetes API server, and not a proxy that answers?", heard=True),
@@ -67,7 +67,7 @@ def garbled(request: Request, server: str, why: str) -> ApiError:
     )
 
 
-def _kind(failure: Failure, request: Request) -> type[ApiError]:
+def _kind(failure: AttemptFailure, request: HttpRequest) -> type[ApiError]:
     match failure:
         case Late():
             return Timeout

@@ -6,16 +6,16 @@ piece is kept aside, and each byte of it is looked at once.
 
 from typing import Final
 
-from kubekit.client.http.failures import Failure
+from kubekit.client.http.failures import AttemptFailure
 
 _BLANKS: Final = b" \t\r"
 
 
-class LineTooLong(Failure):
+class LineTooLong(AttemptFailure):
     """A line beyond the limit."""
 
 
-class Lines:
+class LineSplitter:
     """Takes pieces, gives lines without their ends. Blank ones are left out."""
 
     def __init__(self, longest: int) -> None:

@@ -13,7 +13,7 @@ from kubekit.api.excerpt import excerpt
 from kubekit.api.selectors.field_selectors import FieldRequirement
 from kubekit.client.credentials import sendable
 from kubekit.client.options import DeleteOptions, ListOptions, WatchOptions, WriteOptions
-from kubekit.client.transport import Document, Place
+from kubekit.client.transport import Document, ResourceLocation
 
 JSON: Final = "application/json"
 Query = dict[str, str]
@@ -25,12 +25,12 @@ _MEDIA: Final = re.compile("[ -~]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class HttpRequest:
     """One request, as often as it is sent. ``about`` is its object in words."""
 
     method: str
     target: str
-    about: str | Place
+    about: str | ResourceLocation
     body: bytes | None = None
     media: str = JSON
 
@@ -65,7 +65,7 @@ def header_lines(headers: Iterable[tuple[str, str]]) -> str:
 
 def anywhere(
     method: str, path: str, query: Mapping[str, str], body: bytes | None, media: str
-) -> Request:
+) -> HttpRequest:
     """A request to any path. `BadRequest` for what would be sent as something else.
 
     The answer to a HEAD has the headers of one with a body, and is not understood here.
@@ -76,7 +76,7 @@ def anywhere(
         raise BadRequest(f"the path {excerpt(path)} must begin with / and be written in ASCII")
     if not _MEDIA.fullmatch(media):
         raise BadRequest(f"the media type {excerpt(media)} cannot be sent")
-    return Request(method, target(path, query), path, body, media)
+    return HttpRequest(method, target(path, query), path, body, media)
 
 
 def target(path: str, query: Mapping[str, str]) -> str:
@@ -87,7 +87,7 @@ def target(path: str, query: Mapping[str, str]) -> str:
         raise BadRequest(f"the query holds half of a character: {excerpt(query)}") from error
 
 
-def path(place: Place) -> str:
+def path(place: ResourceLocation) -> str:
     """The path of a collection, an object or a part of it, below the server's address."""
     resource = place.resource
     root = f"/apis/{_segment(resource.group)}" if resource.group else "/api"
@@ -103,7 +103,7 @@ def named(name: str, selector: str) -> str:
     return ",".join(filter(None, (str(this), selector)))
 
 
-def words(place: Place) -> str:
+def words(place: ResourceLocation) -> str:
     """The place, for people."""
     resource = place.resource
     kind = f"{resource.plural}.{resource.group}" if resource.group else resource.plural

@@ -12,8 +12,8 @@ from kubekit.api.errors import ApiError, Unauthorized
 from kubekit.api.excerpt import excerpt
 from kubekit.api.status import Status
 from kubekit.client.http.bodies import UNREADABLE
-from kubekit.client.http.exchanges import Answer
-from kubekit.client.http.requests import Request
+from kubekit.client.http.exchanges import HttpResponse
+from kubekit.client.http.requests import HttpRequest
 
 _REDIRECTS: Final = range(300, 400)
 _WARNING: Final = re.compile(r'299 \S+ "((?:[^"\\]|\\.)*)"')
@@ -31,7 +31,7 @@ _BY_CODE: Final = {
 _log = logging.getLogger(__name__)
 
 
-def refusal(answer: Answer, request: Request, server: str) -> ApiError:
+def refusal(answer: HttpResponse, request: HttpRequest, server: str) -> ApiError:
     """What the server refused with. Where it was is in the notes."""
     status = _status(answer)
     if status is None:
@@ -68,7 +68,7 @@ def warnings(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[str]:
                 yield _ESCAPE.sub(r"\1", text)
 
 
-def _status(answer: Answer) -> Status | None:
+def _status(answer: HttpResponse) -> Status | None:
     """The Status in the answer, if it is one that says something."""
     try:
         status = msgspec.json.decode(answer.body, type=Status)
@@ -79,7 +79,7 @@ def _status(answer: Answer) -> Status | None:
     return status if status.code else msgspec.structs.replace(status, code=answer.status)
 
 
-def _plain(answer: Answer, server: str) -> str:
+def _plain(answer: HttpResponse, server: str) -> str:
     """The words of somebody who does not speak our language: a proxy, or the outermost server."""
     if answer.status in _REDIRECTS:
         where = excerpt(answer.header(b"location").decode("utf-8", "replace"))

@@ -9,10 +9,10 @@ import asyncio
 from email.utils import parsedate_to_datetime
 from typing import Final
 
-from kubekit.client.http.failures import Failure, Lost, NotSent
-from kubekit.client.http.requests import Request
+from kubekit.client.http.failures import AttemptFailure, Lost, NotSent
+from kubekit.client.http.requests import HttpRequest
 from kubekit.client.http.settings import HttpSettings
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 
 _FIRST: Final = 0.1  # seconds
 _FACTOR: Final = 2.0
@@ -24,7 +24,7 @@ _UNAVAILABLE: Final = 503
 class Retries:
     """The attempts of one call. Each answer is for the attempt that was just made."""
 
-    def __init__(self, settings: HttpSettings, environment: Environment) -> None:
+    def __init__(self, settings: HttpSettings, environment: ExecutionEnvironment) -> None:
         self._settings = settings
         self._environment = environment
         self._clock = asyncio.get_running_loop().time
@@ -38,7 +38,7 @@ class Retries:
         was, self._was_renewed = self._was_renewed, True
         return not was
 
-    def after_failure(self, failure: Failure, request: Request) -> float | None:
+    def after_failure(self, failure: AttemptFailure, request: HttpRequest) -> float | None:
         """How long to wait before the next attempt; None if there is to be none."""
         self._made += 1
         match failure:
@@ -51,7 +51,7 @@ class Retries:
             case _:
                 return None
 
-    def after_refusal(self, status: int, retry_after: str, request: Request) -> float | None:
+    def after_refusal(self, status: int, retry_after: str, request: HttpRequest) -> float | None:
         """How long to wait before the next attempt; None if there is to be none."""
         self._made += 1
         if status not in {_TOO_MANY, _UNAVAILABLE}:
@@ -74,7 +74,7 @@ class Retries:
         return wait
 
 
-def _seconds(text: str, environment: Environment) -> float | None:
+def _seconds(text: str, environment: ExecutionEnvironment) -> float | None:
     """The time in a Retry-After, which is a number of seconds or a date."""
     if not text:
         return None

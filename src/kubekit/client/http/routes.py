@@ -8,7 +8,7 @@ from kubekit.client.connection import Connection, Misconfigured
 
 
 @dataclass(frozen=True, slots=True)
-class Host:
+class HostAddress:
     """Somebody to connect to. ``shown`` is his address without any password in it."""
 
     name: str
@@ -23,14 +23,14 @@ class Host:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class ServerRoute:
     """``prefix`` is what every path begins with; ``netloc`` is what the server is called by others.
 
     ``pass_`` is what to show to the proxy.
     """
 
-    server: Host
-    proxy: Host | None
+    server: HostAddress
+    proxy: HostAddress | None
     prefix: str
     netloc: str
     pass_: str = field(default="", repr=False)
@@ -46,18 +46,18 @@ class Route:
         return "" if self.has_tunnel else self.pass_
 
 
-def route(connection: Connection) -> Route:
+def route(connection: Connection) -> ServerRoute:
     """The way that the settings name. It raises `Misconfigured`."""
     parts = _split(connection.server, "the cluster's server", str(connection.origin))
     server = _host(parts)
     netloc = server.address if parts.port else server.address.rpartition(":")[0]
     prefix = parts.path.rstrip("/")
     if not connection.proxy:
-        return Route(server, None, prefix, netloc)
+        return ServerRoute(server, None, prefix, netloc)
     via = _split(connection.proxy, "proxy-url", str(connection.origin))
     if not server.secure:
         prefix = f"http://{netloc}{prefix}"
-    return Route(server, _host(via), prefix, netloc, _pass(via))
+    return ServerRoute(server, _host(via), prefix, netloc, _pass(via))
 
 
 def _split(url: str, what: str, origin: str) -> SplitResult:
@@ -75,13 +75,13 @@ def _split(url: str, what: str, origin: str) -> SplitResult:
     return parts
 
 
-def _host(parts: SplitResult) -> Host:
+def _host(parts: SplitResult) -> HostAddress:
     name = _ascii(parts.hostname or "")
     secure = parts.scheme == "https"
     port = parts.port or (443 if secure else 80)
-    host = Host(name, port, secure, "")
+    host = HostAddress(name, port, secure, "")
     given = host.address if parts.port else host.address.rpartition(":")[0]
-    return Host(name, port, secure, f"{parts.scheme}://{given}{parts.path.rstrip('/')}")
+    return HostAddress(name, port, secure, f"{parts.scheme}://{given}{parts.path.rstrip('/')}")
 
 
 def _ascii(name: str) -> str:

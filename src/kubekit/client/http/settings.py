@@ -4,8 +4,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-Told = Callable[[str, int, str], None]
-Warn = Callable[[str], None]
+AttemptObserver = Callable[[str, int, str], None]
+WarningHandler = Callable[[str], None]
 
 _MIB: Final = 1024 * 1024
 
@@ -45,5 +45,5 @@ class HttpSettings:
     longest_line: int = 64 * _MIB
 
     user_agent: str = "datum-compute"
-    told: Told | None = None
-    warn: Warn | None = None
+    told: AttemptObserver | None = None
+    warn: WarningHandler | None = None

@@ -12,13 +12,13 @@ from kubekit.api.errors import ApiError
 from kubekit.client import writing
 from kubekit.client.connection import Connection
 from kubekit.client.http import bodies, failures, requests
-from kubekit.client.http.calls import Caller
-from kubekit.client.http.requests import JSON, Request
+from kubekit.client.http.calls import RequestSender
+from kubekit.client.http.requests import JSON, HttpRequest
 from kubekit.client.http.settings import HttpSettings
-from kubekit.client.http.watch_streams import Events, Stream
+from kubekit.client.http.watch_streams import DocumentEvents, WatchLines
 from kubekit.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
-from kubekit.client.transport import Document, Place, WatchEvent
-from kubekit.environment import Environment
+from kubekit.client.transport import Document, ResourceLocation, WatchEvent
+from kubekit.environment import ExecutionEnvironment
 
 DEFAULT: Final = HttpSettings()
 _NO_QUERY: Final[Mapping[str, str]] = {}
@@ -28,9 +28,12 @@ class HttpTransport:
     """A door to one API server. Made on a running loop; `close` it, or use it as a context."""
 
     def __init__(
-        self, connection: Connection, environment: Environment, settings: HttpSettings = DEFAULT
+        self,
+        connection: Connection,
+        environment: ExecutionEnvironment,
+        settings: HttpSettings = DEFAULT,
     ) -> None:
-        self._caller = Caller(connection, environment, settings)
+        self._caller = RequestSender(connection, environment, settings)
         self._settings = settings
         self.server = self._caller.server
 
@@ -49,42 +52,46 @@ class HttpTransport:
         """End all connections, also those in use."""
         await self._caller.close()
 
-    async def get(self, place: Place, resource_version: str = "") -> Document:
+    async def get(self, place: ResourceLocation, resource_version: str = "") -> Document:
         return self._document(*await self._read(place, resource_version))
 
-    async def list(self, place: Place, options: ListOptions) -> Document:
+    async def list(self, place: ResourceLocation, options: ListOptions) -> Document:
         return self._document(*await self._listed(place, options))
 
     @asynccontextmanager
     async def watch(
-        self, place: Place, options: WatchOptions
+        self, place: ResourceLocation, options: WatchOptions
     ) -> AsyncIterator[AsyncIterator[WatchEvent]]:
         async with self.lines(place, options) as stream:
-            yield Events(stream)
+            yield DocumentEvents(stream)
 
-    async def create(self, place: Place, document: Document, options: WriteOptions) -> Document:
+    async def create(
+        self, place: ResourceLocation, document: Document, options: WriteOptions
+    ) -> Document:
         request = _writing("POST", place, self.encoded(document), options)
         return self._document(request, await self._whole(request))
 
-    async def update(self, place: Place, document: Document, options: WriteOptions) -> Document:
+    async def update(
+        self, place: ResourceLocation, document: Document, options: WriteOptions
+    ) -> Document:
         request = _writing("PUT", place, self.encoded(document), options)
         return self._document(request, await self._whole(request))
 
     async def patch(
-        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
+        self, place: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
     ) -> Document:
         request = _writing("PATCH", place, self.encoded(patch), options, kind.value)
         return self._document(request, await self._whole(request))
 
-    async def delete(self, place: Place, options: DeleteOptions) -> Document:
-        request = Request("DELETE", requests.path(place), place, requests.removal(options))
+    async def delete(self, place: ResourceLocation, options: DeleteOptions) -> Document:
+        request = HttpRequest("DELETE", requests.path(place), place, requests.removal(options))
         return self._document(request, await self._whole(request))
 
     async def delete_collection(
-        self, place: Place, which: ListOptions, options: DeleteOptions
+        self, place: ResourceLocation, which: ListOptions, options: DeleteOptions
     ) -> Document:
         target = requests.target(requests.path(place), requests.which(which))
-        request = Request("DELETE", target, place, requests.removal(options))
+        request = HttpRequest("DELETE", target, place, requests.removal(options))
         body = await self._caller.whole(request, self._settings.listing, self._settings.silence)
         return self._document(request, self._checked(request, body))
 
@@ -104,58 +111,66 @@ class HttpTransport:
         """A document as it is sent."""
         return writing.encoded(value)
 
-    def nonsense(self, place: Place, why: str) -> ApiError:
+    def nonsense(self, place: ResourceLocation, why: str) -> ApiError:
         """What is raised for an answer to a read that makes no sense."""
-        request = Request("GET", requests.path(place), place)
+        request = HttpRequest("GET", requests.path(place), place)
         return failures.garbled(request, self.server, why)
 
     # For `HttpClient`
 
-    async def get_encoded(self, place: Place) -> bytes:
+    async def get_encoded(self, place: ResourceLocation) -> bytes:
         return (await self._read(place, ""))[1]
 
-    async def list_encoded(self, place: Place, options: ListOptions) -> bytes:
+    async def list_encoded(self, place: ResourceLocation, options: ListOptions) -> bytes:
         return (await self._listed(place, options))[1]
 
-    async def create_encoded(self, place: Place, body: bytes, options: WriteOptions) -> bytes:
+    async def create_encoded(
+        self, place: ResourceLocation, body: bytes, options: WriteOptions
+    ) -> bytes:
         return await self._whole(_writing("POST", place, body, options))
 
     async def patch_encoded(
-        self, place: Place, kind: PatchType, body: bytes, options: WriteOptions
+        self, place: ResourceLocation, kind: PatchType, body: bytes, options: WriteOptions
     ) -> bytes:
         return await self._whole(_writing("PATCH", place, body, options, kind.value))
 
     @asynccontextmanager
-    async def lines(self, place: Place, options: WatchOptions) -> AsyncIterator[Stream]:
+    async def lines(
+        self, place: ResourceLocation, options: WatchOptions
+    ) -> AsyncIterator[WatchLines]:
         """The lines of a watch, unread."""
         query = requests.watching(options)
         if place.name:
             query["fieldSelector"] = requests.named(place.name, options.field_selector)
-            place = Place(place.resource, place.namespace)
-        request = Request("GET", requests.target(requests.path(place), query), place)
+            place = ResourceLocation(place.resource, place.namespace)
+        request = HttpRequest("GET", requests.target(requests.path(place), query), place)
         async with self._caller.stream(request) as answer:
-            yield Stream(request, self.server, answer, self._settings.longest_line)
+            yield WatchLines(request, self.server, answer, self._settings.longest_line)
 
-    async def _read(self, place: Place, resource_version: str) -> tuple[Request, bytes]:
+    async def _read(
+        self, place: ResourceLocation, resource_version: str
+    ) -> tuple[HttpRequest, bytes]:
         query = {"resourceVersion": resource_version} if resource_version else _NO_QUERY
-        request = Request("GET", requests.target(requests.path(place), query), place)
+        request = HttpRequest("GET", requests.target(requests.path(place), query), place)
         return request, await self._whole(request)
 
-    async def _listed(self, place: Place, options: ListOptions) -> tuple[Request, bytes]:
+    async def _listed(
+        self, place: ResourceLocation, options: ListOptions
+    ) -> tuple[HttpRequest, bytes]:
         target = requests.target(requests.path(place), requests.which(options))
-        request = Request("GET", target, place)
+        request = HttpRequest("GET", target, place)
         body = await self._caller.whole(request, self._settings.listing, self._settings.silence)
         return request, self._checked(request, body)
 
-    async def _whole(self, request: Request) -> bytes:
+    async def _whole(self, request: HttpRequest) -> bytes:
         return self._checked(request, await self._caller.whole(request, self._settings.request))
 
-    def _checked(self, request: Request, body: bytes) -> bytes:
+    def _checked(self, request: HttpRequest, body: bytes) -> bytes:
         if not bodies.is_object(body):
             raise failures.garbled(request, self.server, "its answer is no object in JSON")
         return body
 
-    def _document(self, request: Request, body: bytes) -> Document:
+    def _document(self, request: HttpRequest, body: bytes) -> Document:
         try:
             return bodies.document(body)
         except bodies.UNREADABLE as error:
@@ -163,7 +178,7 @@ class HttpTransport:
 
 
 def _writing(
-    method: str, place: Place, body: bytes, options: WriteOptions, media: str = JSON
-) -> Request:
+    method: str, place: ResourceLocation, body: bytes, options: WriteOptions, media: str = JSON
+) -> HttpRequest:
     target = requests.target(requests.path(place), requests.how(options))
-    return Request(method, target, place, body, media)
+    return HttpRequest(method, target, place, body, media)

@@ -11,14 +11,14 @@ from kubekit.api.errors import ApiError, InternalError
 from kubekit.api.status import Status
 from kubekit.client.http import failures
 from kubekit.client.http.bodies import UNREADABLE
-from kubekit.client.http.exchanges import Answer
-from kubekit.client.http.failures import Failure, Lost
-from kubekit.client.http.lines import Lines, LineTooLong
-from kubekit.client.http.requests import Request
+from kubekit.client.http.exchanges import HttpResponse
+from kubekit.client.http.failures import AttemptFailure, Lost
+from kubekit.client.http.lines import LineSplitter, LineTooLong
+from kubekit.client.http.requests import HttpRequest
 from kubekit.client.transport import Change, Document, WatchEvent
 
 
-class Line(msgspec.Struct, frozen=True):
+class EncodedChange(msgspec.Struct, frozen=True):
     """A change whose object is still to be read."""
 
     type: Change
@@ -35,23 +35,25 @@ class _Change(msgspec.Struct, frozen=True):
     object: Document
 
 
-_LINES: Final = msgspec.json.Decoder(Line)
+_LINES: Final = msgspec.json.Decoder(EncodedChange)
 _CHANGES: Final = msgspec.json.Decoder(_Change)
 _REFUSALS: Final = msgspec.json.Decoder(_Refusal)
 
 
-class Stream:
+class WatchLines:
     """The lines of one watch, as they come.
 
     A line that makes no sense would come again in the next watch from the same version. So it is an
     `InternalError`, after which a follower makes a new list, and not one of the troubles that pass.
     """
 
-    def __init__(self, request: Request, server: str, answer: Answer, longest: int) -> None:
+    def __init__(
+        self, request: HttpRequest, server: str, answer: HttpResponse, longest: int
+    ) -> None:
         self._request = request
         self._server = server
         self._answer = answer
-        self._lines = Lines(longest)
+        self._lines = LineSplitter(longest)
         self._ready: deque[memoryview] = deque()
 
     def __aiter__(self) -> AsyncIterator[memoryview]:
@@ -64,7 +66,7 @@ class Stream:
                 if not piece:
                     self._end()
                 self._ready.extend(self._lines.feed(piece))
-        except Failure as failure:
+        except AttemptFailure as failure:
             raise self._told(failure) from failure
         return self._ready.popleft()
 
@@ -78,15 +80,15 @@ class Stream:
             raise Lost("the watch ended in the middle of a line", heard=True)
         raise StopAsyncIteration
 
-    def _told(self, failure: Failure) -> ApiError:
+    def _told(self, failure: AttemptFailure) -> ApiError:
         error = failures.told(failure, self._request, self._server)
         return InternalError(error.message) if isinstance(failure, LineTooLong) else error
 
 
-class Events:
+class DocumentEvents:
     """The changes of a watch as documents."""
 
-    def __init__(self, stream: Stream) -> None:
+    def __init__(self, stream: WatchLines) -> None:
         self._stream = stream
 
     def __aiter__(self) -> AsyncIterator[WatchEvent]:
@@ -101,7 +103,7 @@ class Events:
         return WatchEvent(change.type, change.object)
 
 
-def split(line: memoryview, stream: Stream) -> Line:
+def split(line: memoryview, stream: WatchLines) -> EncodedChange:
     """The line's type and its object, unread. What the server gave up with is raised."""
     try:
         return _LINES.decode(line)
@@ -109,7 +111,7 @@ def split(line: memoryview, stream: Stream) -> Line:
         raise _refused(line, stream) from None
 
 
-def _refused(line: memoryview, stream: Stream) -> ApiError:
+def _refused(line: memoryview, stream: WatchLines) -> ApiError:
     """The refusal in an ERROR of a watch, such as `Expired`."""
     try:
         return errors.from_status(_REFUSALS.decode(line).object)

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from kubekit.api.excerpt import excerpt
-from kubekit.client.connection import Connection, Misconfigured, Origin
+from kubekit.client.connection import Connection, ConnectionOrigin, Misconfigured
 from kubekit.client.kubeconfig import config_files
-from kubekit.client.kubeconfig.config_files import Found, Merged, Place
-from kubekit.client.kubeconfig.entries import User
+from kubekit.client.kubeconfig.config_files import EntryLocation, LocatedEntry, MergedConfig
+from kubekit.client.kubeconfig.entries import UserEntry
 from kubekit.client.kubeconfig.servers import server_of
 from kubekit.client.kubeconfig.users import credentials_of, impersonation_of
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 
 _NAMES_SHOWN: Final = 10
 _NAMES_COMPARED: Final = 1000
@@ -36,7 +36,7 @@ class Loaded:
 
 
 def load(
-    environment: Environment,
+    environment: ExecutionEnvironment,
     paths: Sequence[Path] = (),
     context: str = "",
     variables: Mapping[str, str] = os.environ,
@@ -56,7 +56,7 @@ def contexts(paths: Sequence[Path] = (), variables: Mapping[str, str] = os.envir
 
 
 def load_all(
-    environment: Environment, path: Path, variables: Mapping[str, str] = os.environ
+    environment: ExecutionEnvironment, path: Path, variables: Mapping[str, str] = os.environ
 ) -> Loaded:
     """The connections of every context in a file, or in each file of a folder by itself.
 
@@ -92,10 +92,10 @@ def files_of(path: Path) -> list[Path]:
         raise Misconfigured(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def _chosen(merged: Merged, context: str) -> str:
+def _chosen(merged: MergedConfig, context: str) -> str:
     """The name of the context to use, which is there."""
     name = context or merged.current
-    place = Place(merged.files[0], "")
+    place = EntryLocation(merged.files[0], "")
     if not merged.contexts:
         raise place.wrong("contexts", "there is none; add one, or use another file")
     if not name:
@@ -109,12 +109,14 @@ def _chosen(merged: Merged, context: str) -> str:
 
 
 def _connection(
-    merged: Merged, name: str, environment: Environment, variables: Mapping[str, str]
+    merged: MergedConfig, name: str, environment: ExecutionEnvironment, variables: Mapping[str, str]
 ) -> Connection:
     context, place = merged.contexts[name].value, merged.contexts[name].place
     cluster = _entry(merged.clusters, context.cluster, "cluster", place)
     user = (
-        _entry(merged.users, context.user, "user", place) if context.user else Found(User(), place)
+        _entry(merged.users, context.user, "user", place)
+        if context.user
+        else LocatedEntry(UserEntry(), place)
     )
     server = server_of(cluster, variables)
     return Connection(
@@ -127,11 +129,13 @@ def _connection(
         credentials=credentials_of(user, server, environment, variables),
         namespace=context.namespace,
         impersonation=impersonation_of(user),
-        origin=Origin(str(place.file), name),
+        origin=ConnectionOrigin(str(place.file), name),
     )
 
 
-def _entry(entries: Mapping[str, Found[T]], name: str, field: str, place: Place) -> Found[T]:
+def _entry(
+    entries: Mapping[str, LocatedEntry[T]], name: str, field: str, place: EntryLocation
+) -> LocatedEntry[T]:
     found = entries.get(name)
     if found is None:
         known = f", or choose one of {_nearest(name, entries)}" if entries else ""

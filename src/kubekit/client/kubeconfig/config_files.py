@@ -15,7 +15,13 @@ import msgspec
 
 from kubekit.client import documents
 from kubekit.client.connection import Misconfigured
-from kubekit.client.kubeconfig.entries import Cluster, Context, File, Named, User
+from kubekit.client.kubeconfig.entries import (
+    ClusterEntry,
+    ContextEntry,
+    KubeconfigFile,
+    NamedEntry,
+    UserEntry,
+)
 
 SIZE_LIMIT: Final = documents.SIZE_LIMIT
 _DEFAULT: Final = (".kube", "config")
@@ -24,7 +30,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class EntryLocation:
     """Where an entry stands: for messages, and for what is written relative to its file."""
 
     file: Path
@@ -41,26 +47,26 @@ class Place:
 
 
 @dataclass(frozen=True, slots=True)
-class Found(Generic[T]):
+class LocatedEntry(Generic[T]):
     """An entry and where it stands."""
 
     value: T = field(repr=False)
-    place: Place
+    place: EntryLocation
 
 
 @dataclass(frozen=True, slots=True)
-class Merged:
+class MergedConfig:
     """All entries of some files, by name."""
 
     files: tuple[Path, ...] = ()
     current: str = ""
-    clusters: Mapping[str, Found[Cluster]] = field(default_factory=dict)
-    users: Mapping[str, Found[User]] = field(default_factory=dict)
-    contexts: Mapping[str, Found[Context]] = field(default_factory=dict)
+    clusters: Mapping[str, LocatedEntry[ClusterEntry]] = field(default_factory=dict)
+    users: Mapping[str, LocatedEntry[UserEntry]] = field(default_factory=dict)
+    contexts: Mapping[str, LocatedEntry[ContextEntry]] = field(default_factory=dict)
 
-    def over(self, other: "Merged") -> "Merged":
+    def over(self, other: "MergedConfig") -> "MergedConfig":
         """Both at once; where both speak, this one is heard."""
-        return Merged(
+        return MergedConfig(
             (*self.files, *other.files),
             self.current or other.current,
             {**other.clusters, **self.clusters},
@@ -69,7 +75,7 @@ class Merged:
         )
 
 
-def read(paths: Sequence[Path], variables: Mapping[str, str]) -> Merged:
+def read(paths: Sequence[Path], variables: Mapping[str, str]) -> MergedConfig:
     """What the files say, or without any those that kubectl would read.
 
     A file that is named must be there. Of those in ``KUBECONFIG`` some may be missing.
@@ -92,11 +98,11 @@ def usual_files(variables: Mapping[str, str]) -> list[Path]:
     return [Path(name) for name in named] or [home.joinpath(*_DEFAULT)]
 
 
-def read_file(path: Path) -> Merged:
+def read_file(path: Path) -> MergedConfig:
     """What one file says."""
     path = path.absolute()
     said = _decoded(path, _read(path))
-    return Merged(
+    return MergedConfig(
         (path,),
         said.current_context,
         _named(path, "clusters", said.clusters, lambda entry: entry.cluster),
@@ -105,11 +111,11 @@ def read_file(path: Path) -> Merged:
     )
 
 
-N = TypeVar("N", bound=Named)
+N = TypeVar("N", bound=NamedEntry)
 
 
-def _merged(parts: Iterable[Merged]) -> Merged:
-    merged = Merged()
+def _merged(parts: Iterable[MergedConfig]) -> MergedConfig:
+    merged = MergedConfig()
     for part in parts:
         merged = merged.over(part)
     return merged
@@ -136,11 +142,11 @@ def _read(path: Path) -> bytes:
     return data
 
 
-def _decoded(path: Path, text: bytes) -> File:
+def _decoded(path: Path, text: bytes) -> KubeconfigFile:
     try:
         found = documents.read(text)
-        said = msgspec.convert(_without_nulls(found[0] if found else None) or {}, File)
-    except documents.Unreadable as error:
+        said = msgspec.convert(_without_nulls(found[0] if found else None) or {}, KubeconfigFile)
+    except documents.UnreadableDocument as error:
         raise Misconfigured(
             f"{path}{error.place}: {error.problem}"
         ) from None  # which quotes the text
@@ -172,14 +178,14 @@ def _field(message: str) -> str:
 
 def _named(
     path: Path, kind: str, entries: tuple[N, ...], value: Callable[[N], T]
-) -> dict[str, Found[T]]:
+) -> dict[str, LocatedEntry[T]]:
     """The entries by name. The word for one is the word for many without its last letter."""
-    found: dict[str, Found[T]] = {}
+    found: dict[str, LocatedEntry[T]] = {}
     for entry in entries:
-        place = Place(path, f"{kind}[{entry.name!r}].{kind[:-1]}")
+        place = EntryLocation(path, f"{kind}[{entry.name!r}].{kind[:-1]}")
         if entry.name in found:
             raise Misconfigured(
                 f"{path}: {kind}[{entry.name!r}]: the name is given twice; remove one of them"
             )
-        found[entry.name] = Found(value(entry), place)
+        found[entry.name] = LocatedEntry(value(entry), place)
     return found

@@ -9,15 +9,15 @@ class _Entry(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
     """Keys with hyphens, as most of them are."""
 
 
-class Named(msgspec.Struct, frozen=True, kw_only=True):
+class NamedEntry(msgspec.Struct, frozen=True, kw_only=True):
     name: str = ""
 
 
-class Extension(Named, frozen=True, kw_only=True):
+class Extension(NamedEntry, frozen=True, kw_only=True):
     extension: Any = None
 
 
-class Cluster(_Entry, frozen=True, kw_only=True):
+class ClusterEntry(_Entry, frozen=True, kw_only=True):
     server: str = ""
     tls_server_name: str = ""
     insecure_skip_tls_verify: bool = False
@@ -37,7 +37,7 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
         return f"Variable({self.name!r})"
 
 
-class Exec(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
+class ExecEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     command: str = ""
     args: tuple[str, ...] = ()
     env: tuple[Variable, ...] = ()
@@ -51,7 +51,7 @@ class Exec(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
         return f"Exec({self.command!r})"
 
 
-class User(_Entry, frozen=True, kw_only=True):
+class UserEntry(_Entry, frozen=True, kw_only=True):
     client_certificate: str = ""
     client_certificate_data: str = ""
     client_key: str = ""
@@ -65,32 +65,32 @@ class User(_Entry, frozen=True, kw_only=True):
     as_groups: tuple[str, ...] = ()
     as_user_extra: dict[str, tuple[str, ...]] = {}
     auth_provider: Any = None
-    exec: Exec | None = None
+    exec: ExecEntry | None = None
 
     def __repr__(self) -> str:
         """No more than that it is one: almost all it holds is secret."""
         return "User()"
 
 
-class Context(_Entry, frozen=True, kw_only=True):
+class ContextEntry(_Entry, frozen=True, kw_only=True):
     cluster: str = ""
     user: str = ""
     namespace: str = ""
 
 
-class NamedCluster(Named, frozen=True, kw_only=True):
-    cluster: Cluster = Cluster()
+class NamedCluster(NamedEntry, frozen=True, kw_only=True):
+    cluster: ClusterEntry = ClusterEntry()
 
 
-class NamedUser(Named, frozen=True, kw_only=True):
-    user: User = User()
+class NamedUser(NamedEntry, frozen=True, kw_only=True):
+    user: UserEntry = UserEntry()
 
 
-class NamedContext(Named, frozen=True, kw_only=True):
-    context: Context = Context()
+class NamedContext(NamedEntry, frozen=True, kw_only=True):
+    context: ContextEntry = ContextEntry()
 
 
-class File(_Entry, frozen=True, kw_only=True):
+class KubeconfigFile(_Entry, frozen=True, kw_only=True):
     """A whole file."""
 
     api_version: str = msgspec.field(default="", name="apiVersion")

@@ -24,7 +24,7 @@ class BadAnswer(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Issued:
+class PluginCredentials:
     """What a plugin gave. Without an end it is good until a server refuses it."""
 
     token: str = field(default="", repr=False)
@@ -67,7 +67,7 @@ def question(api_version: str, cluster: ClusterInfo | None, *, interactive: bool
     return msgspec.json.encode(asked).decode()
 
 
-def issued(answer: bytes, api_version: str) -> Issued:
+def issued(answer: bytes, api_version: str) -> PluginCredentials:
     """What the answer gives. It raises `BadAnswer`."""
     said = _read(answer)
     if said.api_version != api_version:
@@ -97,7 +97,7 @@ def _read(answer: bytes) -> _Answer:
     try:
         found = documents.read(answer)
         said = msgspec.convert(_only(found), _Answer)
-    except documents.Unreadable as error:
+    except documents.UnreadableDocument as error:
         place = error.place.lstrip(", ")
         raise BadAnswer(
             "its answer is neither JSON nor YAML" + (f", at {place}" if place else "")
@@ -119,7 +119,7 @@ def _known(api_version: str) -> str:
     return api_version if api_version in VERSIONS else "of something else"
 
 
-def _issued(status: _Status) -> Issued:
+def _issued(status: _Status) -> PluginCredentials:
     certificate, key = status.client_certificate_data, status.client_key_data
     if bool(certificate) != bool(key):
         raise BadAnswer("its answer has only one of clientCertificateData and clientKeyData")
@@ -128,7 +128,7 @@ def _issued(status: _Status) -> Issued:
     if status.token and not sendable(status.token):
         raise BadAnswer("status.token of its answer holds characters that no header can carry")
     pair = _pair(certificate, key) if certificate and key else None
-    return Issued(status.token or "", pair, status.expiration_timestamp)
+    return PluginCredentials(status.token or "", pair, status.expiration_timestamp)
 
 
 def _pair(certificate: str, key: str) -> ClientCertificate:

@@ -21,11 +21,11 @@ from kubekit.client.kubeconfig import exec_process
 from kubekit.client.kubeconfig.exec_credential import (
     BadAnswer,
     ClusterInfo,
-    Issued,
+    PluginCredentials,
     issued,
     question,
 )
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 
 Interaction = Literal["Never", "IfAvailable", "Always"]
 
@@ -58,7 +58,7 @@ class ExecSettings:
 class _Held:
     """What is in use, since when, and when it is time for something new."""
 
-    issued: Issued
+    issued: PluginCredentials
     since: float  # of the loop
     until: datetime | None
 
@@ -69,7 +69,7 @@ class ExecPlugin:
     def __init__(
         self,
         settings: ExecSettings,
-        environment: Environment,
+        environment: ExecutionEnvironment,
         variables: Mapping[str, str] = os.environ,
         terminal: int = _STANDARD_INPUT,
     ) -> None:
@@ -78,7 +78,7 @@ class ExecPlugin:
         self._variables = variables
         self._terminal = terminal
         self._held: _Held | None = None
-        self._flight: Task[Issued] | None = None
+        self._flight: Task[PluginCredentials] | None = None
         self._waiting = 0
 
     def __repr__(self) -> str:
@@ -98,13 +98,13 @@ class ExecPlugin:
             self._held = None
         return True
 
-    def _fresh(self) -> Issued | None:
+    def _fresh(self) -> PluginCredentials | None:
         held = self._held
         if held is None or (held.until and self._environment.now() >= held.until):
             return None
         return held.issued
 
-    async def _shared_run(self) -> Issued:
+    async def _shared_run(self) -> PluginCredentials:
         loop = asyncio.get_running_loop()
         if self._flight is None or self._flight.get_loop() is not loop:
             self._flight = loop.create_task(self._run(), name=f"plugin {self._settings.command}")
@@ -116,7 +116,7 @@ class ExecPlugin:
         finally:
             self._leave(flight)
 
-    def _leave(self, flight: Task[Issued]) -> None:
+    def _leave(self, flight: Task[PluginCredentials]) -> None:
         if self._flight is not flight:
             return
         self._waiting -= 1
@@ -125,11 +125,11 @@ class ExecPlugin:
             if not flight.cancelling():  # twice would interrupt the end of the program
                 flight.cancel()
 
-    async def _run(self) -> Issued:
+    async def _run(self) -> PluginCredentials:
         try:
             answer = await exec_process.output(self._prepared())
             given = issued(answer, self._settings.api_version)
-        except (exec_process.Failed, BadAnswer) as error:
+        except (exec_process.PluginFailed, BadAnswer) as error:
             return self._last_resort(error)
         self._hold(given, given.ends and _early(given.ends, self._environment.now()))
         return given
@@ -150,12 +150,12 @@ class ExecPlugin:
         wanted = self._settings.interaction
         available = wanted != "Never" and os.isatty(self._terminal)
         if wanted == "Always" and not available:
-            raise exec_process.Failed(
+            raise exec_process.PluginFailed(
                 "it must ask a person, and the standard input is no terminal; run this in one"
             )
         return available
 
-    def _last_resort(self, error: Exception) -> Issued:
+    def _last_resort(self, error: Exception) -> PluginCredentials:
         """What is held, when it was only to be replaced early. Otherwise the failure."""
         now = self._environment.now()
         held = self._held
@@ -168,7 +168,7 @@ class ExecPlugin:
             return held.issued
         raise NoCredentials(self._message(error)) from error
 
-    def _hold(self, given: Issued, until: datetime | None) -> None:
+    def _hold(self, given: PluginCredentials, until: datetime | None) -> None:
         self._held = _Held(given, asyncio.get_running_loop().time(), until)
 
     def _message(self, error: Exception) -> str:
@@ -182,7 +182,9 @@ class ExecPlugin:
 
 
 def shared(
-    settings: ExecSettings, environment: Environment, variables: Mapping[str, str] = os.environ
+    settings: ExecSettings,
+    environment: ExecutionEnvironment,
+    variables: Mapping[str, str] = os.environ,
 ) -> ExecPlugin:
     """The plugin with these settings: the same one for all who ask, for as long as one has it."""
     key = (settings, environment)
@@ -192,7 +194,7 @@ def shared(
     return plugin
 
 
-_SHARED: Final[WeakValueDictionary[tuple[ExecSettings, Environment], ExecPlugin]] = (
+_SHARED: Final[WeakValueDictionary[tuple[ExecSettings, ExecutionEnvironment], ExecPlugin]] = (
     WeakValueDictionary()
 )
 

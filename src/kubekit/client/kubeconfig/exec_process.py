@@ -26,11 +26,11 @@ _GOODBYE: Final = 1.0  # seconds for the system to end what was killed; it takes
 Process = Popen[bytes]
 
 
-class Failed(Exception):
+class PluginFailed(Exception):
     """A run without an answer. Says why."""
 
 
-class NotInstalled(Failed):
+class NotInstalled(PluginFailed):
     """There is no such program."""
 
 
@@ -56,13 +56,13 @@ def located(command: str, path: str) -> str:
 
 
 async def output(run: Run) -> bytes:
-    """What the program prints. It raises `Failed`."""
+    """What the program prints. It raises `PluginFailed`."""
     try:
         async with asyncio.timeout(run.limit):
             with _Ear() as answer, _Ear() as complaint:
                 return await _heard(run, answer, complaint)
     except TimeoutError:
-        raise Failed(f"it took longer than {run.limit:g} seconds and was stopped") from None
+        raise PluginFailed(f"it took longer than {run.limit:g} seconds and was stopped") from None
 
 
 def shown(words: str) -> str:
@@ -134,9 +134,11 @@ def _start(run: Run, answer: _Ear, complaint: _Ear) -> Process:
     except FileNotFoundError as error:
         raise NotInstalled("there is no such file") from error
     except OSError as error:
-        raise Failed(f"it cannot be started: {error.strerror}") from error
+        raise PluginFailed(f"it cannot be started: {error.strerror}") from error
     except ValueError as error:
-        raise Failed("it cannot be started: an argument or variable holds a NUL or '='") from error
+        raise PluginFailed(
+            "it cannot be started: an argument or variable holds a NUL or '='"
+        ) from error
     finally:
         answer.close_mouth()
         complaint.close_mouth()
@@ -148,9 +150,9 @@ async def _answer(process: Process, answer: _Ear, complaint: _Ear) -> bytes:
     code = await _code(process)
     if code:
         said = shown(complaint.heard[-_COMPLAINT_LIMIT:].decode("utf-8", "replace"))
-        raise Failed(f"{_how(code)}: {said or 'without a word'}")
+        raise PluginFailed(f"{_how(code)}: {said or 'without a word'}")
     if len(answer.heard) > ANSWER_LIMIT:
-        raise Failed(f"it printed more than {ANSWER_LIMIT // 1024} KiB")
+        raise PluginFailed(f"it printed more than {ANSWER_LIMIT // 1024} KiB")
     return bytes(answer.heard)
 
 

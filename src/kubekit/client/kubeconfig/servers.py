@@ -10,8 +10,8 @@ from urllib.parse import SplitResult, unquote, urlsplit
 
 from kubekit.client.connection import NoCredentials, authority_problem
 from kubekit.client.credentials import Basic, read_limited
-from kubekit.client.kubeconfig.config_files import Found, Place
-from kubekit.client.kubeconfig.entries import Cluster
+from kubekit.client.kubeconfig.config_files import EntryLocation, LocatedEntry
+from kubekit.client.kubeconfig.entries import ClusterEntry
 from kubekit.client.kubeconfig.exec_credential import EXTENSION, ClusterInfo
 from kubekit.client.proxies import PROXY_SCHEMES, proxy_for
 
@@ -21,7 +21,7 @@ _WHITE: Final = re.compile(r"[\r\n]")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
+class ClusterEndpoint:
     """A server as the cluster describes it. ``login`` is what stood in its URL, if anything."""
 
     url: str
@@ -32,14 +32,14 @@ class Server:
     info: ClusterInfo
 
 
-def server_of(found: Found[Cluster], variables: Mapping[str, str]) -> Server:
+def server_of(found: LocatedEntry[ClusterEntry], variables: Mapping[str, str]) -> ClusterEndpoint:
     """The server, with all that the entry and its files say of it."""
     cluster, place = found.value, found.place
     parts = _url(cluster.server, place)
     url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{_prefix(parts.path)}"
     authority = _authority(cluster, place, secure=parts.scheme == "https")
     proxy = _proxy(cluster.proxy_url, place)
-    return Server(
+    return ClusterEndpoint(
         url=url,
         secure=parts.scheme == "https",
         login=_login(parts),
@@ -49,7 +49,7 @@ def server_of(found: Found[Cluster], variables: Mapping[str, str]) -> Server:
     )
 
 
-def decoded(text: str, field: str, place: Place) -> bytes:
+def decoded(text: str, field: str, place: EntryLocation) -> bytes:
     """What is written in base64, on any number of lines."""
     try:
         return base64.b64decode(_WHITE.sub("", text), validate=True)
@@ -57,7 +57,7 @@ def decoded(text: str, field: str, place: Place) -> bytes:
         raise place.wrong(field, "not base64; encode the PEM file with base64") from None
 
 
-def _url(text: str, place: Place) -> SplitResult:
+def _url(text: str, place: EntryLocation) -> SplitResult:
     if not text:
         raise place.wrong("server", "missing; write https://HOST:PORT")
     try:
@@ -82,7 +82,7 @@ def _login(parts: SplitResult) -> Basic | None:
     return Basic(unquote(parts.username or ""), unquote(parts.password or ""))
 
 
-def _authority(cluster: Cluster, place: Place, *, secure: bool) -> bytes | None:
+def _authority(cluster: ClusterEntry, place: EntryLocation, *, secure: bool) -> bytes | None:
     """What signs the server's certificate. Where no certificate is asked for, none is read."""
     data = decoded(cluster.certificate_authority_data, "certificate-authority-data", place)
     given = data or cluster.certificate_authority
@@ -103,7 +103,7 @@ def _authority(cluster: Cluster, place: Place, *, secure: bool) -> bytes | None:
     return read
 
 
-def _proxy(url: str, place: Place) -> str:
+def _proxy(url: str, place: EntryLocation) -> str:
     if not url:
         return ""
     try:
@@ -116,7 +116,7 @@ def _proxy(url: str, place: Place) -> str:
     return url
 
 
-def _info(cluster: Cluster, authority: bytes | None, proxy: str) -> ClusterInfo:
+def _info(cluster: ClusterEntry, authority: bytes | None, proxy: str) -> ClusterInfo:
     """What a plugin is told: the entry's own words, and the authority wherever it stands."""
     extensions = {each.name: each.extension for each in cluster.extensions}
     return ClusterInfo(

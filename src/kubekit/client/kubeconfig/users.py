@@ -10,19 +10,27 @@ from pathlib import Path
 from typing import Final, get_args
 
 from kubekit.client.connection import Anonymous, Credentials, Impersonation, NoCredentials
-from kubekit.client.credentials import Basic, Both, KeyPair, Token, TokenFile, sendable, token_in
-from kubekit.client.kubeconfig.config_files import Found, Place
-from kubekit.client.kubeconfig.entries import Exec, User
+from kubekit.client.credentials import (
+    Basic,
+    BearerToken,
+    Both,
+    KeyPair,
+    TokenFile,
+    sendable,
+    token_in,
+)
+from kubekit.client.kubeconfig.config_files import EntryLocation, LocatedEntry
+from kubekit.client.kubeconfig.entries import ExecEntry, UserEntry
 from kubekit.client.kubeconfig.exec_credential import VERSIONS
 from kubekit.client.kubeconfig.exec_plugin import ExecSettings, Interaction, shared
-from kubekit.client.kubeconfig.servers import Server, decoded
-from kubekit.environment import Environment
+from kubekit.client.kubeconfig.servers import ClusterEndpoint, decoded
+from kubekit.environment import ExecutionEnvironment
 
 _INTERACTIONS: Final[tuple[Interaction, ...]] = get_args(Interaction)
 _log: Final = logging.getLogger(__name__)
 
 
-def impersonation_of(found: Found[User]) -> Impersonation:
+def impersonation_of(found: LocatedEntry[UserEntry]) -> Impersonation:
     """Whom the user acts for."""
     user, place = found.value, found.place
     acting = Impersonation(
@@ -39,7 +47,10 @@ def impersonation_of(found: Found[User]) -> Impersonation:
 
 
 def credentials_of(
-    found: Found[User], server: Server, environment: Environment, variables: Mapping[str, str]
+    found: LocatedEntry[UserEntry],
+    server: ClusterEndpoint,
+    environment: ExecutionEnvironment,
+    variables: Mapping[str, str],
 ) -> Credentials:
     """How the user is let in, as far as he says it to this server."""
     user, place = found.value, found.place
@@ -59,7 +70,7 @@ def credentials_of(
     return header or pair or Anonymous()
 
 
-def _check(user: User, place: Place) -> None:
+def _check(user: UserEntry, place: EntryLocation) -> None:
     """Refuse what contradicts itself or cannot be done."""
     if user.auth_provider is not None:
         raise place.wrong("auth-provider", "not supported any more; use an exec plugin")
@@ -72,16 +83,16 @@ def _check(user: User, place: Place) -> None:
         raise place.wrong("token", "holds a line break or another control character; remove it")
 
 
-def _has_secret(user: User) -> bool:
+def _has_secret(user: UserEntry) -> bool:
     certificate = user.client_certificate or user.client_certificate_data
     return bool(user.token or user.token_file or user.username or certificate)
 
 
-def _header(user: User, place: Place) -> Credentials | None:
+def _header(user: UserEntry, place: EntryLocation) -> Credentials | None:
     if user.username:
         return Basic(user.username, user.password)
     if not user.token_file:
-        return Token(user.token) if user.token else None
+        return BearerToken(user.token) if user.token else None
     path = place.near(user.token_file)
     if not user.token:
         try:
@@ -91,7 +102,7 @@ def _header(user: User, place: Place) -> Credentials | None:
     return TokenFile(path, otherwise=user.token)
 
 
-def _key_pair(user: User, place: Place) -> Credentials | None:
+def _key_pair(user: UserEntry, place: EntryLocation) -> Credentials | None:
     certificate = _source(user.client_certificate_data, user.client_certificate, place)
     key = _source(user.client_key_data, user.client_key, place, "client-key-data")
     if certificate is None:
@@ -110,14 +121,14 @@ def _key_pair(user: User, place: Place) -> Credentials | None:
 
 
 def _source(
-    data: str, file: str, place: Place, field: str = "client-certificate-data"
+    data: str, file: str, place: EntryLocation, field: str = "client-certificate-data"
 ) -> Path | bytes | None:
     if data:
         return decoded(data, field, place)
     return place.near(file) if file else None
 
 
-def _plugin(said: Exec, server: Server, place: Place) -> ExecSettings:
+def _plugin(said: ExecEntry, server: ClusterEndpoint, place: EntryLocation) -> ExecSettings:
     if not said.command:
         raise place.wrong("exec.command", "missing; name the program to run")
     if said.api_version not in VERSIONS:
@@ -136,7 +147,7 @@ def _plugin(said: Exec, server: Server, place: Place) -> ExecSettings:
     )
 
 
-def _interaction(said: Exec, place: Place) -> Interaction:
+def _interaction(said: ExecEntry, place: EntryLocation) -> Interaction:
     mode = said.interactive_mode
     if not mode and said.api_version != VERSIONS[0]:
         return "IfAvailable"
@@ -146,5 +157,5 @@ def _interaction(said: Exec, place: Place) -> Interaction:
     raise place.wrong("exec.interactiveMode", f"not one of {', '.join(_INTERACTIONS)}")
 
 
-def _warn(problem: str, place: Place) -> None:
+def _warn(problem: str, place: EntryLocation) -> None:
     _log.warning(problem, extra={"file": str(place.file), "field": place.path})

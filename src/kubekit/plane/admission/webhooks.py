@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from kubekit.api import scheme
 from kubekit.api.errors import Timeout
 from kubekit.api.kinds.admission import MutatingWebhookConfiguration, ValidatingWebhookConfiguration
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.admission import addresses
 from kubekit.plane.admission.destinations import Resolve, no_services
 from kubekit.plane.admission.failures import CallFailed, denied, failed, no_dry_run
@@ -65,7 +65,7 @@ class Webhooks:
     def __init__(
         self,
         registry: Registry,
-        environment: Environment,
+        environment: ExecutionEnvironment,
         surroundings: Surroundings | None = None,
     ) -> None:
         self._registry = registry

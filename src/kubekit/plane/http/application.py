@@ -12,7 +12,7 @@ from typing import Any, Final, cast
 from kubekit.api.errors import ApiError, InternalError
 from kubekit.api.selectors import field_selectors
 from kubekit.api.selectors.label_requirement import SelectorError
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http import eager
 from kubekit.plane.http.authentication import impersonation
 from kubekit.plane.http.authentication.authenticator import Authenticator
@@ -36,7 +36,7 @@ class Application:
     """The handler of a server. It knows nothing of sockets."""
 
     def __init__(
-        self, authenticator: Authenticator, environment: Environment, seams: Seams
+        self, authenticator: Authenticator, environment: ExecutionEnvironment, seams: Seams
     ) -> None:
         self._authenticator = authenticator
         self._environment = environment

@@ -4,7 +4,7 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.access.attributes import Attributes
 from kubekit.plane.http.audit.audit_lines import LONGEST_AGENT, shortened
 from kubekit.plane.http.audit.audit_log import HEADER, Audit, Entry, is_due
@@ -38,7 +38,7 @@ class Exchange:
         return is_due(self.attributes.verb, code, impersonated=impersonated)
 
     def recorded(
-        self, audit: Audit, environment: Environment, response: Response, seconds: float
+        self, audit: Audit, environment: ExecutionEnvironment, response: Response, seconds: float
     ) -> Response:
         """The response with the number under which the audit log has the request."""
         identity, request = self.identity, self.request

@@ -12,7 +12,7 @@ import errno
 from ipaddress import ip_address
 from typing import Final
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.errors import PlaneError
 from kubekit.plane.http.application import Application
 from kubekit.plane.http.authentication import identity_reviews
@@ -39,7 +39,7 @@ class Server:
         address: tuple[str, int],
         tls: Certificates | None,
         tokens: Tokens,
-        environment: Environment,
+        environment: ExecutionEnvironment,
         seams: Seams = PLAIN,
     ) -> None:
         if not address[0]:

@@ -12,7 +12,7 @@ from typing import Final
 
 import msgspec
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.identity.account_names import AccountName
 from kubekit.plane.identity.identities import CREDENTIAL
 from kubekit.plane.identity.reviews import Spoken
@@ -106,7 +106,7 @@ class ServiceAccounts:
     """Makes and reads the tokens of one plane."""
 
     def __init__(
-        self, registry: Registry, key: SigningKey, issuer: str, environment: Environment
+        self, registry: Registry, key: SigningKey, issuer: str, environment: ExecutionEnvironment
     ) -> None:
         self.registry = registry
         self.issuer = issuer

@@ -1,6 +1,6 @@
 """The answers of a plane to questions about who somebody is."""
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.identity.accounts import ACCOUNTS, ServiceAccounts, issuer_of
 from kubekit.plane.identity.reviews import (
     REVIEWS_OF_ONESELF,
@@ -14,7 +14,7 @@ from kubekit.plane.identity.web_tokens import SigningKey
 from kubekit.plane.registry.registry import Registry
 
 
-def answer(accounts: ServiceAccounts, speaks: Speaks, environment: Environment) -> None:
+def answer(accounts: ServiceAccounts, speaks: Speaks, environment: ExecutionEnvironment) -> None:
     """Let the plane of these accounts answer; ``speaks`` tells whom a token speaks for in it."""
     answers = accounts.registry.answers
     answers[ACCOUNTS, "token"] = TokenRequests(accounts, environment).answer
@@ -22,7 +22,7 @@ def answer(accounts: ServiceAccounts, speaks: Speaks, environment: Environment) 
     answers[REVIEWS_OF_ONESELF, ""] = SelfReviews(environment.now).answer
 
 
-def answer_alone(registry: Registry, environment: Environment) -> None:
+def answer_alone(registry: Registry, environment: ExecutionEnvironment) -> None:
     """Let a plane answer that no server serves. Its tokens are forgotten when it is closed."""
     accounts = ServiceAccounts(registry, SigningKey.fresh(), issuer_of("/"), environment)
     answer(accounts, accounts.speaks, environment)

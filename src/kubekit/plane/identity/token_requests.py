@@ -9,7 +9,7 @@ from kubekit.api.kinds.authentication import TokenRequest
 from kubekit.api.kinds.core import Secret, ServiceAccount
 from kubekit.api.status import StatusDetails
 from kubekit.client.transport import Document
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.identity.accounts import ACCOUNTS, SECRETS, Binding, Named, ServiceAccounts
 from kubekit.plane.identity.web_tokens import LONGEST as LONGEST_TOKEN
 from kubekit.plane.registry.ownership import meta_of
@@ -26,7 +26,7 @@ _SECONDS: Final = "spec.expirationSeconds"
 class TokenRequests:
     """Answers the requests of one plane."""
 
-    def __init__(self, accounts: ServiceAccounts, environment: Environment) -> None:
+    def __init__(self, accounts: ServiceAccounts, environment: ExecutionEnvironment) -> None:
         self._accounts = accounts
         self._store = accounts.registry.store
         self._now = environment.now

@@ -71,7 +71,7 @@ def read_yaml(body: bytes) -> object:
     """The value in a YAML body, which must be one document. What JSON refuses is refused."""
     try:
         values = documents.read(body, YAML_NODE_LIMIT)
-    except documents.Unreadable as error:
+    except documents.UnreadableDocument as error:
         raise BadRequest(f"the body is not readable as YAML: {error}") from error
     if len(values) != 1:
         raise BadRequest(f"the body holds {len(values) or 'no'} documents; send one")

@@ -10,7 +10,7 @@ from typing import Any, Final, Protocol
 from kubekit.api import times
 from kubekit.api.errors import Timeout, TooLarge, Unavailable
 from kubekit.client.transport import Document
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.registry.admission import AdmissionChain
 from kubekit.plane.registry.encoding import decode, tail_of
 from kubekit.plane.registry.kinds import Kind, Kinds
@@ -37,7 +37,7 @@ class RegistryContext:
 
     store: Store
     kinds: Kinds
-    environment: Environment
+    environment: ExecutionEnvironment
     admission: AdmissionChain = field(default_factory=AdmissionChain)
     room: QuotaGuard | None = None
 

@@ -11,7 +11,7 @@ records, whose bytes are shared by everybody and changed by nobody.
 from kubekit.api import errors
 from kubekit.client.options import DeleteOptions, ListOptions, PatchType, WatchOptions, WriteOptions
 from kubekit.client.transport import Document
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.registry.admission import AdmissionChain
 from kubekit.plane.registry.context import QuotaGuard, RegistryContext
 from kubekit.plane.registry.encoding import view_of
@@ -41,7 +41,7 @@ __all__ = ["DeleteResult", "EncodedWatchEvent", "Page", "Registry", "Watch", "Wr
 class Registry:
     """Every verb on every kind of one plane. Refusals are `api.errors`."""
 
-    def __init__(self, store: Store, kinds: Kinds, environment: Environment) -> None:
+    def __init__(self, store: Store, kinds: Kinds, environment: ExecutionEnvironment) -> None:
         self._context = RegistryContext(store, kinds, environment)
         gate = NamespaceLifecycle(self._context)
         preparation = Preparation(self._context)

@@ -12,7 +12,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import TypeVar
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.store.batches import Batches, CommitStats, Listener
 from kubekit.plane.store.collection import Collection
 from kubekit.plane.store.compaction import Compaction
@@ -65,7 +65,7 @@ class Store:
         lock: FileLock,
         writer: Writer,
         settings: StoreSettings,
-        environment: Environment,
+        environment: ExecutionEnvironment,
     ) -> None:
         log, state, outdated = loaded
         self._log, self._state = log, state
@@ -85,7 +85,7 @@ class Store:
     async def open(
         cls,
         path: Path,
-        environment: Environment,
+        environment: ExecutionEnvironment,
         settings: StoreSettings = _DEFAULTS,
         *,
         threaded: bool = True,

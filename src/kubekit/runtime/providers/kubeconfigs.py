@@ -15,7 +15,7 @@ from typing import Final
 from kubekit.client.client import Client
 from kubekit.client.connection import Connection, Misconfigured
 from kubekit.client.kubeconfig import files_of, load_all
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.requests import ClusterName, cluster_name
 
@@ -45,7 +45,7 @@ class KubeconfigClusters:
         clusters: Clusters,
         paths: Iterable[Path],
         connect: Connect,
-        environment: Environment,
+        environment: ExecutionEnvironment,
         every: float = 10.0,
     ) -> None:
         self._clusters = clusters

@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from kubekit.client.transport import Place
+from kubekit.client.transport import ResourceLocation
 from kubekit.runtime.interning import interned
 from kubekit.runtime.requests import ClusterName
 
@@ -21,7 +21,7 @@ class ObjectKey(NamedTuple):
         return f"{self.plural} {place}"
 
 
-def object_key(cluster: ClusterName, place: Place, name: str = "") -> ObjectKey:
+def object_key(cluster: ClusterName, place: ResourceLocation, name: str = "") -> ObjectKey:
     """The object at a place; with ``name``, the one of that name in the collection there."""
     resource = place.resource
     # Targets are remembered for a minute: in words that others have as well.

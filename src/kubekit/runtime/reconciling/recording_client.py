@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from kubekit.api.errors import ApiError
 from kubekit.api.meta import Object, ObjectMeta
-from kubekit.client.client import Client, K, Listing, Seen
+from kubekit.client.client import Client, K, Listing, TypedEvent
 from kubekit.client.options import (
     EVERYTHING,
     PLAIN_WATCH,
@@ -25,7 +25,7 @@ from kubekit.client.options import (
     WatchOptions,
     WriteOptions,
 )
-from kubekit.client.transport import Document, Place, Transport, WatchEvent
+from kubekit.client.transport import Document, ResourceLocation, Transport, WatchEvent
 from kubekit.runtime.reconciling import field_paths
 from kubekit.runtime.reconciling.field_paths import Fields
 from kubekit.runtime.reconciling.object_keys import ObjectKey, object_key
@@ -66,7 +66,9 @@ class RecordingClient(Client):
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
         found = await self._client.get(kind, name, namespace)
-        self.raw.saw(Place(kind.RESOURCE, namespace, name), found.metadata.resource_version)
+        self.raw.saw(
+            ResourceLocation(kind.RESOURCE, namespace, name), found.metadata.resource_version
+        )
         return found
 
     async def list(
@@ -77,7 +79,7 @@ class RecordingClient(Client):
     @asynccontextmanager
     async def watch(
         self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
-    ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
+    ) -> AsyncIterator[AsyncIterator[TypedEvent[K]]]:
         async with self._client.watch(kind, namespace, options) as seen:
             yield seen
 
@@ -85,14 +87,16 @@ class RecordingClient(Client):
         made = None if options.dry_run else current.get()
         if made is None:
             return await self._client.create(obj, options)
-        place = Place(obj.RESOURCE, obj.metadata.namespace, obj.metadata.name)
+        place = ResourceLocation(obj.RESOURCE, obj.metadata.namespace, obj.metadata.name)
         signed = made.ledger.sign(options)
         await self.raw.before(made, place, field_paths.CREATION, signed)
         written = await self._client.create(obj, signed)
         self.raw.created(made, place, _of_object(written))
         return written
 
-    async def merge(self, kind: type[K], place: Place, patch: Document, options: WriteOptions) -> K:
+    async def merge(
+        self, kind: type[K], place: ResourceLocation, patch: Document, options: WriteOptions
+    ) -> K:
         made = None if options.dry_run else current.get()
         if made is None:
             return await self._client.merge(kind, place, patch, options)
@@ -112,20 +116,22 @@ class RecordingTransport:
         self._client = client
         self._door: Transport = client.raw
 
-    async def get(self, place: Place, resource_version: str = "") -> Document:
+    async def get(self, place: ResourceLocation, resource_version: str = "") -> Document:
         found = await self._door.get(place, resource_version)
         self.saw(place, found["metadata"].get("resourceVersion", ""))
         return found
 
-    async def list(self, place: Place, options: ListOptions) -> Document:
+    async def list(self, place: ResourceLocation, options: ListOptions) -> Document:
         return await self._door.list(place, options)
 
     def watch(
-        self, place: Place, options: WatchOptions
+        self, place: ResourceLocation, options: WatchOptions
     ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent]]:
         return self._door.watch(place, options)
 
-    async def create(self, place: Place, document: Document, options: WriteOptions) -> Document:
+    async def create(
+        self, place: ResourceLocation, document: Document, options: WriteOptions
+    ) -> Document:
         made = None if options.dry_run else current.get()
         if made is None:
             return await self._door.create(place, document, options)
@@ -136,7 +142,9 @@ class RecordingTransport:
         self.created(made, place, _metadata(written))
         return written
 
-    async def update(self, place: Place, document: Document, options: WriteOptions) -> Document:
+    async def update(
+        self, place: ResourceLocation, document: Document, options: WriteOptions
+    ) -> Document:
         made = None if options.dry_run else current.get()
         if made is None:
             return await self._door.update(place, document, options)
@@ -148,7 +156,7 @@ class RecordingTransport:
         return written
 
     async def patch(
-        self, place: Place, kind: PatchType, patch: object, options: WriteOptions
+        self, place: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
     ) -> Document:
         made = None if options.dry_run else current.get()
         if made is None:
@@ -160,7 +168,7 @@ class RecordingTransport:
         self.changed(made, place, fields, _metadata(written, patch))
         return written
 
-    async def delete(self, place: Place, options: DeleteOptions) -> Document:
+    async def delete(self, place: ResourceLocation, options: DeleteOptions) -> Document:
         made = None if options.dry_run else current.get()
         if made is None:
             return await self._door.delete(place, options)
@@ -176,7 +184,7 @@ class RecordingTransport:
         return answer
 
     async def delete_collection(
-        self, place: Place, which: ListOptions, options: DeleteOptions
+        self, place: ResourceLocation, which: ListOptions, options: DeleteOptions
     ) -> Document:
         made = None if options.dry_run else current.get()
         if made is None:
@@ -189,13 +197,15 @@ class RecordingTransport:
 
     # For `RecordingClient`, which reads and makes objects by a way of its own
 
-    def saw(self, place: Place, version: str) -> None:
+    def saw(self, place: ResourceLocation, version: str) -> None:
         """Note what a pass read live: a cache that is behind it will have to show it."""
         made = current.get()
         if made is not None and version:
             made.reads[object_key(self._cluster, place)] = self, version
 
-    async def before(self, made: Pass, place: Place, fields: Fields, signed: WriteOptions) -> None:
+    async def before(
+        self, made: Pass, place: ResourceLocation, fields: Fields, signed: WriteOptions
+    ) -> None:
         """Raise if what is about to be written must not be."""
         target = object_key(self._cluster, place, place.name)
         fights = made.ledger.fights
@@ -208,12 +218,14 @@ class RecordingTransport:
             fights.saw(target, await self._managed(place), signed.field_manager, fields)
         made.may_write()
 
-    def created(self, made: Pass, place: Place, written: Written) -> None:
+    def created(self, made: Pass, place: ResourceLocation, written: Written) -> None:
         """Note a new object. An answer without a version was no object, but a question's."""
         if written.version:
             self.changed(made, place, field_paths.CREATION, written)
 
-    def changed(self, made: Pass, place: Place, fields: Fields, written: Written) -> None:
+    def changed(
+        self, made: Pass, place: ResourceLocation, fields: Fields, written: Written
+    ) -> None:
         """Note a write, and what the caches have to show because of it."""
         target = self._count(made, place, fields, written)
         freshness = made.ledger.freshness
@@ -222,12 +234,14 @@ class RecordingTransport:
         else:
             freshness.wrote(made.request, self, target, written.version)
 
-    def _deleted(self, made: Pass, place: Place, deleted: Written) -> None:
+    def _deleted(self, made: Pass, place: ResourceLocation, deleted: Written) -> None:
         """Note one of many: somebody holds it still, or it is gone."""
         one = replace(place, namespace=deleted.namespace)
         self.changed(made, one, field_paths.DELETION, deleted._replace(gone=not deleted.held))
 
-    def _count(self, made: Pass, place: Place, fields: Fields, written: Written) -> ObjectKey:
+    def _count(
+        self, made: Pass, place: ResourceLocation, fields: Fields, written: Written
+    ) -> ObjectKey:
         made.writes += 1
         target = object_key(self._cluster, place, written.name)
         message = made.ledger.fights.wrote(target, fields, _now(), written.content)
@@ -236,7 +250,7 @@ class RecordingTransport:
         return target
 
     def _tell(
-        self, ledger: WriteContext, target: ObjectKey, place: Place, why: tuple[str, str]
+        self, ledger: WriteContext, target: ObjectKey, place: ResourceLocation, why: tuple[str, str]
     ) -> None:
         message, uid = why
         ledger.figures.fights += 1
@@ -252,15 +266,15 @@ class RecordingTransport:
                 self._client, regarding, "Warning", "ReconcileFight", message, "Reconcile"
             )
 
-    async def _managed(self, place: Place) -> Managed:
+    async def _managed(self, place: ResourceLocation) -> Managed:
         """Who owns which fields just before our write; nobody where that cannot be found out."""
         managed: Managed = (await self._there(place)).get("managedFields", [])
         return managed
 
-    async def _is_leaving(self, place: Place) -> bool:
+    async def _is_leaving(self, place: ResourceLocation) -> bool:
         return "deletionTimestamp" in await self._there(place)
 
-    async def _there(self, place: Place) -> Document:
+    async def _there(self, place: ResourceLocation) -> Document:
         """The metadata of what is there; nothing where that cannot be found out."""
         try:
             there = await self._door.get(replace(place, subresource=""))

@@ -20,7 +20,7 @@ from kubekit.api.kinds.core import ObjectReference
 from kubekit.api.kinds.events import CoreEvent, EventSeries, EventSource
 from kubekit.api.meta import NAME_LIMIT, Object, ObjectMeta
 from kubekit.api.selectors import label_syntax
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 
 EventType = Literal["Normal", "Warning"]
 
@@ -103,7 +103,7 @@ class OngoingSeries:
 
 
 def first(
-    regarding: Object, said: EventMessage, reporter: Reporter, environment: Environment
+    regarding: Object, said: EventMessage, reporter: Reporter, environment: ExecutionEnvironment
 ) -> CoreEvent:
     """The Event that says something of an object for the first time."""
     now = environment.now()

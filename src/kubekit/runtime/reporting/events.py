@@ -11,7 +11,7 @@ from typing import Final
 
 from kubekit.api.meta import Object
 from kubekit.client.client import Client
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.reporting import event_series
 from kubekit.runtime.reporting.event_series import EventMessage, EventType, Reporter
 from kubekit.runtime.reporting.event_sink import EventSink
@@ -23,7 +23,7 @@ _SWEEP: Final = 60.0  # seconds
 class EventRecorder:
     """The events of one controller in one process, for every plane it works on."""
 
-    def __init__(self, controller: str, instance: str, environment: Environment) -> None:
+    def __init__(self, controller: str, instance: str, environment: ExecutionEnvironment) -> None:
         self._reporter = Reporter(controller, instance)
         self._environment = environment
         self._desks: dict[Client, EventSink] = {}

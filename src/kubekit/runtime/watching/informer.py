@@ -14,10 +14,10 @@ from typing import Final, Generic, TypeVar
 from kubekit.api.errors import Unreachable
 from kubekit.api.meta import Object
 from kubekit.client.client import Client
-from kubekit.client.list_watch import Listed, NotServed, follow
+from kubekit.client.list_watch import ListPage, NotServed, follow
 from kubekit.client.options import EVERYTHING, ListOptions
-from kubekit.client.reading import Seen, Unreadable
-from kubekit.environment import Environment
+from kubekit.client.reading import TypedEvent, UnreadableObject
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.interning import interned
 from kubekit.runtime.reporting.counters import InformerCounters
 from kubekit.runtime.requests import ClusterName
@@ -46,7 +46,7 @@ class Informer(Generic[K]):
         cluster: ClusterName,
         client: Client,
         kind: type[K],
-        environment: Environment,
+        environment: ExecutionEnvironment,
         part: ListOptions = EVERYTHING,
     ) -> None:
         self.cluster = cluster
@@ -103,7 +103,7 @@ class Informer(Generic[K]):
         )
         async with aclosing(steps):
             async for step in steps:
-                if isinstance(step, Listed):
+                if isinstance(step, ListPage):
                     await self._take_page(step)
                 else:
                     self._take_change(step)
@@ -121,7 +121,7 @@ class Informer(Generic[K]):
             served=self.served is not False,
         )
 
-    async def _take_page(self, page: Listed[K]) -> None:
+    async def _take_page(self, page: ListPage[K]) -> None:
         self.served = True
         if page.begins:
             self._present = {}
@@ -154,14 +154,14 @@ class Informer(Generic[K]):
         self._synced.set()
         self._known.set()
 
-    def _take_change(self, seen: Seen[K]) -> None:
+    def _take_change(self, seen: TypedEvent[K]) -> None:
         if seen.type == "DELETED":
             self.unreadable.pop((seen.namespace, seen.name), None)
             self._remove(seen.namespace, seen.name)
         elif seen.object is not None:
             self._put(seen.object, seen.source)
         elif seen.unreadable is not None:
-            self._skip(Unreadable(seen.namespace, seen.name, seen.unreadable))
+            self._skip(UnreadableObject(seen.namespace, seen.name, seen.unreadable))
         self.cache.reach(seen.resource_version)
 
     def _put(self, obj: K, source: bytes | None) -> None:
@@ -188,7 +188,7 @@ class Informer(Generic[K]):
         self.cache.drop(namespace, name)
         self._tell(CacheChange(self.cluster, namespace, name, self.kind, old=old))
 
-    def _skip(self, bad: Unreadable) -> None:
+    def _skip(self, bad: UnreadableObject) -> None:
         """Name an object that cannot be read. What was known of it stays, unless that has gone."""
         key = bad.namespace, bad.name
         if bad.uid and self.cache.uid_of(*key) != bad.uid:

@@ -7,7 +7,7 @@ from typing import Any, Final, TypeVar, cast
 from kubekit.api.meta import Object
 from kubekit.client.client import Client
 from kubekit.client.options import EVERYTHING, ListOptions
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.requests import ClusterName
 from kubekit.runtime.scope import Scope
 from kubekit.runtime.watching.informer import Informer
@@ -26,7 +26,7 @@ class Informers:
         self,
         cluster: ClusterName,
         client: Client,
-        environment: Environment,
+        environment: ExecutionEnvironment,
         scope: Scope,
         parts: KindSelectors = WHOLE,
     ) -> None:

@@ -9,7 +9,7 @@ from kubekit.api.kinds.core import ConfigMap, Namespace, NamespaceStatus
 from kubekit.api.meta import ObjectMeta
 from kubekit.client.client import Client
 from kubekit.client.options import DeleteOptions, ListOptions, WatchOptions
-from kubekit.client.transport import Place
+from kubekit.client.transport import ResourceLocation
 from kubekit.runtime.requests import cluster_name
 from tests.support.kubekit.stage import Stage, staged
 
@@ -17,7 +17,7 @@ CONFIG = ConfigMap(metadata=ObjectMeta(name="a", namespace="default"))
 CHANGED = msgspec.structs.replace(CONFIG, data={"a": "b"})
 SPACE = Namespace(metadata=ObjectMeta(name="default"))
 ENDING = msgspec.structs.replace(SPACE, status=NamespaceStatus(phase="Terminating"))
-HERE = Place(ConfigMap.RESOURCE, "default")
+HERE = ResourceLocation(ConfigMap.RESOURCE, "default")
 NEW = {"metadata": {"name": "b"}, "data": {}}
 
 

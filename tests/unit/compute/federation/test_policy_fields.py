@@ -12,7 +12,7 @@ from kubekit.api.errors import Invalid
 from kubekit.api.kinds.core import ConfigMap, Namespace
 from kubekit.api.meta import ObjectMeta
 from kubekit.client.options import PLAIN_WRITE
-from kubekit.client.transport import Place
+from kubekit.client.transport import ResourceLocation
 from tests.support.compute.engine_builders import (
     NS,
     WD,
@@ -272,7 +272,7 @@ def test_what_the_engine_cannot_carry_out_is_refused_by_its_hub(tmp_path):
     """Nothing is accepted in silence; the refusal says what is missing."""
 
     async def story(stage: Stage) -> None:
-        place = Place(PropagationPolicy.RESOURCE, NS)
+        place = ResourceLocation(PropagationPolicy.RESOURCE, NS)
         for spec, why in REFUSED.values():
             raw = msgspec.to_builtins(OF_DFW)
             raw["spec"] |= spec

@@ -24,7 +24,7 @@ from compute.federation.planes import EnginePlanes
 from kubekit.api.errors import Conflict, NotFound, Unavailable
 from kubekit.api.kinds.core import ConfigMap, Namespace, Secret
 from kubekit.api.meta import Object, ObjectMeta
-from kubekit.client.client import Client, K, Listing, Unreadable
+from kubekit.client.client import Client, K, Listing, UnreadableObject
 from kubekit.client.options import EVERYTHING, PLAIN_WRITE, ListOptions, WriteOptions
 from kubekit.plane.local import LocalClient
 from kubekit.runtime.clusters import Clusters
@@ -230,7 +230,9 @@ class Blurred(LocalClient):
         listed = await super().list(kind, namespace, options)
         if kind is not Member:
             return listed
-        return replace(listed, items=(), unreadable=(Unreadable("", "dfw", "from the future"),))
+        return replace(
+            listed, items=(), unreadable=(UnreadableObject("", "dfw", "from the future"),)
+        )
 
 
 def test_a_cluster_that_cannot_be_read_keeps_what_it_has(tmp_path):

@@ -15,7 +15,7 @@ from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.client import Client, difference
 from kubekit.client.options import PLAIN_WRITE, DeleteOptions, ListOptions, WatchOptions
 from kubekit.client.reading import read_event, read_listing
-from kubekit.client.transport import Document, Place
+from kubekit.client.transport import Document, ResourceLocation
 from kubekit.plane.local import LocalClient, LocalTransport
 from kubekit.plane.plane import Plane
 from tests.support.compute import builders
@@ -151,7 +151,7 @@ def test_one_bad_object_does_not_hide_the_others(told):
     """It is named, with what is wrong; by the list, by the whole, and by the watch."""
 
     async def story(client: Client) -> None:
-        place = Place(Instance.RESOURCE, "default")
+        place = ResourceLocation(Instance.RESOURCE, "default")
         bad = await client.raw.create(place, bad_instance(), PLAIN_WRITE)
         good = await client.create(good_instance())
         listing = await client.list(Instance, "default")

@@ -12,13 +12,13 @@ from kubekit.client.connection import (
     Anonymous,
     ClientCertificate,
     Connection,
+    ConnectionOrigin,
     Impersonation,
     Misconfigured,
     NoCredentials,
-    Origin,
     tls_context,
 )
-from kubekit.client.credentials import Basic, Both, KeyPair, Token
+from kubekit.client.credentials import Basic, BearerToken, Both, KeyPair
 from tests.support.kubekit.kubeconfig_builders import (
     SECRET,
     authority_pem,
@@ -32,10 +32,10 @@ from tests.support.kubekit.virtual_time import run
 @pytest.mark.parametrize(
     "credentials",
     [
-        Token(SECRET),
+        BearerToken(SECRET),
         Basic("jo", SECRET),
         KeyPair(SECRET.encode(), SECRET.encode()),
-        Both(Token(SECRET), KeyPair(SECRET.encode(), SECRET.encode())),
+        Both(BearerToken(SECRET), KeyPair(SECRET.encode(), SECRET.encode())),
         Anonymous(),
     ],
     ids=lambda each: type(each).__name__,
@@ -82,9 +82,9 @@ def test_impersonation_is_written_as_headers_that_may_repeat():
 @pytest.mark.parametrize(
     ("origin", "words"),
     [
-        (Origin(), ""),
-        (Origin("/a/config"), "/a/config"),
-        (Origin("/a/config", "x"), '/a/config, context "x"'),
+        (ConnectionOrigin(), ""),
+        (ConnectionOrigin("/a/config"), "/a/config"),
+        (ConnectionOrigin("/a/config", "x"), '/a/config, context "x"'),
     ],
 )
 def test_an_origin_is_told_in_words(origin, words):
@@ -147,7 +147,9 @@ def test_both_sides_know_each_other(authority):
 @pytest.mark.parametrize("authority", [b"", b"\xff\x00", b"-----BEGIN CERTIFICATE-----\nxx"])
 def test_an_authority_without_a_certificate_is_refused(authority):
     """What is no certificate is not passed over in silence: nothing could be verified with it."""
-    connection = Connection(server="https://a", authority=authority, origin=Origin("/a", "x"))
+    connection = Connection(
+        server="https://a", authority=authority, origin=ConnectionOrigin("/a", "x")
+    )
     with pytest.raises(Misconfigured, match='/a, context "x": the certificate authority'):
         tls_context(connection)
 

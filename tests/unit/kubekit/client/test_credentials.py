@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kubekit.client.connection import NoCredentials
-from kubekit.client.credentials import FILE_LIMIT, Basic, Both, KeyPair, Token, TokenFile
+from kubekit.client.credentials import FILE_LIMIT, Basic, BearerToken, Both, KeyPair, TokenFile
 from tests.support.kubekit.kubeconfig_builders import SECRET, client_pair, server_pair
 from tests.support.kubekit.virtual_time import run
 
@@ -15,11 +15,11 @@ from tests.support.kubekit.virtual_time import run
 @pytest.mark.parametrize(
     ("credentials", "header"),
     [
-        (Token("abc"), {"Authorization": "Bearer abc"}),
+        (BearerToken("abc"), {"Authorization": "Bearer abc"}),
         (Basic("jo", "pass:word"), {"Authorization": "Basic am86cGFzczp3b3Jk"}),
         (Basic("jø", ""), {"Authorization": "Basic asO4Og=="}),
         (KeyPair(b"", b""), {}),
-        (Both(Token("abc"), KeyPair(b"", b"")), {"Authorization": "Bearer abc"}),
+        (Both(BearerToken("abc"), KeyPair(b"", b"")), {"Authorization": "Bearer abc"}),
     ],
     ids=["token", "password", "no password", "certificate", "both"],
 )
@@ -32,8 +32,8 @@ def test_what_stays_as_it_is_has_one_header_and_nothing_new(credentials, header)
 def test_only_a_key_pair_has_a_certificate():
     """A certificate comes from a key pair, alone or beside a token."""
     pair = KeyPair(client_pair().certificate, client_pair().key)
-    assert (Token("a").certificate(), Basic("a", "b").certificate()) == (None, None)
-    assert pair.certificate() == Both(Token("a"), pair).certificate() == client_pair()
+    assert (BearerToken("a").certificate(), Basic("a", "b").certificate()) == (None, None)
+    assert pair.certificate() == Both(BearerToken("a"), pair).certificate() == client_pair()
 
 
 def test_a_token_file_is_read_again_within_a_minute(tmp_path):

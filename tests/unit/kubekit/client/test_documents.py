@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubekit.client.documents import DEPTH_LIMIT, SIZE_LIMIT, Unreadable, read
+from kubekit.client.documents import DEPTH_LIMIT, SIZE_LIMIT, UnreadableDocument, read
 
 
 def test_every_document_is_read():
@@ -27,7 +27,7 @@ def test_every_document_is_read():
 )
 def test_refusals_say_where_and_what(text, place, problem):
     """The place fits behind the name of a file; without a name the words still read well."""
-    with pytest.raises(Unreadable) as refused:
+    with pytest.raises(UnreadableDocument) as refused:
         read(text)
 
     assert refused.value.place == place
@@ -45,5 +45,5 @@ def test_the_number_of_nodes_can_be_limited():
     text = b"[" + b"1," * 100 + b"]"
 
     assert read(text) == read(text, most_nodes=200) == [[1] * 100]
-    with pytest.raises(Unreadable, match="larger than 50 keys and values; send it as JSON"):
+    with pytest.raises(UnreadableDocument, match="larger than 50 keys and values; send it as JSON"):
         read(text, most_nodes=50)

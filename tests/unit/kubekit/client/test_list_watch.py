@@ -13,7 +13,7 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.resource import Resource
 from kubekit.client.list_watch import NotServed, follow
 from kubekit.client.options import EVERYTHING, PLAIN_WRITE, ListOptions
-from kubekit.client.transport import Document, Place
+from kubekit.client.transport import Document, ResourceLocation
 from tests.support.kubekit.following_builders import Answer, Plan, Story, World, config, gaps, tell
 from tests.support.kubekit.plane_worlds import environment
 
@@ -106,7 +106,9 @@ def test_a_bookmark_is_as_good_as_a_change(told):
         await world.writer.create(config())
         async with world.following() as picture:
             await world.writer.raw.create(
-                Place(ConfigMap.RESOURCE, "kube-system"), {"metadata": {"name": "x"}}, PLAIN_WRITE
+                ResourceLocation(ConfigMap.RESOURCE, "kube-system"),
+                {"metadata": {"name": "x"}},
+                PLAIN_WRITE,
             )
             await asyncio.sleep(120)
             await world.forget()
@@ -215,7 +217,7 @@ def test_an_object_that_cannot_be_read_is_named_and_stops_nobody(told):
     """In the list and in the watch; the objects beside it are told."""
 
     async def story(world: World) -> None:
-        place = Place(Instance.RESOURCE, "default")
+        place = ResourceLocation(Instance.RESOURCE, "default")
         await world.writer.raw.create(place, bad_instance("bad"), PLAIN_WRITE)
         async with world.following(kind=Instance) as picture:
             await world.writer.raw.create(place, bad_instance("worse"), PLAIN_WRITE)

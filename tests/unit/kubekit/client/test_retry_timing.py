@@ -7,7 +7,7 @@ from random import Random
 import pytest
 from hypothesis import given, strategies as st
 
-from kubekit.client.retry_timing import Pace, Patience, in_time
+from kubekit.client.retry_timing import JitteredBackoff, StreamDeadline, in_time
 from tests.support.kubekit.virtual_time import run
 
 
@@ -20,7 +20,7 @@ async def ticks(count: int, seconds: float = 1) -> AsyncIterator[int]:
 @given(seed=st.integers(), first=st.floats(0.01, 10), growth=st.floats(1, 1000))
 def test_waits_double_up_to_the_most(seed: int, first: float, growth: float):
     """Each is between a half and the whole of the doubled one, and none is more than the most."""
-    pace = Pace(Random(seed), first, first * growth)
+    pace = JitteredBackoff(Random(seed), first, first * growth)
     wanted = first
     for _ in range(20):
         assert wanted / 2 <= pace.wait() <= wanted
@@ -29,7 +29,7 @@ def test_waits_double_up_to_the_most(seed: int, first: float, growth: float):
 
 def test_after_a_rest_the_first_wait_comes_again():
     """What went before is forgotten."""
-    pace = Pace(Random(1), 1, 8)
+    pace = JitteredBackoff(Random(1), 1, 8)
     rested = [pace.rested]
     waits = [pace.wait() for _ in range(4)]
     rested.append(pace.rested)
@@ -42,7 +42,7 @@ def test_a_stream_is_read_while_there_is_time():
     """Each read gives what comes next, the last one None."""
 
     async def story() -> None:
-        patience, stream = Patience(10), ticks(2)
+        patience, stream = StreamDeadline(10), ticks(2)
         assert [await patience.next(stream) for _ in range(3)] == [0, 1, None]
         patience.close()
 
@@ -53,7 +53,7 @@ def test_a_read_ends_when_the_time_is_over():
     """Right then, and the task that read is none the worse."""
 
     async def story() -> None:
-        patience = Patience(2.5)
+        patience = StreamDeadline(2.5)
         stream = ticks(9)
         assert [await patience.next(stream) for _ in range(2)] == [0, 1]
         with pytest.raises(TimeoutError, match="half open"):
@@ -70,7 +70,7 @@ def test_no_read_begins_after_the_time():
     """Also when the time went by between two reads."""
 
     async def story() -> None:
-        patience = Patience(2.5)
+        patience = StreamDeadline(2.5)
         await asyncio.sleep(3)
         with pytest.raises(TimeoutError):
             await patience.next(ticks(1))
@@ -84,7 +84,7 @@ def test_a_task_that_is_cancelled_is_cancelled(at: float):
 
     async def story() -> None:
         loop = asyncio.get_running_loop()
-        patience = Patience(2.5)
+        patience = StreamDeadline(2.5)
         reading = asyncio.ensure_future(patience.next(ticks(1, 60)))
         loop.call_at(at, reading.cancel)
         await asyncio.wait([reading])

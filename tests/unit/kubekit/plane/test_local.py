@@ -24,13 +24,13 @@ from kubekit.client.options import (
     PatchType,
     WatchOptions,
 )
-from kubekit.client.transport import Document, Place
+from kubekit.client.transport import Document, ResourceLocation
 from kubekit.plane.local import LocalClient, LocalTransport
 from tests.support.kubekit.plane_builders import open_plane
 
 Story = Callable[[LocalTransport], Awaitable[None]]
-HOME = Place(ConfigMap.RESOURCE, "default")
-ONE = Place(ConfigMap.RESOURCE, "default", "one")
+HOME = ResourceLocation(ConfigMap.RESOURCE, "default")
+ONE = ResourceLocation(ConfigMap.RESOURCE, "default", "one")
 
 
 @pytest.fixture
@@ -130,18 +130,20 @@ def test_a_document_is_an_object(told, document: Any):
 
 
 NOWHERE = [
-    Place(Resource(group="x.test", version="v1", kind="X", plural="xs"), "default", "one"),
-    Place(Namespace.RESOURCE, "default", "default"),
-    Place(ConfigMap.RESOURCE, "", "one"),
-    Place(ConfigMap.RESOURCE, "default", ""),
-    Place(ConfigMap.RESOURCE, "default", "one", "status"),
-    Place(ConfigMap.RESOURCE, "default", "one", "scale"),
-    Place(ConfigMap.RESOURCE, "default", "one", "nonsense"),  # type: ignore[arg-type] # untyped callers
+    ResourceLocation(
+        Resource(group="x.test", version="v1", kind="X", plural="xs"), "default", "one"
+    ),
+    ResourceLocation(Namespace.RESOURCE, "default", "default"),
+    ResourceLocation(ConfigMap.RESOURCE, "", "one"),
+    ResourceLocation(ConfigMap.RESOURCE, "default", ""),
+    ResourceLocation(ConfigMap.RESOURCE, "default", "one", "status"),
+    ResourceLocation(ConfigMap.RESOURCE, "default", "one", "scale"),
+    ResourceLocation(ConfigMap.RESOURCE, "default", "one", "nonsense"),  # type: ignore[arg-type] # untyped callers
 ]
 
 
 @pytest.mark.parametrize("place", NOWHERE)
-def test_a_place_that_is_none(told, place: Place):
+def test_a_place_that_is_none(told, place: ResourceLocation):
     """No such kind, a namespace too many or too few, no name, a part that the kind has not."""
 
     async def story(door: LocalTransport) -> None:
@@ -156,7 +158,7 @@ def test_all_namespaces_are_only_read(told):
     """Nothing is created or cleared without saying in which namespace."""
 
     async def story(door: LocalTransport) -> None:
-        everywhere = Place(ConfigMap.RESOURCE)
+        everywhere = ResourceLocation(ConfigMap.RESOURCE)
         with pytest.raises(MethodNotAllowed):
             await door.create(everywhere, config(), PLAIN_WRITE)
         with pytest.raises(MethodNotAllowed):

@@ -31,7 +31,7 @@ from compute.decide.scheduling_gates import opened
 from kubekit.api.errors import AlreadyExists, Conflict, NotFound
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Condition
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller, ControllerSettings
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -98,7 +98,7 @@ class InstanceReconciler:
     ) -> None:
         self._cell = planes.cell
         self._settings = settings
-        self._environment: Environment = factory.environment
+        self._environment: ExecutionEnvironment = factory.environment
         self._recorder: EventRecorder = factory.recorder(NAME)
         self._figures = figures
         self._gate = gate

@@ -40,7 +40,7 @@ from compute.decide.quota import (
 from compute.decide.scheduling_gates import closed
 from kubekit.api.errors import ApiError, conflict
 from kubekit.client.options import DeleteOptions
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.reconciling.commit import merge_maps
 
@@ -88,7 +88,7 @@ class QuotaGate:
         self,
         planes: CellPlanes,
         settings: CellSettings,
-        environment: Environment,
+        environment: ExecutionEnvironment,
         given_back: GivenBack,
     ) -> None:
         self._planes = planes

@@ -30,7 +30,7 @@ from compute.decide.workload import story
 from kubekit.api import times
 from kubekit.api.kinds.coordination import Lease
 from kubekit.api.meta import Condition
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.reporting.events import EventRecorder
 
@@ -41,7 +41,7 @@ class Reports:
     """Writes the status of the project's deployments."""
 
     def __init__(
-        self, environment: Environment, recorder: EventRecorder, metrics: FleetMetrics
+        self, environment: ExecutionEnvironment, recorder: EventRecorder, metrics: FleetMetrics
     ) -> None:
         self._environment = environment
         self._recorder = recorder

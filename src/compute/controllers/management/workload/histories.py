@@ -18,7 +18,7 @@ from compute.decide.deployment.drains import DrainEvent
 from compute.decide.workload import history, story
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import EPOCH, ManagedFieldsEntry
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.watching.index import Key
@@ -41,7 +41,7 @@ class Histories:
     """Keeps the histories of the Workloads of all projects."""
 
     def __init__(
-        self, environment: Environment, recorder: EventRecorder, metrics: FleetMetrics
+        self, environment: ExecutionEnvironment, recorder: EventRecorder, metrics: FleetMetrics
     ) -> None:
         self._environment = environment
         self._recorder = recorder

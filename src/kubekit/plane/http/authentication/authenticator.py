@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.authentication.bearer_tokens import Tokens, bearer
 from kubekit.plane.http.certificates.authority import Certificates
 from kubekit.plane.http.messages import Caller, Request
@@ -46,7 +46,7 @@ class Authenticator:
     def __init__(
         self,
         tokens: Tokens,
-        environment: Environment,
+        environment: ExecutionEnvironment,
         certificates: Certificates | None = None,
         key: SigningKey | None = None,
         *,

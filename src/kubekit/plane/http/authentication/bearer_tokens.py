@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import msgspec
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.errors import PlaneError
 from kubekit.plane.private_files import open_to_others, write_private
 from kubekit.plane.users import User
@@ -52,7 +52,7 @@ class Tokens:
     tells nothing about a token that is known.
     """
 
-    def __init__(self, path: Path | None, environment: Environment) -> None:
+    def __init__(self, path: Path | None, environment: ExecutionEnvironment) -> None:
         self._path = path
         self._now = environment.now
         entries = _read(path) if path is not None else ()

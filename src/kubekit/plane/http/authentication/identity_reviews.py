@@ -2,7 +2,7 @@
 
 from functools import partial
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.authentication.authenticator import Authenticator
 from kubekit.plane.identity import answers
 from kubekit.plane.identity.accounts import ServiceAccounts, issuer_of
@@ -10,7 +10,7 @@ from kubekit.plane.registry.registry import Registry
 
 
 def answer(
-    authenticator: Authenticator, prefix: str, registry: Registry, environment: Environment
+    authenticator: Authenticator, prefix: str, registry: Registry, environment: ExecutionEnvironment
 ) -> None:
     """Let the plane below a path answer who somebody is, and let its service accounts in."""
     accounts = ServiceAccounts(registry, authenticator.key, issuer_of(prefix), environment)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC
 from typing import Final, Protocol
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.limits import Limits
 from kubekit.plane.http.messages import Caller
 
@@ -62,7 +62,9 @@ class Allowance:
 class Peers:
     """The connections of one server."""
 
-    def __init__(self, limits: Limits, environment: Environment, knows: Knows = _everybody) -> None:
+    def __init__(
+        self, limits: Limits, environment: ExecutionEnvironment, knows: Knows = _everybody
+    ) -> None:
         self.knows = knows
         self._limits = limits
         self._environment = environment

@@ -14,7 +14,7 @@ import msgspec
 
 from kubekit.api import times
 from kubekit.client.options import PLAIN_WRITE
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.registry.background.bulk_delete import delete_objects
 from kubekit.plane.registry.background.keyed_worker import KeyedWorker
 from kubekit.plane.registry.kinds import Kind
@@ -31,7 +31,7 @@ _FINALIZERS: Final = "NamespaceFinalizersRemaining"
 class NamespaceDeleter:
     """Empties the namespaces that are being deleted, and then lets them go."""
 
-    def __init__(self, store: Store, registry: Registry, environment: Environment) -> None:
+    def __init__(self, store: Store, registry: Registry, environment: ExecutionEnvironment) -> None:
         self._store = store
         self._registry = registry
         self._environment = environment

@@ -19,7 +19,7 @@ from kubekit.api.kinds.apiextensions import CustomResourceDefinition
 from kubekit.api.status import StatusDetails
 from kubekit.api.structural.nodes import Document
 from kubekit.client.options import PatchType, WriteOptions
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.registry.background.bulk_delete import delete_objects
 from kubekit.plane.registry.background.keyed_worker import KeyedWorker
 from kubekit.plane.registry.definitions import definition_kind, naming, served_kinds, statuses
@@ -43,7 +43,11 @@ class DefinitionController:
     """The definitions of one plane. ``changed`` is told whenever other kinds are served."""
 
     def __init__(
-        self, registry: Registry, environment: Environment, most: int, room: int = MOST_BYTES
+        self,
+        registry: Registry,
+        environment: ExecutionEnvironment,
+        most: int,
+        room: int = MOST_BYTES,
     ) -> None:
         self._store = registry.store
         self._registry = registry

@@ -18,15 +18,15 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.client.connection import ClientCertificate, Connection
 from kubekit.client.http.settings import HttpSettings
 from kubekit.client.http.transport import HttpTransport
-from kubekit.client.transport import Place
-from kubekit.environment import Environment
+from kubekit.client.transport import ResourceLocation
+from kubekit.environment import ExecutionEnvironment
 
 T = TypeVar("T")
 Step = Callable[[asyncio.StreamWriter], Awaitable[None]]
 Handle = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
-MAPS = Place(ConfigMap.RESOURCE, "room")
-ONE = Place(ConfigMap.RESOURCE, "room", "one")
+MAPS = ResourceLocation(ConfigMap.RESOURCE, "room")
+ONE = ResourceLocation(ConfigMap.RESOURCE, "room", "one")
 DOCUMENT = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "one"}}
 BODY = msgspec.json.encode(DOCUMENT)
 SECRET = "s3cr3t-t0ken"
@@ -237,8 +237,8 @@ class Shown:
         return True
 
 
-def environment() -> Environment:
-    return Environment(lambda: datetime(2026, 1, 1, tzinfo=UTC), Random(7))
+def environment() -> ExecutionEnvironment:
+    return ExecutionEnvironment(lambda: datetime(2026, 1, 1, tzinfo=UTC), Random(7))
 
 
 @asynccontextmanager

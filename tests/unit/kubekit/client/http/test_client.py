@@ -14,10 +14,10 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ObjectMeta
 from kubekit.api.scheme import DecodeError
 from kubekit.client.connection import Connection
-from kubekit.client.credentials import Token
+from kubekit.client.credentials import BearerToken
 from kubekit.client.http.client import HttpClient
 from kubekit.client.options import ListOptions, WatchOptions
-from kubekit.client.reading import Listing, Seen
+from kubekit.client.reading import Listing, TypedEvent
 from kubekit.plane.http.server import Server
 from tests.support.compute import builders
 from tests.support.kubekit.http_builders import QUICKLY, TOKEN, known_tokens
@@ -41,7 +41,7 @@ async def plane(directory: Path) -> AsyncIterator[HttpClient]:
 
 @asynccontextmanager
 async def client(url: str) -> AsyncIterator[HttpClient]:
-    connection = Connection(server=url, credentials=Token(TOKEN))
+    connection = Connection(server=url, credentials=BearerToken(TOKEN))
     async with HttpClient(connection, environment()) as made:
         yield made
 
@@ -137,7 +137,7 @@ async def listed(page: dict[str, Any]) -> Listing[ConfigMap]:
         return await opened.list(ConfigMap, "room")
 
 
-async def watched(*lines: bytes) -> list[Seen[ConfigMap]]:
+async def watched(*lines: bytes) -> list[TypedEvent[ConfigMap]]:
     async with (
         serving(events(*lines)) as server,
         client(server.url) as opened,
@@ -175,7 +175,7 @@ def line(change: str, document: object) -> bytes:
 def test_a_bookmark_tells_how_far_it_is():
     """A bookmark has a version and no object, even where the class would take it for one."""
     bookmark = {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"resourceVersion": "12"}}
-    assert run(watched(line("BOOKMARK", bookmark))) == [Seen("BOOKMARK", None, "12")]
+    assert run(watched(line("BOOKMARK", bookmark))) == [TypedEvent("BOOKMARK", None, "12")]
 
 
 def test_an_event_that_cannot_be_read_is_named():

@@ -12,7 +12,7 @@ import pytest
 
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.client.connection import Connection
-from kubekit.client.credentials import Token
+from kubekit.client.credentials import BearerToken
 from kubekit.client.http.client import HttpClient
 from kubekit.client.http.settings import HttpSettings
 from kubekit.client.list_watch import follow
@@ -130,7 +130,7 @@ async def world(directory: Path) -> AsyncIterator[World]:
 async def watching(
     url: str, namespace: str = "default", settings: HttpSettings | None = None
 ) -> AsyncIterator[Watcher]:
-    connection = Connection(server=url, credentials=Token(TOKEN))
+    connection = Connection(server=url, credentials=BearerToken(TOKEN))
     async with HttpClient(connection, environment(), settings or HttpSettings()) as client:
         watcher = Watcher()
         task = asyncio.ensure_future(watcher.watch(client, namespace))

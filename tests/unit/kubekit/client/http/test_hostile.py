@@ -9,8 +9,8 @@ from contextlib import suppress
 import pytest
 
 from kubekit.api.errors import ApiError, BadRequest, TooLarge, Unavailable
-from kubekit.client.http.connections import Wire
-from kubekit.client.http.exchanges import Limits
+from kubekit.client.http.connections import HttpConnection
+from kubekit.client.http.exchanges import ResponseLimits
 from kubekit.client.http.failures import Lost, NotSent
 from kubekit.client.http.settings import HttpSettings
 from kubekit.client.options import PLAIN_WRITE
@@ -203,9 +203,11 @@ def test_a_request_whose_time_is_over_is_not_sent():
     async def asked():
         loop = asyncio.get_running_loop()
         async with serving() as server:
-            transport, wire = await loop.create_connection(Wire, "127.0.0.1", server.port)
+            transport, wire = await loop.create_connection(HttpConnection, "127.0.0.1", server.port)
             with pytest.raises(NotSent, match="no time was left"):
-                await wire.ask(b"PUT / HTTP/1.1\r\n\r\n", Limits(loop.time(), 1.0, 10), whole=True)
+                await wire.ask(
+                    b"PUT / HTTP/1.1\r\n\r\n", ResponseLimits(loop.time(), 1.0, 10), whole=True
+                )
             transport.close()
             await wire.gone
             return server.heard
@@ -223,12 +225,12 @@ def test_a_connection_that_ended_while_it_was_made_is_not_used():
             writer.close()
 
         async with listening(closing) as port:
-            transport, wire = await loop.create_connection(Wire, "127.0.0.1", port)
+            transport, wire = await loop.create_connection(HttpConnection, "127.0.0.1", port)
             await wire.gone
             wire.connection_made(transport)
             assert not wire.is_idle
             with pytest.raises(NotSent):
-                await wire.ask(b"", Limits(loop.time() + 1, 1.0, 10), whole=True)
+                await wire.ask(b"", ResponseLimits(loop.time() + 1, 1.0, 10), whole=True)
 
     run(asked())
 
@@ -240,9 +242,11 @@ def test_an_alert_over_the_certificate_is_only_harmless_at_first(used, kind):
     async def asked():
         loop = asyncio.get_running_loop()
         async with serving(silent) as server:
-            transport, wire = await loop.create_connection(Wire, "127.0.0.1", server.port)
+            transport, wire = await loop.create_connection(HttpConnection, "127.0.0.1", server.port)
             wire.idle_since = loop.time() if used else 0.0
-            asking = wire.ask(b"PUT / HTTP/1.1\r\n\r\n", Limits(loop.time() + 9, 9, 9), whole=True)
+            asking = wire.ask(
+                b"PUT / HTTP/1.1\r\n\r\n", ResponseLimits(loop.time() + 9, 9, 9), whole=True
+            )
             transport.set_protocol(asyncio.Protocol())  # from here on the test is the transport
             alert = ssl.SSLError(1, "alert")
             alert.reason = "TLSV13_ALERT_CERTIFICATE_REQUIRED"

@@ -18,7 +18,7 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.client.http.settings import HttpSettings
 from kubekit.client.http.transport import HttpTransport
 from kubekit.client.options import EVERYTHING, PLAIN_DELETE, PLAIN_WATCH, PLAIN_WRITE, PatchType
-from kubekit.client.transport import Document, Place
+from kubekit.client.transport import Document, ResourceLocation
 from tests.support.generated import depth
 from tests.support.kubekit.http_builders import until
 from tests.unit.kubekit.client.http.scripted import (
@@ -129,7 +129,10 @@ async def _spoil(writer: asyncio.StreamWriter, text: bytes, fault: Fault) -> Non
 
 
 async def _ask(transport: HttpTransport, verb: str, number: str) -> list[Document]:
-    place, one = Place(ConfigMap.RESOURCE, number), Place(ConfigMap.RESOURCE, number, "one")
+    place, one = (
+        ResourceLocation(ConfigMap.RESOURCE, number),
+        ResourceLocation(ConfigMap.RESOURCE, number, "one"),
+    )
     asking: dict[str, Callable[[], Awaitable[Document]]] = {
         "get": lambda: transport.get(one),
         "list": lambda: transport.list(place, EVERYTHING),
@@ -141,7 +144,7 @@ async def _ask(transport: HttpTransport, verb: str, number: str) -> list[Documen
     return [await asking[verb]()] if verb in asking else await _watched(transport, place)
 
 
-async def _watched(transport: HttpTransport, place: Place) -> list[Document]:
+async def _watched(transport: HttpTransport, place: ResourceLocation) -> list[Document]:
     """What came of a watch before it broke."""
     found: list[Document] = []
     with suppress(ApiError, TimeoutError):

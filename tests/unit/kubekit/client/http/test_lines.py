@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from kubekit.client.http.lines import Lines, LineTooLong
+from kubekit.client.http.lines import LineSplitter, LineTooLong
 
 LINE = st.binary(max_size=12).filter(lambda line: b"\n" not in line)
 
@@ -14,7 +14,7 @@ def cut(text: bytes, cuts: list[int]) -> list[bytes]:
 
 
 def taken(pieces: list[bytes], longest: int = 1000) -> tuple[list[bytes], bool]:
-    lines = Lines(longest)
+    lines = LineSplitter(longest)
     found = [line.tobytes() for piece in pieces for line in lines.feed(piece)]
     return found, lines.is_within
 
@@ -37,7 +37,7 @@ def test_one_byte_at_a_time_gives_the_same_lines(lines):
 def test_a_line_within_a_piece_is_not_copied():
     """What lies within one piece is a view of it."""
     piece = b'{"a":1}\n{"b":2}\n'
-    assert [line.obj is piece for line in Lines(100).feed(piece)] == [True, True]
+    assert [line.obj is piece for line in LineSplitter(100).feed(piece)] == [True, True]
 
 
 def test_a_line_of_ten_megabytes_comes_whole():

@@ -9,9 +9,9 @@ from kubekit.api.errors import BadRequest
 from kubekit.api.kinds.core import ConfigMap, Namespace
 from kubekit.api.resource import Resource
 from kubekit.client.http import requests
-from kubekit.client.http.requests import Request
+from kubekit.client.http.requests import HttpRequest
 from kubekit.client.options import DeleteOptions, ListOptions, WatchOptions, WriteOptions
-from kubekit.client.transport import Place
+from kubekit.client.transport import ResourceLocation
 
 MAP = ConfigMap.RESOURCE
 BOAT = Resource(group="sea.example.com", version="v1", kind="Boat", plural="boats")
@@ -20,13 +20,16 @@ BOAT = Resource(group="sea.example.com", version="v1", kind="Boat", plural="boat
 @pytest.mark.parametrize(
     ("place", "path"),
     [
-        (Place(Namespace.RESOURCE), "/api/v1/namespaces"),
-        (Place(Namespace.RESOURCE, name="a"), "/api/v1/namespaces/a"),
-        (Place(MAP), "/api/v1/configmaps"),
-        (Place(MAP, "a", "b"), "/api/v1/namespaces/a/configmaps/b"),
-        (Place(BOAT, "a"), "/apis/sea.example.com/v1/namespaces/a/boats"),
-        (Place(BOAT, "a", "b", "status"), "/apis/sea.example.com/v1/namespaces/a/boats/b/status"),
-        (Place(MAP, "a", "system:x"), "/api/v1/namespaces/a/configmaps/system:x"),
+        (ResourceLocation(Namespace.RESOURCE), "/api/v1/namespaces"),
+        (ResourceLocation(Namespace.RESOURCE, name="a"), "/api/v1/namespaces/a"),
+        (ResourceLocation(MAP), "/api/v1/configmaps"),
+        (ResourceLocation(MAP, "a", "b"), "/api/v1/namespaces/a/configmaps/b"),
+        (ResourceLocation(BOAT, "a"), "/apis/sea.example.com/v1/namespaces/a/boats"),
+        (
+            ResourceLocation(BOAT, "a", "b", "status"),
+            "/apis/sea.example.com/v1/namespaces/a/boats/b/status",
+        ),
+        (ResourceLocation(MAP, "a", "system:x"), "/api/v1/namespaces/a/configmaps/system:x"),
     ],
     ids=str,
 )
@@ -49,7 +52,7 @@ def test_paths(place, path):
 )
 def test_nothing_in_a_name_leads_elsewhere(name, shown):
     """A name is one part of the path, whatever it holds."""
-    assert requests.path(Place(MAP, "", name)) == f"/api/v1/configmaps/{shown}"
+    assert requests.path(ResourceLocation(MAP, "", name)) == f"/api/v1/configmaps/{shown}"
 
 
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1) | st.sampled_from(
@@ -58,7 +61,7 @@ words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1) | st.sampl
 
 
 places = st.builds(
-    Place,
+    ResourceLocation,
     st.builds(Resource, group=words, version=words, kind=st.just("K"), plural=words),
     words,
     words,
@@ -91,17 +94,17 @@ def test_a_name_in_a_selector_is_one_value(name, selector):
 def test_half_a_character_is_refused():
     """What no address can hold is refused before anything is sent."""
     with pytest.raises(BadRequest, match="half of a character"):
-        requests.path(Place(MAP, "", "\ud800"))
+        requests.path(ResourceLocation(MAP, "", "\ud800"))
     with pytest.raises(BadRequest, match="half of a character"):
         requests.target("/api", {"labelSelector": "\ud800"})
 
 
 def test_places_in_words():
     """An error names the kind, the part, the object and its namespace."""
-    assert requests.words(Place(BOAT, "a", "b", "status")) == (
+    assert requests.words(ResourceLocation(BOAT, "a", "b", "status")) == (
         'boats.sea.example.com/status "b" in namespace "a"'
     )
-    assert str(Request("GET", "/x", Place(MAP))) == "GET configmaps"
+    assert str(HttpRequest("GET", "/x", ResourceLocation(MAP))) == "GET configmaps"
 
 
 def test_list_options():

@@ -8,23 +8,23 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kubekit.client.http.failures import Late, Lost, NotSent
-from kubekit.client.http.requests import Request
+from kubekit.client.http.requests import HttpRequest
 from kubekit.client.http.retries import Retries
 from kubekit.client.http.settings import HttpSettings
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from tests.support.kubekit.virtual_time import run
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
-READ = Request("GET", "/x", "x")
-WRITES = [Request(method, "/x", "x", b"{}") for method in ("POST", "PUT", "PATCH", "DELETE")]
+READ = HttpRequest("GET", "/x", "x")
+WRITES = [HttpRequest(method, "/x", "x", b"{}") for method in ("POST", "PUT", "PATCH", "DELETE")]
 
 
 def retries(seed: int = 1, **settings: Any) -> Retries:
-    around = Environment(lambda: NOW, Random(seed))
+    around = ExecutionEnvironment(lambda: NOW, Random(seed))
     return Retries(HttpSettings(**settings), around)
 
 
-def refusal(request: Request, status: int, after: str = "", **settings: Any) -> float | None:
+def refusal(request: HttpRequest, status: int, after: str = "", **settings: Any) -> float | None:
     async def ask() -> float | None:
         return retries(**settings).after_refusal(status, after, request)
 

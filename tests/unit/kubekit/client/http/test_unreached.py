@@ -6,8 +6,8 @@ import socket
 import pytest
 
 from kubekit.api.errors import Unavailable
-from kubekit.client.http.connections import Wire
-from kubekit.client.http.exchanges import Limits
+from kubekit.client.http.connections import HttpConnection
+from kubekit.client.http.exchanges import ResponseLimits
 from kubekit.client.http.failures import NotSent
 from kubekit.client.http.settings import HttpSettings
 from kubekit.client.options import PLAIN_WRITE
@@ -80,10 +80,10 @@ def test_a_connection_that_was_never_made_sends_nothing():
     """A wire without a connection says that nothing was sent."""
 
     async def asked():
-        wire = Wire()
+        wire = HttpConnection()
         wire.close()
         wire.abort()
-        wire.ask(b"", Limits(0.0, 0.0, 0), whole=True)
+        wire.ask(b"", ResponseLimits(0.0, 0.0, 0), whole=True)
 
     with pytest.raises(NotSent, match="closed before it was used"):
         run(asked())

@@ -5,7 +5,7 @@ import os
 import pytest
 
 from compute.app.kubeconfig import kubeconfig
-from kubekit.client.connection import Misconfigured, Origin
+from kubekit.client.connection import ConnectionOrigin, Misconfigured
 from kubekit.client.kubeconfig import contexts, load, load_all
 from kubekit.client.kubeconfig.config_files import read_file
 from kubekit.plane.http.certificates.authority import ClientPair
@@ -39,7 +39,7 @@ def test_a_connection_has_all_that_the_context_says(tmp_path):
     assert (connection.server_name, connection.compression) == ("inside", False)
     assert (connection.namespace, connection.impersonation.user) == ("ns", "jo")
     assert run(connection.credentials.headers()) == {"Authorization": "Bearer t"}
-    assert connection.origin == Origin(str(path), "x")
+    assert connection.origin == ConnectionOrigin(str(path), "x")
 
 
 def test_no_secret_of_a_file_is_in_the_words_for_its_connection(tmp_path):
@@ -260,7 +260,7 @@ def test_all_contexts_of_a_file_are_loaded_and_the_broken_ones_told(tmp_path):
     two["contexts"] += [{"name": "bad", "context": {"cluster": "zz"}}]
     path = written(tmp_path, two)
     found = load_all(environment(), path)
-    assert [each.origin for each in found.connections] == [Origin(str(path), "x")]
+    assert [each.origin for each in found.connections] == [ConnectionOrigin(str(path), "x")]
     assert [str(each).split(": ")[1] for each in found.problems] == [
         "contexts['bad'].context.cluster"
     ]

@@ -18,7 +18,7 @@ from kubekit.api.kinds.authorization import SubjectAccessReview
 from kubekit.api.kinds.rbac import ClusterRole, ClusterRoleBinding, Role, RoleBinding
 from kubekit.api.resource import Resource
 from kubekit.client.options import PLAIN_DELETE, PLAIN_WRITE
-from kubekit.client.transport import Document, Place
+from kubekit.client.transport import Document, ResourceLocation
 from tests.contract.http_transport import HttpTransport, named
 
 TABLE = Path(__file__).with_name("verdicts.json")
@@ -130,7 +130,7 @@ class _Server:
 
     async def allows(self, question: Document) -> bool:
         review = {"spec": question}
-        place = Place(SubjectAccessReview.RESOURCE)
+        place = ResourceLocation(SubjectAccessReview.RESOURCE)
         answer = await self.transport.create(place, review, PLAIN_WRITE)
         allowed: bool = answer["status"]["allowed"]
         return allowed
@@ -157,10 +157,10 @@ def _documents(case: Document) -> tuple[Document, Document]:
     return role, binding
 
 
-def _place(document: Document, *, named: bool = False) -> Place:
+def _place(document: Document, *, named: bool = False) -> ResourceLocation:
     metadata = document["metadata"]
     name = metadata["name"] if named else ""
-    return Place(_RESOURCES[document["kind"]], metadata.get("namespace", ""), name)
+    return ResourceLocation(_RESOURCES[document["kind"]], metadata.get("namespace", ""), name)
 
 
 async def _asked() -> list[Document]:

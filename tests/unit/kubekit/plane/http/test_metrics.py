@@ -3,7 +3,7 @@ from random import Random
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.interfaces import Attributes
 from kubekit.plane.http.metrics import Metrics
 from kubekit.plane.registry.registry import Registry
@@ -118,7 +118,7 @@ def test_t1_planes_do_not_hear_of_each_other(tmp_path):
 
     async def scenario(plane):
         metrics = Metrics()
-        other = Registry(plane.registry.store, plane.kinds, Environment(_never, Random(1)))
+        other = Registry(plane.registry.store, plane.kinds, ExecutionEnvironment(_never, Random(1)))
         metrics.observe(other, Attributes(verb="get", group="secret.example.com"), 200, 0.1)
         metrics.observe(None, Attributes(verb="list", group="stranger.example.com"), 401, 0.1)
         return metrics.text(plane.registry).decode()

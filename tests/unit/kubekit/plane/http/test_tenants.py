@@ -9,7 +9,7 @@ import pytest
 from hypothesis import assume, given
 
 from kubekit.client.options import PLAIN_WRITE
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.access.request_check import Rbac
 from kubekit.plane.http.openapi.operations import paths_of
 from kubekit.plane.http.pages import Pages
@@ -80,7 +80,7 @@ async def tenants(here: House) -> AsyncIterator[None]:
     """Two planes of one server, a and b, with objects of these names; bob has rights in a."""
     planes = {}
     for seed, name in enumerate("ab"):
-        environment = Environment(here.clock, Random(seed))
+        environment = ExecutionEnvironment(here.clock, Random(seed))
         plane = planes[name] = await new_plane(here.directory / name, environment)
         here.server.mount(f"/clusters/{name}", plane)
         configs = plane.kinds.require("v1", "ConfigMap")

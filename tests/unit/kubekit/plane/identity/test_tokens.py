@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from kubekit.client.options import PLAIN_WRITE, DeleteOptions
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.identity.accounts import issuer_of
 from kubekit.plane.identity.web_tokens import SigningKey
 from kubekit.plane.plane import Plane
@@ -52,7 +52,7 @@ async def reviewed(here: House, **spec: object) -> Reply:
 
 async def another_plane(here: House) -> Plane:
     """A plane whose objects have uids of their own."""
-    return await new_plane(here.directory / "other", Environment(here.clock, Random(2)))
+    return await new_plane(here.directory / "other", ExecutionEnvironment(here.clock, Random(2)))
 
 
 async def forget(here: House, kind: str, name: str) -> None:

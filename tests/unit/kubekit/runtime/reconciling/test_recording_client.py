@@ -20,7 +20,7 @@ from kubekit.client.options import (
     WatchOptions,
     WriteOptions,
 )
-from kubekit.client.transport import Document, Place
+from kubekit.client.transport import Document, ResourceLocation
 from kubekit.plane.registry import builtins
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.runtime.clusters import Clusters
@@ -56,8 +56,8 @@ from tests.support.kubekit.runtime_builders import (
 )
 from tests.support.kubekit.virtual_time import run
 
-HOME = Place(ConfigMap.RESOURCE, "default")
-ONE = Place(ConfigMap.RESOURCE, "default", "one")
+HOME = ResourceLocation(ConfigMap.RESOURCE, "default")
+ONE = ResourceLocation(ConfigMap.RESOURCE, "default", "one")
 DRY = WriteOptions(dry_run=True)
 Write = Callable[[Client, ConfigMap], Awaitable[object]]
 
@@ -216,7 +216,9 @@ def test_a_question_is_no_write(tmp_path):
             await there.engage(A)
             there.planes[A].registry.answers[riddle.storage, ""] = echo
             made = begin(there.projects)
-            await there.writer().raw.create(Place(riddle.resource), {"spec": {}}, PLAIN_WRITE)
+            await there.writer().raw.create(
+                ResourceLocation(riddle.resource), {"spec": {}}, PLAIN_WRITE
+            )
             assert made.writes == 0
 
     run(story())

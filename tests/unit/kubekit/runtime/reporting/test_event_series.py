@@ -7,13 +7,13 @@ from hypothesis import given, strategies as st
 
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ObjectMeta
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.reporting import event_series
 from kubekit.runtime.reporting.event_series import EventMessage, Reporter
 
 ANY = st.text(st.characters(), max_size=700)
 ONE = ConfigMap(metadata=ObjectMeta(name="one", namespace="default", uid="u"))
-ENVIRONMENT = Environment(now=lambda: datetime(2026, 1, 1, tzinfo=UTC), chance=Random(1))
+ENVIRONMENT = ExecutionEnvironment(now=lambda: datetime(2026, 1, 1, tzinfo=UTC), chance=Random(1))
 
 
 @given(note=ANY, reason=ANY, action=ANY, instance=ANY.filter(bool))

@@ -11,7 +11,7 @@ import pytest
 from kubekit.api.errors import Expired, Forbidden, Unavailable
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.client.options import EVERYTHING, PLAIN_WRITE
-from kubekit.client.transport import Document, Place
+from kubekit.client.transport import Document, ResourceLocation
 from kubekit.runtime.reporting.counters import InformerCounters
 from kubekit.runtime.watching.changes import CacheChange
 from tests.support.kubekit.following_builders import Answer, Plan, config
@@ -215,7 +215,7 @@ def test_a_list_that_is_behind_sets_the_revision_back(told):
     """Who waits for his own write goes on waiting until it is really here."""
 
     async def story(world: InformerWorld) -> None:
-        stale = await world.door.list(Place(ConfigMap.RESOURCE), EVERYTHING)
+        stale = await world.door.list(ResourceLocation(ConfigMap.RESOURCE), EVERYTHING)
         world.door.watches.append(Plan(cut_after=1))
         world.door.watches.append(GONE)
         async with world.informer() as informer:
@@ -244,7 +244,7 @@ def test_a_list_that_is_behind_sets_the_revision_back_with_its_first_page(told):
 
     async def story(world: InformerWorld) -> None:
         await world.writer.create(config("one"))
-        stale = await world.door.list(Place(ConfigMap.RESOURCE), EVERYTHING)
+        stale = await world.door.list(ResourceLocation(ConfigMap.RESOURCE), EVERYTHING)
         world.door.watches.extend([Plan(cut_after=1), GONE])
         async with world.informer() as informer:
             made = await world.writer.create(config("two"))
@@ -264,7 +264,7 @@ def test_a_list_that_starts_over_forgets_what_it_had_shown(told):
 
     async def story(world: InformerWorld) -> None:
         one = await world.writer.create(config("one"))
-        stale = await world.door.list(Place(ConfigMap.RESOURCE), EVERYTHING)
+        stale = await world.door.list(ResourceLocation(ConfigMap.RESOURCE), EVERYTHING)
         world.door.watches.extend([Plan(silent=True), GONE])
         async with world.informer() as informer:
             ear = Ear()
@@ -285,7 +285,9 @@ def test_a_great_loss_is_told_in_stretches(told):
     async def story(world: InformerWorld) -> None:
         for number in range(501):
             await world.writer.create(config(f"n{number:03}"))
-        empty = await world.door.list(Place(ConfigMap.RESOURCE, "kube-public"), EVERYTHING)
+        empty = await world.door.list(
+            ResourceLocation(ConfigMap.RESOURCE, "kube-public"), EVERYTHING
+        )
         world.door.watches.append(CUT)
         world.door.watches.append(GONE)
         async with world.informer() as informer:
@@ -324,7 +326,9 @@ def test_an_informer_knows_its_figures(told):
     async def story(world: InformerWorld) -> None:
         async with world.informer() as informer:
             await world.writer.raw.create(
-                Place(ConfigMap.RESOURCE, "default"), {"metadata": {"name": "x"}}, PLAIN_WRITE
+                ResourceLocation(ConfigMap.RESOURCE, "default"),
+                {"metadata": {"name": "x"}},
+                PLAIN_WRITE,
             )
             await asyncio.sleep(0.1)
             assert informer.figures() == InformerCounters(

@@ -15,7 +15,7 @@ from kubekit.api.kinds.apiextensions import CustomResourceDefinition
 from kubekit.api.kinds.core import ConfigMap, Secret
 from kubekit.api.meta import ObjectMeta
 from kubekit.client.options import PLAIN_DELETE, PLAIN_WRITE
-from kubekit.client.transport import Document, Place
+from kubekit.client.transport import Document, ResourceLocation
 from kubekit.plane.registry import builtins
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.runtime.scope import Scope
@@ -25,9 +25,9 @@ from tests.support.kubekit.following_builders import Plan, config
 from tests.support.kubekit.informer_builders import HERE, Ear, InformerWorld, Story, tell
 from tests.support.kubekit.plane_worlds import environment
 
-DEFINITIONS = Place(CustomResourceDefinition.RESOURCE)
+DEFINITIONS = ResourceLocation(CustomResourceDefinition.RESOURCE)
 GONE = Plan(refusal=Expired("too old resource version"))
-INSTANCES = Place(Instance.RESOURCE, "default")
+INSTANCES = ResourceLocation(Instance.RESOURCE, "default")
 
 
 @pytest.fixture
@@ -142,7 +142,7 @@ def test_trap_171_a_kind_that_goes_leaves_what_was_known(told_bare):
 
 async def unserve(world: InformerWorld, name: str) -> None:
     """Have the only version of a kind no longer served; its objects stay."""
-    place = Place(CustomResourceDefinition.RESOURCE, "", name)
+    place = ResourceLocation(CustomResourceDefinition.RESOURCE, "", name)
     document = await world.writer.raw.get(place)
     stored = document["spec"]["versions"][0]
     other = stored | {"name": "v9", "storage": False}
@@ -159,7 +159,7 @@ def test_an_object_that_cannot_be_read_is_named_and_left_out(told, caplog):
         async with world.informer(Instance) as informer:
             ear = Ear()
             informer.listen(ear)
-            one = Place(Instance.RESOURCE, "default", "one")
+            one = ResourceLocation(Instance.RESOURCE, "default", "one")
             assert informer.synced
             assert informer.unreadable.keys() == {("default", "one")}
             assert informer.figures().unreadable == 1
@@ -185,7 +185,7 @@ def test_what_was_known_of_an_object_stays_while_it_cannot_be_read(told):
         async with world.informer(Instance) as informer:
             ear = Ear()
             informer.listen(ear)
-            one = Place(Instance.RESOURCE, "default", "one")
+            one = ResourceLocation(Instance.RESOURCE, "default", "one")
             without = {name: part for name, part in made.items() if name != "spec"}
             await world.writer.raw.update(one, without, PLAIN_WRITE)
             await asyncio.sleep(0.1)
@@ -210,7 +210,7 @@ def test_an_object_that_went_is_gone_though_its_successor_cannot_be_read(told):
         async with world.informer(Instance) as informer:
             ear = Ear()
             informer.listen(ear)
-            one = Place(Instance.RESOURCE, "default", "one")
+            one = ResourceLocation(Instance.RESOURCE, "default", "one")
             await world.writer.raw.delete(one, PLAIN_DELETE)
             await world.writer.raw.create(INSTANCES, instance(), PLAIN_WRITE)
             await asyncio.sleep(660)

@@ -15,7 +15,7 @@ from kubekit.api.errors import AlreadyExists, Forbidden, Invalid, Unavailable
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import ObjectMeta, OwnerReference
 from kubekit.client.client import Client
-from kubekit.client.transport import Place
+from kubekit.client.transport import ResourceLocation
 from tests.support.compute.builders import deployment
 from tests.support.compute.cell_neighbours import NAMESPACE, PLANE, cell, scaled
 from tests.support.compute.federation_builders import with_meta
@@ -236,7 +236,7 @@ def test_what_cannot_be_made_is_told(tmp_path: Path) -> None:
     async def story(stage: Stage) -> None:
         at = await cell(stage)
 
-        def refuses(verb: str, place: Place) -> Exception | None:
+        def refuses(verb: str, place: ResourceLocation) -> Exception | None:
             wrong = verb == "create" and place.resource.kind == "Instance"
             return Invalid("spec.runtime: not here") if wrong else None
 
@@ -258,7 +258,7 @@ def test_a_refusal_that_is_not_the_users_is_not_called_an_error_of_his(tmp_path:
     async def story(stage: Stage) -> None:
         at = await cell(stage)
 
-        def refuses(verb: str, place: Place) -> Exception | None:
+        def refuses(verb: str, place: ResourceLocation) -> Exception | None:
             wrong = verb == "create" and place.resource.kind == "Instance"
             return Forbidden("the controller may not") if wrong else None
 
@@ -295,7 +295,7 @@ def test_an_instance_that_others_write_at_the_same_time_is_let_through(tmp_path:
         made = await stage.named(PLANE, Instance, "web-home-dfw-0", NAMESPACE)
         await stage.rest()
 
-        def refuses(verb: str, place: Place) -> Exception | None:
+        def refuses(verb: str, place: ResourceLocation) -> Exception | None:
             if verb == "get" and place.resource.kind == "WorkloadDeployment":
                 at.stage.scope.spawn(_touch(at.client, made), "touch")
             return None
@@ -323,7 +323,7 @@ def test_w7_a_name_that_is_free_again_is_used(tmp_path: Path) -> None:
         at = await cell(stage)
         asked: list[str] = []
 
-        def refuses(verb: str, place: Place) -> Exception | None:
+        def refuses(verb: str, place: ResourceLocation) -> Exception | None:
             if verb == "create" and place.resource.kind == "Instance" and not asked:
                 asked.append(verb)
                 return AlreadyExists("it was there")

@@ -13,7 +13,7 @@ from compute.api.networking import Location, NetworkBinding, NetworkContext, Sub
 from compute.decide.conditions import find
 from kubekit.api.errors import NotFound
 from kubekit.api.meta import ObjectMeta
-from kubekit.client.transport import Place
+from kubekit.client.transport import ResourceLocation
 from tests.support.compute.builders import deployment
 from tests.support.compute.cell_neighbours import NAMESPACE, PLANE, Cell, cell, location, said
 from tests.support.compute.federation_builders import with_meta
@@ -186,7 +186,7 @@ def test_networking_off_asks_for_nothing_and_takes_gates_away(tmp_path: Path) ->
     async def story(stage: Stage) -> None:
         at = await cell(stage, networking=False, locations=())
 
-        def refuses(_: str, place: Place) -> Exception | None:
+        def refuses(_: str, place: ResourceLocation) -> Exception | None:
             wrong = place.resource.group == "networking.datumapis.com"
             return NotFound(f"{place.resource.kind} is not served") if wrong else None
 
@@ -337,7 +337,7 @@ def test_a_binding_that_went_behind_the_cache_is_no_error(tmp_path: Path) -> Non
         await at.ready(1)
         asked: list[str] = []
 
-        def refuses(verb: str, place: Place) -> Exception | None:
+        def refuses(verb: str, place: ResourceLocation) -> Exception | None:
             if verb == "delete" and place.resource.kind == "NetworkBinding" and not asked:
                 asked.append(place.name)
                 return NotFound("it has gone")
@@ -402,7 +402,7 @@ def test_trouble_with_networks_does_not_keep_instances_from_being_made(tmp_path:
     async def story(stage: Stage) -> None:
         at = await cell(stage)
 
-        def refuses(verb: str, place: Place) -> Exception | None:
+        def refuses(verb: str, place: ResourceLocation) -> Exception | None:
             wrong = verb == "create" and place.resource.kind == "NetworkBinding"
             return NotFound("NetworkBinding is not served") if wrong else None
 
@@ -423,7 +423,7 @@ def test_no_claim_is_made_for_a_context_that_has_gone(tmp_path: Path) -> None:
         at = await cell(stage)
         gone: list[str] = []
 
-        def refuses(verb: str, place: Place) -> Exception | None:
+        def refuses(verb: str, place: ResourceLocation) -> Exception | None:
             if verb == "get" and place.resource.kind == "NetworkContext" and not gone:
                 gone.append(place.name)
                 return NotFound("it has gone")

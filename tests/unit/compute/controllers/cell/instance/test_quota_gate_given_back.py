@@ -6,7 +6,7 @@ from compute.api import labels
 from compute.api.compute import WorkloadDeployment
 from compute.controllers.cell.instance import claims
 from compute.controllers.cell.instance.quota_gate import GivenBack
-from kubekit.client.transport import Place
+from kubekit.client.transport import ResourceLocation
 from kubekit.runtime.requests import cluster_name
 from tests.support.compute.builders import instance
 from tests.support.compute.cell_rig import CELL, CLAIM, NAMESPACE, Rig, on_a_cell, waiting
@@ -114,7 +114,7 @@ def test_a_claim_that_goes_while_it_is_adopted_lets_nobody_through(tmp_path):
         left = await rig.project.create(earlier)
         await rig.answer()
 
-        async def given_back(verb: str, place: Place) -> None:
+        async def given_back(verb: str, place: ResourceLocation) -> None:
             if (verb, place.resource.kind) == ("patch", "ResourceClaim"):
                 rig.shop.crossing = None
                 await rig.project.delete(await rig.claim())

@@ -18,7 +18,7 @@ from kubekit.api.kinds.authorization import SubjectAccessReview
 from kubekit.api.kinds.rbac import PolicyRule, Role, RoleBinding, RoleRef, Subject
 from kubekit.api.meta import ObjectMeta
 from kubekit.client.options import WriteOptions
-from kubekit.client.transport import Document, Place
+from kubekit.client.transport import Document, ResourceLocation
 from kubekit.plane.local import LocalTransport, RecordClient
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.runtime.requests import cluster_name
@@ -215,7 +215,9 @@ class _Overheard(LocalTransport):
         super().__init__(*arguments)
         self.heard: list[SubjectAccessReview] = []
 
-    async def create(self, place: Place, document: Document, options: WriteOptions) -> Document:
+    async def create(
+        self, place: ResourceLocation, document: Document, options: WriteOptions
+    ) -> Document:
         self.heard.append(msgspec.convert(document, SubjectAccessReview))
         return await super().create(place, document, options)
 

@@ -14,7 +14,7 @@ from compute.controllers.management.hub.policies import ensure_policy
 from compute.decide.federation import policy
 from kubekit.client.client import Client, K, Listing
 from kubekit.client.options import EVERYTHING, ListOptions
-from kubekit.client.reading import Unreadable
+from kubekit.client.reading import UnreadableObject
 from kubekit.plane.local import LocalTransport
 from tests.support.compute.federation_builders import with_meta
 from tests.support.compute.management_builders import WEB, Setting, set_up
@@ -213,7 +213,9 @@ class _Newer(Client):
         listed = await super().list(kind, namespace, options)
         if kind is not WorkloadDeployment:
             return listed
-        bad = tuple(Unreadable(i.metadata.namespace, i.metadata.name, "new") for i in listed.items)
+        bad = tuple(
+            UnreadableObject(i.metadata.namespace, i.metadata.name, "new") for i in listed.items
+        )
         return Listing((), listed.resource_version, unreadable=bad)
 
 

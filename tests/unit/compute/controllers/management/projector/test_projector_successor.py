@@ -7,7 +7,7 @@ from compute.api.compute import Instance, WorkloadDeployment
 from compute.controllers.management.projector import controller as projector
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import ObjectMeta
-from kubekit.client.client import Client, K, Seen
+from kubekit.client.client import Client, K, TypedEvent
 from kubekit.client.options import PLAIN_WATCH, WatchOptions
 from tests.support.compute.builders import condition
 from tests.support.compute.federation_builders import on_hub, with_meta
@@ -20,7 +20,7 @@ class _Half(Still):
     @asynccontextmanager
     async def watch(
         self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
-    ) -> AsyncIterator[AsyncIterator[Seen[K]]]:
+    ) -> AsyncIterator[AsyncIterator[TypedEvent[K]]]:
         of = Still if kind is WorkloadDeployment else Client
         async with of.watch(self, kind, namespace, options) as seen:
             yield seen

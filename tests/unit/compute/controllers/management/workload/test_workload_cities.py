@@ -7,7 +7,7 @@ from compute.api.networking import LocationBinding
 from compute.decide.deployment.drains import Grace
 from kubekit.client.client import Client, K, Listing
 from kubekit.client.options import EVERYTHING, ListOptions
-from kubekit.client.reading import Unreadable
+from kubekit.client.reading import UnreadableObject
 from kubekit.plane.local import LocalTransport
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.runtime.requests import cluster_name
@@ -87,7 +87,7 @@ class _Newer(Client):
         listed = await super().list(kind, namespace, options)
         if kind is not LocationBinding:
             return listed
-        bad = (Unreadable("", "lhr", "new"),)
+        bad = (UnreadableObject("", "lhr", "new"),)
         return Listing(listed.items, listed.resource_version, unreadable=bad)
 
 

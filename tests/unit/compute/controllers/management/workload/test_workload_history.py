@@ -12,7 +12,7 @@ from compute.decide.workload import history
 from compute.decide.workload.history import Revision
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.client.options import PLAIN_WRITE, PatchType
-from kubekit.client.transport import Place
+from kubekit.client.transport import ResourceLocation
 from tests.support.compute.builders import placement, template
 from tests.support.compute.federation_builders import with_meta
 from tests.support.compute.workload_builders import (
@@ -54,7 +54,7 @@ async def served(stage: Stage, name: str = "web-home-dfw") -> None:
 
 async def edited(stage: Stage, manager: str, patch: Any) -> None:
     """A change of the Workload by somebody."""
-    place = Place(Workload.RESOURCE, "default", "web")
+    place = ResourceLocation(Workload.RESOURCE, "default", "web")
     raw = stage.client(PROJECT, manager).raw
     await raw.patch(place, PatchType.MERGE, msgspec.to_builtins(patch), PLAIN_WRITE)
 

@@ -7,7 +7,7 @@ import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import serialization
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.authentication import authenticator as subject
 from kubekit.plane.http.authentication.authenticator import Authenticator
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
@@ -21,9 +21,9 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 ZOE = User("zoe", ("a",))
 
 
-def surroundings() -> tuple[Clock, Environment]:
+def surroundings() -> tuple[Clock, ExecutionEnvironment]:
     clock = Clock(NOW)
-    return clock, Environment(now=clock, chance=Random(1))
+    return clock, ExecutionEnvironment(now=clock, chance=Random(1))
 
 
 def asking(token: str = "", certificate: bytes = b"", path: str = "/api") -> Request:

@@ -6,12 +6,12 @@ from random import Random
 
 import pytest
 
-from kubekit.environment import Environment
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.authentication.bearer_tokens import Grant, Tokens, TokensRefused
 from kubekit.plane.users import User
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
-HERE = Environment(now=lambda: NOW, chance=Random(1))
+HERE = ExecutionEnvironment(now=lambda: NOW, chance=Random(1))
 ADMIN = User("admin", ("system:masters",))
 
 
