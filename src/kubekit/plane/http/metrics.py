@@ -159,7 +159,7 @@ def _watches(registry: Registry) -> Metric:
 
 
 def _store(store: Store) -> Iterator[Metric]:
-    figures = store.figures
+    figures = store.stats
     for name, text, value in (
         ("revision", "The newest revision.", store.revision),
         ("compacted_revision", "The last revision that is forgotten.", store.compacted),

@@ -1,7 +1,7 @@
-"""The way of a change: waiting, on its way to the disk, published.
+"""Group commit: a draft waits, is written to disk with others, and is then published.
 
-Drafts gather while a batch is with the disk and are the next batch. Nobody sees a change, and no
-writer hears of success, before the disk has it. A batch is published in one go, so between two
+The drafts that arrive while a batch is being written form the next batch. A change becomes visible,
+and its writer gets a result, only once it is on disk. A batch is published at once, so between two
 callbacks of the loop the state is always that of one revision.
 """
 
@@ -15,11 +15,10 @@ from typing import NamedTuple
 
 from kubekit.plane.store.errors import RevisionConflict, WritesStopped
 from kubekit.plane.store.log import Log
-from kubekit.plane.store.records import ChangeEvent, Draft, LogRow, Record
-from kubekit.plane.store.ring import undisturbed
+from kubekit.plane.store.records import ChangeEvent, Draft, LogRow, Record, milliseconds
+from kubekit.plane.store.ring import call_safely
 from kubekit.plane.store.sqlite_errors import closed
 from kubekit.plane.store.state import StoreState
-from kubekit.plane.store.times import milliseconds
 from kubekit.plane.store.writer import Writer
 
 _log = logging.getLogger(__name__)
@@ -42,26 +41,26 @@ class CommitStats:
 
 class _Write(NamedTuple):
     draft: Draft
-    follows: int
+    predecessor: int
     record: Record
     future: asyncio.Future[Record]
 
 
 class Batches:
-    """Takes drafts and gives futures. Whoever listens hears every change, in order.
+    """Takes drafts and returns futures. Listeners receive every change, in order.
 
-    ``busy`` while a draft waits or is with the disk.
+    ``busy`` while a draft waits or is being written.
     """
 
     def __init__(
         self, log: Log, state: StoreState, writer: Writer, now: Callable[[], datetime]
     ) -> None:
-        self.figures = CommitStats()
+        self.stats = CommitStats()
         self._listeners: dict[object, tuple[Listener, frozenset[str]]] = {}
-        self._hearing: dict[str, tuple[Listener, ...]] = {}  # those who want to hear of a resource
+        self._by_resource: dict[str, tuple[Listener, ...]] = {}  # the listeners of a resource
         self.published: Callable[[], None] = _nothing
         self.busy = False
-        self._told_failure = ""
+        self._last_failure = ""
         self._closed: WritesStopped | None = None
         self._log = log
         self._state = state
@@ -72,24 +71,24 @@ class Batches:
 
     @property
     def stopped(self) -> WritesStopped | None:
-        """Why no draft is taken any more."""
+        """Why drafts are no longer accepted."""
         return self._closed or self._log.stopped
 
     def close(self) -> None:
-        """Take no more drafts. Those that were taken are still written."""
+        """Accept no more drafts. Those already accepted are still written."""
         self._closed = closed(self._log.path)
 
-    def listen(self, heard: Listener, resources: frozenset[str]) -> Callable[[], None]:
-        """Tell of every change of these resources, or of all, until the answer is called."""
-        place = object()
-        self._listeners[place] = (heard, resources)
-        self._hearing.clear()
+    def listen(self, listener: Listener, resources: frozenset[str]) -> Callable[[], None]:
+        """Pass every change of these resources, or of all, until the result is called."""
+        token = object()
+        self._listeners[token] = (listener, resources)
+        self._by_resource.clear()
 
-        def leave() -> None:
-            self._listeners.pop(place, None)
-            self._hearing.clear()
+        def stop() -> None:
+            self._listeners.pop(token, None)
+            self._by_resource.clear()
 
-        return leave
+        return stop
 
     def write(self, draft: Draft) -> asyncio.Future[Record]:
         future: asyncio.Future[Record] = self._loop.create_future()
@@ -103,7 +102,7 @@ class Batches:
         return future
 
     def _dispatch(self) -> None:
-        """Hand the next batch to the disk, if anything waits."""
+        """Hand the next batch to the writer, if any draft waits."""
         batch: list[_Write] = []
         while self._waiting and not batch:
             batch = self._batch()
@@ -111,11 +110,11 @@ class Batches:
         if batch:
             at = milliseconds(self._now())
             rows = [_row(write, at) for write in batch]
-            answer = partial(self._committed, batch, self._loop.time())
-            self._writer.submit(partial(self._append, rows), answer)
+            callback = partial(self._committed, batch, self._loop.time())
+            self._writer.submit(partial(self._append, rows), callback)
 
     def _batch(self) -> list[_Write]:
-        """The drafts that wait, as far as they can still succeed, each with its record."""
+        """The waiting drafts that can still succeed, each with its record."""
         batch: list[_Write] = []
         revision, size, taken = self._state.revision, 0, 0
         for draft, future in self._waiting:
@@ -124,14 +123,14 @@ class Batches:
             taken += 1
             if future.done():
                 continue
-            follows = self._state.predecessor(draft)
-            if follows is None:
-                future.set_exception(_moved(draft))
+            predecessor = self._state.predecessor(draft)
+            if predecessor is None:
+                future.set_exception(_conflict(draft))
                 continue
             revision += 1
             data = b'%b"resourceVersion":"%d",%b' % (draft.head, revision, draft.tail)
             size += len(data)
-            batch.append(_Write(draft, follows, Record(draft.key, revision, data), future))
+            batch.append(_Write(draft, predecessor, Record(draft.key, revision, data), future))
         del self._waiting[:taken]
         return batch
 
@@ -139,87 +138,87 @@ class Batches:
         return self._log.append(rows), self._log.unfolded
 
     def _committed(
-        self, batch: list[_Write], begun: float, outcome: tuple[set[int], bool] | BaseException
+        self, batch: list[_Write], started: float, outcome: tuple[set[int], bool] | BaseException
     ) -> None:
         if isinstance(outcome, BaseException):
             self._fail(batch, outcome)
             return
-        if self._told_failure:
-            self._told_failure = ""
-            _log.warning("writing goes on")
+        if self._last_failure:
+            self._last_failure = ""
+            _log.warning("writes succeed again")
         refused, unfolded = outcome
-        self._count(len(batch) - len(refused), self._loop.time() - begun)
+        self._count(len(batch) - len(refused), self._loop.time() - started)
         kept = [write for write in batch if write.record.revision not in refused]
         events = [self._state.publish(write.draft, write.record) for write in kept]
         if unfolded:
-            self._writer.submit(self._log.fold, _heed_not)
-        # The disk gets its next work first: it needs no interpreter while we tell the others.
+            self._writer.submit(self._log.fold, _ignore)
+        # Start the next write first: the disk works while the listeners are called.
         self._dispatch()
         self._settle(batch, refused)
-        self._tell(kept, events)
+        self._notify(kept, events)
 
     def _settle(self, batch: list[_Write], refused: set[int]) -> None:
         for draft, _, record, future in batch:
             if future.done():
                 continue
             if record.revision in refused:
-                future.set_exception(_moved(draft))
+                future.set_exception(_conflict(draft))
             else:
                 future.set_result(record)
 
-    def _tell(self, kept: list[_Write], events: list[ChangeEvent]) -> None:
+    def _notify(self, kept: list[_Write], events: list[ChangeEvent]) -> None:
         now = self._loop.time()
         for resource in dict.fromkeys(write.draft.resource for write in kept):
             self._state.ring(resource).wake(now)
         for write, event in zip(kept, events, strict=True):
             resource = write.draft.resource
-            for heard in self._hearing.get(resource) or self._who_hears(resource):
-                undisturbed(heard, resource, event)
+            for listener in self._by_resource.get(resource) or self._listeners_of(resource):
+                call_safely(listener, resource, event)
         self.published()
 
-    def _who_hears(self, resource: str) -> tuple[Listener, ...]:
-        hearing = tuple(
-            heard
-            for heard, resources in self._listeners.values()
+    def _listeners_of(self, resource: str) -> tuple[Listener, ...]:
+        listeners = tuple(
+            listener
+            for listener, resources in self._listeners.values()
             if not resources or resource in resources
         )
-        self._hearing[resource] = hearing
-        return hearing
+        self._by_resource[resource] = listeners
+        return listeners
 
     def _fail(self, batch: list[_Write], error: BaseException) -> None:
-        if str(error) != self._told_failure:  # once, not for each batch
-            self._told_failure = str(error)
+        if str(error) != self._last_failure:  # once, not for each batch
+            self._last_failure = str(error)
             _log.error("nothing can be written", extra={"why": str(error)})
         for write in batch:
             if not write.future.done():
-                again = error.again() if isinstance(error, WritesStopped) else error
-                write.future.set_exception(again)
+                own = error.again() if isinstance(error, WritesStopped) else error
+                write.future.set_exception(own)
         self._dispatch()
 
     def _count(self, writes: int, seconds: float) -> None:
-        figures = self.figures
-        figures.commits += 1
-        figures.writes += writes
-        figures.seconds += seconds
-        figures.largest = max(figures.largest, writes)
+        stats = self.stats
+        stats.commits += 1
+        stats.writes += writes
+        stats.seconds += seconds
+        stats.largest = max(stats.largest, writes)
 
 
 def _row(write: _Write, at: int) -> LogRow:
-    draft, follows, record, _ = write
+    draft, predecessor, record, _ = write
     return LogRow(
-        record.revision, draft.resource, draft.key, follows, draft.change, at, record.data
+        record.revision, draft.resource, draft.key, predecessor, draft.change, at, record.data
     )
 
 
-def _moved(draft: Draft) -> RevisionConflict:
+def _conflict(draft: Draft) -> RevisionConflict:
     return RevisionConflict(
         f"{draft.resource} {draft.key} has changed since revision {draft.previous}"
     )
 
 
-def _heed_not(_outcome: object) -> None:
-    """If folding failed for good, the log itself refuses the next write."""
+def _ignore(_outcome: object) -> None:
+    """When folding failed finally, the log itself refuses the next write."""
 
 
 def _nothing() -> None:
-    """Until somebody wants to know."""
+    """The default of `Batches.published`."""

@@ -1,4 +1,4 @@
-"""The present objects of one resource, in the order of their keys.
+"""The current objects of one resource, in the order of their keys.
 
 Keys live in short sorted runs, so that an insertion moves a few hundred pointers instead of all
 of them. Records are shared with every reader; only the store's publication calls `put` and
@@ -14,7 +14,7 @@ _RUN = 512
 
 
 class Collection:
-    """A live view: what it answers is the state at the moment of the call."""
+    """A live view: each call returns the state at that moment."""
 
     __slots__ = ("_keys", "_records")
 
@@ -29,14 +29,14 @@ class Collection:
         return self._records.get(key)
 
     def range(self, prefix: str = "", after: str = "", limit: int = 0) -> list[Record]:
-        """The records whose key begins with ``prefix`` and is greater than ``after``, in order."""
-        found: list[Record] = []
+        """The records whose key starts with ``prefix`` and is greater than ``after``, in order."""
+        records: list[Record] = []
         record = self._records.__getitem__
         for run in self._keys.runs(prefix, after):
-            found.extend(map(record, run))
-            if limit and len(found) >= limit:
-                return found[:limit]
-        return found
+            records.extend(map(record, run))
+            if limit and len(records) >= limit:
+                return records[:limit]
+        return records
 
     def count(self, prefix: str = "", after: str = "") -> int:
         return sum(map(len, self._keys.runs(prefix, after)))
@@ -87,16 +87,16 @@ class _SortedKeys:
             del self._runs[at], self._tops[at]
 
     def runs(self, prefix: str, after: str) -> Iterator[list[str]]:
-        """The keys asked for, run by run."""
+        """The selected keys, run by run."""
         start = max(prefix, after)
         at = bisect_left(self._tops, start)
         skip = bisect_right if after >= prefix else bisect_left
         while at < len(self._runs):
             run = self._runs[at]
-            begin = skip(run, start) if run[0] <= start else 0
+            first = skip(run, start) if run[0] <= start else 0
             end = len(run) if run[-1].startswith(prefix) else _end(run, prefix)
-            if begin or end < len(run):
-                run = run[begin:end]
+            if first or end < len(run):
+                run = run[first:end]
             yield run
             if end < len(self._runs[at]):
                 return
@@ -104,5 +104,5 @@ class _SortedKeys:
 
 
 def _end(run: list[str], prefix: str) -> int:
-    """Where the keys with that prefix end: keys that share one are neighbours."""
+    """The index after the last key with that prefix: such keys are adjacent."""
     return bisect_left(run, prefix[:-1] + chr(ord(prefix[-1]) + 1))

@@ -1,7 +1,7 @@
-"""When the past is forgotten: some time after it happened, a piece at a time.
+"""Compaction: the history that has left the window is removed, a piece at a time.
 
-A piece is one short transaction, so waiting writes go between two of them. The clock ticks only
-while there is something to forget: a plane at rest does nothing at all.
+A piece is one short transaction, so waiting writes run between two pieces. The timer runs only
+while there is history to remove: an idle plane does no work.
 """
 
 import asyncio
@@ -11,10 +11,10 @@ from functools import partial
 
 from kubekit.plane.store.errors import WritesStopped
 from kubekit.plane.store.log import Log
+from kubekit.plane.store.records import milliseconds
 from kubekit.plane.store.settings import StoreSettings
 from kubekit.plane.store.state import StoreState
-from kubekit.plane.store.times import milliseconds
-from kubekit.plane.store.writer import Writer, done
+from kubekit.plane.store.writer import Writer, run_job
 
 _PIECE = 1000  # revisions
 _TICKS = 5  # per window
@@ -41,7 +41,7 @@ class Compaction:
         self._task: asyncio.Task[None] | None = None
         self._stopped = False
         self._refused = False
-        self._most = settings.window_revisions + settings.window_revisions // 10
+        self._limit = settings.window_revisions + settings.window_revisions // 10
 
     def stop(self) -> None:
         self._stopped = True
@@ -51,23 +51,23 @@ class Compaction:
             self._task.cancel()
 
     def consider(self) -> None:
-        """To be called after every publication. Nearly always nothing is to be done."""
+        """Called after every publication. There is rarely anything to do."""
         if self._task is not None or self._stopped or self._log.stopped is not None:
             return
         kept = self._state.revision - self._state.compacted
-        if kept > self._most and not self._refused:
+        if kept > self._limit and not self._refused:
             self._start()
         elif kept and self._timer is None:
             delay = self._settings.window.total_seconds() / _TICKS
             self._timer = self._loop.call_later(delay, self._start)
 
     async def run(self, until: int | None = None) -> None:
-        """Forget everything up to that revision, or what has left the window."""
+        """Remove the history up to that revision, or what has left the window."""
         if until is None:
-            until = await done(self._writer, partial(self._due, milliseconds(self._now())))
+            until = await run_job(self._writer, partial(self._due, milliseconds(self._now())))
         while self._state.compacted < until and not self._stopped:
             piece = min(until, self._state.compacted + _PIECE)
-            self._state.forget(await done(self._writer, partial(self._log.compact, piece)))
+            self._state.forget(await run_job(self._writer, partial(self._log.compact, piece)))
 
     def _start(self) -> None:
         if self._timer is not None:
@@ -77,7 +77,7 @@ class Compaction:
         self._task = self._loop.create_task(self._in_background())
 
     async def _in_background(self) -> None:
-        """While the disk refuses, nothing is forgotten; the next tick tries again."""
+        """While writes fail, nothing is removed; the next tick tries again."""
         try:
             await self.run()
         except WritesStopped:

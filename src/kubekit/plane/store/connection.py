@@ -1,4 +1,4 @@
-"""The file, opened: one connection that has it alone, in a state that promises can rest on."""
+"""Opens the database file: one exclusive connection, with settings that make commits durable."""
 
 from contextlib import suppress
 from pathlib import Path
@@ -9,21 +9,23 @@ from kubekit.plane.store import statements
 from kubekit.plane.store.errors import Busy, UnreadableStore, WritesStopped
 from kubekit.plane.store.sqlite_errors import reading, stopping
 
-_PORTION = 64 * 1024  # SQLite's own file system writes less than 128 KiB at once, and else nothing
+_PORTION = 64 * 1024  # SQLite's own VFS writes less than 128 KiB at once, or nothing at all
 
 
 def connect(path: Path, vfs: str | None) -> apsw.Connection:
-    """A connection to the file, which is made if there is none."""
+    """A connection to the file, which is created when it is missing."""
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
     try:
         connection = apsw.Connection(str(path), flags=flags, vfs=vfs, statementcachesize=128)
     except apsw.CantOpenError as error:
-        raise UnreadableStore(f"cannot open {path}: is it a file, and may you write it?") from error
+        raise UnreadableStore(
+            f"cannot open {path}: check that it is a file and that you may write it"
+        ) from error
     try:
         connection.config(apsw.SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1)
         _prepare(path, connection)
     except BaseException:
-        shut(connection)
+        close_connection(connection)
         raise
     return connection
 
@@ -31,9 +33,9 @@ def connect(path: Path, vfs: str | None) -> apsw.Connection:
 def rewrite_wal(connection: apsw.Connection) -> None:
     """Write the write-ahead log over itself, and sync it.
 
-    After a failed sync the kernel may hold pages as clean that never reached the disk: syncing
-    alone would not write them. But folding changes the main file on the strength of this log, and
-    would leave a ruin if the power failed meanwhile and the log were not there.
+    After a failed sync the kernel may mark pages as clean that never reached the disk: another sync
+    would not write them. A checkpoint changes the main file and relies on this log: if the power
+    failed meanwhile and the log were incomplete, the main file would be corrupt.
     """
     flags = apsw.SQLITE_OPEN_WAL | apsw.SQLITE_OPEN_READWRITE
     log = apsw.VFSFile(connection.open_vfs, connection.filename_wal, [flags, 0])
@@ -45,8 +47,8 @@ def rewrite_wal(connection: apsw.Connection) -> None:
         log.xClose()
 
 
-def shut(connection: apsw.Connection) -> None:
-    """Close. What a broken disk says to that changes nothing: all that counts was said before."""
+def close_connection(connection: apsw.Connection) -> None:
+    """Close, and ignore errors of the disk: everything that matters was reported before."""
     with suppress(apsw.Error):
         connection.close()
 
@@ -70,7 +72,7 @@ def _prepare(path: Path, connection: apsw.Connection) -> None:
 
 
 def _explain(path: Path, error: BaseException | None) -> None:
-    """Raise what an error means while opening, if that is more than an error of the disk."""
+    """Raise the specific error of opening, if the cause is not the disk."""
     if isinstance(error, apsw.BusyError):
         raise Busy(f"another program has {path} open: close it first") from error
     if isinstance(error, (apsw.NotADBError, apsw.CorruptError)):

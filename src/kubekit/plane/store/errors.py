@@ -1,10 +1,10 @@
-"""Why the store says no. Each message is for a person: what happened, where, what to do."""
+"""The errors of the store. Each message says what happened, where, and what to do."""
 
 from kubekit.plane.errors import PlaneError
 
 
 class RevisionConflict(Exception):
-    """Another change of that object came first: read it again and decide anew."""
+    """Another change of that object came first: read it again and retry."""
 
 
 class WritesStopped(PlaneError):
@@ -15,25 +15,25 @@ class WritesStopped(PlaneError):
         self.final = final
 
     def again(self) -> "WritesStopped":
-        """The same for another writer: a shared exception would gather their tracebacks."""
+        """The same for another writer: a shared exception would collect their tracebacks."""
         return WritesStopped(str(self), final=self.final)
 
 
 class Compacted(Exception):
-    """What happened after that revision is no longer known here."""
+    """The changes after that revision are compacted or no longer in memory."""
 
 
 class FutureRevision(Exception):
-    """A revision that has not happened yet."""
+    """A revision that does not exist yet."""
 
 
 class Busy(PlaneError):
-    """Another process has the file."""
+    """Another process uses the file."""
 
 
 class UnreadableStore(PlaneError):
-    """The file is damaged, is no store, or was written by a newer version."""
+    """The file is damaged, is not a store, or was written by a newer version."""
 
 
 class KeysRefused(PlaneError):
-    """The keys that secrets are sealed with are missing, wrong, or not for their owner alone."""
+    """The keys that seal secrets are missing, wrong, or readable by other users."""

@@ -1,7 +1,7 @@
-"""Where the keys come from that data keys are sealed with: a file, or a service that keeps them.
+"""The keys that wrap the data keys: from a file, or from a key service.
 
-A file holds one key or several. The first is the one to seal with; all of them open. To rotate is
-to put a new one in front: the old ones stay, because older copies of a database need them.
+A file holds one or more keys. The first one seals; all of them open. A rotation puts a new key in
+front: the old ones stay, because older copies of a database need them.
 """
 
 import base64
@@ -26,21 +26,21 @@ _OTHERS: Final = 0o077
 _KEY: Final = 32  # bytes, for AES-256
 _NONCE: Final = 12
 _PURPOSE: Final = b"compute: data key"
-_MOST: Final = 1 << 20  # bytes that a file of keys may have
+_LARGEST: Final = 1 << 20  # bytes of a key file
 
 
 class Keys(Protocol):
-    """Holds keys that never leave it by name alone. Called in the thread of the store, and may wait.
+    """Holds keys and uses them by name. Called in the thread of the store, and may block.
 
-    Each method raises `KeysRefused` when it cannot do what it is asked.
+    Each method raises `KeysRefused` when it fails.
     """
 
-    def begin(self) -> None:
-        """Make a first key where there is none. Only for a database that nothing is sealed in."""
+    def create_first(self) -> None:
+        """Create the first key if there is none. Only for a database without sealed rows."""
         ...
 
     def current(self) -> str:
-        """The name of the key to seal with, as it is now."""
+        """The name of the key that currently seals."""
         ...
 
     def wrap(self, name: str, data_key: bytes) -> bytes:
@@ -62,12 +62,12 @@ class _File(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class KeyFile:
-    """Keys in a file that only its owner may read. It is read again whenever a key is asked for."""
+    """Keys in a file that only its owner may read. The file is read on every use."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def begin(self) -> None:
+    def create_first(self) -> None:
         try:
             self.path.lstat()
         except FileNotFoundError:
@@ -79,12 +79,12 @@ class KeyFile:
         return next(iter(self._read()))
 
     def names(self) -> list[str]:
-        """The names of the keys, the one to seal with first."""
+        """The names of the keys, the one that seals first."""
         return list(self._read())
 
     def wrap(self, name: str, data_key: bytes) -> bytes:
-        """What is sealed with a key outlives it if the file is only in the kernel's memory yet."""
-        _make_lasting(self.path)
+        """The file is synced first: sealed data must not outlive a key that is not yet on disk."""
+        _sync(self.path)
         nonce = os.urandom(_NONCE)
         return nonce + AESGCM(self._key(name)).encrypt(nonce, data_key, _PURPOSE)
 
@@ -93,25 +93,25 @@ class KeyFile:
             return AESGCM(self._key(name)).decrypt(wrapped[:_NONCE], wrapped[_NONCE:], _PURPOSE)
         except (InvalidTag, ValueError) as problem:
             raise KeysRefused(
-                f"key {name} of {self.path} does not open what bears its name: the database is "
+                f"key {name} of {self.path} does not open the data sealed with it: the database is "
                 "damaged; restore a copy"
             ) from problem
 
     def rotate(self) -> str:
-        """Put a new key in front of the others; the answer is its name. It must outlast a crash."""
-        with _alone(self.path):
+        """Put a new key in front of the others and return its name. The change survives a crash."""
+        with _exclusive(self.path):
             fresh, present = _fresh(), self._read()
             _replace(self.path, _content([fresh, *present.values()]))
         return _name(fresh)
 
     def _key(self, name: str) -> bytes:
-        found = self._read(needed=name).get(name)
-        if found is None:
+        key = self._read(needed=name).get(name)
+        if key is None:
             raise KeysRefused(
                 f"{self.path} has no key {name}, which the secrets are sealed with: put back the "
                 "file that belongs to this database. Nothing was changed"
             )
-        return found
+        return key
 
     def _read(self, needed: str = "") -> dict[str, bytes]:
         try:
@@ -127,25 +127,25 @@ class KeyFile:
 
 
 def _private(path: Path) -> bytes:
-    """What is in a file that nobody else can read. The mode is that of the very file that is read."""
+    """The content of a private file. The mode is that of the very file that is read."""
     with path.open("rb") as file:
         mode = os.fstat(file.fileno()).st_mode
         if mode & _OTHERS:
             raise KeysRefused(f"{path} can be read by other users: run chmod 600 {path}")
         if not stat.S_ISREG(mode):
             raise KeysRefused(f"{path} is not a file")
-        return file.read(_MOST)
+        return file.read(_LARGEST)
 
 
 def _parsed(path: Path, content: bytes) -> dict[str, bytes]:
-    """The keys by their names. What is wrong is told without a word of the content."""
+    """The keys by their names. An error never quotes the content."""
     try:
         entries = msgspec.json.decode(content, type=_File).keys
         keys = {entry.name: base64.b64decode(entry.key, validate=True) for entry in entries}
     except ValueError:
         keys = {}
     if not keys or any(len(key) != _KEY or _name(key) != name for name, key in keys.items()):
-        raise KeysRefused(f"{path} is no file of keys, or damaged: put back a good copy")
+        raise KeysRefused(f"{path} is not a key file, or is damaged: restore a good copy")
     return keys
 
 
@@ -160,18 +160,18 @@ def _fresh() -> bytes:
 
 
 def _name(key: bytes) -> str:
-    """What a key is called. It tells nothing about the key, and a damaged key has another name."""
+    """The name of a key. It reveals nothing about the key, and a damaged key has another name."""
     return sha256(b"compute: name of a key\0" + key).hexdigest()[:16]
 
 
 def _create(path: Path, content: bytes) -> None:
-    """Make a file that is there whole or not at all, and never in the place of another."""
+    """Create a complete file or none, and never replace an existing one."""
     try:
         fresh = _written(path, content)
         try:
             os.link(fresh, path)
         except FileExistsError:
-            return  # somebody was quicker: that one counts
+            return  # another process created it first: use that one
         finally:
             fresh.unlink()
         sync_names(path.parent)
@@ -179,7 +179,7 @@ def _create(path: Path, content: bytes) -> None:
         raise KeysRefused(f"{path} cannot be made: {problem.strerror}") from problem
 
 
-def _make_lasting(path: Path) -> None:
+def _sync(path: Path) -> None:
     try:
         with path.open("rb") as file:
             os.fsync(file.fileno())
@@ -189,7 +189,7 @@ def _make_lasting(path: Path) -> None:
 
 
 def _replace(path: Path, content: bytes) -> None:
-    """Put another file in the place of one. It stays its owner's, also where root replaces it."""
+    """Replace a file. It keeps its owner, also when root replaces it."""
     try:
         owner, fresh = path.stat(), _written(path, content)
         os.chown(fresh, owner.st_uid, owner.st_gid)
@@ -200,7 +200,7 @@ def _replace(path: Path, content: bytes) -> None:
 
 
 def _written(path: Path, content: bytes) -> Path:
-    """A file beside the one that is meant, with its content on the disk."""
+    """A temporary file beside the path, with its content on disk."""
     fresh = path.with_name(f"{path.name}.{os.getpid()}.new")
     fresh.unlink(missing_ok=True)
     handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, _OWNER_ONLY)
@@ -212,8 +212,8 @@ def _written(path: Path, content: bytes) -> Path:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """One rotation at a time: of two that read the same file, one would lose the other's key."""
+def _exclusive(path: Path) -> Iterator[None]:
+    """One rotation at a time: of two that read the same file, one would drop the other's key."""
     try:
         folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as problem:

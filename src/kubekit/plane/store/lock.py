@@ -1,6 +1,6 @@
-"""One process per file: an advisory lock that dies with its holder, and says who that is.
+"""One process per file: an advisory lock that ends with its process, and holds its process id.
 
-Also the making of the file and its directory, so that nobody else can read them and they last.
+It also creates the file and its directory: private to the owner, and durable.
 """
 
 import fcntl
@@ -12,14 +12,14 @@ from kubekit.plane.store.errors import Busy, UnreadableStore
 
 
 class FileLock:
-    """The right to use one store, held until `release`."""
+    """The lock on one store, held until `release`."""
 
     def __init__(self, path: Path) -> None:
         self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            process = _written_in(self._file)
+            process = _process_in(self._file)
             os.close(self._file)
             raise Busy(
                 f"process {process} already uses {path.with_suffix('')}: "
@@ -35,7 +35,7 @@ class FileLock:
 
 
 def holder(path: Path) -> str:
-    """The process that uses a store; empty where nobody does."""
+    """The process that uses a store; empty when there is none."""
     try:
         file = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CLOEXEC)
     except OSError:
@@ -43,7 +43,7 @@ def holder(path: Path) -> str:
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _written_in(file)
+        return _process_in(file)
     else:
         return ""
     finally:
@@ -51,9 +51,9 @@ def holder(path: Path) -> str:
 
 
 def claim(path: Path, *, virtual: bool) -> FileLock:
-    """The right to use a file that nobody else can read, in a directory that is made at need.
+    """The lock on a private file, in a directory that is created when it is missing.
 
-    A virtual file is on a disk of its own, where SQLite alone makes files.
+    A virtual file is on a virtual disk, where only SQLite creates files.
     """
     try:
         _make_directory(path.parent)
@@ -72,7 +72,7 @@ def claim(path: Path, *, virtual: bool) -> FileLock:
 
 
 def sync_names(directory: Path) -> None:
-    """Make the names in a directory last: what is in a file does not help if it is not found."""
+    """Make the names in a directory durable: a file is lost when its name is."""
     opened = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(opened)
@@ -80,7 +80,7 @@ def sync_names(directory: Path) -> None:
         os.close(opened)
 
 
-def _written_in(lock: int) -> str:
+def _process_in(lock: int) -> str:
     return os.read(lock, 20).decode(errors="replace").strip() or "unknown"
 
 
@@ -92,6 +92,6 @@ def _make_directory(path: Path) -> None:
 
 
 def _make_file(path: Path) -> None:
-    """A file of ours alone. Its name in the directory has to last as well."""
+    """A private file, whose name in the directory is durable as well."""
     os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600))
     sync_names(path.parent)

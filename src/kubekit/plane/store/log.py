@@ -2,23 +2,23 @@
 
     log(revision, resource, key, previous, change, at, document)
 
-Each row names the row that it follows, and the database takes one successor of each: that is the
-whole of optimistic concurrency, and it makes the rows of an object a chain. The present state is
-the rows without a successor; what stood before a change is the row it names; to compact means to
-remove, for each row passed, the row before it.
+Each row names its predecessor, and the database accepts one successor of each: that is optimistic
+concurrency, and it makes the rows of an object a chain. The current state is the rows without a
+successor; the state before a change is its predecessor; compaction removes the predecessor of each
+row it passes.
 
-Numbers are given by the caller and go up for ever: the highest ever used is the last row or, if
-that row was compacted away, the point of compaction, which rises in the same transaction.
+The caller assigns the revisions, and they only increase: the highest ever used is the last row or,
+if that row was compacted, the point of compaction, which rises in the same transaction.
 
-A batch goes to SQLite as one statement. Each call into SQLite gives up the interpreter lock and
-has to win it back from a busy event loop, which costs more than the inserts themselves.
+A batch is one SQL statement. Each call into SQLite releases the interpreter lock and has to acquire
+it again from a busy event loop, which costs more than the inserts themselves.
 
-Documents of some resources are sealed on their way to the disk and opened on the way back
-(`sealing`): SQLite never sees them. Nobody above the log can tell.
+Documents of some resources are sealed before they are written and opened when they are read
+(`sealing`): SQLite never sees them. Callers of the log do not notice.
 
 A `Log` belongs to one thread at a time. The file belongs to one connection: SQLite then needs no
-shared memory, and folds nothing by itself (``wal_autocheckpoint=0``, no checkpoint on close).
-Opening folds what an earlier life left in the write-ahead log.
+shared memory, and runs no checkpoint by itself (``wal_autocheckpoint=0``, none on close).
+Opening folds the write-ahead log that an earlier process left into the main file.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -31,7 +31,7 @@ from typing import NamedTuple
 import apsw
 
 from kubekit.plane.store import statements
-from kubekit.plane.store.connection import connect, rewrite_wal, shut
+from kubekit.plane.store.connection import close_connection, connect, rewrite_wal
 from kubekit.plane.store.errors import Compacted, WritesStopped
 from kubekit.plane.store.file_location import FileLocation
 from kubekit.plane.store.keys import KeyFile
@@ -40,15 +40,15 @@ from kubekit.plane.store.sealing import MARK, Seals
 from kubekit.plane.store.settings import StoreSettings
 from kubekit.plane.store.sqlite_errors import out_of_step, reading, stopping
 
-KEYS = "secrets.key"  # beside the database, where nobody names another place
+KEYS = "secrets.key"  # beside the database, unless the settings name other keys
 
-# What is read in one go, so that waiting writes come in between and a reader holds little.
+# The limits of one read, so that waiting writes run in between and a reader holds little memory.
 REVISIONS_AT_ONCE = 5000
 _BYTES_AT_ONCE = 256 * 1024
 
 
 class Newest(NamedTuple):
-    """The last row of an object's chain. A deleted one comes without its document."""
+    """The last row of an object's chain. A deleted object comes without its document."""
 
     revision: int
     resource: str
@@ -58,20 +58,24 @@ class Newest(NamedTuple):
 
 
 class Log:
-    """The file of one store. Only `open` makes one.
+    """The file of one store. Created by `open` only.
 
-    ``stopped`` says why nothing is written any more on this connection. Everybody may read it.
+    ``stopped`` says why nothing more is written on this connection. Every thread may read it.
     """
 
     def __init__(
-        self, path: Path, connection: apsw.Connection, settings: StoreSettings, place: FileLocation
+        self,
+        path: Path,
+        connection: apsw.Connection,
+        settings: StoreSettings,
+        location: FileLocation,
     ) -> None:
         self.path = path
         self.stopped: WritesStopped | None = None
         self._connection = connection
         self._settings = settings
-        self._place = place
-        self._secured = False
+        self._location = location
+        self._wal_synced = False
         keys = settings.keys or KeyFile(path.with_name(KEYS))
         self._seals = Seals(path, connection, keys, settings.sealed)
         with reading(path):
@@ -81,21 +85,21 @@ class Log:
 
     @classmethod
     def open(cls, path: Path, settings: StoreSettings, vfs: str | None = None) -> "Log":
-        """The log at that path, made if there is none, with everything in it safely on disk.
+        """The log at that path, created when it is missing, with everything in it safely on disk.
 
-        With the wrong keys nothing in it is touched.
+        With the wrong keys nothing is written.
         """
         connection = connect(path, vfs)
         try:
             log = cls(path, connection, settings, FileLocation(path, real=vfs is None))
-            log.begin()
+            log.prepare()
         except BaseException:
-            shut(connection)
+            close_connection(connection)
             raise
         return log
 
     def newest(self) -> Iterator[Newest]:
-        """The last row of every object that is there or was deleted within the window, in order."""
+        """The last row of every object that exists or was deleted within the window, in order."""
         with reading(self.path):
             for row in self._connection.execute(statements.NEWEST):
                 newest = Newest._make(row)
@@ -104,13 +108,13 @@ class Log:
                 yield self._opened(newest) if newest.document[:1] == MARK else newest
 
     def append(self, rows: Sequence[LogRow]) -> set[int]:
-        """The revisions that were refused, because another row follows the same one.
+        """Write the rows; the revisions that were refused, because their predecessor has a successor.
 
-        When this returns, all others are on disk for good.
+        When this returns, all others are durable.
         """
         rows = self._seals.sealed(rows)
         with self._writing():
-            self._place.check(rows[0].at)
+            self._location.check(rows[0].at)
             self._make_room()
             if len(rows) <= statements.ROWS_AT_ONCE:
                 inserted = self._insert(rows)
@@ -118,7 +122,7 @@ class Log:
                 with self._connection:
                     inserted = sum(self._insert(part) for part in _parts(rows))
             refused = self._refused(rows) if inserted < len(rows) else set()
-            # A number that is used already would look as if its row had just been written.
+            # A revision that was used before would look as if its row had just been written.
             if len(refused) != len(rows) - inserted:
                 raise out_of_step(self.path)
         self.revision = max(
@@ -127,13 +131,13 @@ class Log:
         return refused
 
     def changes(self, resource: str, since: int, until: int) -> HistoryChunk:
-        """What happened to a resource after ``since``: some of it, and at most to ``until``."""
+        """The changes of a resource after ``since``: some of them, and at most up to ``until``."""
         self._check(since)
         until = min(until, since + REVISIONS_AT_ONCE)
         events: list[ChangeEvent] = []
         size = 0
         span = (since, until, resource)
-        # Closed before its end, the statement no longer holds back the folding of the log.
+        # A statement that is closed early no longer blocks the checkpoint.
         with (
             reading(self.path),
             closing(self._connection.execute(statements.CHANGES, span)) as rows,
@@ -147,7 +151,7 @@ class Log:
         return HistoryChunk(events, until)
 
     def replaced(self, resource: str, revision: int, since: int, until: int) -> list[Record]:
-        """What was there at a revision and is not since a change after ``since`` up to ``until``."""
+        """The records at a revision that a change after ``since`` up to ``until`` replaced."""
         self._check(since)
         with reading(self.path):
             span = (since, until, resource, revision)
@@ -157,7 +161,7 @@ class Log:
     def older_than(self, at: int) -> int:
         """The last revision before the first one that is younger than that moment.
 
-        Asked for in order to compact, so a failure is one of compaction and stops writes as such.
+        It is read in order to compact, so a failure counts as one of compaction and stops writes.
         """
         query = "SELECT revision FROM log WHERE revision > ? AND at > ? ORDER BY revision LIMIT 1"
         with self._writing():
@@ -165,7 +169,7 @@ class Log:
         return self.revision if younger is None else younger - 1
 
     def compact(self, until: int) -> int:
-        """The new point of compaction: nothing up to it can be asked for any more."""
+        """Compact; the new point of compaction: the history up to it is gone."""
         if until > self.compacted:
             with self._writing():
                 self._make_room()
@@ -178,26 +182,26 @@ class Log:
 
     @property
     def outdated(self) -> bool:
-        """Whether rows may have to be sealed anew: there is another key, or are other resources."""
+        """Whether rows may have to be resealed: the key or the sealed resources changed."""
         return self._seals.outdated()
 
     def renew(self) -> int:
-        """The newest generation of data keys, begun now if the last is not as it should be."""
+        """The newest generation of data keys; a new one if the last is not as configured."""
         with self._writing():
             self._make_room()
             return self._seals.renew()
 
     def reseal(self, after: int) -> int | None:
-        """Where to go on after some rows were sealed anew; nothing at the end."""
+        """Reseal some rows; the position to continue from, or None at the end."""
         with self._writing():
             self._make_room()
             with self._connection:
-                further = self._seals.reseal(after)
+                position = self._seals.reseal(after)
         self.fold()
-        return further
+        return position
 
     def retire(self, generation: int) -> None:
-        """Forget older data keys, and cut off what the write-ahead log still holds of their rows."""
+        """Remove older data keys, and truncate the write-ahead log, which may hold their rows."""
         with self._writing():
             self._make_room()
             self._seals.retire(generation)
@@ -205,44 +209,44 @@ class Log:
 
     @property
     def unfolded(self) -> bool:
-        """Whether the write-ahead log is so long that it should be folded."""
+        """Whether the write-ahead log is long enough to be folded."""
         return self._wal_bytes() > self._settings.wal_bytes
 
     def fold(self) -> None:
-        """Move a long write-ahead log into the main file, so that it starts from its beginning.
+        """Checkpoint a long write-ahead log into the main file, so that it restarts from its start.
 
-        The file is not cut: syncing is cheaper where a file need not grow again. A full disk is no
-        reason to refuse changes before the log is at its limit.
+        The file is not truncated: syncing is cheaper when a file need not grow again. A full disk
+        is no reason to refuse changes before the log is at its limit.
         """
         if self.unfolded:
             self._if_there_is_room(partial(self._checkpoint, apsw.SQLITE_CHECKPOINT_PASSIVE))
 
     def settle(self) -> None:
-        """Fold everything and cut the write-ahead log. On a full disk that has to wait."""
+        """Fold everything and truncate the write-ahead log. On a full disk that is skipped."""
         self._if_there_is_room(partial(self._checkpoint, apsw.SQLITE_CHECKPOINT_TRUNCATE))
 
-    def begin(self) -> None:
-        """Make the file ready: what an earlier life left is folded, and what is plain is sealed."""
+    def prepare(self) -> None:
+        """Fold the write-ahead log of an earlier process, and seal rows that are still plain."""
         with reading(self.path):
             self._seals.load()
         self.settle()
-        if not self._seals.begun:
+        if not self._seals.has_data_key:
             self.renew()
         if self._connection.pragma("user_version") == statements.UNSEALED:
             self._seal_everything()
 
     def close(self) -> None:
-        shut(self._connection)
+        close_connection(self._connection)
 
     def _seal_everything(self) -> None:
-        """Leave nothing plain of a file from before there was sealing.
+        """Rewrite a file from before sealing existed, so that it contains no plain data.
 
-        What was deleted then is still in its free pages, so all of it is written anew. Until that
-        is done the file keeps its version, and whoever opens it begins here again.
+        Deleted data is still in its free pages, so the whole file is rewritten. Until that is done
+        the file keeps its version, and the next open starts here again.
         """
-        generation, further = self.renew(), self.reseal(0)
-        while further is not None:
-            further = self.reseal(further)
+        generation, position = self.renew(), self.reseal(0)
+        while position is not None:
+            position = self.reseal(position)
         with self._writing():
             self._connection.execute("VACUUM")
             self._connection.pragma("user_version", statements.VERSION)
@@ -250,7 +254,7 @@ class Log:
 
     @contextmanager
     def _writing(self) -> Iterator[None]:
-        """What fails for good in here is the last that was written on this connection."""
+        """A final failure in this block stops all writes on this connection."""
         if self.stopped is not None:
             raise self.stopped.again()
         try:
@@ -262,7 +266,7 @@ class Log:
             raise
 
     def _if_there_is_room(self, work: Callable[[], None]) -> None:
-        """Do what can wait, unless the disk is full."""
+        """Do work that can wait, unless the disk is full."""
         try:
             with self._writing():
                 work()
@@ -271,18 +275,18 @@ class Log:
                 raise
 
     def _make_room(self) -> None:
-        self._secure()
+        self._sync_wal()
         if self._wal_bytes() >= self._settings.wal_limit:
             self._checkpoint(apsw.SQLITE_CHECKPOINT_PASSIVE)
 
-    def _secure(self) -> None:
-        """Nothing may rest on what an earlier life wrote before that is on disk for certain."""
-        if not self._secured:
+    def _sync_wal(self) -> None:
+        """Sync the writes of an earlier process before anything relies on them."""
+        if not self._wal_synced:
             rewrite_wal(self._connection)
-            self._secured = True
+            self._wal_synced = True
 
     def _checkpoint(self, mode: int) -> None:
-        self._secure()
+        self._sync_wal()
         self._connection.wal_checkpoint(mode=mode)
         self._connection.status(apsw.SQLITE_DBSTATUS_CACHE_WRITE, True)  # noqa: FBT003 - its reset
 
@@ -296,8 +300,8 @@ class Log:
 
     def _refused(self, rows: Sequence[LogRow]) -> set[int]:
         query = "SELECT revision FROM log WHERE revision >= ?"
-        there = {row[0] for row in self._connection.execute(query, (rows[0].revision,))}
-        return {row.revision for row in rows} - there
+        present = {row[0] for row in self._connection.execute(query, (rows[0].revision,))}
+        return {row.revision for row in rows} - present
 
     def _opened(self, row: Newest) -> Newest:
         document = self._seals.opened(row.resource, row.key, row.revision, row.document)

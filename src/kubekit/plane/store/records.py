@@ -1,15 +1,16 @@
-"""What the store keeps and tells.
+"""The records of the store: drafts, stored records, change events and log rows.
 
-The store does not read documents. It gets one as two halves, `head` and `tail`, and writes its
-revision between them, because the revision is known only once the log has taken the row:
+The store does not parse documents. It gets a document as two halves, `head` and `tail`, and writes
+the revision between them, because the revision is known only once the row is appended:
 
     {"apiVersion":"v1","kind":"ConfigMap","metadata":{ "resourceVersion":"17", "name":"x"},"data":{}}
     '---------------------- head --------------------'                        '-------- tail -------'
 
-The bytes that come of it are made once and shared: the present state, the ring of events, every
-reader and every watcher hold the same object.
+The resulting bytes are built once and shared: the current state, the ring of events, every reader
+and every watcher hold the same object.
 """
 
+from datetime import datetime
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -25,12 +26,12 @@ class ChangeType(StrEnum):
 
 
 class Draft(msgspec.Struct, frozen=True, gc=False):
-    """A change that somebody wants to make.
+    """A requested change.
 
-    ``previous`` is the revision that the change was made from, 0 for an object that is not there:
-    the log takes one successor of each revision and no second one. A deletion carries the last
-    state as its document. ``keeps_ties`` is known of a change that leaves labels, owners and
-    finalizers as they are, as most do.
+    ``previous`` is the revision that the change was made from, 0 for an object that does not exist:
+    the log accepts one successor of each revision. The document of a deletion is the last state.
+    ``keeps_ties`` is set when the change leaves labels, owners and finalizers unchanged, as most
+    changes do.
     """
 
     resource: str
@@ -51,11 +52,11 @@ class Record(msgspec.Struct, frozen=True, gc=False):
 
 
 class ChangeEvent(msgspec.Struct, gc=False):
-    """One committed change. ``previous`` is what was there before.
+    """One committed change. ``previous`` is the record before it.
 
-    ``line`` is the change as a watch writes it, made by whoever needs it first. It is about as
-    long as the record. ``keeps_ties`` is that of the draft, and not known of a change from disk: who
-    asks for labels and owners alone need not read both records then.
+    ``line`` is the change as a watch writes it, built on first use. It is about as long as the
+    record. ``keeps_ties`` is that of the draft, and False for a change read from disk: with it, a
+    listener that follows labels and owners alone need not decode both records.
     """
 
     change: ChangeType
@@ -65,13 +66,13 @@ class ChangeEvent(msgspec.Struct, gc=False):
     keeps_ties: bool = False
 
     def size(self) -> int:
-        """How many bytes it keeps in memory at most, with the line that somebody may yet make."""
+        """How many bytes it keeps in memory at most, including a line that is built later."""
         before = 0 if self.previous is None else len(self.previous.data)
         return before + 2 * len(self.record.data)
 
 
 class LogRow(NamedTuple):
-    """One change on its way to the disk. ``at`` is in milliseconds since 1970."""
+    """One change to be written to disk. ``at`` is in milliseconds since 1970."""
 
     revision: int
     resource: str
@@ -83,7 +84,12 @@ class LogRow(NamedTuple):
 
 
 class HistoryChunk(NamedTuple):
-    """Some changes of a resource, with none missing up to the revision ``until``."""
+    """Some changes of a resource, complete up to the revision ``until``."""
 
     events: list[ChangeEvent]
     until: int
+
+
+def milliseconds(moment: datetime) -> int:
+    """Milliseconds since 1970."""
+    return round(moment.timestamp() * 1000)

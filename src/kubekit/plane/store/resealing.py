@@ -1,7 +1,7 @@
-"""Sealing everything anew while the store is in use: a piece at a time, writes go in between.
+"""Seals all rows with the newest key while the store is in use: a piece at a time, between writes.
 
-It begins by itself when a store is opened whose rows are not all sealed as they should be: there is
-a new key in front, or other resources are to be sealed, or an earlier life did not come to the end.
+It starts when a store is opened whose rows are not all sealed as configured: there is a new first
+key, other resources have to be sealed, or an earlier process did not finish.
 """
 
 import asyncio
@@ -13,12 +13,12 @@ from typing import Final, TypeVar
 from kubekit.plane.store.errors import KeysRefused, UnreadableStore, WritesStopped
 from kubekit.plane.store.log import Log
 from kubekit.plane.store.sqlite_errors import closed
-from kubekit.plane.store.writer import Writer, done
+from kubekit.plane.store.writer import Writer, run_job
 
 Result = TypeVar("Result")
 
 _log: Final = logging.getLogger(__name__)
-_LATER: Final = 60.0  # seconds until it is tried again
+_RETRY: Final = 60.0  # seconds
 
 
 class Resealing:
@@ -27,7 +27,7 @@ class Resealing:
     def __init__(self, log: Log, writer: Writer) -> None:
         self._log = log
         self._writer = writer
-        self._alone = asyncio.Lock()
+        self._exclusive = asyncio.Lock()
         self._task: asyncio.Task[None] | None = None
         self._stopped = False
 
@@ -40,36 +40,39 @@ class Resealing:
             self._task.cancel()
 
     async def run(self) -> None:
-        """Seal everything with the key that is the first one now.
+        """Seal everything with the key that is now the first one.
 
-        One at a time: of two, one could forget the data key that the other still seals with.
+        One run at a time: of two, one could remove the data key that the other still seals with.
         """
-        async with self._alone:
-            if not await self._done(lambda: self._log.outdated):
+        async with self._exclusive:
+            if not await self._run_job(lambda: self._log.outdated):
                 return
-            generation = await self._done(self._log.renew)
-            further: int | None = 0
-            while further is not None:
-                further = await self._done(partial(self._log.reseal, further))
-            await self._done(partial(self._log.retire, generation))
+            generation = await self._run_job(self._log.renew)
+            position: int | None = 0
+            while position is not None:
+                position = await self._run_job(partial(self._log.reseal, position))
+            await self._run_job(partial(self._log.retire, generation))
             _log.info("everything is sealed with the newest key", extra={"path": self._log.path})
 
-    async def _done(self, job: Callable[[], Result]) -> Result:
-        """The result of a job. Nobody does any once the store closes: the next life goes on."""
+    async def _run_job(self, job: Callable[[], Result]) -> Result:
+        """The result of a job. None is started once the store closes: the next process continues."""
         if self._stopped:
             raise closed(self._log.path)
-        return await done(self._writer, job)
+        return await run_job(self._writer, job)
 
     async def _in_background(self) -> None:
-        """Try until it is done, or can never be."""
+        """Retry until it is done, or cannot succeed."""
         while self._log.stopped is None:
             try:
                 await self.run()
             except (KeysRefused, WritesStopped) as refusal:
-                _log.warning("not sealed anew yet", extra={"why": str(refusal), "retry": _LATER})
-                await asyncio.sleep(_LATER)
+                _log.warning(
+                    "not sealed with the newest key yet",
+                    extra={"why": str(refusal), "retry": _RETRY},
+                )
+                await asyncio.sleep(_RETRY)
             except UnreadableStore as damage:
-                _log.error("not sealed anew", extra={"why": str(damage)})
+                _log.error("not sealed with the newest key", extra={"why": str(damage)})
                 return
             else:
                 return

@@ -1,10 +1,10 @@
-"""The latest changes of one resource, shared by all who watch it.
+"""The latest changes of one resource, shared by all its watchers.
 
 A subscription is a position in the ring and holds no events of its own: ten thousand slow readers
-cost no more than one. A reader that the ring has overtaken is told so when it comes back.
+cost no more than one. A reader that the ring has overtaken gets `Compacted` on its next read.
 
-What everybody has read is kept for a moment longer, for lists in pages and for readers that come
-back. It is on disk anyway, so after that it goes.
+Events that every reader has read are kept a moment longer, for paginated lists and for readers that
+reconnect. They are on disk anyway, so they are dropped after that.
 """
 
 import asyncio
@@ -26,27 +26,27 @@ class Ring:
     """Every change of the resource after the revision ``floor``, in order."""
 
     __slots__ = ("_bytes", "_events", "_idle", "_limit_bytes", "_limit_events", "_reading", "_start",
-                 "_times", "_told", "_topics", "_touched", "floor")  # fmt: skip
+                 "_times", "_topics", "_touched", "_woken_to", "floor")  # fmt: skip
 
     def __init__(self, floor: int, limit_events: int, limit_bytes: int) -> None:
         self.floor = floor
         self._limit_events = limit_events
         self._limit_bytes = limit_bytes
         self._events: list[ChangeEvent] = []
-        self._start = 0  # how many events were dropped so far: positions count from the first ever
+        self._start = 0  # how many events were dropped so far: positions count from the first one
         self._bytes = 0
-        self._told = 0  # the position up to which readers have been woken
-        self._touched: dict[str, None] = {}  # the places of the events after it
-        # By place. Dicts, not sets: readers are woken in the order in which they came to rest.
+        self._woken_to = 0  # the position up to which readers were woken
+        self._touched: dict[str, None] = {}  # the scopes of the events after it
+        # By scope. Dicts, not sets: readers are woken in the order in which they became idle.
         self._idle: dict[str, dict[Subscription, None]] = {}
         self._reading: dict[Subscription, None] = {}  # all others
-        self._topics: Counter[bytes] = Counter()  # the names of marks, and how many read by each
+        self._topics: Counter[bytes] = Counter()  # names of marks, and their number of readers
         self._times: deque[tuple[float, int]] = deque()  # when the ring ended at which position
 
     def append(self, event: ChangeEvent) -> None:
         self._events.append(event)
         self._bytes += event.size()
-        self._touched.update(dict.fromkeys(_places(event.record.key)))
+        self._touched.update(dict.fromkeys(_scopes(event.record.key)))
         for topic in self._topics:
             self._touched.update(dict.fromkeys(_marks(topic, event)))
         if self._bytes > self._limit_bytes or len(self._events) > self._limit_events:
@@ -61,55 +61,54 @@ class Ring:
         if revision > self.floor:
             self._drop(self._index(revision))
 
-    def subscribe(self, since: int, ready: Callable[[], None], place: str = "") -> "Subscription":
-        """``place`` is a whole key, a namespace with its slash, or nothing for everywhere.
+    def subscribe(self, since: int, ready: Callable[[], None], scope: str = "") -> "Subscription":
+        """``scope`` is a whole key, a namespace with its slash, or empty for the whole resource.
 
-        Or it is a mark, ``"name":"value"``: then what counts are changes of documents that have
-        it anywhere, or had it. Many who each read by another value are not all woken for each.
+        It can also be a mark, ``"name":"value"``: it selects changes of documents that contain
+        the mark anywhere, or did before. A change wakes only the readers of its own values.
         """
-        subscription = Subscription(self, self._start + self._index(since), place, ready)
+        subscription = Subscription(self, self._start + self._index(since), scope, ready)
         self._reading[subscription] = None
-        if topic := _topic(place):
+        if topic := _topic(scope):
             self._topics[topic] += 1
         if subscription.position == self._end:
-            self._rest(subscription)
+            self._set_idle(subscription)
         return subscription
 
     def wake(self, now: float) -> None:
-        """Call each reader that waits for what has come, once: again after it has caught up.
+        """Call each idle reader with new events once; again only after it has caught up.
 
-        Who rests at a place where nothing happened has missed nothing and is left alone. ``now`` is
-        in seconds, of a clock that never goes back.
+        A reader of a scope without events is not called. ``now`` is in seconds of a monotonic clock.
         """
-        begin, self._told = self._told, self._end
+        start, self._woken_to = self._woken_to, self._end
         touched, self._touched = self._touched, {}
-        for place in touched:
-            for subscription in self._idle.pop(place, ()):
-                if subscription.closed:  # by one that was woken before it
+        for scope in touched:
+            for subscription in self._idle.pop(scope, ()):
+                if subscription.closed:  # by a reader that was woken before it
                     continue
                 self._reading[subscription] = None
-                undisturbed(partial(subscription.wake, begin))
-        self._outlive(now)
+                call_safely(partial(subscription.wake, start))
+        self._expire(now)
 
     def read(self, subscription: "Subscription", limit: int) -> list[ChangeEvent]:
-        if subscription.resting:
+        if subscription.idle:
             return []
-        begin = subscription.position - self._start
-        if begin < 0:
+        start = subscription.position - self._start
+        if start < 0:
             raise Compacted(f"the reader fell behind revision {self.floor}: list again")
-        events = self._events[begin : begin + limit]
-        if begin + len(events) == len(self._events):
-            self._rest(subscription)
+        events = self._events[start : start + limit]
+        if start + len(events) == len(self._events):
+            self._set_idle(subscription)
         return events
 
-    def leave(self, subscription: "Subscription") -> None:
-        self._forget_topic(_topic(subscription.place))
+    def unsubscribe(self, subscription: "Subscription") -> None:
+        self._forget_topic(_topic(subscription.scope))
         self._reading.pop(subscription, None)
-        waiting = self._idle.get(subscription.place)
+        waiting = self._idle.get(subscription.scope)
         if waiting is not None:
             waiting.pop(subscription, None)
             if not waiting:
-                del self._idle[subscription.place]
+                del self._idle[subscription.scope]
 
     def _forget_topic(self, topic: bytes) -> None:
         if topic:
@@ -121,10 +120,10 @@ class Ring:
     def _end(self) -> int:
         return self._start + len(self._events)
 
-    def _rest(self, subscription: "Subscription") -> None:
-        subscription.resting = True
+    def _set_idle(self, subscription: "Subscription") -> None:
+        subscription.idle = True
         self._reading.pop(subscription, None)
-        self._idle.setdefault(subscription.place, {})[subscription] = None
+        self._idle.setdefault(subscription.scope, {})[subscription] = None
 
     def _index(self, revision: int) -> int:
         if revision < self.floor:
@@ -133,8 +132,8 @@ class Ring:
             return len(self._events)
         return bisect_right(self._events, revision, key=_revision)
 
-    def _outlive(self, now: float) -> None:
-        """Drop what is old and read by all."""
+    def _expire(self, now: float) -> None:
+        """Drop events that are old and that every reader has read."""
         if not self._times or now - self._times[-1][0] >= _APART:
             self._times.append((now, self._end))
         old = 0
@@ -164,14 +163,14 @@ class Ring:
 
 
 class Subscription:
-    """A reader's place in a ring. Take until nothing comes, then wait for ``ready``."""
+    """The position of one reader in a ring. Take until the result is empty, then wait for ``ready``."""
 
-    __slots__ = ("_ready", "_ring", "closed", "place", "position", "resting")
+    __slots__ = ("_ready", "_ring", "closed", "idle", "position", "scope")
 
-    def __init__(self, ring: Ring, position: int, place: str, ready: Callable[[], None]) -> None:
+    def __init__(self, ring: Ring, position: int, scope: str, ready: Callable[[], None]) -> None:
         self.position = position
-        self.place = place
-        self.resting = False
+        self.scope = scope
+        self.idle = False
         self._ring = ring
         self._ready = ready
         self.closed = False
@@ -183,8 +182,8 @@ class Subscription:
         return events
 
     def wake(self, position: int) -> None:
-        """Something happened where this reader rests, at this position or later."""
-        self.resting = False
+        """There are events in this reader's scope, at this position or later."""
+        self.idle = False
         self.position = max(self.position, position)
         if not self.closed:
             self._ready()
@@ -192,38 +191,38 @@ class Subscription:
     def close(self) -> None:
         if not self.closed:
             self.closed = True
-            self._ring.leave(self)
+            self._ring.unsubscribe(self)
 
 
-def undisturbed(call: Callable[..., None], *args: object) -> None:
-    """Call somebody. What goes wrong there is the loop's to report: others are yet to be called."""
+def call_safely(call: Callable[..., None], *args: object) -> None:
+    """Call a listener. The loop reports its exceptions, so that the other listeners are called."""
     try:
         call(*args)
     except Exception as error:  # noqa: BLE001 - it is reported
-        told = {"message": f"{call!r} failed to hear of a change", "exception": error}
-        asyncio.get_running_loop().call_exception_handler(told)
+        report = {"message": f"{call!r} failed on a change", "exception": error}
+        asyncio.get_running_loop().call_exception_handler(report)
 
 
 def _revision(event: ChangeEvent) -> int:
     return event.record.revision
 
 
-def _topic(place: str) -> bytes:
-    """The beginning of a mark, up to its value; nothing where the place is none."""
-    return place[: place.index(_COLON) + len(_COLON)].encode() if place.startswith('"') else b""
+def _topic(scope: str) -> bytes:
+    """The start of a mark, up to its value; empty when the scope is not a mark."""
+    return scope[: scope.index(_COLON) + len(_COLON)].encode() if scope.startswith('"') else b""
 
 
 def _marks(topic: bytes, event: ChangeEvent) -> Iterator[str]:
-    """The marks with this beginning in the document of a change, and in the one before it."""
+    """The marks of this topic in the document of a change, and in the one before it."""
     for record in (event.record, event.previous):
-        begin = -1 if record is None else record.data.find(topic)
-        while record is not None and begin >= 0:
-            end = record.data.find(b'"', begin + len(topic))
-            yield record.data[begin : end + 1].decode()
-            begin = record.data.find(topic, end)
+        start = -1 if record is None else record.data.find(topic)
+        while record is not None and start >= 0:
+            end = record.data.find(b'"', start + len(topic))
+            yield record.data[start : end + 1].decode()
+            start = record.data.find(topic, end)
 
 
-def _places(key: str) -> tuple[str, ...]:
-    """Where a change of that key is of interest."""
+def _scopes(key: str) -> tuple[str, ...]:
+    """The scopes that contain this key."""
     namespace, slash, _ = key.partition("/")
     return ("", namespace + slash, key) if slash else ("", key)

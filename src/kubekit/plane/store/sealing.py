@@ -1,13 +1,13 @@
-"""Documents that are sealed on the disk: AES-256-GCM, each with a nonce of its own.
+"""Encryption at rest: documents are sealed with AES-256-GCM, each with its own nonce.
 
     sealed document = mark (1 byte), generation (4), nonce (12), ciphertext, tag (16)
 
-A generation is one data key. The database keeps it in the table `sealing`, wrapped by a key from
-outside (`keys`), and with it which resources are sealed. A row is bound to its resource, key and
+A generation is one data key. The database keeps it in the table `sealing`, wrapped by an external
+key (`keys`), together with the resources that it seals. A row is bound to its resource, key and
 revision: moved to another object or another revision, it does not open.
 
-What is sealed with an old generation, or not at all, is sealed anew with the newest, some rows at a
-time (`Log.reseal`); when nothing is left of an old one, its data key is forgotten.
+Rows of an old generation, or without sealing, are sealed with the newest, some rows at a time
+(`Log.reseal`). Once no row uses an old generation, its data key is removed.
 """
 
 import json
@@ -26,7 +26,7 @@ from kubekit.plane.store.errors import UnreadableStore
 from kubekit.plane.store.keys import Keys
 from kubekit.plane.store.records import LogRow
 
-MARK: Final = b"\x01"  # no JSON begins so
+MARK: Final = b"\x01"  # no JSON document starts with it
 _NONCE: Final = slice(5, 17)
 _HEAD: Final = 17
 _BITS: Final = 256
@@ -36,7 +36,7 @@ _resource: Final = attrgetter("resource")
 
 
 class Seals:
-    """The data keys of one database. It belongs to the thread of the log."""
+    """The data keys of one database. Used only in the thread of the log."""
 
     def __init__(
         self, path: Path, connection: apsw.Connection, keys: Keys, sealed: frozenset[str]
@@ -49,72 +49,72 @@ class Seals:
         self._newest = 0
         self._wrapped_by = ""
         self._sealed_by_newest: frozenset[str] = frozenset()
-        self._before: frozenset[str] = frozenset()  # what any generation has sealed
+        self._before: frozenset[str] = frozenset()  # resources that any generation has sealed
 
     def load(self) -> None:
-        """Read the data keys, and see that there is a key to seal with. The file is not touched."""
+        """Read the data keys, and check that there is a key to seal with. Nothing is written."""
         if self._connection.execute(statements.HAS_SEALING).get:
             for number, name, wrapped, resources in self._connection.execute(
                 statements.GENERATIONS
             ):
                 self._take(number, name, self._keys.unwrap(name, wrapped), resources)
-        if not self.begun:
-            self._keys.begin()
+        if not self.has_data_key:
+            self._keys.create_first()
         self._keys.current()
 
     @property
-    def begun(self) -> bool:
+    def has_data_key(self) -> bool:
         """Whether there is a data key at all."""
         return bool(self._newest)
 
     def outdated(self) -> bool:
-        """Whether there may be rows that the newest generation, as it should be, has not sealed."""
-        return len(self._ciphers) != 1 or self._wanting()
+        """Whether there may be rows that the newest generation, as configured, has not sealed."""
+        return len(self._ciphers) != 1 or self._needs_generation()
 
     def renew(self) -> int:
-        """The newest generation, after another was begun if the last is not as it should be.
+        """The newest generation; a new one if the last is not as configured.
 
-        A data key is used only after the disk has it: what it seals could else be lost for good.
+        A data key is used only once it is on disk: otherwise a crash could lose what it sealed.
         """
-        if self._wanting():
+        if self._needs_generation():
             name, key = self._keys.current(), AESGCM.generate_key(_BITS)
             row = (self._newest + 1, name, self._keys.wrap(name, key), _listed(self._sealed))
             with self._connection:
                 self._connection.execute(statements.MAKE_SEALING)
-                self._connection.execute(statements.BEGIN_GENERATION, row)
+                self._connection.execute(statements.ADD_GENERATION, row)
             self._take(row[0], name, key, row[3])
         return self._newest
 
     def reseal(self, after: int) -> int | None:
-        """Where to go on, or nothing at the end, after some rows are as the newest has them.
+        """Reseal some rows; the position to continue from, or None at the end.
 
-        A piece is bounded in rows and in bytes, so that waiting writes come in between.
+        A piece is bounded in rows and in bytes, so that waiting writes run in between.
         """
         span = (json.dumps(sorted(self._sealed | self._before)), after, _ROWS_AT_ONCE)
-        found = list(self._connection.execute(statements.CANDIDATES, span))
+        candidates = list(self._connection.execute(statements.CANDIDATES, span))
         size = 0
-        for revision, concerned in found:
+        for revision, concerned in candidates:
             if concerned:
                 size += self._reseal(revision)
             if size >= _BYTES_AT_ONCE:
                 return int(revision)
-        return int(found[-1][0]) if len(found) == _ROWS_AT_ONCE else None
+        return int(candidates[-1][0]) if len(candidates) == _ROWS_AT_ONCE else None
 
     def retire(self, number: int) -> None:
-        """Forget the generations before this one: no row is sealed with them any more."""
+        """Remove the generations before this one: no row uses them any more."""
         with self._connection:
             self._connection.execute(statements.RETIRE, (number,))
         self._ciphers = {n: cipher for n, cipher in self._ciphers.items() if n >= number}
         self._before = self._sealed
 
     def sealed(self, rows: Sequence[LogRow]) -> Sequence[LogRow]:
-        """The rows as they may go to the disk."""
+        """The rows as they are written to disk."""
         if self._sealed.isdisjoint(map(_resource, rows)):
             return rows
-        return [self._shut(row) if row.resource in self._sealed else row for row in rows]
+        return [self._sealed_row(row) if row.resource in self._sealed else row for row in rows]
 
     def opened(self, resource: str, key: str, revision: int, document: bytes) -> bytes:
-        """What was given for a row, whether it is sealed or not."""
+        """The plain document of a row, whether it is sealed or not."""
         if document[:1] != MARK:
             return document
         cipher = self._ciphers.get(int.from_bytes(document[1:5]))
@@ -130,7 +130,7 @@ class Seals:
         )
 
     def _reseal(self, revision: int) -> int:
-        """How many bytes were written, to have a row as the newest generation wants it."""
+        """Reseal a row with the newest generation; the number of bytes written."""
         row = self._connection.execute(statements.DOCUMENT, (revision,)).get
         resource, key, _, document = row
         wanted = resource in self._sealed
@@ -141,7 +141,7 @@ class Seals:
         self._connection.execute(statements.RESEAL, (changed, revision))
         return len(changed)
 
-    def _shut(self, row: LogRow) -> LogRow:
+    def _sealed_row(self, row: LogRow) -> LogRow:
         sealed = self._seal(row.resource, row.key, row.revision, row.document)
         return row._replace(document=sealed)
 
@@ -153,14 +153,14 @@ class Seals:
     def _head(self) -> bytes:
         return MARK + self._newest.to_bytes(4)
 
-    def _wanting(self) -> bool:
-        """Whether the newest generation is of another key, or for other resources, than it should."""
-        if not self.begun or self._sealed_by_newest != self._sealed:
+    def _needs_generation(self) -> bool:
+        """Whether the newest generation has another key or other resources than configured."""
+        if not self.has_data_key or self._sealed_by_newest != self._sealed:
             return True
         return self._wrapped_by != self._keys.current()
 
     def _take(self, number: int, name: str, key: bytes, resources: str) -> None:
-        """Know a generation. They are told in their order."""
+        """Add a generation. They are added in their order."""
         self._ciphers[number] = AESGCM(key)
         self._newest, self._wrapped_by = number, name
         self._sealed_by_newest = frozenset(resources.split())
@@ -168,7 +168,7 @@ class Seals:
 
 
 def _bound(resource: str, key: str, revision: int) -> bytes:
-    """What a sealed document belongs to. Neither part can hold the byte between them."""
+    """The associated data of a sealed document. No part contains the separator byte."""
     return f"{resource}\0{key}\0{revision}".encode()
 
 

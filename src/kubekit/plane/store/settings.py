@@ -1,4 +1,4 @@
-"""How much of the past a store keeps, on disk and in memory, and what of it is sealed."""
+"""How much history a store keeps, on disk and in memory, and what it seals."""
 
 from dataclasses import dataclass
 from datetime import timedelta
@@ -10,16 +10,16 @@ MEBIBYTE = 1024 * 1024
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoreSettings:
-    """A change may be forgotten once it is older than ``window`` or further back than
-    ``window_revisions``. The ring is the part of it that watchers read from memory, per resource;
-    ``ring_bytes`` bounds everything that its changes keep alive: each document, the line made of
-    it for watchers, and the document before.
+    """A change is compacted once it is older than ``window`` or further back than
+    ``window_revisions``. The ring is the part that watchers read from memory, per resource;
+    ``ring_bytes`` bounds everything that its changes keep alive: each document, its line for
+    watchers, and the document before.
 
     The write-ahead log is folded into the main file whenever it passes ``wal_bytes``; while that
     fails it may grow up to ``wal_limit``, and then writes stop.
 
-    The documents of the resources in ``sealed`` are on the disk only as ``keys`` seal them; without
-    any, they are in a file beside the database.
+    The documents of the resources in ``sealed`` are on disk only in encrypted form. Without
+    ``keys``, the keys are in a file beside the database.
     """
 
     window: timedelta = timedelta(minutes=10)

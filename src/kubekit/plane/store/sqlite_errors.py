@@ -1,8 +1,8 @@
-"""What an error of SQLite means, and how to say it.
+"""Translates errors of SQLite into errors of the store.
 
-A write that found no room was rolled back whole, and the next one may try again. After a failed
-fsync nobody knows what the disk holds: the kernel may drop the pages and report success the next
-time. So after such an error nothing is written on that connection any more.
+A write on a full disk is rolled back as a whole, and the next one may succeed. After a failed fsync
+the content of the disk is unknown: the kernel may drop the pages and report success the next time.
+So after such an error nothing more is written on that connection.
 """
 
 import errno
@@ -29,8 +29,8 @@ def stopping(path: Path, connection: apsw.Connection) -> Iterator[None]:
     try:
         yield
     except apsw.Error as error:
-        passing = _passing(error, connection)
-        raise (_retriable(path, passing) if passing else _final(path, error)) from error
+        reason = _transient(error, connection)
+        raise (_retriable(path, reason) if reason else _final(path, error)) from error
 
 
 @contextmanager
@@ -50,14 +50,14 @@ def closed(path: Path) -> WritesStopped:
 
 def out_of_step(path: Path) -> WritesStopped:
     return WritesStopped(
-        f"{path} holds changes that nobody was told of. Reading goes on, writing stays stopped: "
-        "start again to see them",
+        f"{path} holds changes that were never reported. Reads continue, writes stay stopped: "
+        "restart to see them",
         final=True,
     )
 
 
-def _passing(error: apsw.Error, connection: apsw.Connection) -> str:
-    """Why the next write may succeed, or nothing when it must not be tried."""
+def _transient(error: apsw.Error, connection: apsw.Connection) -> str:
+    """Why the next write may succeed; empty when it must not be tried."""
     if isinstance(error, apsw.FullError):
         return _FULL
     if isinstance(error, apsw.ReadOnlyError):
@@ -69,21 +69,21 @@ def _passing(error: apsw.Error, connection: apsw.Connection) -> str:
 
 def _retriable(path: Path, reason: str) -> WritesStopped:
     return WritesStopped(
-        f"cannot write {path}: {reason}. Nothing of this change was kept. Reading goes on; "
-        "once the cause is gone the next write succeeds"
+        f"cannot write {path}: {reason}. Nothing of this change was kept. Reads continue; "
+        "once the cause is removed the next write succeeds"
     )
 
 
 def _final(path: Path, error: apsw.Error) -> WritesStopped:
     code = apsw.mapping_extended_result_codes.get(_extended(error), type(error).__name__)
     return WritesStopped(
-        f"writing {path} failed with {code}. Whether the last changes were kept is unknown. Reading "
-        "goes on, writing stays stopped: check the disk, then start again",
+        f"writing {path} failed with {code}. Whether the last changes were kept is unknown. Reads "
+        "continue, writes stay stopped: check the disk, then restart",
         final=True,
     )
 
 
 def _extended(error: apsw.Error) -> int:
-    """SQLite's exact code. The stubs of apsw do not know the attribute."""
+    """SQLite's exact code. The stubs of apsw lack the attribute."""
     code: int = getattr(error, "extendedresult", 0)
     return code

@@ -1,4 +1,4 @@
-"""What readers see: the present objects, the latest changes, and the graves of the window."""
+"""What readers see: the current objects, the latest changes, and the tombstones of the window."""
 
 from collections.abc import Iterable
 from itertools import takewhile
@@ -11,7 +11,7 @@ from kubekit.plane.store.settings import StoreSettings
 
 
 class StoreState:
-    """Changed by publication only, after the disk has taken the change."""
+    """Changed by publication only, after the change is on disk."""
 
     def __init__(self, settings: StoreSettings, revision: int, compacted: int) -> None:
         self.revision = revision
@@ -20,7 +20,7 @@ class StoreState:
         self._collections: dict[str, Collection] = {}
         self._rings: dict[str, Ring] = {}
         # In the order of the deletions, so that compaction takes them from the front.
-        self._graves: dict[tuple[str, str], int] = {}
+        self._tombstones: dict[tuple[str, str], int] = {}
 
     def load(self, newest: Iterable[Newest]) -> None:
         """Fill an empty state. Rows come in the order of their revisions."""
@@ -29,45 +29,45 @@ class StoreState:
         for revision, resource, key, change, document in newest:
             floors[resource] = revision
             if change == ChangeType.DELETED:
-                self._graves[resource, key] = revision
+                self._tombstones[resource, key] = revision
             else:
                 records.setdefault(resource, []).append(Record(key, revision, document))
-        self._collections = {name: Collection(found) for name, found in records.items()}
+        self._collections = {name: Collection(stored) for name, stored in records.items()}
         self._rings = {name: self._ring(floor) for name, floor in floors.items()}
 
     def collection(self, resource: str) -> Collection:
-        found = self._collections.get(resource)
-        if found is None:
-            found = self._collections[resource] = Collection()
-        return found
+        collection = self._collections.get(resource)
+        if collection is None:
+            collection = self._collections[resource] = Collection()
+        return collection
 
     def ring(self, resource: str) -> Ring:
-        found = self._rings.get(resource)
-        if found is None:
-            found = self._rings[resource] = self._ring(floor=0)
-        return found
+        ring = self._rings.get(resource)
+        if ring is None:
+            ring = self._rings[resource] = self._ring(floor=0)
+        return ring
 
     def predecessor(self, draft: Draft) -> int | None:
-        """The row that the draft's row will follow, or nothing if the object has moved on.
+        """The row that the draft's row will follow, or None if the object has changed since.
 
-        The log alone could not tell: it forgets old rows, and with them what followed them.
+        The log alone cannot decide: it drops old rows, and with them the links to their successors.
         """
         record = self.collection(draft.resource).find(draft.key)
         if record is not None:
             return record.revision if record.revision == draft.previous else None
         if draft.previous or draft.change is ChangeType.DELETED:
             return None
-        return self._graves.get((draft.resource, draft.key), 0)
+        return self._tombstones.get((draft.resource, draft.key), 0)
 
     def publish(self, draft: Draft, record: Record) -> ChangeEvent:
-        """Let everybody see a change."""
+        """Make a change visible to readers."""
         collection = self.collection(draft.resource)
         previous = collection.find(draft.key)
         event = ChangeEvent(draft.change, record, previous, keeps_ties=draft.keeps_ties)
         if draft.change is ChangeType.DELETED:
             collection.remove(draft.key)
-            self._graves.pop((draft.resource, draft.key), None)
-            self._graves[draft.resource, draft.key] = record.revision
+            self._tombstones.pop((draft.resource, draft.key), None)
+            self._tombstones[draft.resource, draft.key] = record.revision
         else:
             collection.put(record)
         self.ring(draft.resource).append(event)
@@ -75,13 +75,13 @@ class StoreState:
         return event
 
     def forget(self, revision: int) -> None:
-        """Drop what only the past needs, up to and including that revision."""
+        """Drop the history up to and including that revision."""
         self.compacted = max(self.compacted, revision)
         for ring in self._rings.values():
             ring.forget(revision)
-        old = takewhile(lambda grave: grave[1] <= revision, self._graves.items())
-        for grave, _ in list(old):
-            del self._graves[grave]
+        old = takewhile(lambda tombstone: tombstone[1] <= revision, self._tombstones.items())
+        for location, _ in list(old):
+            del self._tombstones[location]
 
     def _ring(self, floor: int) -> Ring:
         return Ring(floor, self._settings.ring_events, self._settings.ring_bytes)

@@ -1,4 +1,4 @@
-"""What is said to SQLite. `log` says why."""
+"""The SQL statements. `log` explains the tables."""
 
 PAGE = 8192
 VERSION = 2  # as the last lines of the schema say
@@ -60,7 +60,7 @@ DELETE FROM log WHERE revision IN (
     SELECT revision FROM log WHERE revision > ?1 AND revision <= ?2 AND change = 'DELETED'
 )
 """
-# Made when it is first needed, so that a file from before there was sealing is no other case.
+# Created on first use, so that a file from before sealing existed needs no special case.
 MAKE_SEALING = """
 CREATE TABLE IF NOT EXISTS sealing (
     generation INTEGER PRIMARY KEY,
@@ -71,9 +71,9 @@ CREATE TABLE IF NOT EXISTS sealing (
 """
 HAS_SEALING = "SELECT count(*) FROM sqlite_schema WHERE name = 'sealing'"
 GENERATIONS = "SELECT generation, name, wrapped, resources FROM sealing ORDER BY generation"
-BEGIN_GENERATION = "INSERT INTO sealing VALUES (?, ?, ?, ?)"
+ADD_GENERATION = "INSERT INTO sealing VALUES (?, ?, ?, ?)"
 RETIRE = "DELETE FROM sealing WHERE generation < ?"
-# Documents are not read: those of most resources do not matter.
+# Documents are not read: most resources are not sealed.
 CANDIDATES = """
 SELECT revision, resource IN (SELECT value FROM json_each(?)) FROM log
 WHERE revision > ? ORDER BY revision LIMIT ?

@@ -1,7 +1,7 @@
-"""The store of one plane: the log on disk, the present in memory.
+"""The store of one plane: the log on disk, the current state in memory.
 
-Reading the present is a plain call and touches memory only. Writing gives a future. The past is
-read from the ring of latest changes while they are there, else from the disk.
+Reading the current state is a plain call and touches memory only. A write returns a future. History
+is read from the ring of latest changes, or from disk when it is older.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ from kubekit.plane.store.ring import Subscription
 from kubekit.plane.store.settings import StoreSettings
 from kubekit.plane.store.sqlite_errors import closed
 from kubekit.plane.store.state import StoreState
-from kubekit.plane.store.writer import LoopWriter, ThreadWriter, Writer, done
+from kubekit.plane.store.writer import LoopWriter, ThreadWriter, Writer, run_job
 
 __all__ = [
     "Busy",
@@ -57,7 +57,7 @@ _DEFAULTS = StoreSettings()
 
 
 class Store:
-    """Only `open` makes one. Every method is for the loop that opened it."""
+    """Created by `open` only. Every method runs in the loop that opened it."""
 
     def __init__(
         self,
@@ -91,7 +91,7 @@ class Store:
         threaded: bool = True,
         vfs: str | None = None,
     ) -> "Store":
-        """The store in that file, made if there is none.
+        """The store in that file, which is created when it is missing.
 
         Raises `Busy`, `Unreadable`, or `KeysRefused` when secrets in it cannot be opened.
         """
@@ -99,7 +99,7 @@ class Store:
         loop = asyncio.get_running_loop()
         writer = ThreadWriter(loop) if threaded else LoopWriter(loop)
         try:
-            loaded = await done(writer, partial(_load, path, settings, vfs))
+            loaded = await run_job(writer, partial(_load, path, settings, vfs))
         except BaseException:
             writer.stop()
             lock.release()
@@ -108,12 +108,12 @@ class Store:
 
     @property
     def revision(self) -> int:
-        """The newest one that is published."""
+        """The newest published revision."""
         return self._state.revision
 
     @property
     def compacted(self) -> int:
-        """Changes up to and including this one are forgotten."""
+        """Changes up to and including this revision are compacted."""
         return self._state.compacted
 
     @property
@@ -124,8 +124,8 @@ class Store:
         return sum(file.stat().st_size for file in files if file.exists())
 
     @property
-    def figures(self) -> CommitStats:
-        return self._batches.figures
+    def stats(self) -> CommitStats:
+        return self._batches.stats
 
     @property
     def stopped(self) -> WritesStopped | None:
@@ -143,15 +143,15 @@ class Store:
         return self._batches.write(draft)
 
     def subscribe(
-        self, resource: str, since: int, ready: Callable[[], None], place: str = ""
+        self, resource: str, since: int, ready: Callable[[], None], scope: str = ""
     ) -> Subscription:
-        """A place in the stream of changes after ``since``.
+        """A position in the stream of changes after ``since``.
 
         Raises `Forgotten` when they are not in memory: `stretch` may still know them, and where
-        it ends is the place to subscribe from.
+        caller subscribes from the end of the chunk.
         """
         self._check(since)
-        return self._state.ring(resource).subscribe(since, ready, place)
+        return self._state.ring(resource).subscribe(since, ready, scope)
 
     async def history_chunk(self, resource: str, since: int) -> HistoryChunk:
         """Some of the changes after ``since``, from disk: few enough to hold one for every reader.
@@ -166,15 +166,15 @@ class Store:
         self._check(since)
         ring = self._state.ring(resource)
         events: list[ChangeEvent] = []
-        # What memory has is not asked of the disk: under steady writing that would never end.
+        # The end comes from memory: reading the disk to the end would never finish under steady writes.
         while since < ring.floor:
-            history_chunk = await self.history_chunk(resource, since)
-            events += history_chunk.events
-            since = history_chunk.until
+            chunk = await self.history_chunk(resource, since)
+            events += chunk.events
+            since = chunk.until
         return events + ring.since(since)
 
     async def collection_at(self, resource: str, revision: int) -> list[Record]:
-        """What was there at that revision, by key: what still is, and what was replaced since."""
+        """The objects at that revision, by key: those unchanged since, and those replaced since."""
         self._check(revision)
         ring = self._state.ring(resource)
         present = self._state.collection(resource).range()
@@ -187,25 +187,25 @@ class Store:
         then.sort(key=attrgetter("key"))
         return then
 
-    def listen(self, heard: Listener, resources: Iterable[str] = ()) -> Callable[[], None]:
-        """Hear every committed change of these resources, in order, until the answer is called.
+    def listen(self, listener: Listener, resources: Iterable[str] = ()) -> Callable[[], None]:
+        """Call ``listener`` with every committed change of these resources, until the result is called.
 
-        None named means all of them.
+        Without resources, with the changes of all.
         """
-        return self._batches.listen(heard, frozenset(resources))
+        return self._batches.listen(listener, frozenset(resources))
 
     async def compact(self, revision: int | None = None) -> None:
-        """Forget what happened up to that revision, or what has left the window."""
+        """Remove the history up to that revision, or what has left the window."""
         self._check(self.revision if revision is None else max(revision, self.compacted))
         await self._compaction.run(revision)
 
     async def reseal(self) -> None:
-        """Seal everything with the key that is the first one now, if it is not. Writes go on."""
+        """Seal everything with the key that is now the first one. Writes continue."""
         self._check(self.revision)
         await self._resealing.run()
 
     async def close(self) -> None:
-        """Finish the writes that were accepted, and let go of the file. Closing twice is fine."""
+        """Finish the accepted writes and release the file. Closing twice is fine."""
         if self._closing is None:
             self._compaction.stop()
             self._resealing.stop()
@@ -216,41 +216,41 @@ class Store:
     async def _close(self) -> None:
         try:
             while self._batches.busy:
-                await done(self._writer, _nothing)
-            await done(self._writer, partial(_leave, self._log))
+                await run_job(self._writer, _nothing)
+            await run_job(self._writer, partial(_close_log, self._log))
         finally:
             self._writer.stop()
             self._lock.release()
 
     async def _replaced(self, resource: str, revision: int) -> list[Record]:
-        """What was there at that revision and is no more, read from disk."""
-        found: list[Record] = []
+        """The objects at that revision that were replaced since, read from disk."""
+        records: list[Record] = []
         newest = self.revision
         for since in range(revision, newest, REVISIONS_AT_ONCE):
             until = min(since + REVISIONS_AT_ONCE, newest)
             job = partial(self._log.replaced, resource, revision, since, until)
-            found += await self._read(since, job)
-        return found
+            records += await self._read(since, job)
+        return records
 
     async def _read(self, since: int, job: Callable[[], Result]) -> Result:
-        """One reading at a time: a write waits for one at most, however many want to read."""
+        """One read at a time: a write waits for one read at most, however many are queued."""
         async with self._reading:
             self._check(since)
-            return await done(self._writer, job)
+            return await run_job(self._writer, job)
 
     def _check(self, revision: int) -> None:
         if self._closing is not None:
             raise closed(self._log.path)
         if revision > self.revision:
             raise FutureRevision(
-                f"revision {revision} is not there yet, the newest is {self.revision}"
+                f"revision {revision} does not exist yet, the newest is {self.revision}"
             )
         if revision < self.compacted:
             raise Compacted(f"revision {revision} is compacted, the oldest is {self.compacted}")
 
 
 def _load(path: Path, settings: StoreSettings, vfs: str | None) -> tuple[Log, StoreState, bool]:
-    """The log, the state in it, and whether it has to be sealed anew."""
+    """The log, the state in it, and whether it has to be resealed."""
     log = Log.open(path, settings, vfs)
     state = StoreState(settings, log.revision, log.compacted)
     try:
@@ -262,11 +262,11 @@ def _load(path: Path, settings: StoreSettings, vfs: str | None) -> tuple[Log, St
     return log, state, outdated
 
 
-def _leave(log: Log) -> None:
+def _close_log(log: Log) -> None:
     with suppress(WritesStopped):
         log.settle()
     log.close()
 
 
 def _nothing() -> None:
-    """A job that is done when everything before it is."""
+    """A job that runs after all earlier ones."""

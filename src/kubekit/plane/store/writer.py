@@ -1,7 +1,7 @@
-"""Who works on the disk: one thread that does one job after the other, or the loop itself.
+"""Runs the disk jobs: one thread that does one job after the other, or the loop itself.
 
-Answers come back to the loop in the order of the jobs, so whoever reads the disk hears of it only
-after everything committed before has been published.
+Results return to the loop in the order of the jobs, so a reader of the disk gets its result only
+after everything committed before is published.
 """
 
 import asyncio
@@ -12,24 +12,24 @@ from threading import Thread
 from typing import Protocol, TypeVar
 
 Result = TypeVar("Result")
-Answer = Callable[[Result | BaseException], None]
+Callback = Callable[[Result | BaseException], None]
 
 
 class Writer(Protocol):
-    """Does jobs in order. ``answer`` is called in the loop with the result or the exception."""
+    """Runs jobs in order. ``callback`` is called in the loop with the result or the exception."""
 
-    def submit(self, job: Callable[[], Result], answer: Answer[Result]) -> None: ...
+    def submit(self, job: Callable[[], Result], callback: Callback[Result]) -> None: ...
 
     def stop(self) -> None:
         """End after the jobs submitted so far."""
         ...
 
 
-async def done(writer: Writer, job: Callable[[], Result]) -> Result:
+async def run_job(writer: Writer, job: Callable[[], Result]) -> Result:
     """The result of a job."""
     future: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
 
-    def answer(outcome: Result | BaseException) -> None:
+    def callback(outcome: Result | BaseException) -> None:
         if future.cancelled():
             return
         if isinstance(outcome, BaseException):
@@ -37,12 +37,12 @@ async def done(writer: Writer, job: Callable[[], Result]) -> Result:
         else:
             future.set_result(outcome)
 
-    writer.submit(job, answer)
+    writer.submit(job, callback)
     return await future
 
 
 class ThreadWriter:
-    """The one thread of a store. Asleep while there is nothing to do."""
+    """The one thread of a store. It sleeps while there are no jobs."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
@@ -50,11 +50,11 @@ class ThreadWriter:
         self._thread = Thread(target=self._work, name="store-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, job: Callable[[], Result], answer: Answer[Result]) -> None:
+    def submit(self, job: Callable[[], Result], callback: Callback[Result]) -> None:
         def run() -> None:
             outcome = _outcome(job)
-            with suppress(RuntimeError):  # the loop is closed: nobody is there to hear
-                self._loop.call_soon_threadsafe(answer, outcome)
+            with suppress(RuntimeError):  # the loop is closed: nothing waits for the result
+                self._loop.call_soon_threadsafe(callback, outcome)
 
         self._jobs.put(run)
 
@@ -68,16 +68,16 @@ class ThreadWriter:
 
 
 class LoopWriter:
-    """Works inside the loop, where time is virtual and threads are not allowed."""
+    """Runs jobs inside the loop, where time is virtual and threads are not allowed."""
 
     def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
         self._loop = loop
 
-    def submit(self, job: Callable[[], Result], answer: Answer[Result]) -> None:
-        self._loop.call_soon(lambda: answer(_outcome(job)))
+    def submit(self, job: Callable[[], Result], callback: Callback[Result]) -> None:
+        self._loop.call_soon(lambda: callback(_outcome(job)))
 
     def stop(self) -> None:
-        """Nothing to end."""
+        """There is no thread to end."""
 
 
 def _outcome(job: Callable[[], Result]) -> Result | BaseException:

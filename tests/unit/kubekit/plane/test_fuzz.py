@@ -70,7 +70,7 @@ def _issue(folder: Path) -> None:
 
 def _seal(folder: Path) -> None:
     keys = KeyFile(folder / "keys.json")
-    keys.begin()
+    keys.create_first()
     keys.rotate()
 
 

@@ -1,4 +1,4 @@
-"""The end of a store, whoever is still at it."""
+"""Closing a store while it is in use."""
 
 import asyncio
 import threading
@@ -15,7 +15,7 @@ both = pytest.mark.parametrize("threaded", [True, False], ids=["thread", "loop"]
 @both
 @in_loop
 async def test_closing_finishes_what_was_accepted(tmp_path, threaded):
-    """Writes handed over before are made; later ones are refused; closing twice is nothing."""
+    """Earlier writes are committed; later ones are refused; closing twice has no effect."""
     async with opened(tmp_path, threaded=threaded) as store:
         futures = [store.write(created(str(n))) for n in range(3)]
         await store.close()
@@ -27,15 +27,15 @@ async def test_closing_finishes_what_was_accepted(tmp_path, threaded):
 
 
 async def write_on(store: Store) -> None:
-    """Write until somebody says no."""
+    """Write until a write is refused."""
     while store.revision < 1000:
         await store.write(created(str(store.revision)))
 
 
 @both
 @in_loop
-async def test_closing_does_not_wait_for_those_who_write_on(tmp_path, threaded):
-    """From the moment of closing no write is taken, so there is an end to them."""
+async def test_closing_does_not_wait_for_later_writes(tmp_path, threaded):
+    """Once closing starts, no write is accepted, so it ends."""
     async with opened(tmp_path, threaded=threaded) as store:
         writer = asyncio.ensure_future(write_on(store))
         await asyncio.sleep(0)
@@ -48,7 +48,7 @@ async def test_closing_does_not_wait_for_those_who_write_on(tmp_path, threaded):
 @both
 @in_loop
 async def test_a_closed_store_answers(tmp_path, threaded):
-    """Reading the past of a closed store is refused, never left hanging."""
+    """Reading the history of a closed store is refused and does not hang."""
     async with opened(tmp_path, threaded=threaded) as store:
         await store.write(created("a"))
     for call in (store.history(WIDGETS, 0), store.collection_at(WIDGETS, 1), store.compact()):
@@ -58,8 +58,8 @@ async def test_a_closed_store_answers(tmp_path, threaded):
 
 @both
 @in_loop
-async def test_readers_of_the_past_hear_of_closing(tmp_path, threaded):
-    """Whoever waits for the disk when the store is closed is answered, one way or the other."""
+async def test_history_reads_end_when_the_store_closes(tmp_path, threaded):
+    """A read that waits for the disk when the store closes gets a result or an error."""
     async with opened(tmp_path, threaded=threaded) as store:
         await store.write(created("a"))
     async with opened(tmp_path, threaded=threaded) as store:
@@ -72,8 +72,8 @@ async def test_readers_of_the_past_hear_of_closing(tmp_path, threaded):
 
 @both
 @in_loop
-async def test_closing_does_not_wait_until_everything_is_forgotten(tmp_path, threaded):
-    """What is being forgotten may be left half done: the next life goes on with it."""
+async def test_closing_does_not_wait_for_compaction(tmp_path, threaded):
+    """Compaction may stop half way: the next process continues it."""
     async with opened(tmp_path, threaded=threaded) as store:
         await asyncio.gather(*(store.write(created(f"{n:04}")) for n in range(3000)))
     async with opened(tmp_path, StoreSettings(window_revisions=10), threaded=threaded) as store:
@@ -86,8 +86,8 @@ async def test_closing_does_not_wait_until_everything_is_forgotten(tmp_path, thr
 
 @both
 @in_loop
-async def test_an_opening_that_was_given_up_leaves_nothing_behind(tmp_path, threaded):
-    """The file is free for the next one."""
+async def test_a_cancelled_open_leaves_nothing_behind(tmp_path, threaded):
+    """The file can be opened again."""
     opening = asyncio.ensure_future(
         Store.open(tmp_path / "plane.db", environment(), threaded=threaded)
     )
@@ -101,8 +101,8 @@ async def test_an_opening_that_was_given_up_leaves_nothing_behind(tmp_path, thre
 
 @both
 @in_loop
-async def test_closing_goes_on_when_the_one_who_asked_for_it_leaves(tmp_path, threaded):
-    """A second call waits for the same end: after it, the file is free."""
+async def test_closing_continues_when_its_caller_is_cancelled(tmp_path, threaded):
+    """A second call waits for the same close: after it, the file can be opened."""
     async with opened(tmp_path, threaded=threaded) as store:
         impatient = asyncio.ensure_future(store.close())
         await asyncio.sleep(0)
@@ -112,19 +112,19 @@ async def test_closing_goes_on_when_the_one_who_asked_for_it_leaves(tmp_path, th
             assert after.revision == 0
 
 
-def test_a_thread_whose_loop_is_gone_ends_in_peace(monkeypatch):
-    """An answer that nobody can hear any more is no error, and the next job is done."""
+def test_the_writer_thread_survives_a_closed_loop(monkeypatch):
+    """A result that the loop cannot receive is no error, and the next job runs."""
     gate = threading.Event()
     done: list[object] = []
     failures: list[object] = []
     monkeypatch.setattr(threading, "excepthook", failures.append)
 
-    async def leave_early() -> ThreadWriter:
+    async def return_early() -> ThreadWriter:
         writer = ThreadWriter(asyncio.get_running_loop())
         writer.submit(gate.wait, done.append)
         return writer
 
-    writer = asyncio.run(leave_early())
+    writer = asyncio.run(return_early())
     writer.submit(lambda: done.append("done"), done.append)
     gate.set()
     writer.stop()

@@ -31,7 +31,7 @@ def record(key: str, revision: int = 1) -> Record:
     ],
 )
 def test_a_range_is_what_has_the_prefix_and_comes_after(prefix, after, limit, expected):
-    """A range is sorted by key, begins after a key, and stops at the limit."""
+    """A range is sorted by key, starts after a key, and stops at the limit."""
     collection = Collection(map(record, NAMES))
     assert keys(collection.range(prefix, after, limit)) == expected
 

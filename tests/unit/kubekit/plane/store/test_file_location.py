@@ -1,4 +1,4 @@
-"""A file that is taken away while it is in use: nothing more is acknowledged into the void."""
+"""A file that is removed while it is in use: no later write is acknowledged."""
 
 import shutil
 from datetime import timedelta
@@ -21,7 +21,7 @@ def remove_log(directory):
     (directory / "plane.db-wal").unlink()
 
 
-def put_a_copy_in_its_place(directory):
+def replace_by_a_copy(directory):
     shutil.copy(directory / "plane.db", directory / "copy.db")
     (directory / "copy.db").replace(directory / "plane.db")
 
@@ -32,12 +32,12 @@ def move_folder_away(directory):
 
 @pytest.mark.parametrize(
     "harm",
-    [remove_folder, remove_database, remove_log, put_a_copy_in_its_place, move_folder_away],
+    [remove_folder, remove_database, remove_log, replace_by_a_copy, move_folder_away],
 )
 @pytest.mark.parametrize("threaded", [True, False], ids=["thread", "loop"])
 @in_loop
 async def test_p5_writes_stop_when_the_file_is_gone(tmp_path, harm, threaded):
-    """Within a second writes are refused for good with a sentence; reading goes on from memory."""
+    """Within a second writes are refused finally, with a message; reads continue from memory."""
     clock, directory = Clock(), tmp_path / "data"
     async with opened(directory, clock=clock, threaded=threaded) as store:
         await store.write(created("a"))
@@ -54,8 +54,8 @@ async def test_p5_writes_stop_when_the_file_is_gone(tmp_path, harm, threaded):
 
 @pytest.mark.parametrize("hours", [1, -1], ids=["forwards", "backwards"])
 @in_loop
-async def test_p5_a_file_in_its_place_is_written_whatever_the_clock_says(tmp_path, hours):
-    """A check that finds everything well changes nothing, nor does a clock that jumps."""
+async def test_p5_an_unmoved_file_is_written_whatever_the_clock_says(tmp_path, hours):
+    """A check that passes changes nothing, nor does a clock that jumps."""
     clock = Clock()
     async with opened(tmp_path, clock=clock) as store:
         for number in range(5):
@@ -66,8 +66,8 @@ async def test_p5_a_file_in_its_place_is_written_whatever_the_clock_says(tmp_pat
 
 
 @in_loop
-async def test_p5_a_name_that_leads_to_the_file_is_as_good(tmp_path):
-    """A link to the folder is no other place."""
+async def test_p5_a_link_to_the_folder_is_accepted(tmp_path):
+    """A path through a link names the same file."""
     clock = Clock()
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to(tmp_path / "real")

@@ -1,4 +1,4 @@
-"""A file of keys: private, never half written, and never a riddle."""
+"""A key file: private, never half written, with clear errors."""
 
 import json
 import stat
@@ -20,14 +20,14 @@ ROTATE = (
 @pytest.fixture
 def keys(tmp_path):
     file = KeyFile(tmp_path / "secrets.key")
-    file.begin()
+    file.create_first()
     return file
 
 
 def test_k1_a_file_is_made_once_and_for_its_owner(keys):
-    """The first key is made, whatever the umask; asking again changes nothing."""
+    """The first key is created, whatever the umask; a second call changes nothing."""
     content = keys.path.read_bytes()
-    keys.begin()
+    keys.create_first()
 
     assert stat.S_IMODE(keys.path.stat().st_mode) == 0o600
     assert keys.path.read_bytes() == content
@@ -57,7 +57,7 @@ def test_k1_rotation_puts_a_key_in_front(keys):
 
 
 def test_k1_rotations_at_the_same_time_lose_no_key(keys):
-    """Somebody may have sealed with any key that was ever the first."""
+    """Data may be sealed with any key that was ever the first."""
     command = [sys.executable, "-c", ROTATE, str(keys.path)]
     for process in [subprocess.Popen(command) for _ in range(3)]:
         assert process.wait() == 0
@@ -67,7 +67,7 @@ def test_k1_rotations_at_the_same_time_lose_no_key(keys):
 
 @pytest.mark.parametrize("mode", [0o640, 0o604, 0o660, 0o666, 0o611], ids=oct)
 def test_k1_a_file_that_others_can_use_is_refused(keys, mode):
-    """The sentence says how to mend it."""
+    """The message says how to fix it."""
     keys.path.chmod(mode)
     with pytest.raises(KeysRefused, match=f"chmod 600 {keys.path}"):
         keys.current()
@@ -86,22 +86,24 @@ def test_k1_a_file_that_others_can_use_is_refused(keys, mode):
     ids=["empty", "no list", "no key", "a short key", "no text", "another name"],
 )
 def test_k1_a_damaged_file_is_refused_without_its_content(keys, content):
-    """What is in the file may be half a key: the sentence names the file only."""
+    """The file may contain half a key: the message names the file only."""
     keys.path.write_bytes(content)
     with pytest.raises(KeysRefused) as refused:
         keys.current()
 
-    assert str(refused.value) == f"{keys.path} is no file of keys, or damaged: put back a good copy"
+    assert (
+        str(refused.value) == f"{keys.path} is not a key file, or is damaged: restore a good copy"
+    )
     assert keys.path.read_bytes() == content
 
 
 def test_k1_a_key_that_is_not_there_is_named(keys):
-    """Whoever has several files finds the right one by the name."""
+    """The name helps to find the right one of several files."""
     with pytest.raises(KeysRefused, match="has no key 0123456789abcdef"):
         keys.unwrap("0123456789abcdef", b"")
 
 
-def test_k1_a_missing_file_is_not_made_anew(keys):
+def test_k1_a_missing_file_is_not_created_again(keys):
     """Another key would not open anything: it would only hide that one is lost."""
     name = keys.current()
     keys.path.unlink()
@@ -113,32 +115,32 @@ def test_k1_a_missing_file_is_not_made_anew(keys):
 
 
 @pytest.mark.parametrize("damage", [b"", b"short", b"x" * 60], ids=["none", "short", "other"])
-def test_k1_damage_to_a_wrapped_key_is_told(keys, damage):
-    """It is the database that has to be restored, not the file of keys."""
+def test_k1_damage_to_a_wrapped_key_is_reported(keys, damage):
+    """The database has to be restored, not the key file."""
     with pytest.raises(KeysRefused, match="the database is damaged"):
         keys.unwrap(keys.current(), damage)
 
 
 def test_k1_a_folder_is_no_file(tmp_path):
-    """A path that leads to something else is refused in words."""
+    """A path to something else is refused with a message."""
     (tmp_path / "secrets.key").mkdir(mode=0o700)
     keys = KeyFile(tmp_path / "secrets.key")
-    keys.begin()
+    keys.create_first()
     with pytest.raises(KeysRefused, match=r"secrets\.key cannot be read: Is a directory"):
         keys.current()
 
 
 def test_k1_a_folder_that_is_not_there(tmp_path):
-    """Neither making nor replacing a file ends in a traceback."""
+    """Neither creating nor replacing a file ends in a traceback."""
     keys = KeyFile(tmp_path / "nowhere" / "secrets.key")
     with pytest.raises(KeysRefused, match="cannot be made: No such file"):
-        keys.begin()
+        keys.create_first()
     with pytest.raises(KeysRefused, match="cannot be replaced: No such file"):
         keys.rotate()
 
 
 def test_k1_the_file_can_be_read_by_people(keys):
-    """Names and keys are plain JSON, so that one can be taken out by hand."""
+    """Names and keys are plain JSON, so that a key can be removed by hand."""
     keys.rotate()
     document = json.loads(keys.path.read_text())
 

@@ -19,9 +19,9 @@ def log(tmp_path):
 
 @pytest.mark.parametrize("key", ["a", "b"], ids=["the same object", "another object"])
 def test_a_number_is_never_used_twice(log, key):
-    """A second row of one number is not passed over in silence, as if it had been written."""
+    """A second row of one revision is an error, not silently ignored."""
     log.append([FIRST])
-    with pytest.raises(WritesStopped, match="nobody was told of") as stopped:
+    with pytest.raises(WritesStopped, match="never reported") as stopped:
         log.append([FIRST._replace(key=key, document=b"other")])
     assert stopped.value.final
     assert log.stopped is not None

@@ -1,4 +1,4 @@
-"""Whose the file is, and what is in it."""
+"""Opening a store: locks, permissions, formats and damaged files."""
 
 import asyncio
 import os
@@ -30,7 +30,7 @@ asyncio.run(hold())
 
 
 def test_a_second_process_is_refused_by_name(tmp_path):
-    """Two processes never share a file: the second hears who has it, and may come afterwards."""
+    """Two processes never share a file: the error names the first, and a retry later succeeds."""
     path = tmp_path / "plane.db"
     command = [sys.executable, "-c", HOLDER, str(path)]
     with subprocess.Popen(command, stdin=-1, stdout=-1, env={"PYTHONPATH": str(ROOT)}) as holder:
@@ -56,7 +56,7 @@ async def test_the_same_process_is_refused_as_well(tmp_path):
 
 
 @in_loop
-async def test_nobody_else_can_read_the_files(tmp_path):
+async def test_other_users_cannot_read_the_files(tmp_path):
     """Objects may hold secrets: the directory is made 0700 and every file 0600."""
     directory = tmp_path / "deep" / "data"
     async with opened(directory) as store:
@@ -101,8 +101,8 @@ async def test_a_database_of_another_program_with_our_number_is_refused(tmp_path
 
 
 @in_loop
-async def test_a_damaged_file_is_refused_and_let_go(tmp_path):
-    """Half of the objects would be worse than none; a copy in its place can be opened."""
+async def test_a_damaged_file_is_refused_and_released(tmp_path):
+    """Half of the objects would be worse than none; a restored copy can be opened."""
     path = tmp_path / "plane.db"
     async with opened(tmp_path) as store:
         await asyncio.gather(*(store.write(created(str(n), "x" * 1000)) for n in range(100)))
@@ -116,8 +116,8 @@ async def test_a_damaged_file_is_refused_and_let_go(tmp_path):
 
 
 @in_loop
-async def test_the_names_of_new_directories_last(tmp_path, monkeypatch):
-    """A file is only found after a power cut if every directory on the way to it is."""
+async def test_the_names_of_new_directories_are_durable(tmp_path, monkeypatch):
+    """A file exists after a power cut only if every directory of its path does."""
     synced = set()
     sync = os.fsync
 
@@ -133,7 +133,7 @@ async def test_the_names_of_new_directories_last(tmp_path, monkeypatch):
 
 @in_loop
 async def test_the_size_is_that_of_the_files(tmp_path):
-    """What is on disk can be told: the main file and the write-ahead log."""
+    """The size covers the main file and the write-ahead log."""
     async with opened(tmp_path) as store:
         await store.write(created("a", "x" * 50_000))
         files = [tmp_path / "plane.db", tmp_path / "plane.db-wal"]
@@ -143,7 +143,7 @@ async def test_the_size_is_that_of_the_files(tmp_path):
 
 @in_loop
 async def test_a_file_that_is_no_database_is_refused(tmp_path):
-    """Rubbish is named as such, and the file can be opened once it was put right."""
+    """The error names the damage, and the file can be opened once it is repaired."""
     (tmp_path / "plane.db").write_bytes(b"rubbish " * 1000)
     with pytest.raises(UnreadableStore, match="is not a readable store"):
         await Store.open(tmp_path / "plane.db", environment())
@@ -154,7 +154,7 @@ async def test_a_file_that_is_no_database_is_refused(tmp_path):
 
 @in_loop
 async def test_a_file_that_another_program_uses_is_busy(tmp_path):
-    """Someone who looks at the file with other tools keeps the store out."""
+    """While another tool has the file open, the store cannot open it."""
     async with opened(tmp_path):
         pass
     other = apsw.Connection(str(tmp_path / "plane.db"))
@@ -166,7 +166,7 @@ async def test_a_file_that_another_program_uses_is_busy(tmp_path):
 
 @in_loop
 async def test_a_path_that_is_a_directory_is_refused(tmp_path):
-    """A wrong path gets an answer that names it, and leaves no lock behind."""
+    """The error names the path, and no lock is left behind."""
     (tmp_path / "plane.db").mkdir()
     for _ in range(2):
         with pytest.raises(UnreadableStore, match=r"plane\.db"):

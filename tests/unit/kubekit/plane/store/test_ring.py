@@ -30,7 +30,7 @@ def test_a_reader_takes_what_came_after_its_revision():
 
 
 def test_two_readers_do_not_disturb_each_other():
-    """Each has a place of its own."""
+    """Each has its own position."""
     ring = ring_of(1, 2, 3)
     first, second = ring.subscribe(0, never), ring.subscribe(2, never)
     first.take(10)
@@ -38,7 +38,7 @@ def test_two_readers_do_not_disturb_each_other():
 
 
 def test_a_revision_below_the_ring_is_forgotten():
-    """Nobody may begin where changes could be missing."""
+    """A reader cannot start where changes could be missing."""
     with pytest.raises(Compacted, match="up to revision 5 are no longer"):
         ring_of(6, floor=5).subscribe(4, never)
 
@@ -47,7 +47,7 @@ def test_a_revision_below_the_ring_is_forgotten():
     ("events", "size"), [(4, 10_000), (100, 80)], ids=["by number", "by bytes"]
 )
 def test_a_full_ring_drops_its_oldest(events, size):
-    """A ring holds no more than its limits, and knows below what it is blind."""
+    """A ring holds no more than its limits, and its floor is the oldest revision it covers."""
     ring = ring_of(*range(1, 6), events=events, size=size)
     assert revisions(ring.since(ring.floor)) == [3, 4, 5]
     assert ring.floor == 2
@@ -73,7 +73,7 @@ def test_a_change_larger_than_the_ring_is_not_kept():
     assert (ring.floor, ring.since(2)) == (2, [])
 
 
-def test_a_reader_that_fell_out_is_told_so():
+def test_a_reader_that_fell_behind_gets_an_error():
     """A reader that the ring overtook must list again."""
     ring = ring_of(1, events=4)
     reader = ring.subscribe(0, never)
@@ -100,11 +100,11 @@ def test_a_reader_is_woken_once_until_it_has_caught_up():
     assert len(calls) == 2
 
 
-def test_a_reader_is_not_woken_by_what_happens_elsewhere():
-    """Who rests in one namespace misses nothing while another is busy, and falls behind nothing."""
+def test_a_reader_is_not_woken_by_changes_outside_its_scope():
+    """A reader of an idle namespace misses nothing while another is busy, and does not fall behind."""
     calls: list[int] = []
     ring = ring_of(events=8)
-    reader = ring.subscribe(0, lambda: calls.append(1), place="quiet/")
+    reader = ring.subscribe(0, lambda: calls.append(1), scope="quiet/")
     for number in range(1, 40):
         ring.append(event(number, key="busy/a"))
         ring.wake(0.0)
@@ -117,11 +117,11 @@ def test_a_reader_is_not_woken_by_what_happens_elsewhere():
 
 
 @pytest.mark.parametrize("place", ["", "n/", "n/a"])
-def test_a_reader_is_woken_by_what_happens_where_it_looks(place):
+def test_a_reader_is_woken_by_changes_in_its_scope(place):
     """Everywhere, in a namespace, or at one object."""
     calls: list[int] = []
     ring = ring_of()
-    ring.subscribe(0, lambda: calls.append(1), place=place)
+    ring.subscribe(0, lambda: calls.append(1), scope=place)
     ring.append(event(1, key="n/a"))
     ring.wake(0.0)
     assert calls == [1]
@@ -148,20 +148,20 @@ def marked(revision: int, value: str, before: str | None = None) -> ChangeEvent:
     ],
 )
 def test_a_reader_by_a_mark_is_woken_for_what_has_it_or_had_it(change, woken):
-    """A hundred cells that each look for their own are not all woken for each other's."""
+    """Of a hundred cells that each read their own mark, only one is woken per change."""
     calls: list[int] = []
     ring = ring_of()
-    ring.subscribe(0, lambda: calls.append(1), place='"cell":"dfw"')
+    ring.subscribe(0, lambda: calls.append(1), scope='"cell":"dfw"')
     ring.append(change)
     ring.wake(0.0)
     assert bool(calls) is woken
 
 
-def test_nobody_looks_for_marks_once_their_readers_have_left():
-    """The last one takes the name along, also when he closes twice."""
+def test_marks_are_not_searched_once_their_readers_have_left():
+    """The last reader removes the name, also when it closes twice."""
     ring = ring_of()
     calls: list[int] = []
-    stays, goes = (ring.subscribe(0, lambda: calls.append(1), place='"cell":"dfw"') for _ in "ab")
+    stays, goes = (ring.subscribe(0, lambda: calls.append(1), scope='"cell":"dfw"') for _ in "ab")
     goes.close()
     goes.close()
     ring.append(marked(1, "dfw"))
@@ -202,7 +202,7 @@ def test_a_reader_that_another_closes_holds_nothing_back():
     assert ring.floor > 10
 
 
-def test_forgetting_keeps_readers_at_their_place():
+def test_compaction_keeps_the_position_of_readers():
     """Compaction takes old changes, and readers beyond them notice nothing."""
     ring = ring_of(1, 2, 3, 4)
     reader = ring.subscribe(2, never)
@@ -213,7 +213,7 @@ def test_forgetting_keeps_readers_at_their_place():
 
 
 def test_what_all_have_read_is_kept_for_a_moment_only():
-    """Then it is read from disk by whoever asks for it."""
+    """Later reads get it from disk."""
     ring = ring_of()
     reader = ring.subscribe(0, lambda: None)
     for number in range(1, 8):
@@ -231,8 +231,8 @@ def test_what_all_have_read_is_kept_for_a_moment_only():
     assert revisions(reader.take(10)) == [8]
 
 
-def test_what_somebody_has_yet_to_read_is_kept():
-    """However long that takes, as long as there is room; and no longer once he has left."""
+def test_unread_changes_are_kept():
+    """However long that takes, while there is room; and no longer once the reader has left."""
     ring = ring_of()
     quick, slow = ring.subscribe(0, lambda: None), ring.subscribe(0, lambda: None)
     for number in range(1, 8):
@@ -252,10 +252,10 @@ def test_what_somebody_has_yet_to_read_is_kept():
 
 
 def test_who_rests_elsewhere_holds_nothing_back():
-    """He has missed nothing, and is woken at the end when something happens where he is."""
+    """It has missed nothing, and is woken when there is a change in its scope."""
     ring = ring_of()
     woken: list[int] = []
-    reader = ring.subscribe(0, lambda: woken.append(1), place="quiet/")
+    reader = ring.subscribe(0, lambda: woken.append(1), scope="quiet/")
     for number in range(1, 8):
         ring.append(event(number, key="busy/a"))
         ring.wake(number * 20.0)

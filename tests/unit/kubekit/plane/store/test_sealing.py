@@ -112,8 +112,8 @@ async def test_k1_readers_see_what_was_written(tmp_path):
         await store.write(secret("b", "four"))
     async with opened(tmp_path) as store:
         events = await store.history(SECRETS, 0)
-        told = [(body_of(e.record), e.previous and body_of(e.previous)) for e in events]
-        assert told == [("one", None), ("two", "one"), ("three", "two"), ("four", None)]
+        bodies = [(body_of(e.record), e.previous and body_of(e.previous)) for e in events]
+        assert bodies == [("one", None), ("two", "one"), ("three", "two"), ("four", None)]
         assert await store.collection_at(SECRETS, 1) == [first]
         assert await store.collection_at(SECRETS, 3) == [second]
         found = store.find(SECRETS, "b")
@@ -133,7 +133,7 @@ async def test_k1_only_the_chosen_resources_are_sealed(tmp_path):
 
 
 def test_k1_a_kill_leaves_nothing_plain(tmp_path):
-    """A write-ahead log that nobody folded holds sealed rows only, and they open."""
+    """A write-ahead log that was not folded holds sealed rows only, and they open."""
     command = [sys.executable, "-c", WRITE_AND_DIE, str(tmp_path / "plane.db"), PLANTED]
     done = subprocess.run(command, env={"PYTHONPATH": str(ROOT)}, check=False)
     assert done.returncode == -9
@@ -156,7 +156,7 @@ def test_k1_without_its_key_a_file_is_refused_and_left_alone(tmp_path, killed, w
     right = keys.read_bytes()
     keys.unlink()
     if wrong:
-        KeyFile(keys).begin()
+        KeyFile(keys).create_first()
     before = images(tmp_path)
     with pytest.raises(KeysRefused, match=f"{keys} (has no key|is missing)"):
         asyncio.run(Store.open(path, environment()))
@@ -187,7 +187,7 @@ async def test_k1_an_old_file_with_a_bad_file_of_keys_is_left_alone(tmp_path, co
 
 
 async def _plain(directory: Path, number: int = 30) -> None:
-    """A file from before there was sealing, with secrets in rows and in free pages."""
+    """A file from before sealing existed, with secrets in rows and in free pages."""
     async with opened(directory, StoreSettings(sealed=frozenset())) as store:
         drafts = [secret(f"default/{n}", PLANTED * (1 + n % 3 * 400)) for n in range(number)]
         records = await asyncio.gather(*map(store.write, drafts))
@@ -211,7 +211,7 @@ async def test_k1_an_old_file_is_sealed_when_it_is_opened(tmp_path):
 
 @in_loop
 async def test_k1_what_an_old_file_had_deleted_is_gone(tmp_path):
-    """Free pages of an old file hold what was compacted away: the file is written anew."""
+    """Free pages of an old file hold compacted data: the file is rewritten."""
     await _plain(tmp_path)
     connection = apsw.Connection(str(tmp_path / "plane.db"))
     connection.execute("DELETE FROM log WHERE resource = '/secrets'")
@@ -264,7 +264,7 @@ def _make_old_on(disk: FaultyDisk, path: Path) -> None:
 @pytest.mark.parametrize("threaded", [True, False], ids=["thread", "loop"])
 @in_loop
 async def test_k1_a_new_key_is_taken_up_under_load(tmp_path, threaded):
-    """While others write, everything is sealed anew; then the old key is not needed any more."""
+    """Everything is resealed under load; then the old key is no longer needed."""
     keys = KeyFile(tmp_path / "secrets.key")
     async with opened(tmp_path, threaded=threaded) as store:
         drafts = [secret(f"default/{n}", f"{n}-" + "x" * 5000) for n in range(300)]
@@ -293,7 +293,7 @@ def _only(keys: KeyFile, name: str) -> None:
 
 @in_loop
 async def test_k1_a_new_key_is_taken_up_at_the_start(tmp_path):
-    """Whoever rotates while nothing runs needs to do no more: the next life does it by itself."""
+    """After a rotation while nothing runs, the next start reseals by itself."""
     keys = KeyFile(tmp_path / "secrets.key")
     await _some_secrets(tmp_path, 3)
     new = keys.rotate()
@@ -309,8 +309,8 @@ async def _settled(store: Store) -> None:
 
 
 @in_loop
-async def test_k1_a_rotation_that_was_cut_off_goes_on(tmp_path):
-    """Closed in the middle, the next life reads both generations and finishes."""
+async def test_k1_an_interrupted_rotation_continues(tmp_path):
+    """Closed in the middle, the next process reads both generations and finishes."""
     keys = KeyFile(tmp_path / "secrets.key")
     async with opened(tmp_path) as store:
         drafts = [secret(f"default/{n}", "x" * 20_000) for n in range(100)]
@@ -330,8 +330,8 @@ async def test_k1_a_rotation_that_was_cut_off_goes_on(tmp_path):
 
 @pytest.mark.parametrize("threaded", [True, False], ids=["thread", "loop"])
 @in_loop
-async def test_k1_whoever_waits_for_a_rotation_hears_of_the_end(tmp_path, threaded):
-    """Closed in the middle, a store does not leave the one who asked for a new key waiting."""
+async def test_k1_closing_ends_a_wait_for_a_rotation(tmp_path, threaded):
+    """Closed in the middle, a store does not leave the caller of the rotation waiting."""
     keys = KeyFile(tmp_path / "secrets.key")
     async with opened(tmp_path, threaded=threaded) as store:
         drafts = [secret(f"default/{n}", "x" * 20_000) for n in range(200)]
@@ -353,7 +353,7 @@ def _generations(directory: Path) -> list[str]:
 
 @in_loop
 async def test_k1_rotations_follow_each_other(tmp_path):
-    """Asked for at the same moment, they do not take each other's keys away."""
+    """Started at the same moment, they do not remove each other's keys."""
     keys = KeyFile(tmp_path / "secrets.key")
     async with opened(tmp_path) as store:
         for number in range(50):
@@ -384,8 +384,8 @@ async def test_k1_a_full_disk_keeps_the_old_key_in_use(tmp_path):
         assert [body_of(r) for r in store.collection(SECRETS).range()] == [PLANTED] * 2
 
 
-def test_k1_at_the_start_a_full_disk_is_waited_for(tmp_path, caplog):
-    """Sealing anew is tried again from time to time, and reading goes on until then."""
+def test_k1_resealing_waits_for_a_full_disk_at_startup(tmp_path, caplog):
+    """Resealing is retried from time to time, and reads continue until then."""
     disk, keys = FaultyDisk(), KeyFile(tmp_path / "secrets.key")
 
     async def scenario() -> None:
@@ -405,14 +405,14 @@ def test_k1_at_the_start_a_full_disk_is_waited_for(tmp_path, caplog):
             assert len(store.collection(SECRETS)) == 1
 
     virtual_time.run(scenario())
-    told = [record.getMessage() for record in caplog.records]
-    assert told[:2] == ["not sealed anew yet"] * 2
+    messages = [record.getMessage() for record in caplog.records]
+    assert messages[:2] == ["not sealed with the newest key yet"] * 2
 
 
 @pytest.mark.parametrize("threaded", [True, False], ids=["thread", "loop"])
 @in_loop
 async def test_k1_a_row_that_does_not_open_keeps_its_data_key(tmp_path, threaded, caplog):
-    """A rotation that meets a damaged row says so and ends; nothing that opens is lost with it."""
+    """A rotation that finds a damaged row logs it and ends; no intact row is lost."""
     keys = KeyFile(tmp_path / "secrets.key")
     async with opened(tmp_path) as store:
         first = await store.write(secret("a"))
@@ -422,17 +422,17 @@ async def test_k1_a_row_that_does_not_open_keeps_its_data_key(tmp_path, threaded
     connection.close()
     keys.rotate()
     async with opened(tmp_path, threaded=threaded) as store:
-        for _ in range(2):  # before and after the one that began by itself
+        for _ in range(2):  # before and after the one that started by itself
             with pytest.raises(UnreadableStore, match="revision 1 of /secrets does not open"):
                 await store.reseal()
         await store.write(secret("b"))
-    assert "not sealed anew" in [record.getMessage() for record in caplog.records]
+    assert "not sealed with the newest key" in [record.getMessage() for record in caplog.records]
     assert await present(tmp_path) == {"a": "later", "b": PLANTED}
 
 
 @in_loop
 async def test_k1_other_resources_can_be_sealed_later_and_opened_again(tmp_path):
-    """Another choice holds for what is there, too, in both directions."""
+    """A changed setting also applies to existing rows, in both directions."""
     both = StoreSettings(sealed=frozenset({SECRETS, WIDGETS}))
     async with opened(tmp_path) as store:
         await store.write(created("w", PLANTED))
@@ -459,8 +459,8 @@ async def test_k1_other_resources_can_be_sealed_later_and_opened_again(tmp_path)
     ids=["of another object", "under another name", "at another time", "cut", "another generation"],
 )
 @in_loop
-async def test_k1_a_row_opens_in_its_own_place_only(tmp_path, swap):
-    """Who can write the file cannot give one object the secret of another."""
+async def test_k1_a_row_opens_only_as_itself(tmp_path, swap):
+    """Write access to the file is not enough to give one object the secret of another."""
     async with opened(tmp_path) as store:
         await store.write(secret("a", "for a"))
         await store.write(secret("b", "for b"))
@@ -490,8 +490,8 @@ class Service:
         self.name = "projects/p/keys/1"
         self.known: dict[tuple[str, bytes], bytes] = {}
 
-    def begin(self) -> None:
-        """Its keys are there already."""
+    def create_first(self) -> None:
+        """Its keys exist already."""
 
     def current(self) -> str:
         return self.name
@@ -510,7 +510,7 @@ class Service:
 
 @in_loop
 async def test_k1_keys_may_come_from_elsewhere(tmp_path):
-    """A service takes the place of the file; without it nothing opens."""
+    """A service replaces the file; without it nothing opens."""
     service = Service()
     async with opened(tmp_path, StoreSettings(keys=service)) as store:
         await store.write(secret("a"))
@@ -543,7 +543,7 @@ async def test_k1_deleted_content_is_overwritten(tmp_path):
     rotations=st.sets(st.integers(0, 5)),
 )
 def test_k1_sealing_changes_nothing_that_can_be_read(tmp_path_factory, bodies, rotations):
-    """Whatever is written between whatever rotations, the next life reads it back."""
+    """Whatever is written between whatever rotations, the next process reads it back."""
 
     async def scenario() -> None:
         directory = tmp_path_factory.mktemp("sealed")

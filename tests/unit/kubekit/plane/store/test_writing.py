@@ -1,4 +1,4 @@
-"""Changes on their way through the store."""
+"""Writes: commits, conflicts, batches and events."""
 
 import asyncio
 
@@ -37,7 +37,7 @@ async def test_the_revision_is_written_into_the_document(tmp_path, threaded):
 
 @in_loop
 async def test_nothing_is_seen_before_it_is_committed(tmp_path, threaded):
-    """While the disk is at it, nobody is told, sees the change or is woken."""
+    """While a change is being written, it is not visible and no reader or listener is called."""
     disk, seen, woken = FaultyDisk(), [], []
     async with opened(tmp_path, threaded=threaded, vfs=disk.name) as store:
         store.subscribe(WIDGETS, 0, lambda: woken.append(1))
@@ -68,8 +68,8 @@ async def test_the_first_of_two_changes_wins(tmp_path, threaded):
 
 
 @in_loop
-async def test_a_batch_of_losers_only_hurts_nobody(tmp_path, threaded):
-    """When nothing of what waits can succeed, the next write still does."""
+async def test_a_batch_of_conflicts_does_not_stop_writing(tmp_path, threaded):
+    """When no waiting write can succeed, the next one still does."""
     async with opened(tmp_path, threaded=threaded) as store:
         await store.write(created("a"))
         with pytest.raises(RevisionConflict):
@@ -78,7 +78,7 @@ async def test_a_batch_of_losers_only_hurts_nobody(tmp_path, threaded):
 
 
 @in_loop
-async def test_a_change_of_something_deleted_has_moved(tmp_path, threaded):
+async def test_a_change_of_a_deleted_object_is_a_conflict(tmp_path, threaded):
     """An object that is gone cannot be changed."""
     async with opened(tmp_path, threaded=threaded) as store:
         record = await store.write(created("a"))
@@ -124,7 +124,7 @@ async def test_a_name_can_be_used_again_when_only_older_things_are_forgotten(tmp
 
 @in_loop
 async def test_an_old_revision_stays_old_after_compaction(tmp_path, threaded):
-    """The log has forgotten the rows that followed; the change must lose all the same."""
+    """The log has removed the later rows; the change must still fail."""
     async with opened(tmp_path, threaded=threaded) as store:
         first = await store.write(created("a"))
         await store.write(changed(await store.write(changed(first))))
@@ -136,7 +136,7 @@ async def test_an_old_revision_stays_old_after_compaction(tmp_path, threaded):
 
 @in_loop
 async def test_a_cancelled_write_is_not_made(tmp_path, threaded):
-    """Who goes away before the batch is made up leaves nothing behind."""
+    """A write that is cancelled before its batch is formed leaves nothing behind."""
     async with opened(tmp_path, threaded=threaded) as store:
         store.write(created("a")).cancel()
         await store.write(created("b"))
@@ -144,8 +144,8 @@ async def test_a_cancelled_write_is_not_made(tmp_path, threaded):
 
 
 @in_loop
-async def test_a_writer_may_leave_while_the_disk_works(tmp_path, threaded):
-    """The change is made; only nobody is told."""
+async def test_a_write_cancelled_during_the_commit_is_kept(tmp_path, threaded):
+    """The change is committed; only its caller gets no result."""
     async with opened(tmp_path, threaded=threaded) as store:
         future = store.write(created("a"))
         asyncio.get_running_loop().call_soon(future.cancel)
@@ -157,12 +157,12 @@ async def test_a_writer_may_leave_while_the_disk_works(tmp_path, threaded):
 
 @in_loop
 async def test_many_writes_become_few_commits(tmp_path, threaded):
-    """What waits is committed together, in the order in which it came."""
+    """Waiting writes are committed together, in their order of arrival."""
     async with opened(tmp_path, threaded=threaded) as store:
         drafts = [created(f"{n:04}") for n in range(1200)]
         records = await asyncio.gather(*map(store.write, drafts))
         assert [record.revision for record in records] == list(range(1, 1201))
-        assert (store.figures.commits, store.figures.writes, store.figures.largest) == (
+        assert (store.stats.commits, store.stats.writes, store.stats.largest) == (
             3,
             1200,
             512,
@@ -175,12 +175,12 @@ async def test_large_documents_go_in_several_batches(tmp_path, threaded):
     async with opened(tmp_path, threaded=threaded) as store:
         drafts = [created(str(n), "x" * 700_000) for n in range(8)]
         await asyncio.gather(*map(store.write, drafts))
-        assert store.figures.commits == 3
+        assert store.stats.commits == 3
 
 
 @in_loop
 async def test_an_event_knows_what_was_there_before(tmp_path, threaded):
-    """A change carries the record before it, a creation none."""
+    """A change has the record before it, a creation none."""
     async with opened(tmp_path, threaded=threaded) as store:
         reader = store.subscribe(WIDGETS, 0, lambda: None)
         one = await store.write(created("a", "1"))

@@ -1,4 +1,4 @@
-"""Reading the past from disk, piece by piece, while others write and forget."""
+"""Reading history from disk, chunk by chunk, during writes and compaction."""
 
 import asyncio
 from collections.abc import Callable
@@ -28,7 +28,7 @@ both = pytest.mark.parametrize("threaded", [True, False], ids=["thread", "loop"]
 
 
 async def followed(store: Store, since: int) -> list[ChangeEvent]:
-    """What a watcher sees that goes on from a revision, up to the present."""
+    """What a watcher sees that continues from a revision, up to the newest."""
     events: list[ChangeEvent] = []
     while True:
         try:
@@ -41,7 +41,7 @@ async def followed(store: Store, since: int) -> list[ChangeEvent]:
 
 
 @in_loop
-async def test_a_stretch_is_small_however_large_the_documents(tmp_path):
+async def test_a_chunk_is_small_however_large_the_documents(tmp_path):
     """A reader holds little more than one large change at a time, and misses nothing."""
     async with opened(tmp_path) as store:
         record = await store.write(created("a", "x" * 200_000))
@@ -53,8 +53,8 @@ async def test_a_stretch_is_small_however_large_the_documents(tmp_path):
 
 
 @in_loop
-async def test_a_stretch_may_be_empty_and_lead_on(tmp_path):
-    """Among thousands of changes of others, a reader goes on where it stopped looking."""
+async def test_a_chunk_may_be_empty_although_changes_follow(tmp_path):
+    """Among thousands of changes of others, a reader continues where it stopped."""
     async with opened(tmp_path) as store:
         await store.write(created("a"))
         await asyncio.gather(*(store.write(created(str(n), "", OTHER)) for n in range(6000)))
@@ -67,7 +67,7 @@ async def test_a_stretch_may_be_empty_and_lead_on(tmp_path):
 @both
 @in_loop
 async def test_history_ends_although_others_never_stop_writing(tmp_path, threaded):
-    """A reader does not run after the writers for ever."""
+    """A reader does not chase the writers indefinitely."""
     async with opened(tmp_path, threaded=threaded) as store:
         await store.write(created("a"))
     async with opened(tmp_path, threaded=threaded) as store:
@@ -80,7 +80,7 @@ async def test_history_ends_although_others_never_stop_writing(tmp_path, threade
 
 
 def write_steadily(store: Store, until: int) -> Callable[[], None]:
-    """Writes such that one is always with the disk and another one waits."""
+    """Writes such that one is always being written and another one waits."""
 
     def write(*_: Any) -> None:
         if store.revision < until:
@@ -94,7 +94,7 @@ def write_steadily(store: Store, until: int) -> Callable[[], None]:
 @both
 @in_loop
 async def test_a_write_waits_for_one_reader_at_most(tmp_path, threaded):
-    """However many read the past at once, a change comes in between."""
+    """However many read history at once, a write runs in between."""
     async with opened(tmp_path, threaded=threaded) as store:
         await store.write(created("a"))
     async with opened(tmp_path, threaded=threaded) as store:
@@ -108,8 +108,8 @@ async def test_a_write_waits_for_one_reader_at_most(tmp_path, threaded):
 
 @both
 @in_loop
-async def test_a_reader_may_leave_while_the_disk_works(tmp_path, threaded):
-    """The next one gets its turn."""
+async def test_a_read_may_be_cancelled_while_the_disk_works(tmp_path, threaded):
+    """The next read runs."""
     async with opened(tmp_path, threaded=threaded) as store:
         await store.write(created("a"))
     async with opened(tmp_path, threaded=threaded) as store:
@@ -121,7 +121,7 @@ async def test_a_reader_may_leave_while_the_disk_works(tmp_path, threaded):
 
 @in_loop
 async def test_history_on_disk_ends_at_the_point_of_compaction(tmp_path):
-    """A reader that was overtaken while it waited for the disk hears of it."""
+    """A reader that was overtaken while it waited for the disk gets an error."""
     async with opened(tmp_path) as store:
         for n in range(5):
             await store.write(created(str(n)))
@@ -184,7 +184,7 @@ async def past_of(store: Store, key: str, *, removed: bool) -> list[Record]:
 
 @in_loop
 async def test_a_page_that_cannot_be_read_is_named(tmp_path):
-    """A broken disk gives an answer in words, not half of the past; writing goes on."""
+    """A broken disk gives an error, not half of the history; writes continue."""
     disk = FaultyDisk()
     async with opened(tmp_path, vfs=disk.name) as store:
         record = await store.write(created("a", "x" * 100_000))

@@ -1,4 +1,4 @@
-"""Reading what was, and forgetting it."""
+"""Reading history, and compacting it."""
 
 import asyncio
 from datetime import timedelta
@@ -104,8 +104,8 @@ async def test_compaction_forgets_the_past_and_keeps_the_present(tmp_path):
 
 
 @in_loop
-async def test_what_is_forgotten_leaves_memory(tmp_path):
-    """A reader that has not taken a change within the window is told that it came too late."""
+async def test_compacted_changes_leave_memory(tmp_path):
+    """A reader that does not take a change within the window gets `Compacted`."""
     async with opened(tmp_path) as store:
         reader = store.subscribe(WIDGETS, 0, lambda: None)
         await grow(store)
@@ -116,7 +116,7 @@ async def test_what_is_forgotten_leaves_memory(tmp_path):
 
 @in_loop
 async def test_compaction_is_kept_across_a_restart(tmp_path):
-    """A revision that was forgotten stays forgotten, and numbers never fall."""
+    """A compacted revision stays compacted, and revisions never decrease."""
     async with opened(tmp_path) as store:
         await grow(store)
         c = store.find(WIDGETS, "c")
@@ -130,11 +130,11 @@ async def test_compaction_is_kept_across_a_restart(tmp_path):
 
 @in_loop
 async def test_a_revision_of_the_future_is_refused(tmp_path):
-    """What has not happened can be neither read nor forgotten."""
+    """A revision that does not exist can be neither read nor compacted."""
     async with opened(tmp_path) as store:
         for call in (store.history(WIDGETS, 1), store.collection_at(WIDGETS, 1), store.compact(1)):
             with pytest.raises(
-                FutureRevision, match="revision 1 is not there yet, the newest is 0"
+                FutureRevision, match="revision 1 does not exist yet, the newest is 0"
             ):
                 await call
         with pytest.raises(FutureRevision):
@@ -143,7 +143,7 @@ async def test_a_revision_of_the_future_is_refused(tmp_path):
 
 @in_loop
 async def test_the_window_is_a_time(tmp_path):
-    """By itself, compaction forgets what is older than the window and nothing younger."""
+    """By itself, compaction removes what is older than the window and nothing younger."""
     clock = Clock()
     async with opened(tmp_path, StoreSettings(window=timedelta(minutes=5)), clock=clock) as store:
         await store.write(created("a"))
@@ -168,7 +168,7 @@ async def test_the_window_is_a_number_of_revisions(tmp_path):
 
 
 @in_loop
-async def test_long_histories_are_read_and_forgotten_in_pieces(tmp_path):
+async def test_long_histories_are_read_and_compacted_in_pieces(tmp_path):
     """Thousands of changes come back whole and in order."""
     async with opened(tmp_path, StoreSettings(ring_events=100)) as store:
         await asyncio.gather(*(store.write(created(f"{n:05}")) for n in range(6000)))
@@ -178,8 +178,8 @@ async def test_long_histories_are_read_and_forgotten_in_pieces(tmp_path):
         assert len(store.collection(WIDGETS)) == 6000
 
 
-def test_a_store_at_rest_forgets_by_itself_and_then_sleeps(tmp_path):
-    """A timer runs while there is something to forget, also after a restart, and then no more."""
+def test_an_idle_store_compacts_by_itself_and_then_sleeps(tmp_path):
+    """A timer runs while there is history to compact, also after a restart, and then stops."""
     clock, left = Clock(), []
 
     async def scenario() -> None:
@@ -199,8 +199,8 @@ def test_a_store_at_rest_forgets_by_itself_and_then_sleeps(tmp_path):
     assert left == [0, 6]
 
 
-def test_a_full_disk_does_not_end_forgetting(tmp_path):
-    """While the disk refuses, nothing is forgotten; afterwards the next tick does it."""
+def test_a_full_disk_does_not_end_compaction(tmp_path):
+    """While the disk is full, nothing is compacted; afterwards the next tick does it."""
     clock, disk, left = Clock(), FaultyDisk(), []
 
     async def scenario() -> None:
@@ -217,8 +217,8 @@ def test_a_full_disk_does_not_end_forgetting(tmp_path):
     assert left == [0, 6]
 
 
-def test_forgetting_that_a_full_disk_refuses_is_not_tried_all_the_time(tmp_path):
-    """However much is to be forgotten: between two attempts a tick goes by."""
+def test_compaction_on_a_full_disk_is_retried_once_per_tick(tmp_path):
+    """However much there is to compact, a tick passes between two attempts."""
     disk, refusals = FaultyDisk(), []
 
     async def scenario() -> None:
