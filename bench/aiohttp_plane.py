@@ -23,8 +23,8 @@ from kubekit.plane.http.authentication.authenticator import Authenticator
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import LOOPBACK, Certificates
 from kubekit.plane.http.connection.slices import slices
-from kubekit.plane.http.interfaces import Seams
-from kubekit.plane.http.messages import Pieces, Request, Response
+from kubekit.plane.http.interfaces import ServerOptions
+from kubekit.plane.http.messages import Pieces, Response, ServerRequest
 from kubekit.plane.http.pages import Pages
 from kubekit.plane.plane import Plane
 from kubekit.plane.private_files import write_private
@@ -39,7 +39,9 @@ async def main(data: Path, port: int) -> None:
     tokens = Tokens(data / "tokens.json", environment)
     write_private(data / "token", tokens.issue(User("admin")).encode())
     certificates = Certificates(data / "pki", environment.now(), LOOPBACK)
-    application = Application(Authenticator(tokens, environment), environment, Seams(site=Pages()))
+    application = Application(
+        Authenticator(tokens, environment), environment, ServerOptions(site=Pages())
+    )
     application.mount("/", plane)
     runner = web.ServerRunner(web.Server(_handler(application)))
     await runner.setup()
@@ -53,7 +55,7 @@ def _handler(application: Application) -> Callable[[web.BaseRequest], Awaitable[
     async def handle(incoming: web.BaseRequest) -> web.Response:
         path, _, query = incoming.raw_path.partition("?")
         headers = {name.lower(): value for name, value in incoming.headers.items()}
-        request = Request(incoming.method, path, query, headers, await incoming.read())
+        request = ServerRequest(incoming.method, path, query, headers, await incoming.read())
         answer = application.handle(request)
         response = answer if isinstance(answer, Response) else await answer
         assert isinstance(response.body, bytes | Pieces), "a watch"

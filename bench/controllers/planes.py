@@ -21,7 +21,7 @@ from kubekit.client.options import PLAIN_WRITE
 from kubekit.client.transport import ResourceLocation
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import Certificates
-from kubekit.plane.http.interfaces import Seams
+from kubekit.plane.http.interfaces import ServerOptions
 from kubekit.plane.http.pages import Pages
 from kubekit.plane.http.server import Server
 from kubekit.plane.local import LocalTransport
@@ -35,7 +35,9 @@ async def main(folder: Path, planes: int, parents: int) -> None:
     certificates = Certificates(folder / "pki", environment.now())
     tokens = Tokens(None, environment)
     token = tokens.issue(User("bench", (MASTERS,)))
-    server = Server(("127.0.0.1", 0), certificates, tokens, environment, Seams(site=Pages()))
+    server = Server(
+        ("127.0.0.1", 0), certificates, tokens, environment, ServerOptions(site=Pages())
+    )
     async with AsyncExitStack() as stack:
         for number in range(planes):
             plane = await Plane.open(

@@ -17,7 +17,7 @@ from compute.app import crds, interpreter
 from compute.app.system_environment import system
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import Certificates
-from kubekit.plane.http.interfaces import Seams
+from kubekit.plane.http.interfaces import ServerOptions
 from kubekit.plane.http.pages import Pages
 from kubekit.plane.http.server import Server
 from kubekit.plane.plane import Plane
@@ -31,7 +31,7 @@ async def main(planes: int, seconds: float) -> None:
         folder = Path(name)
         certificates = Certificates(folder / "pki", environment.now())
         tokens = Tokens(None, environment)
-        seams = Seams(site=Pages())
+        seams = ServerOptions(site=Pages())
         server = Server(("127.0.0.1", 0), certificates, tokens, environment, seams)
         async with AsyncExitStack() as stack:
             for number in range(planes):

@@ -10,7 +10,7 @@ from kubekit.api.kinds.rbac import ClusterRole, ClusterRoleBinding
 from kubekit.api.structural.nodes import Document
 from kubekit.client.options import PLAIN_WRITE
 from kubekit.environment import ExecutionEnvironment
-from kubekit.plane.access.access_control import AccessKeeper
+from kubekit.plane.access.access_control import RbacController
 from kubekit.plane.access.authorizer import Authorizer
 from kubekit.plane.admission.quota import Quota, Usage
 from kubekit.plane.admission.webhooks import Webhooks
@@ -42,7 +42,7 @@ class Plane:
         self._collector = GarbageCollector(store, self.registry)
         self._namespaces = NamespaceDeleter(store, self.registry, environment)
         self._accounts = DefaultAccounts(store, self.registry)
-        self._access = AccessKeeper(self.registry)
+        self._access = RbacController(self.registry)
         answer_alone(self.registry, environment)
         self._usage = Usage(self.registry, quota)
         self._webhooks = Webhooks(self.registry, environment)

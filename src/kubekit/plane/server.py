@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Final
 
 from kubekit.environment import ExecutionEnvironment
-from kubekit.plane.access.request_check import Rbac
+from kubekit.plane.access.request_check import RbacCheck
 from kubekit.plane.http.audit.audit_log import Audit, AuditFile
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import Certificates
 from kubekit.plane.http.hostnames import names_for
-from kubekit.plane.http.interfaces import Seams
+from kubekit.plane.http.interfaces import ServerOptions
 from kubekit.plane.http.pages import Pages
 from kubekit.plane.http.server import Server, is_loopback
 from kubekit.plane.identity.web_tokens import SigningKey
@@ -45,7 +45,7 @@ class PlaneServer:
         self.authority = certificates.authority.read_bytes()
         self._audit = Audit(AuditFile(data / "audit.log"), asyncio.get_running_loop())
         site = Pages(self._audit, signing, metrics)
-        seams = Seams(site=site, access=Rbac(), signing=signing, audit=self._audit)
+        seams = ServerOptions(site=site, access=RbacCheck(), signing=signing, audit=self._audit)
         self._host = address[0]
         self._server = Server(address, certificates, tokens, environment, seams)
 

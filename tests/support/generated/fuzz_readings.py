@@ -36,7 +36,7 @@ from kubekit.plane.http.content.query_parameters import (
     write_options,
 )
 from kubekit.plane.http.limits import Limits
-from kubekit.plane.http.messages import Request
+from kubekit.plane.http.messages import ServerRequest
 from kubekit.plane.identity.accounts import read_claims
 from kubekit.plane.identity.identities import Identity
 from kubekit.plane.identity.web_tokens import SigningKey
@@ -106,7 +106,7 @@ def every_use_of_a_query(data: bytes) -> None:
         watch_options,
         include_object,
         lambda said: write_options(said, "PatchOptions", said.text("agent")),
-        lambda said: request_bodies.delete_options(Request("DELETE", "/"), said, 1000),
+        lambda said: request_bodies.delete_options(ServerRequest("DELETE", "/"), said, 1000),
     )
     for use in uses:
         try:
@@ -116,19 +116,19 @@ def every_use_of_a_query(data: bytes) -> None:
 
 
 def body_of_a_delete(data: bytes) -> object:
-    request = Request("DELETE", "/", headers={"content-type": "application/json"}, body=data)
+    request = ServerRequest("DELETE", "/", headers={"content-type": "application/json"}, body=data)
     return request_bodies.delete_options(request, Parameters(""), 1 << 20)
 
 
 def packed_body(data: bytes) -> object:
     headers = {"content-type": "application/merge-patch+json", "content-encoding": "gzip"}
-    request = Request("PATCH", "/", headers=headers, body=data)
+    request = ServerRequest("PATCH", "/", headers=headers, body=data)
     return request_bodies.patch(request, request_bodies.patch_type(request), 1 << 16)
 
 
 def applied_body(data: bytes) -> object:
     headers = {"content-type": "application/apply-patch+yaml"}
-    request = Request("PATCH", "/", headers=headers, body=data)
+    request = ServerRequest("PATCH", "/", headers=headers, body=data)
     return request_bodies.patch(request, request_bodies.patch_type(request), 1 << 20)
 
 
@@ -206,7 +206,7 @@ def acting_as(data: bytes) -> object:
     """The headers of somebody who wants to act as another. Other names no reader of HTTP takes."""
     lines = [line.partition(":") for line in data.decode("latin-1").split("\r\n")]
     headers = {n.lower(): v.strip() for n, _, v in lines if HEADER_NAME.fullmatch(n)}
-    request = Request("GET", "/", headers=headers)
+    request = ServerRequest("GET", "/", headers=headers)
     if not impersonation.asked_for(request):
         return None
     somebody = Identity(User("ann"), "token")
@@ -218,7 +218,7 @@ def audit_line(data: bytes) -> None:
     """A line about somebody who calls himself so, and everything else as well."""
     text = data.decode("utf-8", "surrogateescape")
     about = Attributes(verb=text, resource=text, name=text, namespace=text, group=text)
-    entry = audit_lines.Entry(
+    entry = audit_lines.AuditEntry(
         id=text, at=NOW, seconds=0.1, attributes=about, path=text, code=200, allowed=True,
         user=User(text, (text, text), text), reason=text, how=text, source=text, agent=text,
     )  # fmt: skip

@@ -11,7 +11,7 @@ import msgspec
 
 from kubekit.api.kinds.rbac import PolicyRule
 from kubekit.client.options import PLAIN_DELETE, PLAIN_WRITE, PatchType
-from kubekit.plane.access.access_control import AccessKeeper
+from kubekit.plane.access.access_control import RbacController
 from kubekit.plane.access.attributes import Attributes
 from kubekit.plane.access.authorizer import Authorizer
 from kubekit.plane.registry import builtins
@@ -65,7 +65,7 @@ class AccessWorld:
     """A registry with a namespace in it, where access is decided and guarded."""
 
     registry: Registry
-    keeper: AccessKeeper
+    keeper: RbacController
 
     @property
     def access(self) -> Authorizer:
@@ -160,7 +160,7 @@ async def _within(
         (*builtins.core(), *builtins.access(), *builtins.reviews(), *served_kinds.custom("compute"))
     )
     registry = Registry(store, kinds, surroundings)
-    keeper = AccessKeeper(registry)
+    keeper = RbacController(registry)
     try:
         world = AccessWorld(registry, keeper)
         for name in (SPACE, "attic"):

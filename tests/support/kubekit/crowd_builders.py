@@ -23,7 +23,7 @@ import uvloop
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import Certificates
-from kubekit.plane.http.interfaces import Seams
+from kubekit.plane.http.interfaces import ServerOptions
 from kubekit.plane.http.limits import Limits
 from kubekit.plane.http.server import Server
 from kubekit.plane.plane import Plane
@@ -195,7 +195,7 @@ async def _serving(setup: Crowded, ready: Connection) -> None:
     tokens.accept(_TOKEN, User("tester"))
     tls = Certificates(setup.folder / "pki", environment.now()) if setup.tls else None
     plane = await Plane.open(setup.folder, Kinds(builtins.core()), environment, setup.settings)
-    seams = Seams(limits=setup.limits)
+    seams = ServerOptions(limits=setup.limits)
     server = Server(("127.0.0.1", 0), tls, tokens, environment, seams)
     server.mount("/", plane)
     await server.start()

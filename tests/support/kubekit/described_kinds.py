@@ -11,7 +11,7 @@ from kubekit.api.resource import Resource, Scale
 from kubekit.api.structural.nodes import Schema
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.access.authorizer import Authorizer
-from kubekit.plane.http.messages import Request
+from kubekit.plane.http.messages import ServerRequest
 from kubekit.plane.registry.kinds import Kind, Kinds, head_of
 from kubekit.plane.registry.registry import Registry
 from kubekit.plane.store.store import Store
@@ -91,10 +91,10 @@ class Described:
         return Authorizer(self.registry.store)
 
 
-def asking(path: str, query: str = "", method: str = "GET", **headers: str) -> Request:
+def asking(path: str, query: str = "", method: str = "GET", **headers: str) -> ServerRequest:
     """A request. Headers are given with underscores."""
     names = {name.replace("_", "-"): value for name, value in headers.items()}
-    return Request(method, path, query, names)
+    return ServerRequest(method, path, query, names)
 
 
 def with_plane(directory: Path, scenario: Callable[[Described], Awaitable[Result]]) -> Result:

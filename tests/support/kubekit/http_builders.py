@@ -17,8 +17,8 @@ from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import Certificates
 from kubekit.plane.http.connection.peers import Peers
-from kubekit.plane.http.connection.protocol import Connection
-from kubekit.plane.http.interfaces import Seams
+from kubekit.plane.http.connection.protocol import HttpServerProtocol
+from kubekit.plane.http.interfaces import ServerOptions
 from kubekit.plane.http.limits import Limits
 from kubekit.plane.http.messages import Handler
 from kubekit.plane.http.server import Server
@@ -34,7 +34,7 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 AUTH = f"Authorization: Bearer {TOKEN}\r\n".encode()
 CONFIG_MAPS = "/api/v1/namespaces/default/configmaps"
 QUICK = Limits(tick=0.01, drain_time=0.5)
-QUICKLY = Seams(limits=QUICK)
+QUICKLY = ServerOptions(limits=QUICK)
 
 
 def environment() -> ExecutionEnvironment:
@@ -127,7 +127,9 @@ async def handling(handler: Handler, limits: Limits = QUICK) -> AsyncIterator[in
     """The port of a bare protocol over a handler."""
     peers, loop = Peers(limits, environment()), asyncio.get_running_loop()
     peers.open(loop)
-    server = await loop.create_server(lambda: Connection(handler, limits, peers), "127.0.0.1", 0)
+    server = await loop.create_server(
+        lambda: HttpServerProtocol(handler, limits, peers), "127.0.0.1", 0
+    )
     try:
         yield server.sockets[0].getsockname()[1]
     finally:
@@ -137,7 +139,7 @@ async def handling(handler: Handler, limits: Limits = QUICK) -> AsyncIterator[in
 
 @asynccontextmanager
 async def serving(
-    directory: Path, seams: Seams = QUICKLY, tls: Certificates | None = None
+    directory: Path, seams: ServerOptions = QUICKLY, tls: Certificates | None = None
 ) -> AsyncIterator[Server]:
     """A server with one plane at its root: ConfigMaps and their like, and kites."""
     plane = await open_plane(directory)

@@ -21,7 +21,7 @@ from kubekit.client.options import PLAIN_WRITE
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import Certificates, ClientPair
-from kubekit.plane.http.interfaces import Attributes, Seams
+from kubekit.plane.http.interfaces import Attributes, ServerOptions
 from kubekit.plane.http.limits import Limits
 from kubekit.plane.http.server import Server
 from kubekit.plane.plane import Plane
@@ -129,7 +129,7 @@ async def house(directory: Path, access: Any = None, **more: Any) -> AsyncIterat
     environment = ExecutionEnvironment(now=clock, chance=Random(1))
     certificates = Certificates(directory / "pki", clock.now)
     tokens = Tokens(directory / "tokens.json", environment)
-    seams = Seams(access=access or Allowing(), limits=QUICK, **more)
+    seams = ServerOptions(access=access or Allowing(), limits=QUICK, **more)
     server = Server(("127.0.0.1", 0), certificates, tokens, environment, seams)
     plane = await new_plane(directory / "plane", environment)
     server.mount("/", plane)

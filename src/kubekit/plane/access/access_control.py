@@ -11,7 +11,7 @@ from kubekit.plane.registry.background.keyed_worker import KeyedWorker
 from kubekit.plane.registry.registry import Registry
 
 
-class AccessKeeper:
+class RbacController:
     """Decides, guards roles, answers reviews, sums up roles. `begin` it, `close` it."""
 
     def __init__(self, registry: Registry) -> None:

@@ -9,7 +9,7 @@ from typing import Final
 
 from kubekit.api.kinds.rbac import RoleRef
 from kubekit.plane.access.attributes import Attributes
-from kubekit.plane.access.index import Index
+from kubekit.plane.access.index import RbacIndex
 from kubekit.plane.access.refusals import forbidden, not_found
 from kubekit.plane.access.rules import Ready
 from kubekit.plane.store.store import Store
@@ -45,7 +45,7 @@ class Authorizer:
     def __init__(self, store: Store) -> None:
         self._decisions: dict[_Key, Decision] = {}
         self._letters = 0
-        self._index = Index(store, self._forget)
+        self._index = RbacIndex(store, self._forget)
 
     def close(self) -> None:
         """Follow the store no longer."""

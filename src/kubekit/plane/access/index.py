@@ -53,7 +53,7 @@ class Grant:
         )
 
 
-class Index:
+class RbacIndex:
     """The roles and bindings as they are now. ``changed`` is called after each change of one."""
 
     def __init__(self, store: Store, changed: Callable[[], None]) -> None:

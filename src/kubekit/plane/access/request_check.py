@@ -14,7 +14,7 @@ class Guarded(Protocol):
     def access(self) -> Authorizer: ...
 
 
-class Rbac:
+class RbacCheck:
     """The door's question, answered by the plane that is asked about."""
 
     def check(self, plane: Guarded, user: User, attributes: Attributes) -> None:

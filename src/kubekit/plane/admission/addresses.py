@@ -26,7 +26,7 @@ _METADATA: Final = frozenset(
 _TRANSLATED: Final = IPv6Network("64:ff9b::/96")  # IPv4 behind a translator, RFC 6052
 
 
-class Forbidden(OSError):
+class ForbiddenAddress(OSError):
     """An address that is not called."""
 
 
@@ -34,9 +34,11 @@ def check(host: str) -> None:
     """Refuse an address that no webhook can be at. The zone of an IPv6 address does not matter."""
     address = _plain(ip_address(host.partition("%")[0]))
     if address.is_link_local or address in _METADATA:
-        raise Forbidden(f"{host} is an address of the machine's own metadata and is not called")
+        raise ForbiddenAddress(
+            f"{host} is an address of the machine's own metadata and is not called"
+        )
     if address.is_unspecified or address.is_multicast or _is_broadcast(address):
-        raise Forbidden(f"{host} is not the address of one server and is not called")
+        raise ForbiddenAddress(f"{host} is not the address of one server and is not called")
 
 
 def _plain(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:

@@ -36,7 +36,7 @@ _OK: Final = range(200, 207)
 _REDIRECTS: Final = range(300, 400)
 
 
-class Caller:
+class WebhookCaller:
     """The connections to the webhooks of one plane. Made when the first is needed."""
 
     def __init__(self, guard: Callable[[str], None] = addresses.check) -> None:

@@ -37,7 +37,7 @@ class Quota:
     of_kind: Mapping[str, int] = field(default_factory=dict)
 
 
-class Held(msgspec.Struct, frozen=True, gc=False):
+class QuotaReservation(msgspec.Struct, frozen=True, gc=False):
     """Room that a change on its way to the disk will take."""
 
     place: tuple[str, str]
@@ -53,7 +53,7 @@ class _Deleting(msgspec.Struct, gc=False):
     metadata: _Meta
 
 
-_NOTHING: Final = Held(("", ""), 0, 0)
+_NOTHING: Final = QuotaReservation(("", ""), 0, 0)
 _deleting: Final = msgspec.json.Decoder(_Deleting).decode
 
 
@@ -66,7 +66,7 @@ class Usage:
         self._quota = quota
         self._kinds: Kinds | None = None
         self._sizes: dict[str, int] = {}
-        self._held: dict[tuple[str, str], Held] = {}
+        self._held: dict[tuple[str, str], QuotaReservation] = {}
         self.objects = 0
         """Objects that are there, or on their way."""
         self.size = 0
@@ -87,7 +87,7 @@ class Usage:
             size = len(attempt.kind.head) + len(tail_of(document)) + _VERSION
             self._check_size(storage, key, size, is_ending=_is_deleting(document))
 
-    def take(self, draft: Draft) -> Held:
+    def take(self, draft: Draft) -> QuotaReservation:
         """Room for a change until it is stored; `Forbidden` if there is none. To be given back."""
         change, storage, key = draft.change, draft.resource, draft.key
         if change is ChangeType.DELETED:
@@ -102,9 +102,9 @@ class Usage:
             is_ending = _is_marked(draft.head + draft.tail)
             if not is_ending or self._is_ending(storage, key):
                 self._check_size(storage, key, size, is_ending=is_ending)
-        return self._hold(Held((storage, key), int(is_new), growth))
+        return self._hold(QuotaReservation((storage, key), int(is_new), growth))
 
-    def give_back(self, held: Held) -> None:
+    def give_back(self, held: QuotaReservation) -> None:
         """Tell that a change is stored, or will never be."""
         if self._held.get(held.place) is held:
             self._release(held)
@@ -112,7 +112,7 @@ class Usage:
     def close(self) -> None:
         self._leave()
 
-    def _hold(self, held: Held) -> Held:
+    def _hold(self, held: QuotaReservation) -> QuotaReservation:
         place = held.place
         if place in self._held:
             self._release(self._held[place])
@@ -186,7 +186,7 @@ class Usage:
         self.size += growth
         self.objects += (not gone) - (event.previous is not None)
 
-    def _release(self, held: Held | None) -> None:
+    def _release(self, held: QuotaReservation | None) -> None:
         if held is not None:
             del self._held[held.place]
             self.objects -= held.objects

@@ -45,7 +45,7 @@ encode: Final = msgspec.json.Encoder().encode
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class WebhookVerdict:
     """What a webhook says. ``patch`` are the operations it wants carried out, if any."""
 
     allowed: bool
@@ -100,7 +100,7 @@ def review_of(request: AdmissionRequest) -> bytes:
     return encode(AdmissionReview(api_version=REVIEW_VERSION, kind=REVIEW_KIND, request=request))
 
 
-def verdict_of(body: bytes, uid: str, *, may_patch: bool) -> Verdict:
+def verdict_of(body: bytes, uid: str, *, may_patch: bool) -> WebhookVerdict:
     """What the answer to the review with this uid says. `CallFailed` if it says nothing clear."""
     review = _read(body)
     if (review.api_version, review.kind) != (REVIEW_VERSION, REVIEW_KIND):
@@ -113,7 +113,7 @@ def verdict_of(body: bytes, uid: str, *, may_patch: bool) -> Verdict:
         raise CallFailed(f"{_INVALID}webhook response was absent")
     if response.uid != uid:
         raise CallFailed(f'{_INVALID}expected response.uid="{uid}", got "{response.uid[:100]}"')
-    return Verdict(
+    return WebhookVerdict(
         allowed=response.allowed,
         status=response.status,
         patch=_patch(response, may_patch=may_patch),

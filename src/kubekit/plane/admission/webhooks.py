@@ -20,13 +20,13 @@ from kubekit.plane.admission.failures import CallFailed, denied, failed, no_dry_
 from kubekit.plane.admission.hooks import Configuration, Hook, hooks_of
 from kubekit.plane.admission.matching import Asked, Matches
 from kubekit.plane.admission.patching import patched
-from kubekit.plane.admission.reviews import Verdict, request_of, review_of, verdict_of
+from kubekit.plane.admission.reviews import WebhookVerdict, request_of, review_of, verdict_of
 from kubekit.plane.registry.admission import AdmissionChain, AdmissionPlugin, Attempt
 from kubekit.plane.registry.registry import Registry
 from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 
 if TYPE_CHECKING:
-    from kubekit.plane.admission.calling import Caller
+    from kubekit.plane.admission.calling import WebhookCaller
 
 Audit = Callable[[Attempt, str, str], None]
 """Told what a webhook wants to have in the audit log: a key that begins with its name, a value."""
@@ -71,7 +71,7 @@ class Webhooks:
         self._registry = registry
         self._environment = environment
         self._around = surroundings or Surroundings()
-        self._caller: Caller | None = None
+        self._caller: WebhookCaller | None = None
         self._configurations: dict[str, dict[str, Configuration]] = {}
         self._joined = AdmissionChain()
         self._has_begun = False
@@ -167,7 +167,9 @@ class Webhooks:
             if isinstance(outcome, BaseException):
                 raise outcome
 
-    async def _verdict(self, asked: Asked, attempt: Attempt, *, may_patch: bool) -> Verdict | None:
+    async def _verdict(
+        self, asked: Asked, attempt: Attempt, *, may_patch: bool
+    ) -> WebhookVerdict | None:
         """A webhook's yes; None if it failed to give one and that does not matter."""
         hook = asked.hook
         if attempt.dry_run and not hook.is_harmless_when_dry:
@@ -186,19 +188,19 @@ class Webhooks:
             raise denied(hook.name, verdict.status)
         return verdict
 
-    async def _answer(self, asked: Asked, attempt: Attempt, *, may_patch: bool) -> Verdict:
+    async def _answer(self, asked: Asked, attempt: Attempt, *, may_patch: bool) -> WebhookVerdict:
         uid = self._environment.uid()
         address = asked.hook.address(self._around.resolve)
         review = review_of(request_of(attempt, asked.kind, uid))
         answer = await self._calling().call(address, review)
         return verdict_of(answer, uid, may_patch=may_patch)
 
-    def _calling(self) -> "Caller":
+    def _calling(self) -> "WebhookCaller":
         """Who calls. What he needs takes longer to import than a plane to start, and few call."""
         if self._caller is None:
-            from kubekit.plane.admission.calling import Caller  # noqa: PLC0415 - for that reason
+            from kubekit.plane.admission.calling import WebhookCaller  # noqa: PLC0415 - for that reason
 
-            self._caller = Caller(self._around.guard)
+            self._caller = WebhookCaller(self._around.guard)
         return self._caller
 
     def _heard(self, storage: str, event: ChangeEvent) -> None:

@@ -19,12 +19,12 @@ from kubekit.plane.http.authentication.authenticator import Authenticator
 from kubekit.plane.http.content.query_parameters import NOTHING, Parameters
 from kubekit.plane.http.exchanges import Exchange
 from kubekit.plane.http.fairness import Fairness
-from kubekit.plane.http.interfaces import Attributes, Seams, Served
-from kubekit.plane.http.messages import Answer, Request, Response, refusal
+from kubekit.plane.http.interfaces import Attributes, PlaneBackend, ServerOptions
+from kubekit.plane.http.messages import HandlerResult, Response, ServerRequest, refusal
 from kubekit.plane.http.mounts import Mount, Mounts
 from kubekit.plane.http.refusals import no_such_resource, unauthorized
 from kubekit.plane.http.routes import Route, route, segments_of
-from kubekit.plane.http.verbs import ACTS, READS, Call, Desk, verb_of
+from kubekit.plane.http.verbs import ACTS, READS, VerbCall, VerbContext, verb_of
 
 _log: Final = logging.getLogger(__name__)
 _VERBS_OF_PAGES: Final = {"GET": "get", "HEAD": "get", "POST": "post", "PUT": "put"}
@@ -36,7 +36,7 @@ class Application:
     """The handler of a server. It knows nothing of sockets."""
 
     def __init__(
-        self, authenticator: Authenticator, environment: ExecutionEnvironment, seams: Seams
+        self, authenticator: Authenticator, environment: ExecutionEnvironment, seams: ServerOptions
     ) -> None:
         self._authenticator = authenticator
         self._environment = environment
@@ -49,7 +49,7 @@ class Application:
         self._unauthorized = refusal(unauthorized())
         self._loop: asyncio.AbstractEventLoop | None = None
 
-    def mount(self, prefix: str, plane: Served) -> None:
+    def mount(self, prefix: str, plane: PlaneBackend) -> None:
         self._mounts.add(prefix, plane, self._fairness.lane())
 
     def unmount(self, prefix: str) -> None:
@@ -59,14 +59,14 @@ class Application:
     def watches(self) -> int:
         return self._mounts.watches
 
-    def mounted(self, prefix: str) -> Served:
+    def mounted(self, prefix: str) -> PlaneBackend:
         return self._mounts.find(segments_of(prefix))[0].plane
 
     def close(self) -> None:
         """End every watch."""
         self._mounts.finish()
 
-    def handle(self, request: Request) -> Answer:
+    def handle(self, request: ServerRequest) -> HandlerResult:
         """The answer, at once where it can be. Nothing is raised: a refusal is an answer."""
         loop = self._loop
         if loop is None:
@@ -85,7 +85,7 @@ class Application:
         return eager.run(self._awaited(exchange, answer, loop), loop)
 
     def _answer(
-        self, request: Request, exchange: Exchange, loop: asyncio.AbstractEventLoop
+        self, request: ServerRequest, exchange: Exchange, loop: asyncio.AbstractEventLoop
     ) -> Response | Coroutine[Any, Any, Response]:
         segments = segments_of(request.path)
         mount, depth = self._mounts.find(segments)
@@ -101,7 +101,7 @@ class Application:
         verb = verb_of(request.method, place, parameters)
         exchange.attributes = attributes = _attributes(verb, place, parameters)
         self._check(exchange, mount.plane, attributes)
-        call = Call(request, place, parameters, self._desk(mount, loop))
+        call = VerbCall(request, place, parameters, self._desk(mount, loop))
         if verb in READS:
             if verb == "watch":
                 mount.lane.check_watches(len(mount.watches))
@@ -121,11 +121,13 @@ class Application:
         request.user = identity.user
         mount.lane.check_rate()
 
-    def _check(self, exchange: Exchange, plane: Served, attributes: Attributes) -> None:
+    def _check(self, exchange: Exchange, plane: PlaneBackend, attributes: Attributes) -> None:
         self._access.check(plane, exchange.request.user, attributes)
         exchange.allowed = True
 
-    def _check_create(self, plane: Served, request: Request, attributes: Attributes) -> None:
+    def _check_create(
+        self, plane: PlaneBackend, request: ServerRequest, attributes: Attributes
+    ) -> None:
         """Whoever applies what is not there must be allowed to create it."""
         create = Attributes(
             verb="create",
@@ -138,7 +140,7 @@ class Application:
         )
         self._access.check(plane, request.user, create)
 
-    def _page(self, request: Request, plane: Served, exchange: Exchange) -> Response:
+    def _page(self, request: ServerRequest, plane: PlaneBackend, exchange: Exchange) -> Response:
         verb = _VERBS_OF_PAGES.get(request.method, request.method.lower())
         exchange.attributes = Attributes(verb=verb, path=request.path)
         self._check(exchange, plane, exchange.attributes)
@@ -168,9 +170,9 @@ class Application:
             return exchange.recorded(self._audit, self._environment, response, seconds)
         return response
 
-    def _desk(self, mount: Mount, loop: asyncio.AbstractEventLoop) -> Desk:
+    def _desk(self, mount: Mount, loop: asyncio.AbstractEventLoop) -> VerbContext:
         if mount.desk is None:
-            mount.desk = Desk(
+            mount.desk = VerbContext(
                 registry=mount.plane.registry,
                 now=self._environment.now,
                 loop=loop,
@@ -185,7 +187,7 @@ class Application:
         return _SHORTEST_WATCH * (1 + self._environment.chance.random())
 
 
-def _unknown(request: Request) -> Attributes:
+def _unknown(request: ServerRequest) -> Attributes:
     """What somebody wants whom nobody knows: nothing is looked up for him, not even a plane."""
     verb = _VERBS_OF_PAGES.get(request.method, "")
     return Attributes(verb=verb or request.method[:_LONGEST_VERB].lower())

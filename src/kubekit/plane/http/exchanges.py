@@ -7,9 +7,9 @@ from msgspec.structs import replace
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.access.attributes import Attributes
 from kubekit.plane.http.audit.audit_lines import LONGEST_AGENT, shortened
-from kubekit.plane.http.audit.audit_log import HEADER, Audit, Entry, is_due
-from kubekit.plane.http.interfaces import Served
-from kubekit.plane.http.messages import Request, Response
+from kubekit.plane.http.audit.audit_log import HEADER, Audit, AuditEntry, is_due
+from kubekit.plane.http.interfaces import PlaneBackend
+from kubekit.plane.http.messages import Response, ServerRequest
 from kubekit.plane.identity.identities import Identity
 from kubekit.plane.users import ANONYMOUS
 
@@ -23,13 +23,13 @@ class Exchange:
 
     __slots__ = ("allowed", "attributes", "identity", "plane", "request", "started")
 
-    def __init__(self, request: Request, identity: Identity | None, started: float) -> None:
+    def __init__(self, request: ServerRequest, identity: Identity | None, started: float) -> None:
         self.request = request
         self.identity = identity
         self.started = started
         self.attributes = _UNKNOWN
         self.allowed = False
-        self.plane: Served | None = None
+        self.plane: PlaneBackend | None = None
 
     def is_due(self, code: int) -> bool:
         """Whether the audit log wants to know of it."""
@@ -47,7 +47,7 @@ class Exchange:
             attributes = replace(attributes, name=request.subject)
         number = audit.identify()
         audit.record(
-            Entry(
+            AuditEntry(
                 id=number,
                 at=environment.now(),
                 seconds=seconds,

@@ -8,7 +8,7 @@ from kubekit.plane.access.authorizer import Authorizer
 from kubekit.plane.http.audit.audit_log import Audit
 from kubekit.plane.http.fairness import Shares
 from kubekit.plane.http.limits import Limits
-from kubekit.plane.http.messages import Request, Response
+from kubekit.plane.http.messages import Response, ServerRequest
 from kubekit.plane.identity.web_tokens import SigningKey
 from kubekit.plane.registry.kinds import Kinds
 from kubekit.plane.registry.registry import Registry
@@ -16,20 +16,20 @@ from kubekit.plane.users import User
 
 __all__ = [
     "PLAIN",
-    "Access",
+    "AccessCheck",
+    "AllowAll",
     "Attributes",
-    "Everything",
     "NoPages",
-    "Seams",
-    "Served",
-    "Site",
+    "PageHandler",
+    "PlaneBackend",
+    "ServerOptions",
     "Verb",
 ]
 
 Verb = Literal["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"]
 
 
-class Served(Protocol):
+class PlaneBackend(Protocol):
     """What the door needs of a plane."""
 
     @property
@@ -42,30 +42,30 @@ class Served(Protocol):
     def access(self) -> Authorizer: ...
 
 
-class Access(Protocol):
+class AccessCheck(Protocol):
     """Who may do what. Raises ``errors.Forbidden``."""
 
-    def check(self, plane: Served, user: User, attributes: Attributes) -> None: ...
+    def check(self, plane: PlaneBackend, user: User, attributes: Attributes) -> None: ...
 
 
-class Everything:
+class AllowAll:
     """Whoever is authenticated may do everything."""
 
-    def check(self, plane: Served, user: User, attributes: Attributes) -> None:
+    def check(self, plane: PlaneBackend, user: User, attributes: Attributes) -> None:
         return
 
 
-class Site(Protocol):
+class PageHandler(Protocol):
     """The pages that describe a plane: discovery, OpenAPI, version, health, metrics.
 
     The path of the request is without the plane's prefix. ``None`` means that there is no such
     page, and the request is one for a resource.
     """
 
-    def answer(self, plane: Served, request: Request) -> Response | None: ...
+    def answer(self, plane: PlaneBackend, request: ServerRequest) -> Response | None: ...
 
     def observe(
-        self, plane: Served | None, attributes: Attributes, status: int, seconds: float
+        self, plane: PlaneBackend | None, attributes: Attributes, status: int, seconds: float
     ) -> None:
         """Told after each answer. A watch is told when it begins. Strangers are in no plane."""
         ...
@@ -74,21 +74,21 @@ class Site(Protocol):
 class NoPages:
     """A door without descriptions."""
 
-    def answer(self, plane: Served, request: Request) -> Response | None:
+    def answer(self, plane: PlaneBackend, request: ServerRequest) -> Response | None:
         return None
 
     def observe(
-        self, plane: Served | None, attributes: Attributes, status: int, seconds: float
+        self, plane: PlaneBackend | None, attributes: Attributes, status: int, seconds: float
     ) -> None:
         return
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seams:
+class ServerOptions:
     """How a server differs from the plain one."""
 
-    site: Site = field(default_factory=NoPages)
-    access: Access = field(default_factory=Everything)
+    site: PageHandler = field(default_factory=NoPages)
+    access: AccessCheck = field(default_factory=AllowAll)
     limits: Limits = field(default_factory=Limits)
     signing: SigningKey | None = None
     """What signs the tokens of service accounts; without one they end with the process."""
@@ -100,4 +100,4 @@ class Seams:
     """How the planes share the server."""
 
 
-PLAIN: Final = Seams()
+PLAIN: Final = ServerOptions()

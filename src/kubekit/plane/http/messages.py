@@ -33,7 +33,7 @@ NOBODY: Final = Caller()
 
 
 @dataclass(slots=True)
-class Request:
+class ServerRequest:
     """One request, whole.
 
     ``path`` is as it was sent, escapes and all, until the plane is known; then it is plain, and
@@ -79,7 +79,7 @@ class Pieces:
         return self._size
 
 
-class Stream(Protocol):
+class StreamBody(Protocol):
     """A body without an end of its own: a watch.
 
     The connection pulls: `start` hands over what to call when there may be something, and each
@@ -98,7 +98,7 @@ class Stream(Protocol):
     def close(self) -> None: ...
 
 
-Body = bytes | Pieces | Stream
+Body = bytes | Pieces | StreamBody
 
 
 @dataclass(slots=True)
@@ -112,8 +112,8 @@ class Response:
     close: bool = False
 
 
-Answer = Response | Awaitable[Response]
-Handler = Callable[[Request], Answer]
+HandlerResult = Response | Awaitable[Response]
+Handler = Callable[[ServerRequest], HandlerResult]
 
 _encode = msgspec.json.Encoder().encode
 

@@ -58,7 +58,7 @@ class _Meter:
         return list(zip(_BOUNDS, map(float, accumulate(self.counts)), strict=True))
 
 
-class Metrics:
+class RequestMetrics:
     """Counts requests, and tells of them: to each plane of its own, and of the strangers'."""
 
     def __init__(self, audit: Audit | None = None) -> None:

@@ -5,19 +5,19 @@ from dataclasses import dataclass, field
 
 from kubekit.plane.http.content.watch_streams import Watches
 from kubekit.plane.http.fairness import Lane
-from kubekit.plane.http.interfaces import Served
+from kubekit.plane.http.interfaces import PlaneBackend
 from kubekit.plane.http.refusals import no_such_resource
-from kubekit.plane.http.verbs import Desk
+from kubekit.plane.http.verbs import VerbContext
 
 
 @dataclass(slots=True, eq=False)
 class Mount:
     """A plane in its place, with its turns and the watches that are open on it."""
 
-    plane: Served
+    plane: PlaneBackend
     lane: Lane
     watches: Watches = field(default_factory=Watches)
-    desk: Desk | None = None
+    desk: VerbContext | None = None
 
 
 class Mounts:
@@ -31,7 +31,7 @@ class Mounts:
     def watches(self) -> int:
         return sum(len(mount.watches) for mount in self._by_prefix.values())
 
-    def add(self, prefix: str, plane: Served, lane: Lane) -> None:
+    def add(self, prefix: str, plane: PlaneBackend, lane: Lane) -> None:
         key = _key(prefix)
         if key in self._by_prefix:
             raise ValueError(f"{prefix} is taken by another plane")

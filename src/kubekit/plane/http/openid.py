@@ -6,12 +6,12 @@ by; that is why nobody may keep the page for somebody else.
 
 import msgspec
 
-from kubekit.plane.http.messages import JSON, Request, Response
+from kubekit.plane.http.messages import JSON, Response, ServerRequest
 from kubekit.plane.identity.accounts import issuer_of
 from kubekit.plane.identity.web_tokens import SigningKey
 
 
-def answer(request: Request, key: SigningKey) -> Response | None:
+def answer(request: ServerRequest, key: SigningKey) -> Response | None:
     """The page at a path of a plane, or None where there is none."""
     match request.path:
         case "/.well-known/openid-configuration":
@@ -23,7 +23,7 @@ def answer(request: Request, key: SigningKey) -> Response | None:
             return None
 
 
-def _configuration(request: Request) -> bytes:
+def _configuration(request: ServerRequest) -> bytes:
     url = f"https://{request.headers.get('host', 'localhost')}{request.prefix}"
     return msgspec.json.encode(
         {

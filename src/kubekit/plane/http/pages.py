@@ -13,13 +13,13 @@ from urllib.parse import parse_qs
 from kubekit.api import errors
 from kubekit.plane.http import health, openid
 from kubekit.plane.http.audit.audit_log import Audit
-from kubekit.plane.http.content.accept_header import Range, ranges, takes
-from kubekit.plane.http.interfaces import Attributes, Served
-from kubekit.plane.http.messages import JSON, Request, Response, refusal
-from kubekit.plane.http.metrics import CONTENT_TYPE, Metrics
+from kubekit.plane.http.content.accept_header import MediaRange, ranges, takes
+from kubekit.plane.http.interfaces import Attributes, PlaneBackend
+from kubekit.plane.http.messages import JSON, Response, ServerRequest, refusal
+from kubekit.plane.http.metrics import CONTENT_TYPE, RequestMetrics
 from kubekit.plane.http.openapi import openapi_v2_protobuf, version
 from kubekit.plane.http.openapi.discovery import Generation
-from kubekit.plane.http.openapi.document_cache import Page, book_of
+from kubekit.plane.http.openapi.document_cache import CachedDocument, book_of
 from kubekit.plane.identity.web_tokens import SigningKey
 
 _AGGREGATED: Final = frozenset({"/api", "/apis"})
@@ -47,18 +47,18 @@ class Pages:
         signing: SigningKey | None = None,
         figures: Callable[[], bytes] = bytes,
     ) -> None:
-        self._metrics = Metrics(audit)
+        self._metrics = RequestMetrics(audit)
         self._signing = signing
         self._figures = figures
 
     def observe(
-        self, plane: Served | None, attributes: Attributes, status: int, seconds: float
+        self, plane: PlaneBackend | None, attributes: Attributes, status: int, seconds: float
     ) -> None:
         """Count a request that was answered."""
         registry = None if plane is None else plane.registry
         self._metrics.observe(registry, attributes, status, seconds)
 
-    def answer(self, plane: Served, request: Request) -> Response | None:
+    def answer(self, plane: PlaneBackend, request: ServerRequest) -> Response | None:
         """The page at a path, or None where no page is."""
         find = _WINGS.get(request.path[1:].partition("/")[0])
         response = None if find is None else find(self, plane, request)
@@ -66,7 +66,7 @@ class Pages:
             return refusal(_NOT_ALLOWED)
         return response
 
-    def documents(self, plane: Served, request: Request) -> Response | None:
+    def documents(self, plane: PlaneBackend, request: ServerRequest) -> Response | None:
         """Discovery and OpenAPI."""
         path = request.path.rstrip("/")
         book = book_of(plane.kinds.members)
@@ -79,26 +79,26 @@ class Pages:
         page = book.page(path, request.prefix)
         return None if page is None else _served(page, request)
 
-    def version(self, plane: Served, request: Request) -> Response | None:
+    def version(self, plane: PlaneBackend, request: ServerRequest) -> Response | None:
         if request.path.rstrip("/") != "/version":
             return None
         return Response(200, _VERSION, JSON, (_CHECK_EACH_TIME,))
 
-    def health(self, plane: Served, request: Request) -> Response | None:
+    def health(self, plane: PlaneBackend, request: ServerRequest) -> Response | None:
         return health.answer(plane.registry.store, request.path, request.query)
 
-    def metrics(self, plane: Served, request: Request) -> Response | None:
+    def metrics(self, plane: PlaneBackend, request: ServerRequest) -> Response | None:
         if request.path != "/metrics":
             return None
         more = b"" if request.prefix else self._figures()
         return Response(200, self._metrics.text(plane.registry) + more, CONTENT_TYPE)
 
-    def issuer(self, plane: Served, request: Request) -> Response | None:
+    def issuer(self, plane: PlaneBackend, request: ServerRequest) -> Response | None:
         """Who signs the tokens of service accounts, where there is a key that lasts."""
         return None if self._signing is None else openid.answer(request, self._signing)
 
 
-_WINGS: Final[Mapping[str, Callable[[Pages, Served, Request], Response | None]]] = {
+_WINGS: Final[Mapping[str, Callable[[Pages, PlaneBackend, ServerRequest], Response | None]]] = {
     "api": Pages.documents,
     "apis": Pages.documents,
     "openapi": Pages.documents,
@@ -112,7 +112,7 @@ _WINGS: Final[Mapping[str, Callable[[Pages, Served, Request], Response | None]]]
 }
 
 
-def _generation(request: Request) -> Generation | None:
+def _generation(request: ServerRequest) -> Generation | None:
     """The aggregated form of discovery that the client likes better than the classic one."""
     for accepted in _json_ranges(request):
         said = accepted.parameters
@@ -125,13 +125,13 @@ def _generation(request: Request) -> Generation | None:
     return None
 
 
-def _served(page: Page, request: Request) -> Response:
+def _served(page: CachedDocument, request: ServerRequest) -> Response:
     if all("as" in accepted.parameters for accepted in _json_ranges(request)):
         return refusal(_NOT_ACCEPTABLE)
     return _tagged(page, request, JSON)
 
 
-def _tagged(page: Page, request: Request, content_type: str) -> Response:
+def _tagged(page: CachedDocument, request: ServerRequest, content_type: str) -> Response:
     """The page, or less where the client has it already.
 
     A client that names a hash may keep what it gets for good, so it must get the very version
@@ -148,11 +148,11 @@ def _tagged(page: Page, request: Request, content_type: str) -> Response:
     return Response(200, page.body, content_type, headers)
 
 
-def _takes_protobuf(request: Request) -> bool:
+def _takes_protobuf(request: ServerRequest) -> bool:
     """Whether the client names it: one that takes anything can read JSON for sure."""
     accepted = ranges(request.headers.get("accept", ""))
     return any(entry.type in openapi_v2_protobuf.ACCEPTED for entry in accepted)
 
 
-def _json_ranges(request: Request) -> list[Range]:
+def _json_ranges(request: ServerRequest) -> list[MediaRange]:
     return [r for r in ranges(request.headers.get("accept", "")) if takes(r, JSON)]

@@ -20,8 +20,8 @@ from kubekit.plane.http.authentication.authenticator import Authenticator
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import Certificates, Renewals
 from kubekit.plane.http.connection.peers import Peers
-from kubekit.plane.http.connection.protocol import Connection
-from kubekit.plane.http.interfaces import PLAIN, Seams, Served
+from kubekit.plane.http.connection.protocol import HttpServerProtocol
+from kubekit.plane.http.interfaces import PLAIN, PlaneBackend, ServerOptions
 from kubekit.plane.identity.accounts import issuer_of
 
 _BACKLOG: Final = 1024
@@ -40,7 +40,7 @@ class Server:
         tls: Certificates | None,
         tokens: Tokens,
         environment: ExecutionEnvironment,
-        seams: Seams = PLAIN,
+        seams: ServerOptions = PLAIN,
     ) -> None:
         if not address[0]:
             raise CannotListen("no address to listen on is named: 127.0.0.1 is this machine's own")
@@ -86,7 +86,7 @@ class Server:
         """How many watches are open."""
         return self._application.watches
 
-    def mount(self, prefix: str, plane: Served) -> None:
+    def mount(self, prefix: str, plane: PlaneBackend) -> None:
         """Serve a plane below a path: ``/`` or ``/clusters/<name>``, say."""
         self._application.mount(prefix, plane)
         identity_reviews.answer(self._authenticator, prefix, plane.registry, self._environment)
@@ -96,7 +96,7 @@ class Server:
         self._application.unmount(prefix)
         self._authenticator.remove(issuer_of(prefix))
 
-    def mounted(self, prefix: str) -> Served:
+    def mounted(self, prefix: str) -> PlaneBackend:
         """The plane below a path."""
         return self._application.mounted(prefix)
 
@@ -106,7 +106,7 @@ class Server:
         host, port = self._address
         try:
             self._listener = await loop.create_server(
-                lambda: Connection(self._application.handle, self._limits, self._peers),
+                lambda: HttpServerProtocol(self._application.handle, self._limits, self._peers),
                 host,
                 port,
                 backlog=_BACKLOG,

@@ -19,7 +19,7 @@ from kubekit.plane.http.content.query_parameters import (
 from kubekit.plane.http.content.response_formats import PLAIN, Form, form_for
 from kubekit.plane.http.content.watch_streams import Watches, WatchStream
 from kubekit.plane.http.interfaces import Verb
-from kubekit.plane.http.messages import Body, Request, Response
+from kubekit.plane.http.messages import Body, Response, ServerRequest
 from kubekit.plane.http.refusals import no_such_method
 from kubekit.plane.http.routes import FINALIZE, Route
 from kubekit.plane.registry.encoding import encode
@@ -49,7 +49,7 @@ _QUESTION: Final[Mapping[str, Verb]] = {"POST": "create"}
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class VerbContext:
     """What the verbs need besides the request: the plane's registry, a clock, and the watches."""
 
     registry: Registry
@@ -61,13 +61,13 @@ class Desk:
 
 
 @dataclass(slots=True)
-class Call:
+class VerbCall:
     """One request, understood."""
 
-    request: Request
+    request: ServerRequest
     route: Route
     parameters: Parameters
-    desk: Desk
+    desk: VerbContext
     may_create: MayCreate | None = None
 
     @property
@@ -101,7 +101,7 @@ def _allowed(route: Route) -> Mapping[str, Verb]:
     return _EVERYWHERE if route.everywhere else _COLLECTION
 
 
-def get(call: Call) -> Response:
+def get(call: VerbCall) -> Response:
     route, parameters = call.route, call.parameters
     form, registry = call.form(), call.desk.registry
     if route.subresource == "scale":
@@ -114,7 +114,7 @@ def get(call: Call) -> Response:
     return _shown(call, responses.one(route.kind, record, form, include, call.desk.now()))
 
 
-async def list_(call: Call) -> Response:
+async def list_(call: VerbCall) -> Response:
     route, form = call.route, call.form()
     include = include_object(call.parameters)
     options = list_options(call.parameters)
@@ -122,7 +122,7 @@ async def list_(call: Call) -> Response:
     return _shown(call, responses.page(route.kind, found, form, include, call.desk.now()))
 
 
-async def watch(call: Call) -> Response:
+async def watch(call: VerbCall) -> Response:
     route, desk, form = call.route, call.desk, call.form()
     include = include_object(call.parameters)
     options = watch_options(call.parameters)
@@ -134,7 +134,7 @@ async def watch(call: Call) -> Response:
     return _shown(call, stream)
 
 
-async def create(call: Call) -> Response:
+async def create(call: VerbCall) -> Response:
     route, desk = call.route, call.desk
     if route.question is not None:
         return await _ask(call, route.question)
@@ -148,7 +148,7 @@ async def create(call: Call) -> Response:
     return _written(call, form, written, 201)
 
 
-async def update(call: Call) -> Response:
+async def update(call: VerbCall) -> Response:
     route, desk = call.route, call.desk
     form, options = call.form(), write_options(call.parameters, "UpdateOptions", call.agent)
     call.request.dry_run = options.dry_run
@@ -166,7 +166,7 @@ async def update(call: Call) -> Response:
     return _written(call, form, written, 200)
 
 
-async def patch(call: Call) -> Response:
+async def patch(call: VerbCall) -> Response:
     route, desk = call.route, call.desk
     form = call.form()
     kind = request_bodies.patch_type(call.request)
@@ -197,7 +197,7 @@ async def patch(call: Call) -> Response:
     return _written(call, form, written, 200)
 
 
-async def delete(call: Call) -> Response:
+async def delete(call: VerbCall) -> Response:
     route, desk = call.route, call.desk
     options = request_bodies.delete_options(call.request, call.parameters, desk.body_limit)
     call.request.dry_run = options.dry_run
@@ -209,7 +209,7 @@ async def delete(call: Call) -> Response:
     return Response(200, deleted.record.data)
 
 
-async def delete_collection(call: Call) -> Response:
+async def delete_collection(call: VerbCall) -> Response:
     route, desk, form = call.route, call.desk, call.form()
     which = list_options(call.parameters)
     options = request_bodies.delete_options(call.request, call.parameters, desk.body_limit)
@@ -222,7 +222,7 @@ async def delete_collection(call: Call) -> Response:
 
 READS: Final = frozenset({"get", "list", "watch"})
 
-Act = Callable[[Call], Response | Awaitable[Response]]
+Act = Callable[[VerbCall], Response | Awaitable[Response]]
 ACTS: Final[Mapping[Verb, Act]] = {
     "get": get,
     "list": list_,
@@ -235,7 +235,7 @@ ACTS: Final[Mapping[Verb, Act]] = {
 }
 
 
-async def _ask(call: Call, kind: Kind) -> Response:
+async def _ask(call: VerbCall, kind: Kind) -> Response:
     """The answer to a question, which is the question with its answer filled in."""
     route, desk = call.route, call.desk
     call.form()  # an answer has but one form, so whether it is taken is all that matters
@@ -256,13 +256,13 @@ async def _ask(call: Call, kind: Kind) -> Response:
     return Response(201, body, headers=responses.warning_headers(question.warnings))
 
 
-def _shown(call: Call, body: Body) -> Response:
+def _shown(call: VerbCall, body: Body) -> Response:
     """What was asked for. Whoever uses a version that is going away is told each time."""
     warning = call.route.kind.warning
     return Response(200, body, headers=responses.warning_headers((warning,)) if warning else ())
 
 
-def _written(call: Call, form: Form, written: WriteResult, status: int) -> Response:
+def _written(call: VerbCall, form: Form, written: WriteResult, status: int) -> Response:
     kind, body = call.route.kind, written.record.data
     if form is not PLAIN and call.route.subresource != "scale":
         include = include_object(call.parameters)

@@ -28,22 +28,22 @@ SECRETS: Final = "/secrets"
 _ISSUER: Final = "https://plane.compute.datumapis.com"
 
 
-class Named(msgspec.Struct, frozen=True, gc=False):
+class BoundObject(msgspec.Struct, frozen=True, gc=False):
     """An object of the token's namespace, which no other one of its name can replace."""
 
     name: str
     uid: str
 
 
-class Binding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
+class TokenBinding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
     """Whose token it is, in the words of Kubernetes' own tokens."""
 
     namespace: str
-    serviceaccount: Named
-    secret: Named | None = None
+    serviceaccount: BoundObject
+    secret: BoundObject | None = None
 
 
-class Claims(msgspec.Struct, frozen=True, gc=False, kw_only=True):
+class TokenClaims(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     """What a token says."""
 
     aud: tuple[str, ...]
@@ -51,12 +51,12 @@ class Claims(msgspec.Struct, frozen=True, gc=False, kw_only=True):
     iat: int
     iss: str
     jti: str
-    binding: Binding = msgspec.field(name="kubernetes.io")
+    binding: TokenBinding = msgspec.field(name="kubernetes.io")
     nbf: int
     sub: str
 
 
-_decode: Final = msgspec.json.Decoder(Claims).decode
+_decode: Final = msgspec.json.Decoder(TokenClaims).decode
 
 
 class _Support:
@@ -84,7 +84,7 @@ class _Support:
 
 
 @dataclass(slots=True)
-class Holder:
+class VerifiedToken:
     """Whoever has a token that is good. ``stands`` tells whether it still is."""
 
     user: User
@@ -114,12 +114,12 @@ class ServiceAccounts:
         self._environment = environment
 
     def issue(
-        self, binding: Binding, audiences: Sequence[str], lifetime: timedelta
+        self, binding: TokenBinding, audiences: Sequence[str], lifetime: timedelta
     ) -> tuple[str, datetime]:
         """A new token, and when it ends."""
         begin = self._environment.now().astimezone(UTC).replace(microsecond=0)
         now, end = int(begin.timestamp()), begin + lifetime
-        claims = Claims(
+        claims = TokenClaims(
             aud=tuple(audiences),
             exp=int(end.timestamp()),
             iat=now,
@@ -137,7 +137,7 @@ class ServiceAccounts:
         holder = None if claims is None else self.holder(claims)
         return None if holder is None else Spoken(holder.user, holder.audiences)
 
-    def holder(self, claims: Claims) -> Holder | None:
+    def holder(self, claims: TokenClaims) -> VerifiedToken | None:
         """Who holds a token that says so, of this plane and at this time, for whatever audience."""
         now = self._environment.now().timestamp()
         if claims.iss != self.issuer or not claims.nbf <= now < claims.exp:
@@ -147,7 +147,7 @@ class ServiceAccounts:
         if claims.sub != name.user:
             return None
         expires = datetime.fromtimestamp(claims.exp, UTC)
-        holder = Holder(
+        holder = VerifiedToken(
             user=_user(name, claims),
             issuer=self.issuer,
             audiences=claims.aud,
@@ -157,7 +157,7 @@ class ServiceAccounts:
         )
         return holder if holder.stands() else None
 
-    def _supports(self, binding: Binding) -> tuple[_Support, ...]:
+    def _supports(self, binding: TokenBinding) -> tuple[_Support, ...]:
         collection = self.registry.store.collection
         needed = ((ACCOUNTS, binding.serviceaccount), (SECRETS, binding.secret))
         return tuple(
@@ -172,7 +172,7 @@ def issuer_of(prefix: str) -> str:
     return "/".join((_ISSUER, *filter(None, prefix.split("/"))))
 
 
-def read_claims(key: SigningKey, token: str) -> Claims | None:
+def read_claims(key: SigningKey, token: str) -> TokenClaims | None:
     """What a token says that this key has signed."""
     content = key.read(token)
     if content is None:
@@ -183,7 +183,7 @@ def read_claims(key: SigningKey, token: str) -> Claims | None:
         return None
 
 
-def _user(name: AccountName, claims: Claims) -> User:
+def _user(name: AccountName, claims: TokenClaims) -> User:
     extra = {CREDENTIAL: (f"JTI={claims.jti}",)}
     groups = (*name.groups, AUTHENTICATED)
     return User(name.user, groups, claims.binding.serviceaccount.uid, extra)

@@ -10,7 +10,13 @@ from kubekit.api.kinds.core import Secret, ServiceAccount
 from kubekit.api.status import StatusDetails
 from kubekit.client.transport import Document
 from kubekit.environment import ExecutionEnvironment
-from kubekit.plane.identity.accounts import ACCOUNTS, SECRETS, Binding, Named, ServiceAccounts
+from kubekit.plane.identity.accounts import (
+    ACCOUNTS,
+    SECRETS,
+    BoundObject,
+    ServiceAccounts,
+    TokenBinding,
+)
 from kubekit.plane.identity.web_tokens import LONGEST as LONGEST_TOKEN
 from kubekit.plane.registry.ownership import meta_of
 from kubekit.plane.registry.virtual_kinds import VirtualRequest
@@ -39,7 +45,9 @@ class TokenRequests:
         spec = document.get("spec") or {}
         seconds = _seconds(spec, document["metadata"].get("name", ""), question.warnings)
         reference = spec.get("boundObjectRef")
-        binding = Binding(question.namespace, account, self._bound(question.namespace, reference))
+        binding = TokenBinding(
+            question.namespace, account, self._bound(question.namespace, reference)
+        )
         audiences = spec.get("audiences") or [self._accounts.issuer]
         token, end = self._accounts.issue(binding, audiences, timedelta(seconds=seconds))
         if len(token) > LONGEST_TOKEN:
@@ -57,13 +65,13 @@ class TokenRequests:
             "status": {"token": token, "expirationTimestamp": times.format_time(end)},
         }
 
-    def _find(self, question: VirtualRequest) -> Named:
+    def _find(self, question: VirtualRequest) -> BoundObject:
         record = self._store.find(ACCOUNTS, f"{question.namespace}/{question.name}")
         if record is None:
             raise errors.not_found(ServiceAccount.RESOURCE, question.name)
-        return Named(question.name, meta_of(record).uid)
+        return BoundObject(question.name, meta_of(record).uid)
 
-    def _bound(self, namespace: str, reference: dict[str, str] | None) -> Named | None:
+    def _bound(self, namespace: str, reference: dict[str, str] | None) -> BoundObject | None:
         """The object whose end is to be the token's. Of a plane's objects only Secrets can be."""
         if reference is None:
             return None
@@ -78,7 +86,7 @@ class TokenRequests:
         found = meta_of(record).uid
         if uid not in ("", found):
             raise _replaced(name, uid)
-        return Named(name, found)
+        return BoundObject(name, found)
 
 
 def _check_name(document: Document, name: str) -> None:

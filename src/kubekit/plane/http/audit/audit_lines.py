@@ -24,7 +24,7 @@ _CUTS: Final = ((256, 16), (64, 4), (16, 1))
 _OURS: Final = "audit.compute.datumapis.com/"
 
 
-class Entry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """What is remembered of one request. ``at`` is when it was answered, after so many ``seconds``.
 
     ``user`` is in whose name it was done; ``original`` is who asked, where that is somebody else.
@@ -109,7 +109,7 @@ class _Event(msgspec.Struct, omit_defaults=True, gc=False):
 _encode: Final = msgspec.json.Encoder().encode
 
 
-def line(entry: Entry) -> bytes:
+def line(entry: AuditEntry) -> bytes:
     """The entry as it is written, without the end of the line."""
     event = _event(entry)
     try:
@@ -126,7 +126,7 @@ def shortened(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
 
 
-def _event(entry: Entry) -> _Event:
+def _event(entry: AuditEntry) -> _Event:
     wanted, asked = entry.attributes, entry.original or entry.user
     return _Event(
         "Event",

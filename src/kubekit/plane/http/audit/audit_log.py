@@ -20,9 +20,9 @@ from typing import Final
 
 from kubekit.api.errors import Unavailable
 from kubekit.plane.http.audit.audit_file import AuditFile
-from kubekit.plane.http.audit.audit_lines import Entry, line
+from kubekit.plane.http.audit.audit_lines import AuditEntry, line
 
-__all__ = ["HEADER", "Audit", "AuditFile", "Entry", "Figures", "is_due"]
+__all__ = ["HEADER", "Audit", "AuditCounts", "AuditEntry", "AuditFile", "is_due"]
 
 HEADER: Final = "audit-id"
 _MUTATING: Final = frozenset({"create", "update", "patch", "delete", "deletecollection"})
@@ -39,7 +39,7 @@ def is_due(verb: str, code: int, *, impersonated: bool = False) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class AuditCounts:
     """How many entries were written since the start, and how many were lost."""
 
     written: int = 0
@@ -55,7 +55,7 @@ class Audit:
         self._file = file
         self._loop = loop
         self._required = required
-        self._waiting: list[Entry] = []
+        self._waiting: list[AuditEntry] = []
         self._timer: asyncio.TimerHandle | None = None
         self._handed = 0  # entries given to the thread, in all
         self._overrun = 0  # entries that it was too slow for
@@ -63,19 +63,19 @@ class Audit:
         self._written = 0
         self._failed = 0
         self._begin, self._numbers = _beginning(), count()
-        self._jobs: SimpleQueue[list[Entry] | asyncio.Future[None] | None] = SimpleQueue()
+        self._jobs: SimpleQueue[list[AuditEntry] | asyncio.Future[None] | None] = SimpleQueue()
         self._thread = Thread(target=self._work, name="audit", daemon=True)
         self._thread.start()
 
     @property
-    def figures(self) -> Figures:
-        return Figures(self._written, self._failed + self._overrun)
+    def figures(self) -> AuditCounts:
+        return AuditCounts(self._written, self._failed + self._overrun)
 
     def identify(self) -> str:
         """An id for a request: a UUID, of which only the end differs within one process."""
         return f"{self._begin}{next(self._numbers):012x}"
 
-    def record(self, entry: Entry) -> None:
+    def record(self, entry: AuditEntry) -> None:
         waiting = self._waiting
         waiting.append(entry)
         if self._timer is None:
@@ -125,7 +125,7 @@ class Audit:
         except OSError as problem:
             _log.error("the audit log was not synced", extra={"why": problem.strerror})
 
-    def _write(self, entries: list[Entry]) -> None:
+    def _write(self, entries: list[AuditEntry]) -> None:
         lines = bytearray()
         for entry in entries:
             lines += line(entry)

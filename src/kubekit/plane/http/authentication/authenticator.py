@@ -16,8 +16,8 @@ from typing import Final
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.authentication.bearer_tokens import Tokens, bearer
 from kubekit.plane.http.certificates.authority import Certificates
-from kubekit.plane.http.messages import Caller, Request
-from kubekit.plane.identity.accounts import Holder, ServiceAccounts, read_claims
+from kubekit.plane.http.messages import Caller, ServerRequest
+from kubekit.plane.identity.accounts import ServiceAccounts, VerifiedToken, read_claims
 from kubekit.plane.identity.identities import Identity, authenticated
 from kubekit.plane.identity.reviews import Spoken
 from kubekit.plane.identity.web_tokens import SigningKey
@@ -37,7 +37,7 @@ class _Known:
     identity: Identity
     expires: datetime | None
     generation: int
-    holder: Holder | None = None
+    holder: VerifiedToken | None = None
 
 
 class Authenticator:
@@ -74,7 +74,7 @@ class Authenticator:
         self._accounts.pop(issuer, None)
         self._known.clear()
 
-    def user_of(self, request: Request) -> Identity | None:
+    def user_of(self, request: ServerRequest) -> Identity | None:
         """Who asks. Nobody is told why he is not known.
 
         What comes of a service account's token is true in one plane only: see `is_known_in`.
@@ -141,14 +141,14 @@ class Authenticator:
         identity = Identity(holder.user, "serviceaccount", registry=holder.registry)
         return _Known(identity, holder.expires, generation, holder)
 
-    def _holder(self, token: str) -> Holder | None:
+    def _holder(self, token: str) -> VerifiedToken | None:
         """Who holds a service account's token, of whichever plane it is."""
         claims = read_claims(self._key, token)
         accounts = None if claims is None else self._accounts.get(claims.iss)
         return None if claims is None or accounts is None else accounts.holder(claims)
 
 
-def _is_open(request: Request) -> bool:
+def _is_open(request: ServerRequest) -> bool:
     """Whether everybody may ask this. A credential that is wrong is refused here as elsewhere."""
     if "authorization" in request.headers or request.caller.certificate:
         return False

@@ -34,7 +34,7 @@ class _File(msgspec.Struct, frozen=True, kw_only=True):
     tokens: tuple[_Entry, ...] = ()
 
 
-class Grant(msgspec.Struct, frozen=True, gc=False):
+class TokenGrant(msgspec.Struct, frozen=True, gc=False):
     """Whom a token speaks for, and until when; None is for ever."""
 
     user: User
@@ -78,7 +78,7 @@ class Tokens:
         if not token:
             raise TokensRefused("an empty token is no secret")
         expires = None if lifetime is None else self._now() + lifetime
-        self._grants[_digest(token)] = Grant(user, expires)
+        self._grants[_digest(token)] = TokenGrant(user, expires)
         self._save()
 
     def revoke(self, name: str) -> None:
@@ -91,7 +91,7 @@ class Tokens:
         grant = self.find(bearer(authorization))
         return None if grant is None else grant.user
 
-    def find(self, token: str) -> Grant | None:
+    def find(self, token: str) -> TokenGrant | None:
         """What a token grants now."""
         grant = self._grants.get(_digest(token))
         return grant if grant is not None and grant.holds(self._now()) else None
@@ -134,11 +134,11 @@ def _digest(token: str) -> bytes:
     return sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
-def _grant(entry: _Entry) -> Grant:
-    return Grant(User(entry.name, entry.groups, entry.uid, entry.extra), entry.expires)
+def _grant(entry: _Entry) -> TokenGrant:
+    return TokenGrant(User(entry.name, entry.groups, entry.uid, entry.extra), entry.expires)
 
 
-def _entry(digest: bytes, grant: Grant) -> _Entry:
+def _entry(digest: bytes, grant: TokenGrant) -> _Entry:
     user = grant.user
     return _Entry(
         name=user.name,

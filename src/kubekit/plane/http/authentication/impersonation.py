@@ -16,8 +16,8 @@ from urllib.parse import unquote_to_bytes
 
 from kubekit.api.errors import BadRequest
 from kubekit.plane.access.attributes import Attributes
-from kubekit.plane.http.interfaces import Access, Served
-from kubekit.plane.http.messages import Request
+from kubekit.plane.http.interfaces import AccessCheck, PlaneBackend
+from kubekit.plane.http.messages import ServerRequest
 from kubekit.plane.http.refusals import unauthorized
 from kubekit.plane.identity.account_names import AccountName, account_name
 from kubekit.plane.identity.identities import UNAUTHENTICATED, Identity, authenticated
@@ -32,7 +32,9 @@ _EXTRA: Final = "impersonate-extra-"
 _GROUP_OF_EXTRAS: Final = "authentication.k8s.io"
 
 
-def in_plane(identity: Identity, request: Request, plane: Served, access: Access) -> Identity:
+def in_plane(
+    identity: Identity, request: ServerRequest, plane: PlaneBackend, access: AccessCheck
+) -> Identity:
     """Who asks, in this plane: somebody whom it knows, or the one as whom he may act here."""
     if not identity.is_known_in(plane.registry):
         raise unauthorized()
@@ -44,7 +46,7 @@ def in_plane(identity: Identity, request: Request, plane: Served, access: Access
     return Identity(_whole(wanted), identity.how, identity.user, identity.registry)
 
 
-def asked_for(request: Request) -> bool:
+def asked_for(request: ServerRequest) -> bool:
     """Whether any header speaks of it."""
     headers = request.headers
     return _BEGINNING in "\n".join(("", *headers)) or (
@@ -52,7 +54,7 @@ def asked_for(request: Request) -> bool:
     )
 
 
-def _wanted(request: Request) -> User:
+def _wanted(request: ServerRequest) -> User:
     """The user that the headers name, as they name him."""
     if _FAMILY in request.headers.get("connection", "").lower():
         raise BadRequest("header Connection must not name the headers of impersonation")
@@ -66,7 +68,7 @@ def _wanted(request: Request) -> User:
     return User(_only(request, _USER), groups, _only(request, _UID), _extra(request, names))
 
 
-def _extra(request: Request, names: list[str]) -> dict[str, tuple[str, ...]]:
+def _extra(request: ServerRequest, names: list[str]) -> dict[str, tuple[str, ...]]:
     """What else is to be known of the user. Two spellings of a key are one key."""
     extra: dict[str, tuple[str, ...]] = {}
     for name in names:
@@ -96,14 +98,14 @@ def _is_escaped(text: str) -> bool:
 _HEXADECIMAL: Final = frozenset("0123456789abcdefABCDEF")
 
 
-def _only(request: Request, name: str) -> str:
+def _only(request: ServerRequest, name: str) -> str:
     values = list(_values(request, name))
     if len(values) > 1:
         raise BadRequest(f"header {name} is sent more than once")
     return "".join(values)
 
 
-def _values(request: Request, name: str) -> Iterator[str]:
+def _values(request: ServerRequest, name: str) -> Iterator[str]:
     """The values of a header. They were read as Latin-1, and are UTF-8."""
     for value in request.values(name):
         try:

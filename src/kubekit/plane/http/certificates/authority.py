@@ -25,7 +25,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from kubekit.plane.errors import PlaneError
 from kubekit.plane.http.certificates import tls
-from kubekit.plane.http.certificates.client_certificates import Client, read_client
+from kubekit.plane.http.certificates.client_certificates import VerifiedCertificate, read_client
 from kubekit.plane.http.certificates.issuing import (
     LEAF_LIFE,
     Pair,
@@ -67,7 +67,7 @@ class Certificates:
         self._ca: Pair
         self._leaf: Pair | None = None
         self._seen: object = None
-        self._clients: dict[bytes, Client | None] = {}
+        self._clients: dict[bytes, VerifiedCertificate | None] = {}
         self._revoked: frozenset[int] = frozenset()
         self.renew(now)
 
@@ -102,7 +102,7 @@ class Certificates:
         """A new certificate for a user, who must keep the key: it is kept nowhere else."""
         return Authority(self.directory).issue(User(name, tuple(groups), uid), lifetime, now).pair
 
-    def client_of(self, certificate: bytes, now: datetime) -> Client | None:
+    def client_of(self, certificate: bytes, now: datetime) -> VerifiedCertificate | None:
         """Whom a certificate speaks for that a client has shown, and has the key of.
 
         It is read and verified once, and then known by its bytes.
@@ -157,7 +157,7 @@ class Certificates:
             file.flush()
             self.context.load_cert_chain(file.name)
 
-    def _keep(self, certificate: bytes) -> Client | None:
+    def _keep(self, certificate: bytes) -> VerifiedCertificate | None:
         if len(self._clients) >= _CLIENTS_KEPT:
             del self._clients[next(iter(self._clients))]
         client = self._clients[certificate] = read_client(certificate, self._ca)

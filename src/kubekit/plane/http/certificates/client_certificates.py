@@ -13,7 +13,7 @@ from kubekit.plane.users import User
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class VerifiedCertificate:
     """Somebody and the certificate that says so."""
 
     identity: Identity
@@ -22,7 +22,7 @@ class Client:
     ends: datetime
 
 
-def read_client(der: bytes, ca: Pair) -> Client | None:
+def read_client(der: bytes, ca: Pair) -> VerifiedCertificate | None:
     """The client of a certificate, if that comes from our authority and was made for clients.
 
     TLS has verified it, but against every authority that there was since the server began.
@@ -37,7 +37,7 @@ def read_client(der: bytes, ca: Pair) -> Client | None:
         return None
     begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     identity = Identity(authenticated(user), "certificate")
-    return Client(identity, certificate.serial_number, begins, ends)
+    return VerifiedCertificate(identity, certificate.serial_number, begins, ends)
 
 
 def _is_for_clients(certificate: x509.Certificate) -> bool:

@@ -10,7 +10,7 @@ from asyncio import Transport
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from kubekit.plane.http.messages import Stream
+from kubekit.plane.http.messages import StreamBody
 
 _log: Final = logging.getLogger(__name__)
 _SLICES_PER_TURN: Final = 4  # then others get their turn of the loop
@@ -35,7 +35,7 @@ class Outlet:
         self._slice = slice_
         self._done = done
         self._slices: Iterator[bytes] | None = None
-        self._stream: Stream | None = None
+        self._stream: StreamBody | None = None
         self._chunked = True
         self._buffer: list[bytes] = []  # what is left to write, the last first
         self._soon = False
@@ -60,7 +60,7 @@ class Outlet:
         self._slices = slices
         self._go_on()
 
-    def follow(self, stream: Stream, *, chunked: bool) -> None:
+    def follow(self, stream: StreamBody, *, chunked: bool) -> None:
         """Write a stream for as long as it lasts."""
         self._stream = stream
         self._chunked = chunked
@@ -114,7 +114,7 @@ class Outlet:
             self._transport.write(piece)
         self.wake()
 
-    def _draw(self, stream: Stream) -> None:
+    def _draw(self, stream: StreamBody) -> None:
         if not self._buffer:
             self._buffer.extend(reversed(stream.take()))
         if self._buffer:
@@ -136,7 +136,7 @@ class Outlet:
             return b"".join(lines)
         return b"".join((b"%x\r\n" % size, *lines, b"\r\n"))
 
-    def _end(self, stream: Stream) -> None:
+    def _end(self, stream: StreamBody) -> None:
         self._stream = None
         stream.close()
         if self._chunked:

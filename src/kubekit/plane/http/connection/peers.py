@@ -42,7 +42,7 @@ class Peer(Protocol):
     def abort(self) -> None: ...
 
 
-class Allowance:
+class BodyBudget:
     """How many bytes of unfinished bodies all connections may hold together."""
 
     __slots__ = ("_left",)
@@ -74,7 +74,7 @@ class Peers:
         self._loop: asyncio.AbstractEventLoop
         self.buffer = memoryview(bytearray(_BUFFER))
         """Where a connection reads to; what is read is used up before the next one reads."""
-        self.bodies = Allowance(limits.bodies)
+        self.bodies = BodyBudget(limits.bodies)
         self._due: deque[Callable[[], None]] = deque()
         self.now = 0.0
         self.date = b""

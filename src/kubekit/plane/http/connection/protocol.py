@@ -30,7 +30,7 @@ _GZIPPED: Final = b"content-encoding: gzip\r\nvary: accept-encoding\r\n" + _CHUN
 _UNREAD_AFTER_REFUSAL: Final = 8 << 20
 
 
-class Connection(asyncio.BufferedProtocol):
+class HttpServerProtocol(asyncio.BufferedProtocol):
     """The server's end of one connection.
 
     It reads into a buffer that all connections share: for a protocol that takes its data as new

@@ -18,7 +18,7 @@ _VERSIONS: Final = ("1.1", "1.0")
 _ONLY_IN_HEADS: Final = (b"authorization", b"impersonate")
 
 
-class Target(NamedTuple):
+class RequestTarget(NamedTuple):
     """What was asked for: the path and the query as they were sent."""
 
     path: str
@@ -53,13 +53,13 @@ def check_trailer(name: bytes) -> None:
         raise BadRequest(f"header {header_name(name)} must not come after the body")
 
 
-def target(url: bytes) -> Target:
+def target(url: bytes) -> RequestTarget:
     """The path and query of a request line. A proxy may also send the whole address."""
     text = url.decode("latin-1")
     if not text.startswith("/"):
         text = _without_authority(text)
     path, _, query = text.partition("?")
-    return Target(path, query)
+    return RequestTarget(path, query)
 
 
 def _check_host(headers: dict[str, str]) -> None:

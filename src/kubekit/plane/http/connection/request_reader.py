@@ -17,7 +17,7 @@ from kubekit.plane.http.connection.request_heads import (
     target,
 )
 from kubekit.plane.http.limits import Limits
-from kubekit.plane.http.messages import NOBODY, Caller, Request
+from kubekit.plane.http.messages import NOBODY, Caller, ServerRequest
 
 _SMALL: Final = 64 * 1024  # bytes of a body that are read before anybody asks from whom
 
@@ -35,7 +35,7 @@ class Turn:
 
     __slots__ = ("modern", "persistent", "request")
 
-    def __init__(self, request: Request | None, *, persistent: bool, modern: bool) -> None:
+    def __init__(self, request: ServerRequest | None, *, persistent: bool, modern: bool) -> None:
         self.request = request
         self.persistent = persistent
         self.modern = modern  # HTTP/1.1: takes chunks
@@ -66,7 +66,7 @@ class Reader:
         self._unfinished = 0
         self._another = False  # whether a request ended in the data at hand
         self.caller: Caller = NOBODY
-        self.stranger: Request | None = None
+        self.stranger: ServerRequest | None = None
         """A request whose body is not read, because nobody knows who sends it."""
         self._url: bytes
         self._headers: dict[str, str]
@@ -175,9 +175,9 @@ class Reader:
         self.stranger = self._request()
         return refusals.unauthorized()
 
-    def _request(self) -> Request:
+    def _request(self) -> ServerRequest:
         path, query = target(self._url)
-        return Request(
+        return ServerRequest(
             self._parser.get_method().decode("latin-1"),
             path,
             query,

@@ -8,7 +8,7 @@ _ANY = "*/*"
 
 
 @dataclass(frozen=True, slots=True)
-class Range:
+class MediaRange:
     """One entry of an Accept header. ``type`` is lower case, the parameters are without ``q``."""
 
     type: str
@@ -17,23 +17,23 @@ class Range:
 
 
 @lru_cache(maxsize=256)  # clients send the same few headers again and again
-def ranges(accept: str) -> tuple[Range, ...]:
+def ranges(accept: str) -> tuple[MediaRange, ...]:
     """The entries of an Accept header, the best liked first; an empty header takes anything."""
     entries = [entry for part in accept.split(",") if (entry := _range(part)).type]
     liked = sorted((e for e in entries if e.quality > 0), key=lambda e: -e.quality)
-    return tuple(liked) if entries else (Range(_ANY),)
+    return tuple(liked) if entries else (MediaRange(_ANY),)
 
 
-def takes(accepted: Range, media_type: str) -> bool:
+def takes(accepted: MediaRange, media_type: str) -> bool:
     """Whether a plain media type (``application/json``) falls into the range."""
     family = media_type.partition("/")[0]
     return accepted.type in (media_type, _ANY, f"{family}/*")
 
 
-def _range(part: str) -> Range:
+def _range(part: str) -> MediaRange:
     media_type, *rest = (word.strip() for word in part.split(";"))
     parameters = dict(_parameters(rest))
-    return Range(media_type.lower(), parameters, _quality(parameters.pop("q", "1")))
+    return MediaRange(media_type.lower(), parameters, _quality(parameters.pop("q", "1")))
 
 
 def _parameters(words: list[str]) -> Iterator[tuple[str, str]]:

@@ -12,7 +12,7 @@ from kubekit.client.transport import Document
 from kubekit.plane.http.content import query_parameters as query
 from kubekit.plane.http.content.protobuf import MEDIA_TYPE, read_protobuf
 from kubekit.plane.http.content.query_parameters import Parameters
-from kubekit.plane.http.messages import Request
+from kubekit.plane.http.messages import ServerRequest
 from kubekit.plane.http.refusals import body_too_large
 from kubekit.plane.registry.body_decoder import read_json, read_yaml
 from kubekit.plane.registry.kinds import Kind
@@ -38,7 +38,7 @@ _TYPES: Final[Mapping[str, type]] = {
 }
 
 
-def document(request: Request, kind: Kind, limit: int) -> Document:
+def document(request: ServerRequest, kind: Kind, limit: int) -> Document:
     """The object in the body. Whether it fits its kind is the registry's business."""
     value = _read(request, limit)
     if not isinstance(value, dict):
@@ -47,7 +47,7 @@ def document(request: Request, kind: Kind, limit: int) -> Document:
     return value
 
 
-def patch_type(request: Request) -> PatchType:
+def patch_type(request: ServerRequest) -> PatchType:
     """How the patch in the body is written."""
     try:
         return PatchType(_media_type(request))
@@ -55,7 +55,7 @@ def patch_type(request: Request) -> PatchType:
         raise UnsupportedMediaType(f"{_UNKNOWN_FORMAT}{_PATCHES}") from problem
 
 
-def patch(request: Request, written: PatchType, limit: int) -> object:
+def patch(request: ServerRequest, written: PatchType, limit: int) -> object:
     """The patch in the body."""
     body = _unpacked(request, limit)
     return _read_config(body) if written is PatchType.APPLY else read_json(body)
@@ -71,7 +71,7 @@ def _read_config(body: bytes) -> object:
         return read_yaml(body)
 
 
-def delete_options(request: Request, parameters: Parameters, limit: int) -> DeleteOptions:
+def delete_options(request: ServerRequest, parameters: Parameters, limit: int) -> DeleteOptions:
     """How to delete: what the body says, and without a body what the query says."""
     if request.body:
         value = _read(request, limit)
@@ -81,7 +81,7 @@ def delete_options(request: Request, parameters: Parameters, limit: int) -> Dele
     return _delete_options(_from_query(parameters))
 
 
-def _read(request: Request, limit: int) -> object:
+def _read(request: ServerRequest, limit: int) -> object:
     read = _READERS.get(_media_type(request))
     if read is None:
         accepted = ", ".join(filter(None, _READERS))
@@ -89,11 +89,11 @@ def _read(request: Request, limit: int) -> object:
     return read(_unpacked(request, limit))
 
 
-def _media_type(request: Request) -> str:
+def _media_type(request: ServerRequest) -> str:
     return request.headers.get("content-type", "").partition(";")[0].strip().lower()
 
 
-def _unpacked(request: Request, limit: int) -> bytes:
+def _unpacked(request: ServerRequest, limit: int) -> bytes:
     encoding = request.headers.get("content-encoding")
     if encoding is None or encoding.lower() in ("", "identity"):
         return request.body

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Final, Literal
 
 from kubekit.api.errors import NotAcceptable
-from kubekit.plane.http.content.accept_header import Range, ranges, takes
+from kubekit.plane.http.content.accept_header import MediaRange, ranges, takes
 from kubekit.plane.http.messages import JSON
 
 Shape = Literal["object", "table", "partial"]
@@ -47,7 +47,7 @@ def _chosen(accept: str) -> Form | None:
     return next(filter(None, map(_form, ranges(accept))), None)
 
 
-def _form(accepted: Range) -> Form | None:
+def _form(accepted: MediaRange) -> Form | None:
     if not takes(accepted, JSON):
         return None
     wanted = accepted.parameters.get("as")

@@ -22,19 +22,19 @@ _VERSIONS_KEPT: Final = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class CachedDocument:
     """A document and what tells it from its other versions."""
 
     body: bytes
     hash: str
 
 
-class Book:
+class OpenAPICache:
     """The documents about one set of kinds."""
 
     def __init__(self, kinds: tuple[Kind, ...]) -> None:
         self._kinds = kinds
-        self._pages: dict[str, Page] = {}
+        self._pages: dict[str, CachedDocument] = {}
         self._versions: dict[str, list[Kind]] = {}
         for kind in kinds:
             self._versions.setdefault(root_of(kind).removeprefix("/"), []).append(kind)
@@ -42,7 +42,7 @@ class Book:
         self._makers = dict(self._discovery())
         self._makers["/openapi/v2"] = partial(openapi_v2.document, kinds)
 
-    def page(self, path: str, prefix: str = "") -> Page | None:
+    def page(self, path: str, prefix: str = "") -> CachedDocument | None:
         """The document at a path, if there is one. A prefix is where the plane is mounted."""
         if path == _INDEX:
             return self._made(f"{path} {prefix}", partial(self._index, prefix))
@@ -51,13 +51,13 @@ class Book:
         make = self._makers.get(path)
         return None if make is None else self._made(path, make)
 
-    def aggregated(self, path: str, generation: Generation) -> Page:
+    def aggregated(self, path: str, generation: Generation) -> CachedDocument:
         """All of /api or /apis in one document."""
         core = path == "/api"
         make = partial(discovery.aggregated, self._kinds, core=core, generation=generation)
         return self._made(f"{path} {generation}", make)
 
-    def protobuf(self) -> Page:
+    def protobuf(self) -> CachedDocument:
         """OpenAPI v2 in the form that kubectl reads."""
         page = self._pages.get(_PROTOBUF)
         if page is None:
@@ -65,7 +65,7 @@ class Book:
             page = self._pages[_PROTOBUF] = _page(openapi_v2_protobuf.encode(document))
         return page
 
-    def _made(self, key: str, make: Maker) -> Page:
+    def _made(self, key: str, make: Maker) -> CachedDocument:
         page = self._pages.get(key)
         if page is None:
             page = self._pages[key] = _page(msgspec.json.encode(make()))
@@ -86,16 +86,16 @@ class Book:
 
 
 @lru_cache(maxsize=_SETS_KEPT)
-def book_of(kinds: tuple[Kind, ...]) -> Book:
+def book_of(kinds: tuple[Kind, ...]) -> OpenAPICache:
     """The book of these kinds. Planes with the same kinds share it."""
-    return Book(kinds)
+    return OpenAPICache(kinds)
 
 
 @lru_cache(maxsize=_VERSIONS_KEPT)
-def _described(members: tuple[Kind, ...]) -> Page:
+def _described(members: tuple[Kind, ...]) -> CachedDocument:
     """The schemas of one version of a group, which stay the same when a kind elsewhere changes."""
     return _page(msgspec.json.encode(openapi_v3.document(members)))
 
 
-def _page(body: bytes) -> Page:
-    return Page(body, sha256(body).hexdigest().upper())
+def _page(body: bytes) -> CachedDocument:
+    return CachedDocument(body, sha256(body).hexdigest().upper())

@@ -16,7 +16,7 @@ from kubekit.plane.http.openapi.openapi_v3 import (
     reason,
     schemas,
 )
-from kubekit.plane.http.openapi.operations import Operation, Parameter, Path, paths_of
+from kubekit.plane.http.openapi.operations import Operation, Parameter, PathOperations, paths_of
 from kubekit.plane.registry.kinds import Kind
 
 Document = dict[str, Any]
@@ -71,7 +71,7 @@ def _open(node: Schema) -> bool:
     return bool(node.get("nullable") or node.get(_PRESERVED) or "anyOf" in node)
 
 
-def _path(path: Path) -> Document:
+def _path(path: PathOperations) -> Document:
     methods = {operation.method: _operation(operation) for operation in path.operations}
     return methods | {"parameters": [_parameter(parameter) for parameter in path.parameters]}
 

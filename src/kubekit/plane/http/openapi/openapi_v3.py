@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from kubekit.plane.http.openapi import meta_schemas
 from kubekit.plane.http.openapi.meta_schemas import reference
-from kubekit.plane.http.openapi.operations import Operation, Parameter, Path, paths_of
+from kubekit.plane.http.openapi.operations import Operation, Parameter, PathOperations, paths_of
 from kubekit.plane.http.openapi.schema_names import kind_triple, list_name, schema_name
 from kubekit.plane.http.openapi.version import MAJOR, MINOR
 from kubekit.plane.registry.kinds import Kind
@@ -131,7 +131,7 @@ def _list_schema(kind: Kind) -> Schema:
     }
 
 
-def _path(path: Path) -> Document:
+def _path(path: PathOperations) -> Document:
     methods = {operation.method: _operation(operation) for operation in path.operations}
     return methods | {"parameters": [_parameter(parameter) for parameter in path.parameters]}
 

@@ -47,7 +47,7 @@ class Operation:
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class PathOperations:
     """One path with all its methods."""
 
     path: str
@@ -115,7 +115,7 @@ def root_of(kind: Kind) -> str:
     return f"/apis/{resource.api_version}" if resource.group else f"/api/{resource.version}"
 
 
-def paths_of(kind: Kind) -> Iterator[Path]:
+def paths_of(kind: Kind) -> Iterator[PathOperations]:
     """Every path of a kind, the collections first."""
     described = _Described(kind)
     if kind.virtual:
@@ -146,13 +146,13 @@ class _Described:
         within = "/namespaces/{namespace}" if resource.namespaced else ""
         self._collection = f"{root_of(kind)}{within}/{resource.plural}"
 
-    def everywhere(self) -> Path:
+    def everywhere(self) -> PathOperations:
         plural, lists = self._kind.resource.plural, list_name(self._kind)
         words = f"list {plural} of all namespaces"
         listing = self._operation("get", "list", words, lists, scope="ForAllNamespaces")
-        return Path(f"{root_of(self._kind)}/{plural}", (), (listing,))
+        return PathOperations(f"{root_of(self._kind)}/{plural}", (), (listing,))
 
-    def collection(self) -> Path:
+    def collection(self) -> PathOperations:
         own, word = schema_name(self._kind), self._kind.resource.kind
         operations = [
             self._operation("get", "list", f"list objects of kind {word}", list_name(self._kind)),
@@ -163,23 +163,23 @@ class _Described:
             operations.append(
                 self._operation("delete", "deletecollection", words, meta_schemas.STATUS)
             )
-        return Path(self._collection, self._own, tuple(operations))
+        return PathOperations(self._collection, self._own, tuple(operations))
 
-    def question(self) -> Path:
+    def question(self) -> PathOperations:
         """The path of a kind that is asked by creating it."""
         own, word = schema_name(self._kind), self._kind.resource.kind
         asking = self._operation("post", "post", f"create a {word}", own)
-        return Path(self._collection, self._own, (asking,))
+        return PathOperations(self._collection, self._own, (asking,))
 
-    def question_about(self, name: str, question: Kind) -> Path:
+    def question_about(self, name: str, question: Kind) -> PathOperations:
         """The path at which something is asked about one object."""
         words = f"create a {question.resource.kind} of a {self._kind.resource.kind}"
         asking = self._operation("post", "post", words, schema_name(question), scope=name)
         asking = replace(asking, group_version_kind=kind_triple(question))
         path = f"{self._collection}/{{name}}/{name}"
-        return Path(path, (self._named, *self._own), (asking,))
+        return PathOperations(path, (self._named, *self._own), (asking,))
 
-    def item(self) -> Path:
+    def item(self) -> PathOperations:
         own, word = schema_name(self._kind), self._kind.resource.kind
         operations = (
             self._operation("get", "get", f"read a {word}", own),
@@ -187,9 +187,9 @@ class _Described:
             self._operation("delete", "delete", f"delete a {word}", meta_schemas.STATUS),
             self._operation("patch", "patch", f"change a part of a {word}", own),
         )
-        return Path(f"{self._collection}/{{name}}", (self._named, *self._own), operations)
+        return PathOperations(f"{self._collection}/{{name}}", (self._named, *self._own), operations)
 
-    def subresource(self, name: str, schema: str) -> Path:
+    def subresource(self, name: str, schema: str) -> PathOperations:
         words = f"{name} of a {self._kind.resource.kind}"
         operations = (
             self._operation("get", "get", f"read the {words}", schema, scope=name),
@@ -197,14 +197,14 @@ class _Described:
             self._operation("patch", "patch", f"change a part of the {words}", schema, scope=name),
         )
         path = f"{self._collection}/{{name}}/{name}"
-        return Path(path, (self._named, *self._own), operations)
+        return PathOperations(path, (self._named, *self._own), operations)
 
-    def replaced(self, name: str, schema: str) -> Path:
+    def replaced(self, name: str, schema: str) -> PathOperations:
         """A subresource that can only be written."""
         words = f"replace the {name} of a {self._kind.resource.kind}"
         operation = self._operation("put", "put", words, schema, scope=name)
         path = f"{self._collection}/{{name}}/{name}"
-        return Path(path, (self._named, *self._own), (operation,))
+        return PathOperations(path, (self._named, *self._own), (operation,))
 
     def _operation(
         self, method: str, action: str, description: str, schema: str, *, scope: str = ""

@@ -7,7 +7,7 @@ import pytest
 from kubekit.api.errors import Forbidden
 from kubekit.plane.access import authorizer
 from kubekit.plane.access.attributes import Attributes
-from kubekit.plane.access.request_check import Rbac
+from kubekit.plane.access.request_check import RbacCheck
 from kubekit.plane.store.records import ChangeType, Draft
 from kubekit.plane.users import ANONYMOUS, ITSELF, MASTERS, User
 from tests.support.kubekit.access_builders import BOB, SPACE, account, group, rule, scenario, user
@@ -151,7 +151,7 @@ async def test_the_door_lets_pass_who_may(world):
     """It says nothing then."""
     await world.give(user("bob"), READ)
 
-    Rbac().check(world, BOB, Attributes(verb="get", resource="pods", namespace=SPACE))
+    RbacCheck().check(world, BOB, Attributes(verb="get", resource="pods", namespace=SPACE))
 
 
 @scenario
@@ -297,7 +297,7 @@ async def test_a_refusal_names_roles_that_are_not_there(world):
     await world.bind("two", "Role/gone", group("staff"))
     await world.bind("three", "ClusterRole/lost", user("bob"), namespace="")
     with pytest.raises(Forbidden) as refusal:
-        Rbac().check(world, BOB, asked)
+        RbacCheck().check(world, BOB, asked)
 
     assert refusal.value.message.endswith(
         'in the namespace "room": RBAC: [clusterrole.rbac.authorization.k8s.io "lost" not found, '

@@ -13,7 +13,7 @@ import pytest
 from aiohttp import web
 
 from kubekit.plane.admission import addresses, calling
-from kubekit.plane.admission.calling import Caller
+from kubekit.plane.admission.calling import WebhookCaller
 from kubekit.plane.admission.destinations import Address
 from kubekit.plane.admission.failures import CallFailed
 from tests.support.kubekit.admission_builders import Server, pair, serving
@@ -22,8 +22,8 @@ SHORT = 0.2  # seconds
 
 
 @asynccontextmanager
-async def calling_(directory: Path) -> AsyncIterator[tuple[Caller, Server]]:
-    caller = Caller()
+async def calling_(directory: Path) -> AsyncIterator[tuple[WebhookCaller, Server]]:
+    caller = WebhookCaller()
     async with serving(directory) as server:
         try:
             yield caller, server
@@ -39,7 +39,7 @@ async def fine(_request: web.Request) -> web.Response:
     return web.Response(body=b"fine")
 
 
-async def failure(caller: Caller, where: Address) -> str:
+async def failure(caller: WebhookCaller, where: Address) -> str:
     with pytest.raises(CallFailed) as failed:
         await caller.call(where, b"{}")
     return str(failed.value)
@@ -146,7 +146,7 @@ def test_w1_a_server_that_never_finishes_the_handshake_is_left():
     async def story() -> None:
         with socket.create_server(("127.0.0.1", 0)) as mute:
             port = mute.getsockname()[1]
-            caller = Caller()
+            caller = WebhookCaller()
             where = Address(f"https://127.0.0.1:{port}/x", "", SHORT)
             assert "deadline exceeded" in await failure(caller, where)
             await caller.close()
@@ -241,7 +241,7 @@ def test_w1_a_redirection_is_a_failure(tmp_path: Path, status: int):
                     return web.Response(status=status, headers={"Location": target})
 
                 server.at("y", redirect)
-                caller = Caller(watch)
+                caller = WebhookCaller(watch)
                 told = await failure(caller, address(server, "y"))
                 assert f"the server answered {status}; redirects are not followed" in told
                 await caller.close()
@@ -298,7 +298,7 @@ def test_certificates_that_are_none_are_told():
     """As Kubernetes tells it, before anybody is called."""
 
     async def story() -> None:
-        caller = Caller()
+        caller = WebhookCaller()
         assert await failure(caller, Address("https://127.0.0.1:9/", "aGFsbG8=", 5)) == (
             "could not get REST client: unable to load root certificates: "
             "unable to parse bytes as PEM block"
@@ -319,7 +319,7 @@ def test_who_cannot_be_reached_is_told(url: str, words: str):
     """With the URL that was tried."""
 
     async def story() -> None:
-        caller = Caller()
+        caller = WebhookCaller()
         told = await failure(caller, Address(url, "", 60))  # a name server may take its time
         assert told == f'failed to call webhook: Post "{url}?timeout=60s": {words}'
         await caller.close()
@@ -348,7 +348,7 @@ def test_w1_metadata_is_not_connected_to(url: str):
             addresses.check(host)
             opened.append(host)
 
-        caller = Caller(guard)
+        caller = WebhookCaller(guard)
         assert url in await failure(caller, Address(url, "", 2))
         await caller.close()
         assert opened == []
@@ -360,7 +360,7 @@ def test_w1_an_address_that_is_not_called_is_told():
     """So that nobody looks for the fault in his network."""
 
     async def story() -> None:
-        caller = Caller()
+        caller = WebhookCaller()
         told = await failure(caller, Address("https://169.254.169.254/x", "", 2))
         assert told == (
             'failed to call webhook: Post "https://169.254.169.254/x?timeout=2s": '

@@ -6,7 +6,7 @@ import weakref
 
 import pytest
 
-from kubekit.plane.http.connection.protocol import Connection
+from kubekit.plane.http.connection.protocol import HttpServerProtocol
 from tests.support.kubekit.http_builders import (
     CONFIG_MAPS,
     connected,
@@ -56,5 +56,5 @@ def test_a_closed_connection_is_freed_at_once(tmp_path, loop, sent):
     on(loop, story())
 
 
-def living() -> list[Connection]:
-    return [each for each in gc.get_objects() if isinstance(each, Connection)]
+def living() -> list[HttpServerProtocol]:
+    return [each for each in gc.get_objects() if isinstance(each, HttpServerProtocol)]

@@ -10,7 +10,7 @@ from random import Random
 import pytest
 
 from kubekit.plane.http.limits import Limits
-from kubekit.plane.http.messages import Body, Handler, Pieces, Request, Response
+from kubekit.plane.http.messages import Body, Handler, Pieces, Response, ServerRequest
 from tests.support.kubekit.http_builders import QUICK, Peer, connected, handling, settled, until
 
 HEAD = b" HTTP/1.1\r\nHost: localhost\r\n"
@@ -30,7 +30,7 @@ def post(body: bytes, *headers: str) -> bytes:
     return b"POST /" + HEAD + lines.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body
 
 
-def echo(request: Request) -> Response:
+def echo(request: ServerRequest) -> Response:
     """The path and the body back again."""
     return Response(200, request.path.encode() + b"|" + request.body, "text/plain")
 
@@ -42,7 +42,7 @@ class Held:
         self.asked: list[str] = []
         self.answers: dict[str, asyncio.Future[Response]] = {}
 
-    def __call__(self, request: Request) -> asyncio.Future[Response]:
+    def __call__(self, request: ServerRequest) -> asyncio.Future[Response]:
         self.asked.append(request.path)
         answer = asyncio.get_running_loop().create_future()
         self.answers[request.path] = answer
@@ -113,7 +113,7 @@ def test_pipelined_requests_are_answered_in_order():
     """The second answer waits for the first one, also when it is ready before."""
     held = Held()
 
-    def handler(request: Request):
+    def handler(request: ServerRequest):
         return held(request) if request.path == "/slow" else echo(request)
 
     async def story():
@@ -130,7 +130,7 @@ def test_nothing_more_is_read_while_many_requests_wait():
     """A client that sends without reading is held back, and loses nothing by it."""
     held = Held()
 
-    def handler(request: Request):
+    def handler(request: ServerRequest):
         return held(request) if request.path == "/slow" else echo(request)
 
     async def story():
@@ -204,7 +204,7 @@ def test_an_invitation_waits_its_turn():
     """Nobody is invited to send a body while an earlier answer is still to come."""
     held = Held()
 
-    def handler(request: Request):
+    def handler(request: ServerRequest):
         return held(request) if request.path == "/slow" else echo(request)
 
     async def story():
@@ -246,7 +246,7 @@ def test_a_header_sent_twice_is_joined():
     """Neither of two values is lost."""
 
     async def story():
-        def handler(request: Request) -> Response:
+        def handler(request: ServerRequest) -> Response:
             return Response(200, request.headers["x-tail"].encode())
 
         async with handling(handler) as port, connected(port) as peer:
@@ -285,7 +285,7 @@ def test_nothing_is_cached_unless_the_answer_says_so():
     """An answer may name its own cache-control, and it stands there once."""
 
     async def story():
-        def handler(request: Request) -> Response:
+        def handler(request: ServerRequest) -> Response:
             own = [("cache-control", "public")] if request.path == "/kept" else []
             return Response(304 if own else 200, b"", headers=own)
 
@@ -527,7 +527,7 @@ def test_order_holds_however_requests_and_answers_fall(seed):
     """Requests cut anywhere, answers at once or some turns later: one order, nothing lost."""
     chance = Random(seed)
 
-    def handler(request: Request):
+    def handler(request: ServerRequest):
         if chance.random() < 0.5:
             return echo(request)
         loop = asyncio.get_running_loop()
@@ -560,7 +560,7 @@ def test_a_handler_that_raises_ends_its_connection(sent):
     """Nobody is left waiting for an answer that will never come; the fault is logged."""
     held = Held()
 
-    def handler(request: Request):
+    def handler(request: ServerRequest):
         if request.path == "/slow":
             return held(request)
         raise RuntimeError("a fault of the handler")
@@ -587,7 +587,7 @@ def test_a_stream_that_fails_does_not_hold_up_the_others(caplog):
                 return []
             raise RuntimeError("a fault of the stream")
 
-    def handler(request: Request) -> Response:
+    def handler(request: ServerRequest) -> Response:
         told.append(Broken() if request.path == "/broken" else Lines())
         return Response(200, told[-1])
 

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from kubekit.plane.http.connection.peers import Peers
-from kubekit.plane.http.connection.protocol import Connection
+from kubekit.plane.http.connection.protocol import HttpServerProtocol
 from kubekit.plane.http.limits import Limits
-from kubekit.plane.http.messages import Request, Response
+from kubekit.plane.http.messages import Response, ServerRequest
 from tests.support.kubekit.http_builders import (
     Peer,
     connected,
@@ -24,11 +24,11 @@ BODY = b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\n"
 PATIENT = Limits(tick=0.01)
 
 
-def answer(_request: Request) -> Response:
+def answer(_request: ServerRequest) -> Response:
     return Response(200, b"{}")
 
 
-def never(_request: Request) -> asyncio.Future[Response]:
+def never(_request: ServerRequest) -> asyncio.Future[Response]:
     return asyncio.get_running_loop().create_future()
 
 
@@ -179,7 +179,7 @@ def test_d5_a_reader_that_does_not_read_its_answer_is_cut_off():
     gone = []
 
     async def story():
-        def handler(_request: Request) -> Response:
+        def handler(_request: ServerRequest) -> Response:
             return Response(200, b"x" * 50_000_000)
 
         async with handling(handler, limits) as port, connected(port) as peer:
@@ -201,13 +201,15 @@ def test_a_peer_that_never_reads_the_last_answer_is_let_go():
     """A close waits for what is still to be written; it does not wait for ever."""
     limits = replace(PATIENT, slice=1 << 25, idle_time=0.02, drain_time=0.02)
 
-    def last(_request: Request) -> Response:
+    def last(_request: ServerRequest) -> Response:
         return Response(200, b"x" * (1 << 24), close=True)
 
     async def story():
         loop, peers = asyncio.get_running_loop(), Peers(limits, environment())
         peers.open(loop)
-        server = await loop.create_server(lambda: Connection(last, limits, peers), "127.0.0.1", 0)
+        server = await loop.create_server(
+            lambda: HttpServerProtocol(last, limits, peers), "127.0.0.1", 0
+        )
         async with connected(server.sockets[0].getsockname()[1]) as peer:
             peer.transport.pause_reading()
             await peer.send(HEAD + b"\r\n")

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kubekit.plane.http.interfaces import Seams
+from kubekit.plane.http.interfaces import ServerOptions
 from kubekit.plane.http.pages import Pages
 from tests.support.kubekit.definition_builders import definition, version
 from tests.support.kubekit.http_builders import (
@@ -18,7 +18,7 @@ from tests.support.kubekit.http_builders import (
     serving,
 )
 
-SEAMS = Seams(site=Pages(), limits=QUICK)
+SEAMS = ServerOptions(site=Pages(), limits=QUICK)
 DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 WIDGETS = "/apis/example.com/v1/namespaces/default/widgets"
 AGGREGATED = "Accept: application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"

@@ -5,7 +5,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.http.interfaces import Attributes
-from kubekit.plane.http.metrics import Metrics
+from kubekit.plane.http.metrics import RequestMetrics
 from kubekit.plane.registry.registry import Registry
 from kubekit.plane.store.records import ChangeType, Draft
 from tests.support.kubekit.described_kinds import with_plane
@@ -18,7 +18,7 @@ def told(directory, observed=(), writes=0):
     """The samples of /metrics by name and labels."""
 
     async def scenario(plane):
-        metrics, store = Metrics(), plane.registry.store
+        metrics, store = RequestMetrics(), plane.registry.store
         for attributes, status, seconds in observed:
             metrics.observe(plane.registry, attributes, status, seconds)
         for number in range(writes):
@@ -117,7 +117,7 @@ def test_t1_planes_do_not_hear_of_each_other(tmp_path):
     """What tenants of another plane do is not theirs to know; of strangers all may know."""
 
     async def scenario(plane):
-        metrics = Metrics()
+        metrics = RequestMetrics()
         other = Registry(plane.registry.store, plane.kinds, ExecutionEnvironment(_never, Random(1)))
         metrics.observe(other, Attributes(verb="get", group="secret.example.com"), 200, 0.1)
         metrics.observe(None, Attributes(verb="list", group="stranger.example.com"), 401, 0.1)

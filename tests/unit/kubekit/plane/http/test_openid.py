@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from kubekit.plane.http import openid
-from kubekit.plane.http.messages import Request
+from kubekit.plane.http.messages import ServerRequest
 from kubekit.plane.identity.accounts import issuer_of
 from kubekit.plane.identity.web_tokens import SigningKey
 
@@ -12,7 +12,7 @@ KEY = SigningKey.fresh()
 
 
 def page(path: str, prefix: str = ""):
-    request = Request("GET", path, headers={"host": "plane.test:7443"}, prefix=prefix)
+    request = ServerRequest("GET", path, headers={"host": "plane.test:7443"}, prefix=prefix)
     response = openid.answer(request, KEY)
     assert response is not None
     assert isinstance(response.body, bytes)
@@ -44,7 +44,7 @@ def test_the_keys_are_published():
 @pytest.mark.parametrize("path", ["/openid/v1", "/.well-known", "/openid/v1/jwks/x", "/openid/v2"])
 def test_there_are_no_other_pages(path):
     """What is not known is for others to answer."""
-    assert openid.answer(Request("GET", path), KEY) is None
+    assert openid.answer(ServerRequest("GET", path), KEY) is None
 
 
 def test_each_plane_of_a_server_has_an_issuer_of_its_own():

@@ -21,11 +21,11 @@ from compute.app.plane_server import serving
 from compute.app.system_environment import system
 from kubekit.api.errors import ApiError
 from kubekit.plane import http
-from kubekit.plane.access.request_check import Rbac
+from kubekit.plane.access.request_check import RbacCheck
 from kubekit.plane.http import health, pages
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.content.query_parameters import NOTHING
-from kubekit.plane.http.interfaces import Seams
+from kubekit.plane.http.interfaces import ServerOptions
 from kubekit.plane.http.openapi.document_cache import book_of
 from kubekit.plane.http.openapi.operations import paths_of
 from kubekit.plane.http.pages import Pages
@@ -279,7 +279,10 @@ def test_a3_what_is_left_open_by_a_flag_is_three_pages(tmp_path: Path, method: s
 
     async def story() -> None:
         plane = await open_plane(tmp_path)
-        tokens, seams = known_tokens(), Seams(site=Pages(), access=Rbac(), anonymous_health=True)
+        tokens, seams = (
+            known_tokens(),
+            ServerOptions(site=Pages(), access=RbacCheck(), anonymous_health=True),
+        )
         server = Server(("127.0.0.1", 0), None, tokens, environment(), seams)
         server.mount("/", plane)
         await server.start()

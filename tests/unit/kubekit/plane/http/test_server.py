@@ -9,8 +9,8 @@ import pytest
 
 from kubekit.api.errors import Forbidden
 from kubekit.plane.http.certificates.authority import Certificates
-from kubekit.plane.http.interfaces import Attributes, Seams
-from kubekit.plane.http.messages import Request, Response
+from kubekit.plane.http.interfaces import Attributes, ServerOptions
+from kubekit.plane.http.messages import Response, ServerRequest
 from kubekit.plane.http.server import CannotListen, Server
 from kubekit.plane.plane import Plane
 from kubekit.plane.registry.registry import Registry
@@ -46,7 +46,7 @@ class Witness:
     def __init__(self) -> None:
         self.seen: list[tuple[Attributes, int]] = []
 
-    def answer(self, plane, request: Request) -> Response | None:
+    def answer(self, plane, request: ServerRequest) -> Response | None:
         if request.path == "/broken":
             raise RuntimeError("a fault of our own")
         return Response(200, request.path.encode()) if request.path == "/page" else None
@@ -79,7 +79,7 @@ class NoSecrets:
 
 
 def server(address=("127.0.0.1", 0), tls=None, seams=None) -> Server:
-    return Server(address, tls, known_tokens(), environment(), seams or Seams(limits=QUICK))
+    return Server(address, tls, known_tokens(), environment(), seams or ServerOptions(limits=QUICK))
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "plane.example.test"])
@@ -154,7 +154,7 @@ def test_without_credentials_every_path_is_the_same():
     """401 before anything is looked up: a stranger does not even learn what there is."""
 
     async def story():
-        running = server(seams=Seams(site=Witness(), limits=QUICK))
+        running = server(seams=ServerOptions(site=Witness(), limits=QUICK))
         await running.start()
         async with connected(running.port) as peer:
             raws = [request(m, p, b"{}").replace(AUTH, b"") for m in METHODS for p in PATHS]
@@ -255,7 +255,7 @@ def test_access_is_asked_before_anything_is_done(tmp_path):
     """Its refusal is the answer."""
 
     async def story():
-        seams = Seams(access=NoSecrets(), limits=QUICK)
+        seams = ServerOptions(access=NoSecrets(), limits=QUICK)
         async with serving(tmp_path, seams) as running, connected(running.port) as peer:
             refused = await peer.ask(request("GET", "/api/v1/namespaces/default/secrets/a"))
             allowed = await peer.ask(request("GET", CONFIG_MAPS))
@@ -271,7 +271,7 @@ def test_pages_and_requests_are_observed(tmp_path):
     witness = Witness()
 
     async def story():
-        seams = Seams(site=witness, limits=QUICK)
+        seams = ServerOptions(site=witness, limits=QUICK)
         async with serving(tmp_path, seams) as running, connected(running.port) as peer:
             page = await peer.ask(request("GET", "/page"))
             await peer.ask(request("POST", CONFIG_MAPS, config_map("a")))
@@ -294,7 +294,7 @@ def test_a_fault_of_our_own_is_answered_and_logged(tmp_path, caplog):
     """The peer learns that it was not his fault, and nothing more; the log has the rest."""
 
     async def story():
-        seams = Seams(site=Witness(), limits=QUICK)
+        seams = ServerOptions(site=Witness(), limits=QUICK)
         async with serving(tmp_path, seams) as running, connected(running.port) as peer:
             return await peer.ask(request("GET", "/broken"))
 

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 
 from kubekit.client.options import PLAIN_WRITE
 from kubekit.environment import ExecutionEnvironment
-from kubekit.plane.access.request_check import Rbac
+from kubekit.plane.access.request_check import RbacCheck
 from kubekit.plane.http.openapi.operations import paths_of
 from kubekit.plane.http.pages import Pages
 from kubekit.plane.identity.accounts import issuer_of
@@ -51,7 +51,7 @@ def test_a3_without_credentials_every_door_is_closed(tmp_path):
     """At each path, by each method, there or not: nothing is told but that nobody is known."""
 
     async def story():
-        async with house(tmp_path, Rbac(), site=Pages()) as here, here.peer() as peer:
+        async with house(tmp_path, RbacCheck(), site=Pages()) as here, here.peer() as peer:
             return {(await asked(peer, *door)).code for door in inventory(here.plane)}
 
     assert run(story()) == {401}
@@ -61,7 +61,7 @@ def test_a3_without_rights_only_what_is_for_all_is_open(tmp_path):
     """A route that is let open for everybody has to be written down here."""
 
     async def story():
-        async with house(tmp_path, Rbac(), site=Pages()) as here, here.peer() as peer:
+        async with house(tmp_path, RbacCheck(), site=Pages()) as here, here.peer() as peer:
             token = here.tokens.issue(User("weak"))
             return {door: (await asked(peer, *door, token)).code for door in inventory(here.plane)}
 
@@ -124,7 +124,7 @@ def test_t1_rights_in_one_plane_are_none_in_another(tmp_path, path):
     """Whatever way is written around the prefix, the plane that answers asks its own rules."""
 
     async def story():
-        async with house(tmp_path, Rbac(), site=Pages()) as here, tenants(here):
+        async with house(tmp_path, RbacCheck(), site=Pages()) as here, tenants(here):
             home = await told(here, f"/clusters/a{MAPS}", BOB)
             return home.code, (await told(here, path, BOB)).code
 
@@ -137,7 +137,7 @@ def test_t1_a_place_in_the_list_of_one_plane_tells_nothing_in_another(tmp_path):
     """A continue token holds a key and a revision, no objects: another plane shows its own."""
 
     async def story():
-        async with house(tmp_path, Rbac()) as here, tenants(here):
+        async with house(tmp_path, RbacCheck()) as here, tenants(here):
             root = User("root", (MASTERS,))
             first = await told(here, f"/clusters/a{MAPS}?limit=1", root)
             rest = f"{MAPS}?limit=1&continue={first.document['metadata']['continue']}"

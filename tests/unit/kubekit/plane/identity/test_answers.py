@@ -6,7 +6,13 @@ import msgspec
 import pytest
 
 from kubekit.client.options import PLAIN_WRITE
-from kubekit.plane.identity.accounts import Binding, Named, ServiceAccounts, issuer_of, read_claims
+from kubekit.plane.identity.accounts import (
+    BoundObject,
+    ServiceAccounts,
+    TokenBinding,
+    issuer_of,
+    read_claims,
+)
 from kubekit.plane.identity.answers import answer_alone
 from kubekit.plane.identity.web_tokens import SigningKey
 from kubekit.plane.registry import builtins
@@ -52,7 +58,7 @@ async def token_of(world: World, **changes: object) -> tuple[ServiceAccounts, st
     kind = world.registry.kinds.require("v1", "ServiceAccount")
     document = {"metadata": {"name": "robot"}}
     made = await world.registry.create(kind, SPACE, document, PLAIN_WRITE)
-    binding = Binding(SPACE, Named("robot", meta_of(made.record).uid))
+    binding = TokenBinding(SPACE, BoundObject("robot", meta_of(made.record).uid))
     token, _ = accounts.issue(binding, [accounts.issuer], timedelta(hours=1))
     claims = msgspec.json.decode(KEY.read(token) or b"") | changes
     return accounts, KEY.sign(msgspec.json.encode(claims))

@@ -21,9 +21,9 @@ from prometheus_client.parser import text_string_to_metric_families
 from kubekit.api.errors import Forbidden, Unavailable
 from kubekit.plane.access.attributes import Attributes
 from kubekit.plane.http.audit.audit_lines import LONGEST, line
-from kubekit.plane.http.audit.audit_log import Audit, AuditFile, Entry, is_due
-from kubekit.plane.http.interfaces import Seams
-from kubekit.plane.http.metrics import Metrics
+from kubekit.plane.http.audit.audit_log import Audit, AuditEntry, AuditFile, is_due
+from kubekit.plane.http.interfaces import ServerOptions
+from kubekit.plane.http.metrics import RequestMetrics
 from kubekit.plane.users import User
 from tests.support.kubekit.described_kinds import with_plane
 from tests.support.kubekit.http_builders import (
@@ -43,11 +43,11 @@ SECRETS = "/api/v1/namespaces/default/secrets"
 PLANTED = "planted-hunter2-c2VjcmV0"
 
 
-def entry(**changes: object) -> Entry:
+def entry(**changes: object) -> AuditEntry:
     wanted = Attributes(
         verb="create", group="apps", version="v1", resource="sets", namespace="default", name="a"
     )
-    plain = Entry(
+    plain = AuditEntry(
         id="8d1f7a8e-3a3b-4c1c-8abc-000000000001",
         at=NOW,
         seconds=0.0015,
@@ -373,7 +373,7 @@ def test_a8_figures_are_among_the_metrics(tmp_path):
         file.full = True
         audit.record(entry())
         await audit.close()
-        return Metrics(audit).text(plane.registry).decode()
+        return RequestMetrics(audit).text(plane.registry).decode()
 
     families = text_string_to_metric_families(with_plane(tmp_path / "data", scenario))
     got = {s.name: s.value for f in families for s in f.samples if "audit" in s.name}
@@ -425,7 +425,7 @@ async def test_a8_each_request_has_exactly_one_line_without_its_secrets(tmp_path
     """Over the real server: what may change something or was refused, once; reads not; no value."""
     path = tmp_path / "audit.log"
     async with auditing(path) as audit:
-        seams = Seams(audit=audit, access=NoLeases(), limits=QUICK)
+        seams = ServerOptions(audit=audit, access=NoLeases(), limits=QUICK)
         async with serving(tmp_path / "data", seams) as server, connected(server.port) as peer:
             codes = [(await peer.ask(data)).code for data, _ in SCRIPT]
     told = [
@@ -443,7 +443,7 @@ async def told_of(path: Path, *requests: bytes) -> list[dict[str, Any]]:
     """The lines of a real server about some requests, each on a connection of its own."""
     async with (
         auditing(path / "audit.log") as audit,
-        serving(path / "data", Seams(audit=audit, limits=QUICK)) as server,
+        serving(path / "data", ServerOptions(audit=audit, limits=QUICK)) as server,
     ):
         for data in requests:
             async with connected(server.port) as peer:

@@ -12,7 +12,7 @@ from kubekit.plane.http.authentication import authenticator as subject
 from kubekit.plane.http.authentication.authenticator import Authenticator
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import Certificates
-from kubekit.plane.http.messages import Caller, Request
+from kubekit.plane.http.messages import Caller, ServerRequest
 from kubekit.plane.identity.identities import Identity, authenticated
 from kubekit.plane.users import ANONYMOUS, User
 from tests.support.kubekit.identity_builders import Clock
@@ -26,9 +26,9 @@ def surroundings() -> tuple[Clock, ExecutionEnvironment]:
     return clock, ExecutionEnvironment(now=clock, chance=Random(1))
 
 
-def asking(token: str = "", certificate: bytes = b"", path: str = "/api") -> Request:
+def asking(token: str = "", certificate: bytes = b"", path: str = "/api") -> ServerRequest:
     headers = {"authorization": f"Bearer {token}"} if token else {}
-    return Request("GET", path, headers=headers, caller=Caller("192.0.2.1", certificate))
+    return ServerRequest("GET", path, headers=headers, caller=Caller("192.0.2.1", certificate))
 
 
 def test_who_is_known_is_one_of_all_who_are():

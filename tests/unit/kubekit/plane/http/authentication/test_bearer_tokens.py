@@ -7,7 +7,7 @@ from random import Random
 import pytest
 
 from kubekit.environment import ExecutionEnvironment
-from kubekit.plane.http.authentication.bearer_tokens import Grant, Tokens, TokensRefused
+from kubekit.plane.http.authentication.bearer_tokens import TokenGrant, Tokens, TokensRefused
 from kubekit.plane.users import User
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -91,7 +91,7 @@ def test_all_that_is_known_of_a_user_outlives_a_restart(tmp_path):
     path = tmp_path / "tokens"
     user = User("zoe", ("a", "b"), "7", {"team": ("x",)})
     token = Tokens(path, HERE).issue(user, timedelta(hours=1))
-    assert Tokens(path, HERE).find(token) == Grant(user, NOW + timedelta(hours=1))
+    assert Tokens(path, HERE).find(token) == TokenGrant(user, NOW + timedelta(hours=1))
 
 
 def test_what_has_expired_is_forgotten_at_the_next_change(tmp_path):

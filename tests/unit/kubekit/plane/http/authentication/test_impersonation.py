@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from kubekit.api.errors import BadRequest, Forbidden, Unauthorized
 from kubekit.plane.http.authentication.impersonation import in_plane
-from kubekit.plane.http.messages import Request
+from kubekit.plane.http.messages import ServerRequest
 from kubekit.plane.identity.identities import Identity
 from kubekit.plane.users import ANONYMOUS, User
 from tests.support.generated import depth
@@ -55,7 +55,7 @@ class Everything:
 def asked(headers: dict[str, str], repeated=None) -> tuple[Identity, list[str]]:
     """Who acts, and what had to be allowed for it."""
     access = Everything()
-    request = Request("GET", "/api", headers=headers, repeated=repeated)
+    request = ServerRequest("GET", "/api", headers=headers, repeated=repeated)
     identity = in_plane(ASKER, request, Plane(), access)  # type: ignore[arg-type]  # as much as is asked for
     return identity, access.asked
 
@@ -281,7 +281,7 @@ def test_a_user_of_another_plane_is_nobody_here():
     """What a service account's token says is true in its own plane."""
     stranger = Identity(ASKER.user, "serviceaccount", registry=Anything())  # type: ignore[arg-type]  # by identity only
     with pytest.raises(Unauthorized):
-        in_plane(stranger, Request("GET", "/api"), Plane(), Everything())  # type: ignore[arg-type]  # as much as is asked for
+        in_plane(stranger, ServerRequest("GET", "/api"), Plane(), Everything())  # type: ignore[arg-type]  # as much as is asked for
 
 
 @settings(max_examples=depth.examples(200))

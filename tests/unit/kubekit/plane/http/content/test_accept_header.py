@@ -1,17 +1,17 @@
 import pytest
 
-from kubekit.plane.http.content.accept_header import Range, ranges, takes
+from kubekit.plane.http.content.accept_header import MediaRange, ranges, takes
 
 
 def test_no_header_takes_anything():
     """Who sends no Accept header takes whatever comes."""
-    assert ranges("") == (Range("*/*"),)
+    assert ranges("") == (MediaRange("*/*"),)
 
 
 def test_parameters_are_read():
     """Parameters keep their case, their quotes go, and types are compared in lower case."""
     (got,) = ranges('Application/JSON; As="Table" ;v=v1')
-    assert got == Range("application/json", {"as": "Table", "v": "v1"})
+    assert got == MediaRange("application/json", {"as": "Table", "v": "v1"})
 
 
 def test_better_liked_comes_first():
@@ -38,4 +38,4 @@ def test_what_is_not_liked_at_all_is_left_out(quality):
 )
 def test_ranges_cover_types(accepted, expected):
     """A range takes a type by name, by family, or because it takes everything."""
-    assert takes(Range(accepted), "application/json") is expected
+    assert takes(MediaRange(accepted), "application/json") is expected
