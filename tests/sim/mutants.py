@@ -134,7 +134,7 @@ class Hasty(Team):
 
     def wired(self, program: Runnables) -> None:
         for controller in program.leading:
-            controller._ledger.freshness = Freshness(patience=-1.0)
+            controller._context.freshness = Freshness(patience=-1.0)
 
 
 class Discouraged(Team):
@@ -142,14 +142,16 @@ class Discouraged(Team):
 
     def wired(self, program: Runnables) -> None:
         for controller in program.leading:
-            endings = controller._endings
-            judged = endings.badly
+            outcomes = controller._outcomes
+            judged = outcomes.failed_with
 
-            def badly(request: Request, error: BaseException, judged: Any = judged) -> PassOutcome:
-                ending: PassOutcome = judged(request, error)
-                return dataclasses.replace(ending, again=None)
+            def failed_with(
+                request: Request, error: BaseException, judged: Any = judged
+            ) -> PassOutcome:
+                outcome: PassOutcome = judged(request, error)
+                return dataclasses.replace(outcome, requeue_after=None)
 
-            endings.badly = badly  # type: ignore[method-assign] # the planted bug
+            outcomes.failed_with = failed_with  # type: ignore[method-assign] # the planted bug
 
 
 def _team(**members: Any) -> Team:

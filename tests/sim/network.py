@@ -305,7 +305,7 @@ def _coordinates(place: ResourceLocation) -> tuple[str, str, str]:
 def _controller() -> str:
     """Who asks: the controller whose pass this is, or nobody in particular."""
     made = passes.current.get()
-    return "" if made is None else made.ledger.writer
+    return "" if made is None else made.context.writer
 
 
 def _version_in(patch: object) -> str:

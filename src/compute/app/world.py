@@ -47,7 +47,7 @@ from kubekit.runtime.providers.on_demand import OnDemandClusters
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import cluster_name
 from kubekit.runtime.scope import Scope
-from kubekit.runtime.watching.informers import WHOLE, KindSelectors
+from kubekit.runtime.watching.informers import ALL_OBJECTS, KindSelectors
 
 SYSTEM: Final = "compute-system"  # the namespace of a cell's own settings
 PLATFORM: Final = "milo-system"  # the namespace of the core's
@@ -343,7 +343,10 @@ class World:
 
 
 def _view(
-    factory: ControllerFactory, role: Role, parts: KindSelectors = WHOLE, out: Link | None = None
+    factory: ControllerFactory,
+    role: Role,
+    parts: KindSelectors = ALL_OBJECTS,
+    out: Link | None = None,
 ) -> _View:
     return _View(Clusters(role, factory.environment, parts), role, out)
 

@@ -15,7 +15,7 @@ from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.reconciling.recording_client import RecordingClient
 from kubekit.runtime.requests import ClusterName, NotEngaged
 from kubekit.runtime.scope import Scope
-from kubekit.runtime.watching.informers import WHOLE, Informers, KindSelectors
+from kubekit.runtime.watching.informers import ALL_OBJECTS, Informers, KindSelectors
 
 _log: Final = logging.getLogger(__name__)
 
@@ -33,7 +33,7 @@ class Cluster:
         client: Client,
         environment: ExecutionEnvironment,
         context: Context | None = None,
-        parts: KindSelectors = WHOLE,
+        parts: KindSelectors = ALL_OBJECTS,
     ) -> None:
         self.name = name
         self.connection = client
@@ -63,7 +63,7 @@ class Clusters:
     """
 
     def __init__(
-        self, role: str, environment: ExecutionEnvironment, parts: KindSelectors = WHOLE
+        self, role: str, environment: ExecutionEnvironment, parts: KindSelectors = ALL_OBJECTS
     ) -> None:
         self.role = role
         self._environment = environment

@@ -24,13 +24,13 @@ async def slow_start_batch(do: Callable[[T], Awaitable[R]], things: Sequence[T])
     begun.
     """
     done: list[R] = []
-    for wave in _waves(things):
-        if len(wave) == 1:
-            done.append(await do(wave[0]))
+    for batch in _batches(things):
+        if len(batch) == 1:
+            done.append(await do(batch[0]))
             continue
         scope = Scope("together", failed=_raised_below)
         try:
-            tasks = [scope.spawn(_awaited(do, thing), str(n)) for n, thing in enumerate(wave)]
+            tasks = [scope.spawn(_awaited(do, thing), str(n)) for n, thing in enumerate(batch)]
             await asyncio.wait(tasks)
         finally:
             await scope.close()
@@ -46,7 +46,7 @@ def _raised_below(_task: str, _why: BaseException) -> None:
     """The first error of a wave is raised to whoever waits for it."""
 
 
-def _waves(things: Sequence[T]) -> Iterator[Sequence[T]]:
+def _batches(things: Sequence[T]) -> Iterator[Sequence[T]]:
     begin, size = 0, 1
     while begin < len(things):
         yield things[begin : begin + size]

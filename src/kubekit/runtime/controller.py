@@ -22,7 +22,7 @@ from kubekit.runtime.queueing.pass_log import PassLog
 from kubekit.runtime.queueing.queue import QueueClosed, WorkQueue
 from kubekit.runtime.queueing.queue_admission import QueueAdmission
 from kubekit.runtime.queueing.storms import StormDetector
-from kubekit.runtime.queueing.worker_pool import LATE, WorkerPool
+from kubekit.runtime.queueing.worker_pool import TIMED_OUT, WorkerPool
 from kubekit.runtime.reconciling.freshness import Freshness
 from kubekit.runtime.reconciling.passes import Leadership, Pass, WriteContext, current
 from kubekit.runtime.reconciling.write_conflicts import WriteConflictBreaker
@@ -68,163 +68,169 @@ class Controller:
         settings, chance = self.settings, self.environment.chance
         workers = settings.workers
         self.queue = WorkQueue(settings.per_cluster or workers - workers // 4)
-        self.figures = self.metrics.controller(self.name)
-        self.figures.workers = workers
+        self.counters = self.metrics.controller(self.name)
+        self.counters.workers = workers
         self.metrics.queue(self.name, self.queue)
         backoff = Backoff(chance, settings.first_backoff, settings.longest_backoff)
-        fights = WriteConflictBreaker(self.name, settings.fights)
-        self._ledger = WriteContext(self.name, fights, Freshness(), self.figures, self.recorder)
-        self._endings = PassOutcomes(backoff, chance, self.figures)
-        self._entrance = QueueAdmission(self.name, self.queue, self.figures)
-        self._own = self._listening(self.clusters)
+        write_conflicts = WriteConflictBreaker(self.name, settings.write_conflicts)
+        self._context = WriteContext(
+            self.name, write_conflicts, Freshness(), self.counters, self.recorder
+        )
+        self._outcomes = PassOutcomes(backoff, chance, self.counters)
+        self._admission = QueueAdmission(self.name, self.queue, self.counters)
+        self._own = self._handlers_of(self.clusters)
         self._others = {
-            clusters: self._listening(clusters)
+            clusters: self._handlers_of(clusters)
             for clusters in (source.clusters for source in self.sources)
             if clusters is not self.clusters
         }
-        busiest = self.figures.busiest
+        busiest = self.counters.busiest
         self._storms = StormDetector(self.name, settings.storm, self._generation, busiest)
         self._log = PassLog(self.name, settings.level)
         self._passes = 0
-        self._crew: WorkerPool | None = None
+        self._pool: WorkerPool | None = None
 
     def join(self) -> None:
         """Hear of the clusters of every role that a source is on. To be called once."""
-        for clusters, listening in self._others.items():
-            clusters.join(listening)
+        for clusters, handlers in self._others.items():
+            clusters.join(handlers)
         self.clusters.join(self)
 
     def engage(self, cluster: Cluster) -> None:
         """Listen to a cluster of the controller's own role, and work there once it is synced."""
-        self._entrance.engage(cluster)
+        self._admission.engage(cluster)
         self._own.engage(cluster)
-        self._entrance.open_when_ready(cluster, self._own.of(cluster.name))
+        self._admission.open_when_ready(cluster, self._own.of(cluster.name))
 
     def disengage(self, cluster: Cluster) -> None:
         """Let go of a cluster: what waits is forgotten, and what runs is stopped."""
         name = cluster.name
         self._own.disengage(cluster)
-        self._entrance.disengage(name)
-        self._endings.drop(name)
-        self._ledger.freshness.drop(name)
-        if self._crew is not None:
-            self._crew.disengaged(name)
+        self._admission.disengage(name)
+        self._outcomes.drop(name)
+        self._context.freshness.drop(name)
+        if self._pool is not None:
+            self._pool.disengaged(name)
 
     @property
     def synced(self) -> bool:
         """Whether every source is complete in every cluster that is engaged."""
-        others = (listening.ready for listening in self._others.values())
-        return self._own.ready and self._entrance.open and all(others)
+        others = (handlers.ready for handlers in self._others.values())
+        return self._own.ready and self._admission.open and all(others)
 
     async def run(self, term: Leadership | None = None) -> None:
         """Work, until `drain`. When this is cancelled every pass in hand is, at once."""
         limit = self.settings.pass_limit
-        crew = WorkerPool(self.name, lambda crew: self._work(crew, term), limit, self.queue.done)
-        self._crew = crew
-        await crew.run(self.settings.workers)
+        pool = WorkerPool(self.name, lambda pool: self._work(pool, term), limit, self.queue.done)
+        self._pool = pool
+        await pool.run(self.settings.workers)
 
     async def drain(self, limit: float) -> None:
         """Begin nothing new, and finish the passes in hand, within this many seconds."""
         self.queue.close()
-        if self._crew is not None:
-            await self._crew.end(limit)
+        if self._pool is not None:
+            await self._pool.end(limit)
 
-    def _listening(self, clusters: Clusters) -> SourceHandlers:
+    def _handlers_of(self, clusters: Clusters) -> SourceHandlers:
         sources = [source for source in self.sources if source.clusters is clusters]
-        return SourceHandlers(sources, self._entrance.add, self._ledger)
+        return SourceHandlers(sources, self._admission.add, self._context)
 
-    async def _work(self, crew: WorkerPool, term: Leadership | None) -> None:
+    async def _work(self, pool: WorkerPool, term: Leadership | None) -> None:
         """One worker."""
         task = asyncio.current_task()
         assert task is not None
-        while crew.has_place(task) and not task.cancelling():
+        while pool.is_current(task) and not task.cancelling():
             try:
                 request = await self.queue.take()
             except QueueClosed:
                 return
             try:
-                await self._take_up(request, crew, term, task)
+                await self._process(request, pool, term, task)
             finally:
-                if crew.has_place(task):
+                if pool.is_current(task):
                     self.queue.done(request)
 
-    async def _take_up(
+    async def _process(
         self,
         request: Request,
-        crew: WorkerPool,
+        pool: WorkerPool,
         term: Leadership | None,
         task: "asyncio.Task[None]",
     ) -> None:
         """Look at a request, unless it is too early."""
         now = asyncio.get_running_loop().time()
-        if crew.defers(request):
+        if pool.defers(request):
             return
         if term is not None and not term.holds():
             self.queue.add(request)
             await asyncio.sleep(_NOT_HELD)
-        elif wait := self._ledger.freshness.behind(request, now):
-            self.figures.own_write_waits += 1
+        elif wait := self._context.freshness.behind(request, now):
+            self.counters.own_write_waits += 1
             self.queue.add_after(request, wait)
         else:
             self._passes += 1
-            made = Pass(self._ledger, request, self._passes, term)
-            made.began = now
-            await self._look(made, crew, task)
+            pass_ = Pass(self._context, request, self._passes, term)
+            pass_.started = now
+            await self._run_pass(pass_, pool, task)
 
-    async def _look(self, made: Pass, crew: WorkerPool, task: "asyncio.Task[None]") -> None:
+    async def _run_pass(self, pass_: Pass, pool: WorkerPool, task: "asyncio.Task[None]") -> None:
         """One pass, from its beginning to what follows from it."""
-        ending = CANCELLED
-        crew.begin(made, task)
-        self.figures.active += 1
+        outcome = CANCELLED
+        pool.begin(pass_, task)
+        self.counters.active += 1
         try:
-            ending = await self._reconciled(made, task)
+            outcome = await self._reconciled(pass_, task)
         finally:
-            made.over = True
-            self.figures.active -= 1
-            asked_meanwhile = crew.finish(made)
-            self._finish(made, ending)
+            pass_.finished = True
+            self.counters.active -= 1
+            asked_meanwhile = pool.finish(pass_)
+            self._conclude(pass_, outcome)
             if asked_meanwhile:
-                self._entrance.add(made.request)
-        if made.stopped:
+                self._admission.add(pass_.request)
+        if pass_.stopped:
             await _absorb(task)
 
-    async def _reconciled(self, made: Pass, task: "asyncio.Task[None]") -> PassOutcome:
+    async def _reconciled(self, pass_: Pass, task: "asyncio.Task[None]") -> PassOutcome:
         """How a pass ended. Nothing gets past here but what ends the worker itself."""
-        current.set(made)
-        request = made.request
+        current.set(pass_)
+        request = pass_.request
         try:
             result = await self._traced(request)
-            ending = self._cut_short(made) or self._endings.well(request, result)
+            outcome = self._interrupted(pass_) or self._outcomes.succeeded(request, result)
         except (KeyboardInterrupt, SystemExit):
             raise
         except asyncio.CancelledError as error:
             # Ours to stop one pass, somebody's to stop the worker, or let slip by the reconciler.
-            if task.cancelling() > bool(made.stopped):
+            if task.cancelling() > bool(pass_.stopped):
                 raise
-            ending = self._cut_short(made) or self._endings.badly(request, error)
+            outcome = self._interrupted(pass_) or self._outcomes.failed_with(request, error)
         except BaseException as error:  # noqa: BLE001 - a poisonous object must not harm others
-            ending = self._cut_short(made) or self._endings.badly(request, error)
-        return ending
+            outcome = self._interrupted(pass_) or self._outcomes.failed_with(request, error)
+        return outcome
 
-    def _cut_short(self, made: Pass) -> PassOutcome | None:
+    def _interrupted(self, pass_: Pass) -> PassOutcome | None:
         """The end of a pass that was told to end. What it did then says nothing of its object."""
-        if not made.stopped:
+        if not pass_.stopped:
             return None
-        late = made.stopped == LATE
-        return self._endings.late(made.request, self.settings.pass_limit) if late else DISENGAGED
+        timed_out = pass_.stopped == TIMED_OUT
+        return (
+            self._outcomes.timed_out(pass_.request, self.settings.pass_limit)
+            if timed_out
+            else DISENGAGED
+        )
 
-    def _finish(self, made: Pass, ending: PassOutcome) -> None:
+    def _conclude(self, pass_: Pass, outcome: PassOutcome) -> None:
         """Count a pass, tell of it, and have its object looked at again if that was asked for."""
         now = asyncio.get_running_loop().time()
-        request, seconds = made.request, now - made.began
-        self.figures.ended(ending.result, seconds)
+        request, seconds = pass_.request, now - pass_.started
+        self.counters.ended(outcome.result, seconds)
         self._storms.passed(request, now)
-        again = ending.again
-        if ending.error is None and not made.stopped and made.lags():
-            again = _UNSEEN if again is None else min(again, _UNSEEN)
-        if again is not None:
-            self._entrance.add_after(request, again)
-        self._log.ended(made, ending, seconds)
+        requeue_after = outcome.requeue_after
+        if outcome.error is None and not pass_.stopped and pass_.lags():
+            requeue_after = _UNSEEN if requeue_after is None else min(requeue_after, _UNSEEN)
+        if requeue_after is not None:
+            self._admission.add_after(request, requeue_after)
+        self._log.ended(pass_, outcome, seconds)
 
     async def _traced(self, request: Request) -> Result:
         """What the reconciler answers, in a span of the trace that the object carries."""

@@ -105,8 +105,8 @@ class Elector:
         It ends when the work ends by itself, after the Lease was let go of; what the work raises is
         raised. When this is cancelled the work is cancelled, and the Lease renewed until it is over.
         """
-        while not await self._serve(await self._won(), work) and again():
-            _log.info("competing again", extra=self._told())
+        while not await self._serve(await self._acquired(), work) and again():
+            _log.info("competing again", extra=self._about())
 
     def problems(self) -> list[str]:
         """What is wrong, for a health check: the term is over for long, and the work is not."""
@@ -114,7 +114,7 @@ class Elector:
             return []
         return [f"the lease {self._settings.name} was lost and the work has not ended"]
 
-    async def _won(self) -> Term:
+    async def _acquired(self) -> Term:
         try:
             while (term := await self._attempt()) is None:
                 pause = self._settings.retry * (1 + _JITTER * self._chance.random())
@@ -148,9 +148,9 @@ class Elector:
     async def _serve(self, term: Term, work: Work) -> bool:
         """Whether the work ended by itself, and not with the term."""
         self.term = term
-        _log.info("leading", extra=self._told() | {"term": term.number})
+        _log.info("leading", extra=self._about() | {"term": term.number})
         scope = Scope("election")
-        keeping = scope.spawn(self._keep(term), "renewals")
+        keeping = scope.spawn(self._renewals(term), "renewals")
         working = scope.spawn(_awaited(work(term)), "work")
         lost = False
         try:
@@ -168,18 +168,18 @@ class Elector:
         finally:
             term.end()
             self.term = None
-            _log.info("not leading", extra=self._told() | {"term": term.number, "lost": lost})
+            _log.info("not leading", extra=self._about() | {"term": term.number, "lost": lost})
         if not lost:
             await self._release()
 
-    async def _keep(self, term: Term) -> None:
+    async def _renewals(self, term: Term) -> None:
         """Renew until the Lease is lost: it is another's, or the deadline passed."""
-        begun = _loop_time()
+        started = _loop_time()
         while term.holds():
-            await asyncio.sleep(min(begun + self._settings.retry, term.until) - _loop_time())
-            begun = _loop_time()
+            await asyncio.sleep(min(started + self._settings.retry, term.until) - _loop_time())
+            started = _loop_time()
             try:
-                async with asyncio.timeout_at(min(begun + self._patience, term.until)):
+                async with asyncio.timeout_at(min(started + self._patience, term.until)):
                     held = await self._hold.renew()
             except Exception as error:  # noqa: BLE001 - of whatever kind: the deadline decides
                 self._note(error)
@@ -207,9 +207,9 @@ class Elector:
             trouble = f"no answer within {self._patience:g} s"
         if trouble != self._trouble:
             self._trouble = trouble
-            _log.warning("no answer about the lease", extra=self._told() | {"error": trouble})
+            _log.warning("no answer about the lease", extra=self._about() | {"error": trouble})
 
-    def _told(self) -> dict[str, object]:
+    def _about(self) -> dict[str, object]:
         settings = self._settings
         return {"lease": f"{settings.namespace}/{settings.name}", "identity": self.identity}
 

@@ -51,12 +51,12 @@ class LeaseLock:
         client: Client,
         identity: str,
         environment: ExecutionEnvironment,
-        place: LeaseLockSettings,
+        settings: LeaseLockSettings,
     ) -> None:
         self._client = client
         self._identity = identity
         self._environment = environment
-        self._place = place
+        self._settings = settings
         self._lease: Lease | None = None  # as it was last seen; None when there was none
         self._spec: LeaseSpec | None = None  # the last one seen, of a Lease that has gone too
         self._seen_at = 0.0  # when the spec was first seen as it is
@@ -67,7 +67,7 @@ class LeaseLock:
 
         One that names us is ours: the answer to an earlier write of ours was lost.
         """
-        await self._look()
+        await self._read()
         return await self._write() if self._is_free() else None
 
     async def renew(self) -> HeldLease | None:
@@ -79,7 +79,7 @@ class LeaseLock:
         try:
             return await self._write()
         except (AlreadyExists, Conflict, NotFound):
-            await self._look()
+            await self._read()
             return await self._write() if self._lease is None or self._is_ours() else None
 
     async def release(self) -> None:
@@ -87,12 +87,12 @@ class LeaseLock:
         if not self._in_doubt and not self._is_ours():
             return
         try:
-            await self._let_go()
+            await self._clear_holder()
         except Conflict:  # a renewal of our own was still on its way
-            await self._let_go()
+            await self._clear_holder()
 
-    async def _let_go(self) -> None:
-        await self._look()
+    async def _clear_holder(self) -> None:
+        await self._read()
         if self._lease is not None and self._is_ours():
             self._note(await self._client.patch(self._lease, _with(self._lease, self._freed())))
 
@@ -103,12 +103,12 @@ class LeaseLock:
         """Whether we may take it. The claim of one who still counts on it outlives its Lease."""
         if self._spec is None or not self._spec.holder_identity or self._is_ours():
             return True
-        runs = self._spec.lease_duration_seconds or self._place.seconds
+        runs = self._spec.lease_duration_seconds or self._settings.seconds
         return _loop_time() >= self._seen_at + runs
 
-    async def _look(self) -> None:
-        place = self._place
-        self._lease = await self._client.find(Lease, place.name, place.namespace)
+    async def _read(self) -> None:
+        settings = self._settings
+        self._lease = await self._client.find(Lease, settings.name, settings.namespace)
         self._in_doubt = False
         if self._lease is not None:
             self._note(self._lease)
@@ -125,7 +125,7 @@ class LeaseLock:
     async def _sent(self, spec: LeaseSpec) -> Lease:
         if self._lease is not None:
             return await self._client.patch(self._lease, _with(self._lease, spec))
-        metadata = ObjectMeta(name=self._place.name, namespace=self._place.namespace)
+        metadata = ObjectMeta(name=self._settings.name, namespace=self._settings.namespace)
         return await self._client.create(Lease(metadata=metadata, spec=spec))
 
     def _note(self, lease: Lease) -> None:
@@ -145,7 +145,7 @@ class LeaseLock:
         return replace(
             before,
             holder_identity=self._identity,
-            lease_duration_seconds=self._place.seconds,
+            lease_duration_seconds=self._settings.seconds,
             acquire_time=before.acquire_time if ours else now,
             renew_time=now,
             lease_transitions=(before.lease_transitions or 0) + (0 if ours else 1),

@@ -64,15 +64,15 @@ class Manager:
 
     def __init__(
         self,
-        program: Runnables,
+        runnables: Runnables,
         elector: Elector | None = None,
         metrics: Metrics | None = None,
         grace: float = 30.0,
     ) -> None:
-        _check(program)
+        _check(runnables)
         self.health = Health()
         self.metrics = metrics or Metrics()
-        self._program = program
+        self._runnables = runnables
         self._elector = elector
         self._grace = grace
         self._stopping = asyncio.Event()
@@ -93,9 +93,9 @@ class Manager:
     async def run(self) -> None:
         """Run until `stop`. A part that fails ends the whole: half a process helps nobody."""
         try:
-            self._begin()
+            self._start()
             await self._stopping.wait()
-            await self._drain(self._program.always)
+            await self._drain(self._runnables.always)
             await self._hand_over()
             await self._finish_duties()
         finally:
@@ -103,14 +103,14 @@ class Manager:
         if self._failure is not None:
             raise self._failure
 
-    def _begin(self) -> None:
-        for controller in (*self._program.always, *self._program.leading):
+    def _start(self) -> None:
+        for controller in (*self._runnables.always, *self._runnables.leading):
             controller.join()
-        for task in self._program.background_tasks:
+        for task in self._runnables.background_tasks:
             self._scope.spawn(task.run(), task.name)
-        for number, provider in enumerate(self._program.providers):
+        for number, provider in enumerate(self._runnables.providers):
             self._scope.spawn(provider.run(), f"provider {number}")
-        for controller in self._program.always:
+        for controller in self._runnables.always:
             self._scope.spawn(controller.run(None), controller.name)
         elector = self._elector
         lead = self._work(None) if elector is None else self._compete(elector)
@@ -131,10 +131,10 @@ class Manager:
     async def _work(self, term: Term | None) -> None:
         scope = Scope("leading", self._failed)
         try:
-            for controller in self._program.leading:
+            for controller in self._runnables.leading:
                 scope.spawn(controller.run(term), controller.name)
             await self._stopping.wait()
-            await self._drain(self._program.leading)
+            await self._drain(self._runnables.leading)
         finally:
             await scope.close()
 
@@ -155,13 +155,13 @@ class Manager:
     async def _finish_duties(self) -> None:
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._grace
-        for task in self._program.background_tasks:
+        for task in self._runnables.background_tasks:
             if task.drain is not None:
                 await task.drain(max(deadline - loop.time(), 0.0))
 
     async def _end(self) -> None:
         await self._scope.close()
-        for clusters in reversed(self._program.clusters):
+        for clusters in reversed(self._runnables.clusters):
             await clusters.close()
 
     def _failed(self, task: str, why: BaseException) -> None:
@@ -171,25 +171,27 @@ class Manager:
 
     def _informers(self) -> list[InformerCounters]:
         return [
-            replace(informer.figures(), role=clusters.role)
-            for clusters in self._program.clusters
+            replace(informer.counters(), role=clusters.role)
+            for clusters in self._runnables.clusters
             for cluster in clusters
             for informer in cluster.informers
         ]
 
     def _unsynced(self) -> list[str]:
-        return [problem for clusters in self._program.clusters for problem in clusters.problems()]
+        return [problem for clusters in self._runnables.clusters for problem in clusters.problems()]
 
     def _unfound(self) -> list[str]:
-        return [problem for provider in self._program.providers for problem in provider.problems()]
+        return [
+            problem for provider in self._runnables.providers for problem in provider.problems()
+        ]
 
 
-def _check(program: Runnables) -> None:
+def _check(runnables: Runnables) -> None:
     """Refuse a program in which a controller would wait for ever, and look as if all were well."""
-    for controller in (*program.always, *program.leading):
+    for controller in (*runnables.always, *runnables.leading):
         roles = (controller.clusters, *(source.clusters for source in controller.sources))
         for clusters in roles:
-            if clusters not in program.clusters:
+            if clusters not in runnables.clusters:
                 raise ValueError(
                     f"the controller {controller.name} works on the role {clusters.role}, "
                     "which is not in Program.clusters"

@@ -32,7 +32,7 @@ class Scope:
         self.name = name
         self.closed = False
         self._context = contextvars.copy_context() if context is None else context
-        self._failed = failed or self._tell
+        self._failed = failed or self._log_failure
         self._tasks: dict[asyncio.Task[Any], None] = {}  # in the order of their beginning
 
     def spawn(self, work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
@@ -58,7 +58,7 @@ class Scope:
         if not task.cancelled() and (why := task.exception()) is not None:
             self._failed(task.get_name(), why)
 
-    def _tell(self, task: str, why: BaseException) -> None:
+    def _log_failure(self, task: str, why: BaseException) -> None:
         _log.error("task failed", exc_info=why, extra={"task": task})
 
 

@@ -22,6 +22,6 @@ class ControllerSettings:
     pass_limit: float = 60.0
     first_backoff: float = FIRST
     longest_backoff: float = MOST
-    fights: WriteConflictSettings = field(default_factory=WriteConflictSettings)
+    write_conflicts: WriteConflictSettings = field(default_factory=WriteConflictSettings)
     storm: int = 120
     level: int = logging.INFO

@@ -22,11 +22,11 @@ class SourceHandlers:
     """
 
     def __init__(
-        self, sources: Sequence[Source[Any]], enqueue: Enqueue, ledger: WriteContext
+        self, sources: Sequence[Source[Any]], enqueue: Enqueue, context: WriteContext
     ) -> None:
         self._sources = sources
         self._enqueue = enqueue
-        self._ledger = ledger
+        self._context = context
         self._informers: dict[ClusterName, list[Informer[Any]]] = {}
         self._ends: dict[ClusterName, list[Callable[[], None]]] = {}
 
@@ -38,11 +38,11 @@ class SourceHandlers:
     def engage(self, cluster: Cluster) -> None:
         """Listen to a cluster."""
         if any(source.awaited for source in self._sources):
-            self._ledger.freshness.follow(cluster.client.raw, cluster.informers)
+            self._context.freshness.follow(cluster.client.raw, cluster.informers)
         informers = [cluster.informers.of(source.kind) for source in self._sources]
         self._informers[cluster.name] = informers
         self._ends[cluster.name] = [
-            informer.listen(partial(self._heard, source))
+            informer.listen(partial(self._on_change, source))
             for source, informer in zip(self._sources, informers, strict=True)
         ]
 
@@ -51,10 +51,10 @@ class SourceHandlers:
         del self._informers[cluster.name]
         for end in self._ends.pop(cluster.name):
             end()
-        self._ledger.freshness.unfollow(cluster.client.raw)
-        if self._ledger.recorder is not None:
-            self._ledger.recorder.forget(cluster.client)
-            self._ledger.recorder.forget(cluster.connection)
+        self._context.freshness.unfollow(cluster.client.raw)
+        if self._context.recorder is not None:
+            self._context.recorder.forget(cluster.client)
+            self._context.recorder.forget(cluster.connection)
 
     def of(self, cluster: ClusterName) -> Sequence[Informer[Any]]:
         """The informers that are listened to in a cluster, one for each source."""
@@ -65,6 +65,6 @@ class SourceHandlers:
         heard = zip(self._sources, self.of(cluster), strict=False)
         return next((informer for source, informer in heard if source.to is None), None)
 
-    def _heard(self, source: Source[Any], changed: CacheChange[Any]) -> None:
+    def _on_change(self, source: Source[Any], changed: CacheChange[Any]) -> None:
         for request in source.requests(changed):
             self._enqueue(request)

@@ -73,15 +73,15 @@ def planted(name: str) -> Iterator[list[BaseException]]:
             right = inspect.getattr_static(graft.place, graft.name)
             setattr(graft.place, graft.name, graft.wrong)
             undone.callback(setattr, graft.place, graft.name, right)
-        judged = PassOutcomes.badly
+        judged = PassOutcomes.failed_with
 
-        def badly(self: PassOutcomes, request: Any, error: BaseException) -> Any:
+        def failed_with(self: PassOutcomes, request: Any, error: BaseException) -> Any:
             if isinstance(error, _MISFITS):
                 misfits.append(error)
             return judged(self, request, error)
 
-        undone.callback(setattr, PassOutcomes, "badly", judged)
-        setattr(PassOutcomes, "badly", badly)  # noqa: B010 -- a method is not assigned to for a checker
+        undone.callback(setattr, PassOutcomes, "failed_with", judged)
+        setattr(PassOutcomes, "failed_with", failed_with)  # noqa: B010 -- not assignable when checked
         yield misfits
 
 
@@ -214,7 +214,7 @@ def is_deaf_to_deletions(self, seen, right=Informer._take_change):
         right(self, seen)
 
 
-def does_not_try_again(self, request, error, right=PassOutcomes.badly):
+def does_not_try_again(self, request, error, right=PassOutcomes.failed_with):
     return altered(right(self, request, error), again=None)
 
 
@@ -264,6 +264,6 @@ MUTANTS: Final[dict[str, Mutant]] = {
         "L1|L3|L6", Graft(Informer, "_take_change", is_deaf_to_deletions)
     ),
     "does not try again": Mutant(
-        "L1|L2|L3|L5|L6", Graft(PassOutcomes, "badly", does_not_try_again)
+        "L1|L2|L3|L5|L6", Graft(PassOutcomes, "failed_with", does_not_try_again)
     ),
 }

@@ -28,7 +28,7 @@ from kubekit.api.errors import NotFound
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Condition, ObjectMeta
 from kubekit.runtime.requests import cluster_name
-from kubekit.runtime.watching.informers import WHOLE, KindSelectors
+from kubekit.runtime.watching.informers import ALL_OBJECTS, KindSelectors
 from tests.support.compute.builders import condition
 from tests.support.compute.federation_builders import on_hub, original, with_meta, with_status
 from tests.support.kubekit.stage import Stage, staged
@@ -60,7 +60,7 @@ def start(stage: Stage) -> None:
 
 
 def told(
-    tmp_path: Path, story: Story, *cells: str, copies: int = 1, parts: KindSelectors = WHOLE
+    tmp_path: Path, story: Story, *cells: str, copies: int = 1, parts: KindSelectors = ALL_OBJECTS
 ) -> None:
     """Tell a story of a hub with these cells, all of them in DFW, and of a namespace."""
 
@@ -71,7 +71,11 @@ def told(
 
 
 def told_of_links(
-    tmp_path: Path, story: LinkStory, *cells: str, copies: int = 1, parts: KindSelectors = WHOLE
+    tmp_path: Path,
+    story: LinkStory,
+    *cells: str,
+    copies: int = 1,
+    parts: KindSelectors = ALL_OBJECTS,
 ) -> None:
     """Tell such a story, of which the cells can be cut off."""
     cells = cells or ("dfw",)

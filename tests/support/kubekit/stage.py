@@ -32,7 +32,7 @@ from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.reporting.metrics import Metrics
 from kubekit.runtime.requests import cluster_name
 from kubekit.runtime.scope import Scope
-from kubekit.runtime.watching.informers import WHOLE, KindSelectors
+from kubekit.runtime.watching.informers import ALL_OBJECTS, KindSelectors
 from tests.support.compute import served_kinds
 from tests.support.kubekit.plane_worlds import environment
 from tests.support.kubekit.virtual_time import run
@@ -145,7 +145,7 @@ class Stage(Observer):
     roles: dict[str, Clusters] = field(default_factory=dict)
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
-    def role(self, name: str, parts: KindSelectors = WHOLE) -> Clusters:
+    def role(self, name: str, parts: KindSelectors = ALL_OBJECTS) -> Clusters:
         """The clusters of a role, empty at first."""
         if name not in self.roles:
             self.roles[name] = Clusters(name, self.environment, parts)

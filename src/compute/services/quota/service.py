@@ -24,7 +24,7 @@ from kubekit.runtime.sources import Source, mapped, own
 _KEEPER: Final = "quota"
 # One object for each project is written at each batch, and looked at after each change: that is
 # the work itself, not a loop.
-_BUSY: Final = ControllerSettings(fights=WriteConflictSettings(limit=100), storm=100_000)
+_BUSY: Final = ControllerSettings(write_conflicts=WriteConflictSettings(limit=100), storm=100_000)
 
 
 def controllers(

@@ -15,36 +15,36 @@ class AnnouncedClusters:
 
     def __init__(self, clusters: Clusters) -> None:
         self._clusters = clusters
-        self._waiting: dict[ClusterName, Client | None] = {}  # None: withdrawn
-        self._news = asyncio.Event()
+        self._pending: dict[ClusterName, Client | None] = {}  # None: withdrawn
+        self._changed = asyncio.Event()
 
     def announce(self, name: ClusterName, client: Client) -> None:
-        self._tell(name, client)
+        self._enqueue(name, client)
 
     def withdraw(self, name: ClusterName) -> None:
-        self._tell(name, None)
+        self._enqueue(name, None)
 
     async def run(self) -> None:
         while True:
-            await self._news.wait()
-            self._news.clear()
-            while self._waiting:
-                name, client = next(iter(self._waiting.items()))
+            await self._changed.wait()
+            self._changed.clear()
+            while self._pending:
+                name, client = next(iter(self._pending.items()))
                 if client is None:
                     await self._clusters.disengage(name)
                 else:
                     await self._clusters.engage(name, client)
-                if self._waiting[name] is client:  # nothing else was said meanwhile
-                    del self._waiting[name]
+                if self._pending[name] is client:  # nothing else was said meanwhile
+                    del self._pending[name]
 
     def problems(self) -> list[str]:
         return [
             f"{self._clusters.role} {name} is not engaged yet"
-            for name, client in self._waiting.items()
+            for name, client in self._pending.items()
             if client is not None
         ]
 
-    def _tell(self, name: ClusterName, client: Client | None) -> None:
-        self._waiting.pop(name, None)  # the last word counts, and goes to the end of the line
-        self._waiting[name] = client
-        self._news.set()
+    def _enqueue(self, name: ClusterName, client: Client | None) -> None:
+        self._pending.pop(name, None)  # the last word counts, and goes to the end of the line
+        self._pending[name] = client
+        self._changed.set()

@@ -35,9 +35,9 @@ _EXPECTED: Final = (ApiError, OSError)
 class PassOutcome:
     """How a pass ended. ``again`` is in how many seconds to look again, if anybody asked for it."""
 
-    word: str
+    label: str
     result: PassResult
-    again: float | None = None
+    requeue_after: float | None = None
     error: BaseException | None = None
 
     @property
@@ -46,20 +46,20 @@ class PassOutcome:
 
 
 DONE: Final = PassOutcome("done", PassResult.SUCCESS)
-CANCELLED: Final = PassOutcome("cancelled", PassResult.REQUEUE, again=0.0)
+CANCELLED: Final = PassOutcome("cancelled", PassResult.REQUEUE, requeue_after=0.0)
 DISENGAGED: Final = PassOutcome("not engaged", PassResult.SUCCESS)
 
 
 class PassOutcomes:
     """Judges how the passes of one controller ended, and remembers who failed how often."""
 
-    def __init__(self, backoff: Backoff, chance: Random, figures: ControllerCounters) -> None:
+    def __init__(self, backoff: Backoff, chance: Random, counters: ControllerCounters) -> None:
         self._backoff = backoff
         self._chance = chance
-        self._figures = figures
+        self._figures = counters
         self._races: dict[Request, int] = {}  # in a row
 
-    def well(self, request: Request, result: Result) -> PassOutcome:
+    def succeeded(self, request: Request, result: Result) -> PassOutcome:
         """The end of a pass that came to it."""
         if not isinstance(result, Result):  # what a type checker would have told
             raise TypeError(f"reconcile answered {result!r}; return DONE or a Result")
@@ -70,28 +70,28 @@ class PassOutcomes:
         seconds = max(after.total_seconds(), _SOONEST)
         return PassOutcome("look again", PassResult.REQUEUE_AFTER, seconds)
 
-    def badly(self, request: Request, error: BaseException) -> PassOutcome:
+    def failed_with(self, request: Request, error: BaseException) -> PassOutcome:
         """The end of a pass by an exception, of whatever kind."""
         match max(_leaves(error), key=_urgency):
             case NotEngaged() as leaf:
-                ending = self._not_engaged(request, leaf)
+                outcome = self._not_engaged(request, leaf)
             case TerminalError() as leaf:
                 self._forget(request)
                 self._figures.terminal += 1
-                ending = PassOutcome("terminal error", PassResult.ERROR, None, leaf)
+                outcome = PassOutcome("terminal error", PassResult.ERROR, None, leaf)
             case WriteConflictLoop() as leaf:
                 left = max(leaf.seconds_left, _SOONEST)
-                ending = PassOutcome("fight", PassResult.REQUEUE_AFTER, left, leaf)
+                outcome = PassOutcome("fight", PassResult.REQUEUE_AFTER, left, leaf)
             case NotLeading() as leaf:
-                ending = PassOutcome("not leading", PassResult.REQUEUE, 0.0, leaf)
+                outcome = PassOutcome("not leading", PassResult.REQUEUE, 0.0, leaf)
             case (Conflict() | AlreadyExists()) as leaf if self._raced(request):
-                ending = PassOutcome("race", PassResult.REQUEUE, self._soon(request), leaf)
+                outcome = PassOutcome("race", PassResult.REQUEUE, self._soon(request), leaf)
             case leaf:
                 self._figures.panics += not isinstance(leaf, _EXPECTED)
-                ending = PassOutcome("error", PassResult.ERROR, self._backoff.next(request), error)
-        return ending
+                outcome = PassOutcome("error", PassResult.ERROR, self._backoff.next(request), error)
+        return outcome
 
-    def late(self, request: Request, limit: float) -> PassOutcome:
+    def timed_out(self, request: Request, limit: float) -> PassOutcome:
         """The end of a pass that took too long."""
         self._figures.timeouts += 1
         error = TimeoutError(f"the pass took longer than {limit:g} s")
@@ -106,8 +106,8 @@ class PassOutcomes:
     def _not_engaged(self, request: Request, error: NotEngaged) -> PassOutcome:
         """The end of a pass for want of a cluster: its own has gone, but another may come yet."""
         if error.cluster != request.cluster:
-            again = self._backoff.next(request)
-            return PassOutcome("not engaged yet", PassResult.REQUEUE, again, error)
+            requeue_after = self._backoff.next(request)
+            return PassOutcome("not engaged yet", PassResult.REQUEUE, requeue_after, error)
         self._forget(request)
         return DISENGAGED
 

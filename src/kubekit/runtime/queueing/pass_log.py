@@ -25,28 +25,28 @@ class PassLog:
         self._level = level
         self._shown: dict[tuple[object, ...], None] = {}
 
-    def ended(self, made: Pass, ending: PassOutcome, seconds: float) -> None:
+    def ended(self, pass_: Pass, outcome: PassOutcome, seconds: float) -> None:
         """Write the line of a pass."""
-        level = _severity(ending) if ending.failed else self._level
+        level = _severity(outcome) if outcome.failed else self._level
         if not _log.isEnabledFor(level):
             return
         about: dict[str, object] = {
             "controller": self._controller,
-            "request": str(made.request),
-            "pass": made.number,
-            "result": ending.word,
+            "request": str(pass_.request),
+            "pass": pass_.number,
+            "result": outcome.label,
             "seconds": round(seconds, 6),
-            "writes": made.writes,
+            "writes": pass_.writes,
         }
-        if ending.again is not None:
-            about["requeue_after"] = round(ending.again, 3)
-        if ending.error is not None:
-            about["error"] = _words(ending.error)
-        _log.log(level, "pass", extra=about, exc_info=self._traceback(ending))
+        if outcome.requeue_after is not None:
+            about["requeue_after"] = round(outcome.requeue_after, 3)
+        if outcome.error is not None:
+            about["error"] = _words(outcome.error)
+        _log.log(level, "pass", extra=about, exc_info=self._traceback(outcome))
 
-    def _traceback(self, ending: PassOutcome) -> BaseException | None:
-        error = ending.error
-        if error is None or not ending.failed:
+    def _traceback(self, outcome: PassOutcome) -> BaseException | None:
+        error = outcome.error
+        if error is None or not outcome.failed:
             return None
         place = _place(error)
         if place in self._shown:
@@ -57,8 +57,8 @@ class PassLog:
         return error
 
 
-def _severity(ending: PassOutcome) -> int:
-    return logging.DEBUG if isinstance(ending.error, Unreachable) else logging.ERROR
+def _severity(outcome: PassOutcome) -> int:
+    return logging.DEBUG if isinstance(outcome.error, Unreachable) else logging.ERROR
 
 
 def _place(error: BaseException) -> tuple[object, ...]:

@@ -47,8 +47,8 @@ class WorkQueue:
         self._turns: OrderedDict[ClusterName, None] = OrderedDict()
         # Keys that somebody took and has not given back, the one taken first in front, with the
         # time since when. Each has exactly one taker.
-        self._in_hand: dict[Request, float] = {}
-        self._in_hand_of: dict[ClusterName, int] = {}  # how many of each cluster; never 0
+        self._processing: dict[Request, float] = {}
+        self._processing_of: dict[ClusterName, int] = {}  # how many of each cluster; never 0
         # Keys in hand that are to be looked at again afterwards, with the time since when.
         self._dirty: dict[Request, float] = {}
         # At most one timer for a key, and none for a key that is ready or dirty: it would only
@@ -68,7 +68,7 @@ class WorkQueue:
             return
         self._stop_timer(request)
         now = asyncio.get_running_loop().time()
-        if request in self._in_hand:
+        if request in self._processing:
             self._mark(request, now)
         else:
             self._make_ready(request, now)
@@ -103,13 +103,13 @@ class WorkQueue:
     def done(self, request: Request) -> None:
         """Give a key back. It is ready again if it was added in the meantime."""
         now = asyncio.get_running_loop().time()
-        self.worked.add(now - self._in_hand.pop(request))
+        self.worked.add(now - self._processing.pop(request))
         cluster = request.cluster
-        left = self._in_hand_of[cluster] - 1
+        left = self._processing_of[cluster] - 1
         if left:
-            self._in_hand_of[cluster] = left
+            self._processing_of[cluster] = left
         else:
-            del self._in_hand_of[cluster]
+            del self._processing_of[cluster]
         since = self._dirty.pop(request, None)
         if since is not None:
             self._enqueue(request, since)
@@ -132,7 +132,7 @@ class WorkQueue:
     def close(self) -> None:
         """Hand out nothing any more and forget what waits. Keys in hand can still be given back."""
         self._closed = True
-        for cluster in [*self._ready, *self._timers, *self._in_hand_of]:
+        for cluster in [*self._ready, *self._timers, *self._processing_of]:
             self.drop(cluster)
         for sleeper in self._sleepers:
             _wake(sleeper)
@@ -147,13 +147,13 @@ class WorkQueue:
     def unfinished_seconds(self) -> float:
         """How long the keys in hand have been in hand, together. It grows when a pass hangs."""
         now = asyncio.get_running_loop().time()
-        return sum(now - since for since in self._in_hand.values())
+        return sum(now - since for since in self._processing.values())
 
     @property
     def longest_running_seconds(self) -> float:
         """How long the key that was taken first has been in hand."""
         now = asyncio.get_running_loop().time()
-        return now - next(iter(self._in_hand.values()), now)
+        return now - next(iter(self._processing.values()), now)
 
     @property
     def delayed(self) -> int:
@@ -180,7 +180,7 @@ class WorkQueue:
 
     def _take_turns(self, cluster: ClusterName) -> None:
         """Let a cluster be served after those that wait, unless it is at its limit; tell a taker."""
-        if self._at_once is not None and self._in_hand_of.get(cluster, 0) >= self._at_once:
+        if self._at_once is not None and self._processing_of.get(cluster, 0) >= self._at_once:
             return
         self._turns.setdefault(cluster)
         self._wake_one()
@@ -191,8 +191,8 @@ class WorkQueue:
         keys = self._ready[cluster]
         request = keys.popleft()
         self.queued.add(now - self._since.pop(request))
-        self._in_hand[request] = now
-        self._in_hand_of[cluster] = self._in_hand_of.get(cluster, 0) + 1
+        self._processing[request] = now
+        self._processing_of[cluster] = self._processing_of.get(cluster, 0) + 1
         if keys:
             self._take_turns(cluster)
         else:

@@ -33,10 +33,10 @@ class _Gate:
 class QueueAdmission:
     """Lets requests in, holds them back, or turns them away."""
 
-    def __init__(self, controller: str, queue: WorkQueue, figures: ControllerCounters) -> None:
+    def __init__(self, controller: str, queue: WorkQueue, counters: ControllerCounters) -> None:
         self._controller = controller
         self._queue = queue
-        self._figures = figures
+        self._figures = counters
         self._gates: dict[ClusterName, _Gate] = {}
         self._early: dict[ClusterName, dict[Request, None]] = {}
         self._early_count = 0

@@ -44,7 +44,7 @@ class ReconcileThrottle:
         self._staggered = staggered
         self._turns: dict[Request, _Turn] = {}
 
-    def early(self, request: Request) -> timedelta | None:
+    def wait(self, request: Request) -> timedelta | None:
         """How much too early a look would be; None when it is time."""
         turn = self._turns.get(request)
         if turn is None:
@@ -55,15 +55,17 @@ class ReconcileThrottle:
         left = turn.at - now
         return timedelta(seconds=left) if left > 0 else None
 
-    def looked(self, request: Request, many: int, *, to_count: bool) -> None:
+    def reconciled(self, request: Request, children: int, *, to_count: bool) -> None:
         """A look has ended well and went through so many; all that the next can do is ``to_count``."""
-        if many < _FEW:
+        if children < _FEW:
             self.forget(request)
             return
         each, most = (_EACH_TO_COUNT, _MOST_TO_COUNT) if to_count else (_EACH, _MOST)
         now, share = asyncio.get_running_loop().time(), _share(request)
-        first = min(many * _EACH_AT_FIRST, _MOST_AT_FIRST) if to_count and self._staggered else 0.0
-        at = now + min(many * each, most) * (1.0 - share / _SPREAD)
+        first = (
+            min(children * _EACH_AT_FIRST, _MOST_AT_FIRST) if to_count and self._staggered else 0.0
+        )
+        at = now + min(children * each, most) * (1.0 - share / _SPREAD)
         self._turns[request] = _Turn(at, first * share)
 
     def forget(self, request: Request) -> None:

@@ -38,8 +38,8 @@ class StormDetector:
     def passed(self, request: Request, now: float) -> None:
         """Count a pass at this loop time."""
         count = self._busiest.add(request, now)
-        if self._busiest.began != self._minute:
-            self._minute = self._busiest.began
+        if self._busiest.started != self._minute:
+            self._minute = self._busiest.started
             self._near.clear()
         if count < self._limit // 2:
             return

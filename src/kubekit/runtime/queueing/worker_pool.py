@@ -11,8 +11,8 @@ from kubekit.runtime.scope import Scope
 
 _log: Final = logging.getLogger(__name__)
 
-LATE: Final = "late"
-LEFT: Final = "left"
+TIMED_OUT: Final = "late"
+CLUSTER_GONE: Final = "left"
 _GRACE: Final = 1.0  # seconds to end in after being cancelled
 _EARLY: Final = 0.001  # seconds by which a loop may be early
 
@@ -29,18 +29,18 @@ class WorkerPool:
     One timer serves all passes: one for each would cost more than many a pass does.
     """
 
-    def __init__(self, name: str, work: Work, limit: float, give_back: Enqueue) -> None:
+    def __init__(self, name: str, work: Work, limit: float, release: Enqueue) -> None:
         self._name = name
         self._work = work
         self._limit = limit
-        self._give_back = give_back
+        self._release = release
         self._scope = Scope(name, self._failed)
         self._workers: dict[asyncio.Task[None], None] = {}
-        self._in_hand: dict[Pass, asyncio.Task[None]] = {}  # in the order of their beginning
+        self._passes: dict[Pass, asyncio.Task[None]] = {}  # in the order of their beginning
         self._timer: asyncio.TimerHandle | None = None
         self._stuck: dict[Request, bool] = {}  # whether it was asked for again meanwhile
         self._replaced: dict[asyncio.Task[None], None] = {}
-        self._over = asyncio.Event()
+        self._ended_all = asyncio.Event()
         self._stopping = False
         self._failure: BaseException | None = None
 
@@ -48,8 +48,8 @@ class WorkerPool:
         """Work until every worker has ended by itself. When this is cancelled all are, at once."""
         try:
             for _ in range(workers):
-                self._begin()
-            await self._over.wait()
+                self._start()
+            await self._ended_all.wait()
         finally:
             await self._stop()
         if self._failure is not None:
@@ -59,24 +59,24 @@ class WorkerPool:
         """Wait for workers that are about to end, and stop those that need longer than this."""
         try:
             async with asyncio.timeout(limit):
-                await self._over.wait()
+                await self._ended_all.wait()
         except TimeoutError:
-            for made in self._in_hand:
-                self._warn("the pass in hand is cut off by the end of the process", made)
+            for pass_ in self._passes:
+                self._warn("the pass in hand is cut off by the end of the process", pass_)
             await self._stop()
 
-    def begin(self, made: Pass, task: asyncio.Task[None]) -> None:
+    def begin(self, pass_: Pass, task: asyncio.Task[None]) -> None:
         """Take a pass in hand. It is stopped when its time is up."""
-        self._in_hand[made] = task
+        self._passes[pass_] = task
         if self._timer is None:
-            self._set_timer(made)
+            self._set_timer(pass_)
 
-    def finish(self, made: Pass) -> bool:
+    def finish(self, pass_: Pass) -> bool:
         """Put a pass down. Whether its request was asked for while it was stuck."""
-        task = self._in_hand.pop(made)
-        return task in self._replaced and self._stuck.pop(made.request)
+        task = self._passes.pop(pass_)
+        return task in self._replaced and self._stuck.pop(pass_.request)
 
-    def has_place(self, task: asyncio.Task[None]) -> bool:
+    def is_current(self, task: asyncio.Task[None]) -> bool:
         """Whether a worker is still one. One whose pass was stuck is not."""
         return task not in self._replaced
 
@@ -89,11 +89,11 @@ class WorkerPool:
 
     def disengaged(self, cluster: ClusterName) -> None:
         """Stop the passes of a cluster that has gone."""
-        for made in list(self._in_hand):
-            if made.request.cluster == cluster:
-                self._stop_pass(made, LEFT)
+        for pass_ in list(self._passes):
+            if pass_.request.cluster == cluster:
+                self._stop_pass(pass_, CLUSTER_GONE)
 
-    def _begin(self) -> None:
+    def _start(self) -> None:
         task = self._scope.spawn(self._work(self), "worker")
         self._workers[task] = None
         task.add_done_callback(self._ended)
@@ -102,40 +102,40 @@ class WorkerPool:
         del self._workers[task]
         self._replaced.pop(task, None)
         if not self._workers:
-            self._over.set()
+            self._ended_all.set()
 
     def _failed(self, task: str, why: BaseException) -> None:
         """A worker itself is broken: that is no matter of one pass, and ends them all."""
         self._failure = why
-        self._over.set()
+        self._ended_all.set()
 
     def _set_timer(self, first: Pass) -> None:
-        when = first.began + self._limit
+        when = first.started + self._limit
         self._timer = asyncio.get_running_loop().call_at(when, self._expire)
 
     def _expire(self) -> None:
         """Stop the passes whose time is up, and come back for the next."""
         self._timer = None
-        begun = asyncio.get_running_loop().time() - self._limit + _EARLY
-        for made in [made for made in self._in_hand if not made.stopped]:
-            if made.began > begun:
-                self._set_timer(made)
+        started = asyncio.get_running_loop().time() - self._limit + _EARLY
+        for pass_ in [pass_ for pass_ in self._passes if not pass_.stopped]:
+            if pass_.started > started:
+                self._set_timer(pass_)
                 return
-            self._stop_pass(made, LATE)
+            self._stop_pass(pass_, TIMED_OUT)
 
-    def _stop_pass(self, made: Pass, why: str) -> None:
-        if not made.stopped:
-            made.stopped = why
-            self._in_hand[made].cancel()
-            asyncio.get_running_loop().call_later(_GRACE, self._replace, made)
+    def _stop_pass(self, pass_: Pass, why: str) -> None:
+        if not pass_.stopped:
+            pass_.stopped = why
+            self._passes[pass_].cancel()
+            asyncio.get_running_loop().call_later(_GRACE, self._replace, pass_)
 
-    def _replace(self, made: Pass) -> None:
-        if made in self._in_hand and not self._stopping:
-            self._warn("the pass does not end: another worker takes over from its own", made)
-            self._replaced[self._in_hand[made]] = None
-            self._stuck[made.request] = False
-            self._give_back(made.request)
-            self._begin()
+    def _replace(self, pass_: Pass) -> None:
+        if pass_ in self._passes and not self._stopping:
+            self._warn("the pass does not end: another worker takes over from its own", pass_)
+            self._replaced[self._passes[pass_]] = None
+            self._stuck[pass_.request] = False
+            self._release(pass_.request)
+            self._start()
 
     async def _stop(self) -> None:
         """Cancel all that is left, at once, and give it a moment."""
@@ -147,11 +147,11 @@ class WorkerPool:
             task.cancel()
         if left:
             await asyncio.wait(left, timeout=_GRACE)
-        for made in self._in_hand:
-            made.over = True
-            self._warn("the pass outlives its cancellation; it cannot write any more", made)
+        for pass_ in self._passes:
+            pass_.finished = True
+            self._warn("the pass outlives its cancellation; it cannot write any more", pass_)
 
-    def _warn(self, message: str, made: Pass) -> None:
-        seconds = asyncio.get_running_loop().time() - made.began
-        about = {"controller": self._name, "request": str(made.request), "pass": made.number}
+    def _warn(self, message: str, pass_: Pass) -> None:
+        seconds = asyncio.get_running_loop().time() - pass_.started
+        about = {"controller": self._name, "request": str(pass_.request), "pass": pass_.number}
         _log.warning(message, extra=about | {"seconds": round(seconds, 3)})

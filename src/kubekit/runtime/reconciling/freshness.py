@@ -48,7 +48,7 @@ class FollowedInformer(Protocol):
 class _Expected(NamedTuple):
     """What a cache must show: this version or a later one, and no object of this uid."""
 
-    door: object
+    transport: object
     target: ObjectKey
     version: str = ""
     gone: str = ""
@@ -59,7 +59,7 @@ class _Waiting:
     """What the passes of one request wrote and the caches have not shown yet."""
 
     expected: dict[ObjectKey, _Expected] = field(default_factory=dict)
-    looks: int = 0
+    checks: int = 0
     since: float = 0.0
 
 
@@ -88,16 +88,18 @@ class Freshness:
         """How many requests have writes that may not have been seen."""
         return len(self._waiting)
 
-    def follow(self, door: object, informers: Iterable[FollowedInformer]) -> None:
+    def follow(self, transport: object, informers: Iterable[FollowedInformer]) -> None:
         """From here on, wait for what is written through this door."""
-        self._followed[door] = informers
+        self._followed[transport] = informers
 
-    def unfollow(self, door: object) -> None:
+    def unfollow(self, transport: object) -> None:
         """The cluster behind this door has gone: its caches will show nothing more."""
-        self._followed.pop(door, None)
-        self._found = {kind: found for kind, found in self._found.items() if kind[0] is not door}
+        self._followed.pop(transport, None)
+        self._found = {
+            kind: found for kind, found in self._found.items() if kind[0] is not transport
+        }
         for reached in self._reached.values():
-            for key in [key for key in reached if key[0] is door]:
+            for key in [key for key in reached if key[0] is transport]:
                 del reached[key]
 
     def drop(self, cluster: ClusterName) -> None:
@@ -106,29 +108,29 @@ class Freshness:
         for request in [waiting for waiting in self._waiting if waiting.cluster == cluster]:
             del self._waiting[request]
 
-    def wrote(self, request: Request, door: object, target: ObjectKey, version: str) -> None:
+    def wrote(self, request: Request, transport: object, target: ObjectKey, version: str) -> None:
         """A pass left the object in this version."""
-        expected = _Expected(door, target, version)
+        expected = _Expected(transport, target, version)
         if self._is_behind(expected):
             self._wait(request).expected[target] = expected
         else:
             self._note_reached(request, expected)  # the watch was faster than the answer
 
-    def removed(self, request: Request, door: object, target: ObjectKey, uid: str) -> None:
+    def removed(self, request: Request, transport: object, target: ObjectKey, uid: str) -> None:
         """A pass removed the object with this uid.
 
         If the cache has not even seen it come, it must not be taken for gone already.
         """
         waiting = self._waiting.get(request)
         before = waiting.expected.get(target) if waiting else None
-        gone = _Expected(door, target, gone=uid)
+        gone = _Expected(transport, target, gone=uid)
         expected = before._replace(gone=uid) if before else gone
         if self._is_behind(expected):
             self._wait(request).expected[target] = expected
 
-    def lacks(self, door: object, target: ObjectKey, version: str) -> bool:
+    def lacks(self, transport: object, target: ObjectKey, version: str) -> bool:
         """Whether a cache has not come to this version yet."""
-        return self._is_behind(_Expected(door, target, version))
+        return self._is_behind(_Expected(transport, target, version))
 
     def expects(self, request: Request) -> bool:
         """Whether the passes of a request wrote something that the caches have not shown."""
@@ -142,16 +144,16 @@ class Freshness:
             if not set_back:
                 return 0.0
             waiting = self._wait(request)
-        self._look(request, waiting)
+        self._strike_seen(request, waiting)
         if not (waiting.expected or set_back) or self._impatient(request, waiting, now):
             del self._waiting[request]
             return 0.0
-        waiting.looks += 1
-        doubled = min(waiting.looks - 1, _DOUBLINGS)
+        waiting.checks += 1
+        doubled = min(waiting.checks - 1, _DOUBLINGS)
         return float(min(_FIRST * 2**doubled, _LONGEST))
 
     def _impatient(self, request: Request, waiting: _Waiting, now: float) -> bool:
-        if not waiting.looks:
+        if not waiting.checks:
             waiting.since = now
         if now - waiting.since < self._patience:
             return False
@@ -168,13 +170,13 @@ class Freshness:
             if len(self._waiting) >= self._sweep_at:
                 self._sweep()
             waiting = self._waiting[request] = _Waiting()
-        waiting.looks = 0
+        waiting.checks = 0
         return waiting
 
     def _sweep(self) -> None:
         """Forget what has been seen meanwhile: there may never be another pass to ask for it."""
         for request, waiting in list(self._waiting.items()):
-            self._look(request, waiting)
+            self._strike_seen(request, waiting)
             if not waiting.expected:
                 del self._waiting[request]
         self._sweep_at = max(1024, 2 * len(self._waiting))
@@ -188,7 +190,7 @@ class Freshness:
                     return True
         return False
 
-    def _look(self, request: Request, waiting: _Waiting) -> None:
+    def _strike_seen(self, request: Request, waiting: _Waiting) -> None:
         """Strike out what the caches have shown."""
         unseen = {target: one for target, one in waiting.expected.items() if self._is_behind(one)}
         for target, expected in waiting.expected.items():
@@ -200,7 +202,7 @@ class Freshness:
         cache = self._cache(expected)
         if cache is None or not expected.version.isdecimal():
             return
-        key = (expected.door, expected.target.group, expected.target.plural)
+        key = (expected.transport, expected.target.group, expected.target.plural)
         reached = self._reached.setdefault(request.cluster, {})
         _, before = reached.get(key, (cache, 0))
         revision = int(expected.version)
@@ -218,14 +220,14 @@ class Freshness:
         )
 
     def _cache(self, expected: _Expected) -> CacheView | None:
-        kind = (expected.door, expected.target.group, expected.target.plural)
+        kind = (expected.transport, expected.target.group, expected.target.plural)
         informer = self._found.get(kind) or self._find(kind)
         return None if informer is None or informer.served is False else informer.cache
 
     def _find(self, kind: _Kind) -> FollowedInformer | None:
         """The informer of a kind. It is there for as long as its cluster is followed."""
-        door, group, plural = kind
-        for informer in self._followed.get(door, ()):
+        transport, group, plural = kind
+        for informer in self._followed.get(transport, ()):
             resource = informer.kind.RESOURCE
             if resource.plural == plural and resource.group == group:
                 self._found[kind] = informer

@@ -44,9 +44,9 @@ class WriteContext:
     """
 
     writer: str
-    fights: WriteConflictBreaker
+    write_conflicts: WriteConflictBreaker
     freshness: Freshness
-    figures: ControllerCounters
+    counters: ControllerCounters
     recorder: EventRecorder | None = None
 
     def __post_init__(self) -> None:
@@ -68,21 +68,21 @@ class Pass:
     """
 
     __slots__ = (
-        "began",
-        "ledger",
+        "context",
+        "finished",
         "number",
-        "over",
         "reads",
         "request",
+        "started",
         "stopped",
         "term",
         "writes",
     )
 
     def __init__(
-        self, ledger: WriteContext, request: Request, number: int, term: Leadership | None
+        self, context: WriteContext, request: Request, number: int, term: Leadership | None
     ) -> None:
-        self.ledger = ledger
+        self.context = context
         self.request = request
         self.number = number
         self.term = term
@@ -90,27 +90,28 @@ class Pass:
         self.reads: dict[
             ObjectKey, tuple[object, str]
         ] = {}  # live: through which door, which version
-        self.over = False
+        self.finished = False
         self.stopped = ""
-        self.began = 0.0
+        self.started = 0.0
 
     def lags(self) -> bool:
         """Whether a cache has yet to show what this pass read live, or what passes like it wrote."""
-        freshness = self.ledger.freshness
+        freshness = self.context.freshness
         return freshness.expects(self.request) or any(
-            freshness.lacks(door, target, version) for target, (door, version) in self.reads.items()
+            freshness.lacks(transport, target, version)
+            for target, (transport, version) in self.reads.items()
         )
 
     def may_write(self) -> None:
         """Raise unless a write may happen now. To be asked right before it is sent."""
         if self.term is not None and not self.term.holds():
             raise NotLeading(
-                f"{self.ledger.writer} does not write for {self.request}: "
+                f"{self.context.writer} does not write for {self.request}: "
                 f"term {self.term.number} is over"
             )
-        if self.over:
+        if self.finished:
             raise PassOver(
-                f"the pass of {self.request} by {self.ledger.writer} is over: "
+                f"the pass of {self.request} by {self.context.writer} is over: "
                 "a task that outlives its pass cannot write"
             )
 

@@ -84,27 +84,27 @@ class RecordingClient(Client):
             yield seen
 
     async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
-        made = None if options.dry_run else current.get()
-        if made is None:
+        pass_ = None if options.dry_run else current.get()
+        if pass_ is None:
             return await self._client.create(obj, options)
         place = ResourceLocation(obj.RESOURCE, obj.metadata.namespace, obj.metadata.name)
-        signed = made.ledger.sign(options)
-        await self.raw.before(made, place, field_paths.CREATION, signed)
+        signed = pass_.context.sign(options)
+        await self.raw.before(pass_, place, field_paths.CREATION, signed)
         written = await self._client.create(obj, signed)
-        self.raw.created(made, place, _of_object(written))
+        self.raw.created(pass_, place, _of_object(written))
         return written
 
     async def merge(
         self, kind: type[K], place: ResourceLocation, patch: Document, options: WriteOptions
     ) -> K:
-        made = None if options.dry_run else current.get()
-        if made is None:
+        pass_ = None if options.dry_run else current.get()
+        if pass_ is None:
             return await self._client.merge(kind, place, patch, options)
-        signed = made.ledger.sign(options)
+        signed = pass_.context.sign(options)
         fields = field_paths.of_patch(PatchType.MERGE, patch)
-        await self.raw.before(made, place, fields, signed)
+        await self.raw.before(pass_, place, fields, signed)
         written = await self._client.merge(kind, place, patch, signed)
-        self.raw.changed(made, place, fields, _of_object(written, patch))
+        self.raw.changed(pass_, place, fields, _of_object(written, patch))
         return written
 
 
@@ -114,155 +114,159 @@ class RecordingTransport:
     def __init__(self, cluster: ClusterName, client: Client) -> None:
         self._cluster = cluster
         self._client = client
-        self._door: Transport = client.raw
+        self._transport: Transport = client.raw
 
     async def get(self, place: ResourceLocation, resource_version: str = "") -> Document:
-        found = await self._door.get(place, resource_version)
+        found = await self._transport.get(place, resource_version)
         self.saw(place, found["metadata"].get("resourceVersion", ""))
         return found
 
     async def list(self, place: ResourceLocation, options: ListOptions) -> Document:
-        return await self._door.list(place, options)
+        return await self._transport.list(place, options)
 
     def watch(
         self, place: ResourceLocation, options: WatchOptions
     ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent]]:
-        return self._door.watch(place, options)
+        return self._transport.watch(place, options)
 
     async def create(
         self, place: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document:
-        made = None if options.dry_run else current.get()
-        if made is None:
-            return await self._door.create(place, document, options)
-        signed = made.ledger.sign(options)
+        pass_ = None if options.dry_run else current.get()
+        if pass_ is None:
+            return await self._transport.create(place, document, options)
+        signed = pass_.context.sign(options)
         named = place if place.name else replace(place, name=_metadata(document).name)
-        await self.before(made, named, field_paths.CREATION, signed)
-        written = await self._door.create(place, document, signed)
-        self.created(made, place, _metadata(written))
+        await self.before(pass_, named, field_paths.CREATION, signed)
+        written = await self._transport.create(place, document, signed)
+        self.created(pass_, place, _metadata(written))
         return written
 
     async def update(
         self, place: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document:
-        made = None if options.dry_run else current.get()
-        if made is None:
-            return await self._door.update(place, document, options)
-        signed = made.ledger.sign(options)
+        pass_ = None if options.dry_run else current.get()
+        if pass_ is None:
+            return await self._transport.update(place, document, options)
+        signed = pass_.context.sign(options)
         fields = field_paths.of_whole(document)
-        await self.before(made, place, fields, signed)
-        written = await self._door.update(place, document, signed)
-        self.changed(made, place, fields, _metadata(written, document))
+        await self.before(pass_, place, fields, signed)
+        written = await self._transport.update(place, document, signed)
+        self.changed(pass_, place, fields, _metadata(written, document))
         return written
 
     async def patch(
         self, place: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
     ) -> Document:
-        made = None if options.dry_run else current.get()
-        if made is None:
-            return await self._door.patch(place, kind, patch, options)
-        signed = made.ledger.sign(options)
+        pass_ = None if options.dry_run else current.get()
+        if pass_ is None:
+            return await self._transport.patch(place, kind, patch, options)
+        signed = pass_.context.sign(options)
         fields = field_paths.of_patch(kind, patch)
-        await self.before(made, place, fields, signed)
-        written = await self._door.patch(place, kind, patch, signed)
-        self.changed(made, place, fields, _metadata(written, patch))
+        await self.before(pass_, place, fields, signed)
+        written = await self._transport.patch(place, kind, patch, signed)
+        self.changed(pass_, place, fields, _metadata(written, patch))
         return written
 
     async def delete(self, place: ResourceLocation, options: DeleteOptions) -> Document:
-        made = None if options.dry_run else current.get()
-        if made is None:
-            return await self._door.delete(place, options)
-        await self.before(made, place, field_paths.DELETION, made.ledger.sign(PLAIN_WRITE))
-        answer = await self._door.delete(place, options)
+        pass_ = None if options.dry_run else current.get()
+        if pass_ is None:
+            return await self._transport.delete(place, options)
+        await self.before(pass_, place, field_paths.DELETION, pass_.context.sign(PLAIN_WRITE))
+        answer = await self._transport.delete(place, options)
         deleted = _metadata(answer)
         if answer.get("kind") == "Status":
             uid = options.uid or answer.get("details", {}).get("uid", "")
             deleted = Written(place.name, place.namespace, uid, gone=True)
         elif "deletionTimestamp" not in answer["metadata"]:  # some kinds are shown when gone
             deleted = deleted._replace(gone=True)
-        self.changed(made, place, field_paths.DELETION, deleted)
+        self.changed(pass_, place, field_paths.DELETION, deleted)
         return answer
 
     async def delete_collection(
         self, place: ResourceLocation, which: ListOptions, options: DeleteOptions
     ) -> Document:
-        made = None if options.dry_run else current.get()
-        if made is None:
-            return await self._door.delete_collection(place, which, options)
-        made.may_write()
-        answer = await self._door.delete_collection(place, which, options)
+        pass_ = None if options.dry_run else current.get()
+        if pass_ is None:
+            return await self._transport.delete_collection(place, which, options)
+        pass_.may_write()
+        answer = await self._transport.delete_collection(place, which, options)
         for item in answer.get("items") or ():
-            self._deleted(made, place, _metadata(item))
+            self._deleted(pass_, place, _metadata(item))
         return answer
 
     # For `RecordingClient`, which reads and makes objects by a way of its own
 
     def saw(self, place: ResourceLocation, version: str) -> None:
         """Note what a pass read live: a cache that is behind it will have to show it."""
-        made = current.get()
-        if made is not None and version:
-            made.reads[object_key(self._cluster, place)] = self, version
+        pass_ = current.get()
+        if pass_ is not None and version:
+            pass_.reads[object_key(self._cluster, place)] = self, version
 
     async def before(
-        self, made: Pass, place: ResourceLocation, fields: Fields, signed: WriteOptions
+        self, pass_: Pass, place: ResourceLocation, fields: Fields, signed: WriteOptions
     ) -> None:
         """Raise if what is about to be written must not be."""
         target = object_key(self._cluster, place, place.name)
-        fights = made.ledger.fights
+        write_conflicts = pass_.context.write_conflicts
         try:
-            fights.check(target, _now(), fields)
+            write_conflicts.check(target, _now(), fields)
         except WriteConflictLoop:  # to take a finalizer off what is to go cannot go on for ever
             if fields != field_paths.FINALIZERS or not await self._is_leaving(place):
                 raise
-        if fights.suspects(target):
-            fights.saw(target, await self._managed(place), signed.field_manager, fields)
-        made.may_write()
+        if write_conflicts.suspects(target):
+            write_conflicts.saw(target, await self._managed(place), signed.field_manager, fields)
+        pass_.may_write()
 
-    def created(self, made: Pass, place: ResourceLocation, written: Written) -> None:
+    def created(self, pass_: Pass, place: ResourceLocation, written: Written) -> None:
         """Note a new object. An answer without a version was no object, but a question's."""
         if written.version:
-            self.changed(made, place, field_paths.CREATION, written)
+            self.changed(pass_, place, field_paths.CREATION, written)
 
     def changed(
-        self, made: Pass, place: ResourceLocation, fields: Fields, written: Written
+        self, pass_: Pass, place: ResourceLocation, fields: Fields, written: Written
     ) -> None:
         """Note a write, and what the caches have to show because of it."""
-        target = self._count(made, place, fields, written)
-        freshness = made.ledger.freshness
+        target = self._count(pass_, place, fields, written)
+        freshness = pass_.context.freshness
         if written.gone:
-            freshness.removed(made.request, self, target, written.uid)
+            freshness.removed(pass_.request, self, target, written.uid)
         else:
-            freshness.wrote(made.request, self, target, written.version)
+            freshness.wrote(pass_.request, self, target, written.version)
 
-    def _deleted(self, made: Pass, place: ResourceLocation, deleted: Written) -> None:
+    def _deleted(self, pass_: Pass, place: ResourceLocation, deleted: Written) -> None:
         """Note one of many: somebody holds it still, or it is gone."""
         one = replace(place, namespace=deleted.namespace)
-        self.changed(made, one, field_paths.DELETION, deleted._replace(gone=not deleted.held))
+        self.changed(pass_, one, field_paths.DELETION, deleted._replace(gone=not deleted.held))
 
     def _count(
-        self, made: Pass, place: ResourceLocation, fields: Fields, written: Written
+        self, pass_: Pass, place: ResourceLocation, fields: Fields, written: Written
     ) -> ObjectKey:
-        made.writes += 1
+        pass_.writes += 1
         target = object_key(self._cluster, place, written.name)
-        message = made.ledger.fights.wrote(target, fields, _now(), written.content)
+        message = pass_.context.write_conflicts.wrote(target, fields, _now(), written.content)
         if message is not None:
-            self._tell(made.ledger, target, place, (message, written.uid))
+            self._report(pass_.context, target, place, (message, written.uid))
         return target
 
-    def _tell(
-        self, ledger: WriteContext, target: ObjectKey, place: ResourceLocation, why: tuple[str, str]
+    def _report(
+        self,
+        context: WriteContext,
+        target: ObjectKey,
+        place: ResourceLocation,
+        why: tuple[str, str],
     ) -> None:
         message, uid = why
-        ledger.figures.fights += 1
-        about = {"controller": ledger.writer, "cluster": target.cluster, "object": str(target)}
+        context.counters.write_conflicts += 1
+        about = {"controller": context.writer, "cluster": target.cluster, "object": str(target)}
         _log.warning("fight", extra=about | {"why": message})
-        if ledger.recorder is not None:
+        if context.recorder is not None:
             regarding = Object(
                 api_version=place.resource.api_version,
                 kind=place.resource.kind,
                 metadata=ObjectMeta(name=target.name, namespace=target.namespace, uid=uid),
             )
-            ledger.recorder.event(
+            context.recorder.event(
                 self._client, regarding, "Warning", "ReconcileFight", message, "Reconcile"
             )
 
@@ -277,7 +281,7 @@ class RecordingTransport:
     async def _there(self, place: ResourceLocation) -> Document:
         """The metadata of what is there; nothing where that cannot be found out."""
         try:
-            there = await self._door.get(replace(place, subresource=""))
+            there = await self._transport.get(replace(place, subresource=""))
         except (ApiError, OSError):
             return {}
         metadata: Document = there["metadata"]

@@ -37,7 +37,7 @@ class WriteConflictSettings:
 
     limit: int = 30
     window: float = 60.0
-    rest: float = 300.0
+    suspension: float = 300.0
     longest_rest: float = 3600.0
 
 
@@ -50,7 +50,7 @@ class WriteConflictLoop(Exception):
 
 
 @dataclass(slots=True)
-class _Bout:
+class _WriteHistory:
     """The writes of one object within the window, the oldest first, and who else was seen.
 
     A write is when, which fields, and a number for what it said.
@@ -70,7 +70,7 @@ class _Bout:
         said = Counter(one[1:] for one in self.writes if not _is_of_status(one[1]))
         return undone + sum(times for times in said.values() if times > 1)
 
-    def is_fight(self, limit: int) -> bool:
+    def is_conflict(self, limit: int) -> bool:
         count = len(self.writes)
         if count <= limit:
             return False
@@ -85,7 +85,7 @@ class _Bout:
 
 
 @dataclass(slots=True)
-class _Rest:
+class _Suspension:
     """An object that is left alone. It is remembered for as long again as it rested.
 
     ``deleted`` says that its deletion is part of what was repeated.
@@ -103,14 +103,14 @@ class WriteConflictBreaker:
     def __init__(self, writer: str, settings: WriteConflictSettings) -> None:
         self._writer = writer
         self._settings = settings
-        self._bouts: OrderedDict[ObjectKey, _Bout] = (
+        self._histories: OrderedDict[ObjectKey, _WriteHistory] = (
             OrderedDict()
         )  # the last one written at the end
-        self._rests: dict[ObjectKey, _Rest] = {}
+        self._suspensions: dict[ObjectKey, _Suspension] = {}
 
     def __len__(self) -> int:
         """How many objects are remembered."""
-        return len(self._bouts) + len(self._rests)
+        return len(self._histories) + len(self._suspensions)
 
     def check(self, target: ObjectKey, now: float, fields: Fields = ()) -> None:
         """Raise `Fight` while the object is to be left alone.
@@ -118,63 +118,67 @@ class WriteConflictBreaker:
         It may be deleted all the same, unless that is what was repeated: an owner may be waiting
         for it to go.
         """
-        rest = self._rests.get(target) if self._rests else None
-        if rest is None or now >= rest.until or (fields == DELETION and not rest.deleted):
+        suspension = self._suspensions.get(target) if self._suspensions else None
+        if (
+            suspension is None
+            or now >= suspension.until
+            or (fields == DELETION and not suspension.deleted)
+        ):
             return
-        raise WriteConflictLoop(rest.message, rest.until - now)
+        raise WriteConflictLoop(suspension.message, suspension.until - now)
 
     def suspects(self, target: ObjectKey) -> bool:
         """Whether a fight is near, so that it is worth a read to see who wrote last.
 
         After our own write it is too late: the fields are then ours.
         """
-        bout = self._bouts.get(target)
+        history = self._histories.get(target)
         near = self._settings.limit - _SUSPECT
-        return bout is not None and len(bout.writes) > near and bout.repeated > near
+        return history is not None and len(history.writes) > near and history.repeated > near
 
     def saw(
         self, target: ObjectKey, managed: Iterable[Mapping[str, Any]], own: str, fields: Fields
     ) -> None:
         """Note who else, besides ``own``, owns these fields or wrote lately."""
-        bout = self._bouts.get(target)
-        if bout is None:  # the fight was seen, or the object forgotten, while one looked
+        history = self._histories.get(target)
+        if history is None:  # the fight was seen, or the object forgotten, while one looked
             return
-        seen = {writer.manager: writer for writer in bout.others}
+        seen = {writer.manager: writer for writer in history.others}
         for writer in others(managed, own, fields, self._settings.window):
             known = seen.get(writer.manager)
             if known is None or not known.owner or writer.owner:
                 seen[writer.manager] = writer
-        bout.others = tuple(seen.values())
+        history.others = tuple(seen.values())
 
     def wrote(self, target: ObjectKey, fields: Fields, now: float, content: int = 0) -> str | None:
         """Count a write that said ``content``. When it is one too many, what to tell about it."""
         write = now, fields, content
-        bout = self._bouts.pop(target, None)
-        if bout is None:
-            bout = _Bout([write])
+        history = self._histories.pop(target, None)
+        if history is None:
+            history = _WriteHistory([write])
         else:
-            bout.writes.append(write)
-        self._bouts[target] = bout
-        writes = bout.writes
+            history.writes.append(write)
+        self._histories[target] = history
+        writes = history.writes
         while writes[0][0] <= now - self._settings.window:
             del writes[0]
         self._forget(now)
-        if not bout.is_fight(self._settings.limit):
+        if not history.is_conflict(self._settings.limit):
             return None
-        return self._trip(target, self._bouts.pop(target), now)
+        return self._trip(target, self._histories.pop(target), now)
 
-    def _trip(self, target: ObjectKey, bout: _Bout, now: float) -> str:
-        self._rests = {
-            resting: rest
-            for resting, rest in self._rests.items()
-            if now < rest.until + rest.seconds
+    def _trip(self, target: ObjectKey, history: _WriteHistory, now: float) -> str:
+        self._suspensions = {
+            resting: suspension
+            for resting, suspension in self._suspensions.items()
+            if now < suspension.until + suspension.seconds
         }
-        before = self._rests.get(target)
-        longer = 2 * before.seconds if before else self._settings.rest
+        before = self._suspensions.get(target)
+        longer = 2 * before.seconds if before else self._settings.suspension
         seconds = min(longer, self._settings.longest_rest)
-        message = self._message(target, bout)
-        deleted = any(fields == DELETION for _, fields, _ in bout.writes)
-        self._rests[target] = _Rest(message, deleted, seconds, now + seconds)
+        message = self._message(target, history)
+        deleted = any(fields == DELETION for _, fields, _ in history.writes)
+        self._suspensions[target] = _Suspension(message, deleted, seconds, now + seconds)
         return message
 
     def _forget(self, now: float) -> None:
@@ -185,17 +189,17 @@ class WriteConflictBreaker:
         """
         oldest = now - self._settings.window / _IDLE
         while True:
-            target, bout = next(iter(self._bouts.items()))
-            if bout.writes[-1][0] > oldest and len(self._bouts) <= _MOST:
+            target, history = next(iter(self._histories.items()))
+            if history.writes[-1][0] > oldest and len(self._histories) <= _MOST:
                 return
-            del self._bouts[target]
+            del self._histories[target]
 
-    def _message(self, target: ObjectKey, bout: _Bout) -> str:
-        times, window = len(bout.writes), self._settings.window
-        paths = Counter(path for _, fields, _ in bout.writes for path in fields)
+    def _message(self, target: ObjectKey, history: _WriteHistory) -> str:
+        times, window = len(history.writes), self._settings.window
+        paths = Counter(path for _, fields, _ in history.writes for path in fields)
         return (
             f"{target}: {self._writer} wrote it {times} times within {window:.0f} s"
-            f"{_often(paths, times)}; {_accused(bout.others)}"
+            f"{_often(paths, times)}; {_accused(history.others)}"
         )
 
 

@@ -32,10 +32,10 @@ class BusiestObject:
     the largest of the minute before is remembered, so that it is not missed between two scrapes.
     """
 
-    __slots__ = ("_before", "_counts", "_most", "began")
+    __slots__ = ("_before", "_counts", "_most", "started")
 
     def __init__(self) -> None:
-        self.began = 0.0  # the running minute
+        self.started = 0.0  # the running minute
         self._counts: dict[Request, int] = {}
         self._most: tuple[int, Request | None] = (0, None)
         self._before: tuple[int, Request | None] = (0, None)
@@ -54,13 +54,13 @@ class BusiestObject:
         return self._most if self._most[0] >= self._before[0] else self._before
 
     def _turn(self, now: float) -> None:
-        if now - self.began < _WINDOW:
+        if now - self.started < _WINDOW:
             return
         nothing: tuple[int, Request | None] = (0, None)
-        self._before = self._most if now - self.began < 2 * _WINDOW else nothing
+        self._before = self._most if now - self.started < 2 * _WINDOW else nothing
         self._most = nothing
         self._counts = {}
-        self.began = now - now % _WINDOW
+        self.started = now - now % _WINDOW
 
 
 @dataclass(slots=True)
@@ -78,7 +78,7 @@ class ControllerCounters:
     timeouts: int = 0
     dropped: int = 0  # requests for a cluster that is not engaged
     own_write_waits: int = 0
-    fights: int = 0
+    write_conflicts: int = 0
     seconds: DurationHistogram = field(default_factory=lambda: DurationHistogram(PASS_SECONDS))
     busiest: BusiestObject = field(default_factory=BusiestObject)
 

@@ -50,23 +50,23 @@ class SimilarEvents:
     whose hundred cities fail at once gets a dozen events.
     """
 
-    __slots__ = ("_combined", "_count", "_heard")
+    __slots__ = ("_combined", "_count", "_last_seen")
 
     def __init__(self, now: float) -> None:
         self._count = 0
-        self._heard = now
+        self._last_seen = now
         self._combined: EventMessage | None = None
 
-    def take(self, said: EventMessage, now: float) -> EventMessage:
+    def take(self, message: EventMessage, now: float) -> EventMessage:
         """What to write for one more: itself, or what it is combined into."""
         self._count += 1
-        self._heard = now
+        self._last_seen = now
         if self._count <= MOST_ALIKE:
-            return said
+            return message
         if self._combined is None:
-            note = f"(combined from similar events): {said.note}"
-            self._combined = replace(said, note=note)
+            note = f"(combined from similar events): {message.note}"
+            self._combined = replace(message, note=note)
         return self._combined
 
     def is_over(self, now: float) -> bool:
-        return now > self._heard + WINDOW
+        return now > self._last_seen + WINDOW

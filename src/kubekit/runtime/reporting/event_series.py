@@ -67,27 +67,27 @@ class OngoingSeries:
     """
 
     first: CoreEvent
-    heard: float
+    last_seen: float
     count: int = 1
     last: datetime | None = None
-    told: int = 0
-    told_at: float = 0.0
+    reported: int = 0
+    reported_at: float = 0.0
     stored: CoreEvent | None = field(default=None, repr=False)
 
     def again(self, when: datetime, now: float) -> None:
         """Count one more."""
         self.count += 1
         self.last = when
-        self.heard = now
+        self.last_seen = now
 
     def is_due(self, now: float) -> bool:
         """Whether to write it: at once when it begins and when it first repeats, then seldom."""
-        return self.told < min(self.count, 2) or (
-            self.told < self.count and now >= self.told_at + REFRESH
+        return self.reported < min(self.count, 2) or (
+            self.reported < self.count and now >= self.reported_at + REFRESH
         )
 
     def is_over(self, now: float) -> bool:
-        return now > self.heard + WINDOW
+        return now > self.last_seen + WINDOW
 
     def event(self) -> CoreEvent:
         """The Event that reports all of it."""
@@ -103,21 +103,21 @@ class OngoingSeries:
 
 
 def first(
-    regarding: Object, said: EventMessage, reporter: Reporter, environment: ExecutionEnvironment
+    regarding: Object, message: EventMessage, reporter: Reporter, environment: ExecutionEnvironment
 ) -> CoreEvent:
     """The Event that says something of an object for the first time."""
     now = environment.now()
-    reason = _plain(said.reason, LONGEST_WORD) or "Unknown"
+    reason = _plain(message.reason, LONGEST_WORD) or "Unknown"
     return CoreEvent(
         metadata=ObjectMeta(
             name=_name(regarding, environment.chance.getrandbits),
             namespace=regarding.metadata.namespace or _NAMELESS,
         ),
         involved_object=_reference(regarding),
-        type=said.type,
+        type=message.type,
         reason=reason,
-        action=_plain(said.action, LONGEST_WORD) or reason,
-        message=_plain(said.note, LONGEST_NOTE),
+        action=_plain(message.action, LONGEST_WORD) or reason,
+        message=_plain(message.note, LONGEST_NOTE),
         source=EventSource(component=reporter.controller),
         reporting_component=reporter.controller,
         reporting_instance=_plain(reporter.instance, LONGEST_WORD),

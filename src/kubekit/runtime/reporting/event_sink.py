@@ -44,7 +44,7 @@ _REFUSALS: Final = (BadRequest, Forbidden, Invalid, MethodNotAllowed, NotFound, 
 
 T = TypeVar("T")
 Key = tuple[str, EventMessage]
-AlikeKey = tuple[str, str, str, str]
+SimilarKey = tuple[str, str, str, str]
 
 
 class EventSink:
@@ -55,9 +55,9 @@ class EventSink:
         self._client = client
         self._chance = chance
         self._series: dict[Key, OngoingSeries] = {}  # the one heard last is at the end
-        self._allowances: dict[str, TokenBucket] = {}
-        self._alike: dict[AlikeKey, SimilarEvents] = {}
-        self._pace = TokenBucket(0.0, WRITES, WRITE_REFILL)
+        self._budgets: dict[str, TokenBucket] = {}
+        self._similar: dict[SimilarKey, SimilarEvents] = {}
+        self._write_budget = TokenBucket(0.0, WRITES, WRITE_REFILL)
         self._waiting: dict[OngoingSeries, None] = {}
         self._writing = False
 
@@ -69,23 +69,23 @@ class EventSink:
     @property
     def is_clear(self) -> bool:
         """Whether nothing need be remembered."""
-        return not (self._series or self._allowances or self._alike or self.is_busy)
+        return not (self._series or self._budgets or self._similar or self.is_busy)
 
     @property
     def wants_writer(self) -> bool:
         return bool(self._waiting)
 
-    def combined(self, subject: str, said: EventMessage, now: float) -> EventMessage:
+    def combined(self, subject: str, message: EventMessage, now: float) -> EventMessage:
         """What to write for what is said: itself, or what too many like it are combined into."""
-        if (subject, said) in self._series:
-            return said
-        key = (subject, said.type, said.reason, said.action)
-        alike = self._alike.pop(key, None)
-        if alike is None or alike.is_over(now):
-            alike = SimilarEvents(now)
-        self._alike[key] = alike
-        _bound(self._alike, MOST_KINDS)
-        return alike.take(said, now)
+        if (subject, message) in self._series:
+            return message
+        key = (subject, message.type, message.reason, message.action)
+        similar = self._similar.pop(key, None)
+        if similar is None or similar.is_over(now):
+            similar = SimilarEvents(now)
+        self._similar[key] = similar
+        _bound(self._similar, MOST_KINDS)
+        return similar.take(message, now)
 
     def repeat(self, key: Key, when: datetime, now: float) -> bool:
         """Count one more of a series. False when there is none that still goes on."""
@@ -103,10 +103,10 @@ class EventSink:
 
     def admits(self, uid: str, now: float) -> bool:
         """Whether a new series about an object may begin now."""
-        allowance = self._allowances.pop(uid, None) or TokenBucket(now)
-        self._allowances[uid] = allowance
-        _bound(self._allowances, MOST_OBJECTS)
-        if len(self._waiting) < MOST_WAITING and allowance.take(now):
+        budget = self._budgets.pop(uid, None) or TokenBucket(now)
+        self._budgets[uid] = budget
+        _bound(self._budgets, MOST_OBJECTS)
+        if len(self._waiting) < MOST_WAITING and budget.take(now):
             return True
         self.dropped += 1
         return False
@@ -124,12 +124,12 @@ class EventSink:
                 self._close(series)
             elif series.is_due(now):
                 self._wait(series)
-        self._allowances = {
-            uid: allowance
-            for uid, allowance in self._allowances.items()
-            if not allowance.is_whole(now)
+        self._budgets = {
+            uid: budget for uid, budget in self._budgets.items() if not budget.is_whole(now)
         }
-        self._alike = {k: alike for k, alike in self._alike.items() if not alike.is_over(now)}
+        self._similar = {
+            k: similar for k, similar in self._similar.items() if not similar.is_over(now)
+        }
 
     def finish(self) -> None:
         """Have everything written that was counted and not told."""
@@ -140,39 +140,39 @@ class EventSink:
         """Leave everything unsaid: the plane is gone."""
         self._waiting.clear()
         self._series.clear()
-        self._alike.clear()
+        self._similar.clear()
 
     async def write(self) -> None:
         """Write until nothing waits."""
         self._writing = True
         try:
             while self._waiting:
-                if wait := self._pace.reserve(asyncio.get_running_loop().time()):
+                if wait := self._write_budget.reserve(asyncio.get_running_loop().time()):
                     await asyncio.sleep(wait)
                 series = next(iter(self._waiting), None)
                 if series is not None:  # the plane may have been forgotten during the wait
                     del self._waiting[series]
-                    await self._tell(series)
+                    await self._report(series)
         finally:
             self._writing = False
 
     def _close(self, series: OngoingSeries) -> None:
         """Have the last count of a series written."""
-        if series.told < series.count:
+        if series.reported < series.count:
             self._wait(series)
 
     def _wait(self, series: OngoingSeries) -> None:
         self._waiting[series] = None
 
-    async def _tell(self, series: OngoingSeries) -> None:
+    async def _report(self, series: OngoingSeries) -> None:
         """Write a series, or give it up: what follows is tried when it is due again."""
         pauses = iter(_PAUSES)
-        told, trouble = series.count, await self._trouble(series)
+        reported, trouble = series.count, await self._trouble(series)
         while _may_pass(trouble) and (pause := next(pauses, None)) is not None:
             await asyncio.sleep(pause * self._chance.uniform(0.5, 1.5))
-            told, trouble = series.count, await self._trouble(series)
-        series.told = told
-        series.told_at = asyncio.get_running_loop().time()
+            reported, trouble = series.count, await self._trouble(series)
+        series.reported = reported
+        series.reported_at = asyncio.get_running_loop().time()
         if trouble is not None:
             self._give_up(series, trouble)
 

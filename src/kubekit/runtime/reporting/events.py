@@ -26,7 +26,7 @@ class EventRecorder:
     def __init__(self, controller: str, instance: str, environment: ExecutionEnvironment) -> None:
         self._reporter = Reporter(controller, instance)
         self._environment = environment
-        self._desks: dict[Client, EventSink] = {}
+        self._sinks: dict[Client, EventSink] = {}
         self._dropped = 0  # by desks that are gone
         self._wake = asyncio.Event()
         self._written = asyncio.Event()
@@ -35,7 +35,7 @@ class EventRecorder:
     @property
     def dropped(self) -> int:
         """How many events were left out: too many at once, or refused by their plane."""
-        return self._dropped + sum(desk.dropped for desk in self._desks.values())
+        return self._dropped + sum(sink.dropped for sink in self._sinks.values())
 
     def event(  # noqa: PLR0913, PLR0917 - an event has that many parts
         self,
@@ -48,23 +48,23 @@ class EventRecorder:
     ) -> None:
         """Say that something happened to an object. It is written soon, by `run`."""
         now = asyncio.get_running_loop().time()
-        desk = self._desk(client)
+        sink = self._sink(client)
         subject = _subject(regarding)
-        said = desk.combined(subject, EventMessage(type, reason, note, action), now)
+        message = sink.combined(subject, EventMessage(type, reason, note, action), now)
         when = self._environment.now()
-        if desk.repeat((subject, said), when, now) or not desk.admits(subject, now):
+        if sink.repeat((subject, message), when, now) or not sink.admits(subject, now):
             self._wake.set()
             return
-        event = event_series.first(regarding, said, self._reporter, self._environment)
-        desk.begin((subject, said), event, now)
+        event = event_series.first(regarding, message, self._reporter, self._environment)
+        sink.begin((subject, message), event, now)
         self._wake.set()
 
     def forget(self, client: Client) -> None:
         """Leave unsaid what waits for a plane that is looked after no longer."""
-        desk = self._desks.pop(client, None)
-        if desk is not None:
-            desk.clear()
-            self._dropped += desk.dropped
+        sink = self._sinks.pop(client, None)
+        if sink is not None:
+            sink.clear()
+            self._dropped += sink.dropped
 
     async def run(self) -> None:
         """Write what is said, until cancelled."""
@@ -84,39 +84,39 @@ class EventRecorder:
 
         `run` must go on meanwhile: it is what writes.
         """
-        for desk in self._desks.values():
-            desk.finish()
+        for sink in self._sinks.values():
+            sink.finish()
         self._wake.set()
         with suppress(TimeoutError):
             async with asyncio.timeout(limit):
-                while any(desk.is_busy for desk in self._desks.values()):
+                while any(sink.is_busy for sink in self._sinks.values()):
                     self._written.clear()
                     await self._written.wait()
 
-    def _desk(self, client: Client) -> EventSink:
-        if client not in self._desks:
-            self._desks[client] = EventSink(client, self._environment.chance)
-        return self._desks[client]
+    def _sink(self, client: Client) -> EventSink:
+        if client not in self._sinks:
+            self._sinks[client] = EventSink(client, self._environment.chance)
+        return self._sinks[client]
 
     def _send(self, scope: Scope, writers: dict[EventSink, None]) -> None:
         """Have one writer for each plane that something waits for."""
-        for number, desk in enumerate(self._desks.values()):
-            if desk.wants_writer and desk not in writers:
-                writers[desk] = None
-                scope.spawn(self._write(desk, writers), f"plane {number}")
+        for number, sink in enumerate(self._sinks.values()):
+            if sink.wants_writer and sink not in writers:
+                writers[sink] = None
+                scope.spawn(self._write(sink, writers), f"plane {number}")
 
-    async def _write(self, desk: EventSink, writers: dict[EventSink, None]) -> None:
+    async def _write(self, sink: EventSink, writers: dict[EventSink, None]) -> None:
         try:
-            await desk.write()
+            await sink.write()
         finally:
-            del writers[desk]
+            del writers[sink]
             self._written.set()
             self._wake.set()
 
     async def _woken(self) -> None:
         """Wait until something is said, or what is remembered is to be looked at."""
         with suppress(TimeoutError):
-            async with asyncio.timeout_at(self._swept_at + _SWEEP if self._desks else None):
+            async with asyncio.timeout_at(self._swept_at + _SWEEP if self._sinks else None):
                 await self._wake.wait()
 
     def _sweep(self) -> None:
@@ -124,9 +124,9 @@ class EventRecorder:
         if now < self._swept_at + _SWEEP:
             return
         self._swept_at = now
-        for client, desk in list(self._desks.items()):
-            desk.sweep(now)
-            if desk.is_clear:
+        for client, sink in list(self._sinks.items()):
+            sink.sweep(now)
+            if sink.is_clear:
                 self.forget(client)
 
 

@@ -84,22 +84,22 @@ class Metrics(Collector):
         )
 
     def _of_controllers(self) -> Iterator[Metric]:
-        figures = [((name,), each) for name, each in self._controllers.items()]
+        counters = [((name,), each) for name, each in self._controllers.items()]
         yield _counter(
             "controller_runtime_reconcile",
             "Passes, by how they ended.",
             ("controller", "result"),
-            (((*labels, result), n) for labels, f in figures for result, n in f.results.items()),
+            (((*labels, result), n) for labels, f in counters for result, n in f.results.items()),
         )
         for name, text, count in _COUNTED:
-            yield _counter(name, text, _CONTROLLER, ((labels, count(f)) for labels, f in figures))
+            yield _counter(name, text, _CONTROLLER, ((labels, count(f)) for labels, f in counters))
         for name, text, value in _MEASURED:
-            yield _gauge(name, text, _CONTROLLER, ((labels, value(f)) for labels, f in figures))
+            yield _gauge(name, text, _CONTROLLER, ((labels, value(f)) for labels, f in counters))
         yield _histogram(
             "controller_runtime_reconcile_time_seconds",
             "How long passes took.",
             _CONTROLLER,
-            ((labels, f.seconds) for labels, f in figures),
+            ((labels, f.seconds) for labels, f in counters),
         )
 
     def _of_queues(self) -> Iterator[Metric]:
@@ -151,7 +151,7 @@ _COUNTED: Final[tuple[tuple[str, str, Callable[[ControllerCounters], int]], ...]
     (
         "compute_runtime_fights",
         "Objects left alone for a while because they were written too often.",
-        lambda f: f.fights,
+        lambda f: f.write_conflicts,
     ),
 )
 _MEASURED: Final[tuple[tuple[str, str, Callable[[ControllerCounters], int]], ...]] = (

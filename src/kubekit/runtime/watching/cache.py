@@ -47,11 +47,11 @@ class Cache(Generic[K]):
     list from a server that is behind sets it back.
     """
 
-    def __init__(self, kind: type[K], warm: int = _MOST_TOGETHER) -> None:
+    def __init__(self, kind: type[K], recent: int = _MOST_TOGETHER) -> None:
         self.kind = kind
         self.revision = 0
-        self._kept: dict[str, dict[str, bytes]] = {}  # by namespace, then name; none is empty
-        self._together: LRUCache[Key, K] = LRUCache(warm)  # some as objects, never older ones
+        self._data: dict[str, dict[str, bytes]] = {}  # by namespace, then name; none is empty
+        self._together: LRUCache[Key, K] = LRUCache(recent)  # some as objects, never older ones
         self._count = 0
         self._indexes: dict[str, tuple[Of[K], Index]] = {}
 
@@ -114,24 +114,24 @@ class Cache(Generic[K]):
 
     def data(self, namespace: str, name: str) -> bytes | None:
         """The object as it is kept."""
-        return self._kept.get(namespace, {}).get(name)
+        return self._data.get(namespace, {}).get(name)
 
     def kept(self, namespace: str = "") -> Iterator[tuple[Key, bytes]]:
         """The objects as they are kept, in order of namespace and name."""
-        for place in (namespace,) if namespace else sorted(self._kept):
-            there = self._kept.get(place, {})
+        for place in (namespace,) if namespace else sorted(self._data):
+            there = self._data.get(place, {})
             for name in sorted(there):
                 yield (place, name), there[name]
 
     def known(self, namespace: str, name: str) -> K | bytes | None:
         """The object, or only its bytes if it was not read lately."""
-        return self._warm(namespace, name) or self.data(namespace, name)
+        return self._recent(namespace, name) or self.data(namespace, name)
 
     def identity(self, namespace: str, name: str) -> "ObjectVersion | ObjectMeta | None":
         """Which version of which object has this name."""
-        warm = self._warm(namespace, name)
-        if warm is not None:
-            return warm.metadata
+        recent = self._recent(namespace, name)
+        if recent is not None:
+            return recent.metadata
         data = self.data(namespace, name)
         return None if data is None else _HEADS.decode(data).metadata
 
@@ -143,7 +143,7 @@ class Cache(Generic[K]):
         kept = _without_managed_fields(obj) if source is None else _shared(obj, source)
         # Many caches and indexes know an object by its name: all of them keep the same words.
         key = namespace, name = interned(kept.metadata.namespace), interned(kept.metadata.name)
-        there = self._kept.setdefault(namespace, {})
+        there = self._data.setdefault(namespace, {})
         self._count += name not in there
         # A copy: what an encoder returns holds the spare room of its buffer for as long as it lives.
         data = source or memoryview(scheme.encode(kept)).tobytes()
@@ -156,13 +156,13 @@ class Cache(Generic[K]):
 
     def drop(self, namespace: str, name: str) -> None:
         """Forget an object."""
-        there = self._kept.get(namespace, {})
+        there = self._data.get(namespace, {})
         if there.pop(name, None) is None:
             return
         self._count -= 1
         self._together.drop((namespace, name))
         if not there:
-            del self._kept[namespace]
+            del self._data[namespace]
         for _, index in self._indexes.values():
             index.put((namespace, name), ())
 
@@ -184,13 +184,13 @@ class Cache(Generic[K]):
         for key in keys:
             obj = together(key)
             if obj is None:
-                data = self._kept[key[0]][key[1]]
+                data = self._data[key[0]][key[1]]
                 obj = self._keep_together(key, read(self.kind, data), data)
             found.append(obj)
         return found
 
     def _read(self, key: Key) -> K:
-        return self._together.get(key) or read(self.kind, self._kept[key[0]][key[1]])
+        return self._together.get(key) or read(self.kind, self._data[key[0]][key[1]])
 
     def _keep_together(self, key: Key, obj: K, data: bytes) -> K:
         if len(data) > _LONGEST_WARM:
@@ -200,7 +200,7 @@ class Cache(Generic[K]):
         self._together.put(key, kept)
         return kept
 
-    def _warm(self, namespace: str, name: str) -> K | None:
+    def _recent(self, namespace: str, name: str) -> K | None:
         """The object, if it need not be made of its bytes."""
         found: K | None = self._together.get((namespace, name))
         if found is None and (data := self.data(namespace, name)) is not None:

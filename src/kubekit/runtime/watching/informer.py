@@ -26,7 +26,7 @@ from kubekit.runtime.watching.changes import CacheChange
 from kubekit.runtime.watching.index import Key
 
 K = TypeVar("K", bound=Object)
-Heard = Callable[[CacheChange[K]], None]
+Handler = Callable[[CacheChange[K]], None]
 
 _BURST: Final = 500  # removals told before others get their turn
 _log: Final = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class Informer(Generic[K]):
         self._client = client
         self._environment = environment
         self._part = part
-        self._listeners: dict[int, Heard[K]] = {}  # in the order of their coming
+        self._listeners: dict[int, Handler[K]] = {}  # in the order of their coming
         self._numbered = 0
         self._present: dict[Key, None] = {}  # what the list that is under way has shown so far
         self._last_trouble: Exception | None = None
@@ -84,16 +84,16 @@ class Informer(Generic[K]):
         """Wait until there is nothing to wait for, or has been once."""
         await self._known.wait()
 
-    def listen(self, heard: Heard[K]) -> Callable[[], None]:
+    def listen(self, handler: Handler[K]) -> Callable[[], None]:
         """Tell somebody of all that is here, at once, and of each change from then on.
 
         What is returned ends it. What a listener raises is logged, and stops nobody.
         """
         number = self._numbered = self._numbered + 1
-        self._listeners[number] = heard
+        self._listeners[number] = handler
         for (namespace, name), data in self.cache.kept():
             new = self.cache.known(namespace, name) or data
-            self._say(heard, CacheChange(self.cluster, namespace, name, self.kind, new=new))
+            self._call(handler, CacheChange(self.cluster, namespace, name, self.kind, new=new))
         return lambda: self._listeners.pop(number, None) and None
 
     async def run(self) -> None:
@@ -109,7 +109,7 @@ class Informer(Generic[K]):
                     self._take_change(step)
                 del step  # a page is large, and the next change may be long in coming
 
-    def figures(self) -> InformerCounters:
+    def counters(self) -> InformerCounters:
         """How it does at this moment."""
         return InformerCounters(
             cluster=self.cluster,
@@ -179,14 +179,14 @@ class Informer(Generic[K]):
             else:
                 old = self.cache.known(namespace, name)
         new = self.cache.put(obj, source)
-        self._tell(CacheChange(self.cluster, namespace, name, self.kind, old=old, new=new))
+        self._notify(CacheChange(self.cluster, namespace, name, self.kind, old=old, new=new))
 
     def _remove(self, namespace: str, name: str) -> None:
         old = self.cache.known(namespace, name)
         if old is None:
             return
         self.cache.drop(namespace, name)
-        self._tell(CacheChange(self.cluster, namespace, name, self.kind, old=old))
+        self._notify(CacheChange(self.cluster, namespace, name, self.kind, old=old))
 
     def _skip(self, bad: UnreadableObject) -> None:
         """Name an object that cannot be read. What was known of it stays, unless that has gone."""
@@ -198,14 +198,14 @@ class Informer(Generic[K]):
             extra = self._place(*key) | {"why": bad.why}
             _log.warning("object not readable", extra=extra)
 
-    def _tell(self, change: CacheChange[K]) -> None:
-        for number, heard in tuple(self._listeners.items()):
+    def _notify(self, change: CacheChange[K]) -> None:
+        for number, handler in tuple(self._listeners.items()):
             if number in self._listeners:  # one that was told before may have ended this one
-                self._say(heard, change)
+                self._call(handler, change)
 
-    def _say(self, heard: Heard[K], change: CacheChange[K]) -> None:
+    def _call(self, handler: Handler[K], change: CacheChange[K]) -> None:
         try:
-            heard(change)
+            handler(change)
         except Exception:  # noqa: BLE001 -- whatever a listener does, others must hear too
             _log.exception("listener failed", extra=self._place(change.namespace, change.name))
 

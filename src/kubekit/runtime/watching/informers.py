@@ -16,7 +16,7 @@ K = TypeVar("K", bound=Object)
 KindSelectors = Mapping[type[Object], str]
 """Label selectors of the kinds of which only a part concerns us; of all others, everything does."""
 
-WHOLE: Final[KindSelectors] = MappingProxyType({})
+ALL_OBJECTS: Final[KindSelectors] = MappingProxyType({})
 
 
 class Informers:
@@ -28,7 +28,7 @@ class Informers:
         client: Client,
         environment: ExecutionEnvironment,
         scope: Scope,
-        parts: KindSelectors = WHOLE,
+        parts: KindSelectors = ALL_OBJECTS,
     ) -> None:
         self._cluster = cluster
         self._client = client

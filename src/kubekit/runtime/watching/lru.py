@@ -16,10 +16,10 @@ class LRUCache(Generic[H, K]):
     the older, and the older is forgotten. So nothing has to be moved at each read.
     """
 
-    __slots__ = ("_most", "_older", "_younger")
+    __slots__ = ("_capacity", "_older", "_younger")
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
         self._younger: dict[H, K] = {}
         self._older: dict[H, K] = {}
 
@@ -31,7 +31,7 @@ class LRUCache(Generic[H, K]):
 
     def put(self, key: H, obj: K) -> None:
         """Remember an object, in the place of any other of this key."""
-        if len(self._younger) >= self._most:
+        if len(self._younger) >= self._capacity:
             self._older, self._younger = self._younger, {}
         self._younger[key] = obj
 

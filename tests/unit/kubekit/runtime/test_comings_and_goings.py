@@ -122,11 +122,11 @@ def test_a_connection_that_cannot_be_closed_stops_nobody(tmp_path, caplog):
 @pytest.mark.parametrize("error", [LookupError("while it was ended"), None], ids=["error", "end"])
 def test_a_pass_of_a_cluster_that_left_is_no_failure_of_its_key(tmp_path, error):
     """Whatever it raises on its way out says nothing of the cluster that comes back."""
-    began = []
+    started = []
 
     async def slow(_):
-        began.append(asyncio.get_running_loop().time())
-        if len(began) > 1:
+        started.append(asyncio.get_running_loop().time())
+        if len(started) > 1:
             raise LookupError("now it fails")
         try:
             await asyncio.sleep(1000)
@@ -143,10 +143,10 @@ def test_a_pass_of_a_cluster_that_left_is_no_failure_of_its_key(tmp_path, error)
         await asyncio.sleep(1)
         await there.projects.disengage(A)
         await asyncio.sleep(1)
-        assert controller.figures.panics == 0
+        assert controller.counters.panics == 0
         await there.engage(A)
         await asyncio.sleep(105)
-        assert len(began) == 3  # the second failure is the first one that counts
+        assert len(started) == 3  # the second failure is the first one that counts
 
     told(tmp_path, story)
 
@@ -218,10 +218,10 @@ def test_fifty_clusters_that_come_and_go_leave_nothing_behind(tmp_path):
         tasks = names_of_tasks()
 
         assert await come_and_go(there, names, rounds=6) == []
-        queue, figures = controller.queue, controller.figures
+        queue, counters = controller.queue, controller.counters
         assert (len(queue), queue.delayed, queue.unfinished_seconds) == (0, 0, 0.0)
-        assert (figures.active, controller.synced) == (0, True)
-        assert figures.results["success"] > 100
+        assert (counters.active, controller.synced) == (0, True)
+        assert counters.results["success"] > 100
         assert names_of_tasks() == tasks
         assert pending_timers() < 20
         await hubs.close()

@@ -35,23 +35,23 @@ def test_all_is_done_in_order_and_some_at_a_time(count):
     """What comes of each is where it was, and never are more than sixteen under way."""
 
     async def story():
-        desk = Desk()
-        return await slow_start_batch(desk.do, range(count)), desk
+        sink = Desk()
+        return await slow_start_batch(sink.do, range(count)), sink
 
-    done, desk = run(story())
+    done, sink = run(story())
 
     assert done == [str(n) for n in range(count)]
-    assert desk.begun == [*range(count)]
-    assert desk.busiest <= min(16, max(1, count))
+    assert sink.begun == [*range(count)]
+    assert sink.busiest <= min(16, max(1, count))
 
 
 def test_many_take_as_long_as_few_one_by_one():
     """One, two, four, eight, then sixteen at a time: a hundred in ten seconds instead of a hundred."""
 
     async def story():
-        began = asyncio.get_running_loop().time()
+        started = asyncio.get_running_loop().time()
         await slow_start_batch(Desk().do, range(100))
-        return asyncio.get_running_loop().time() - began
+        return asyncio.get_running_loop().time() - started
 
     assert run(story()) == 10.0
 
@@ -61,28 +61,28 @@ def test_the_first_failure_ends_it_once_what_is_under_way_has_ended(bad, begun):
     """What is refused at once costs one request; nothing goes on behind the caller's back."""
 
     async def story():
-        desk = Desk(*bad)
+        sink = Desk(*bad)
         with pytest.raises(ValueError, match=f"not {bad[0]}"):
-            await slow_start_batch(desk.do, range(100))
-        return desk
+            await slow_start_batch(sink.do, range(100))
+        return sink
 
-    desk = run(story())
+    sink = run(story())
 
-    assert (len(desk.begun), desk.busy) == (begun, 0)
+    assert (len(sink.begun), sink.busy) == (begun, 0)
 
 
 def test_who_gives_up_ends_what_is_under_way():
     """A caller that is cancelled leaves nobody behind."""
 
     async def story():
-        desk = Desk()
-        task = asyncio.ensure_future(slow_start_batch(desk.do, range(100)))
+        sink = Desk()
+        task = asyncio.ensure_future(slow_start_batch(sink.do, range(100)))
         await asyncio.sleep(3.5)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        return desk
+        return sink
 
-    desk = run(story())
+    sink = run(story())
 
-    assert (len(desk.begun), desk.busy) == (15, 0)
+    assert (len(sink.begun), sink.busy) == (15, 0)

@@ -53,7 +53,7 @@ def told_of(directory, reconciler, seconds=600.0, settings=None):
         controller = world.controller(reconciler, settings=settings or ControllerSettings())
         world.start(controller)
         await asyncio.sleep(seconds)
-        kept.append(controller.figures)
+        kept.append(controller.counters)
 
     told(directory, story)
     return kept[0]
@@ -93,7 +93,7 @@ def test_an_object_is_looked_at_again_after_the_time_it_asked_for(tmp_path):
         controller = world.controller(Reconciling(reconcile))
         world.start(controller)
         await asyncio.sleep(35)
-        assert controller.figures.results[PassResult.REQUEUE_AFTER] == len(times)
+        assert controller.counters.results[PassResult.REQUEUE_AFTER] == len(times)
 
     told(tmp_path, story)
     assert sorted(set(times)) == [0, 10, 20, 30]
@@ -115,21 +115,21 @@ def test_a_lost_race_is_tried_again_quickly_and_is_no_error(tmp_path, race, capl
     """Somebody else was faster: that is no fault, and the next look is soon."""
     caplog.set_level(logging.INFO)
     reconciler = failing(race("moved on"), race("moved on"))
-    figures = told_of(tmp_path, reconciler, seconds=0.5)
+    counters = told_of(tmp_path, reconciler, seconds=0.5)
 
     assert [line.result for line in lines(caplog)] == ["race", "race", "done"]
-    assert (figures.errors, figures.panics) == (0, 0)
-    assert figures.results[PassResult.REQUEUE] == 2
+    assert (counters.errors, counters.panics) == (0, 0)
+    assert counters.results[PassResult.REQUEUE] == 2
 
 
 def test_a_race_that_is_always_lost_becomes_an_error(tmp_path):
     """A name that another owns is taken every time, and must be seen."""
     reconciler = failing(*(AlreadyExists("taken") for _ in range(100)))
-    figures = told_of(tmp_path, reconciler)
+    counters = told_of(tmp_path, reconciler)
 
-    assert figures.results[PassResult.REQUEUE] == 5
-    assert 5 < figures.errors < 20
-    assert figures.panics == 0
+    assert counters.results[PassResult.REQUEUE] == 5
+    assert 5 < counters.errors < 20
+    assert counters.panics == 0
 
 
 def test_races_are_counted_in_a_row(tmp_path):
@@ -141,20 +141,20 @@ def test_races_are_counted_in_a_row(tmp_path):
         return Result(timedelta(seconds=1))
 
     reconciler = Reconciling(reconcile)
-    figures = told_of(tmp_path, reconciler, seconds=60)
+    counters = told_of(tmp_path, reconciler, seconds=60)
 
-    assert figures.errors == 0
-    assert figures.results[PassResult.REQUEUE] > 20
+    assert counters.errors == 0
+    assert counters.results[PassResult.REQUEUE] > 20
 
 
 def test_an_error_is_tried_again_after_a_time_that_doubles(tmp_path):
     """Ten failures in a row take seconds, not minutes, and then it is well."""
     reconciler = failing(*(Unavailable("away") for _ in range(10)))
-    figures = told_of(tmp_path, reconciler)
+    counters = told_of(tmp_path, reconciler)
 
-    assert figures.errors == 10
-    assert figures.results[PassResult.SUCCESS] >= 1
-    assert figures.panics == 0
+    assert counters.errors == 10
+    assert counters.results[PassResult.SUCCESS] >= 1
+    assert counters.panics == 0
 
 
 def test_success_forgets_the_failures(tmp_path):
@@ -180,7 +180,7 @@ def test_a_terminal_error_is_not_tried_again(tmp_path, caplog):
         world.start(controller)
         await asyncio.sleep(3600)
         assert reconciler.names.count("one") == 1
-        assert (controller.figures.terminal, controller.figures.errors) == (1, 1)
+        assert (controller.counters.terminal, controller.counters.errors) == (1, 1)
         await world.write("one", changed="yes")
         await asyncio.sleep(1)
         assert reconciler.names.count("one") == 2
@@ -193,9 +193,9 @@ def test_a_pass_that_needs_a_cluster_which_has_gone_is_dropped_quietly(tmp_path,
     """It is neither an error nor tried again."""
     caplog.set_level(logging.INFO)
     reconciler = failing(NotEngaged(A))
-    figures = told_of(tmp_path, reconciler)
+    counters = told_of(tmp_path, reconciler)
 
-    assert figures.errors == 0
+    assert counters.errors == 0
     assert [(line.result, line.levelname) for line in lines(caplog)] == [("not engaged", "INFO")]
 
 
@@ -262,12 +262,12 @@ def test_a_traceback_is_shown_once_for_each_place(tmp_path, caplog):
         return DONE
 
     reconciler = Reconciling(reconcile)
-    figures = told_of(tmp_path, reconciler)
+    counters = told_of(tmp_path, reconciler)
     failed = [line for line in caplog.records if line.name == PASSES]
 
     assert [line.exc_info is not None for line in failed] == [True, False, False, True, False]
     assert failed[2].error == "LookupError: number 3"
-    assert figures.panics == 5
+    assert counters.panics == 5
 
 
 def test_the_tracebacks_remembered_are_bounded(tmp_path, caplog):
@@ -294,9 +294,9 @@ def test_what_is_counted(tmp_path):
         controller = world.controller(failing(Unavailable("away")))
         world.start(controller)
         await asyncio.sleep(30)
-        assert controller.figures.workers == 16
-        assert controller.figures.active == 0
-        assert controller.figures.busiest.most(30.0) == (2, Request(A, "default", "one"))
+        assert controller.counters.workers == 16
+        assert controller.counters.active == 0
+        assert controller.counters.busiest.most(30.0) == (2, Request(A, "default", "one"))
         text = world.metrics.text().decode()
         assert 'controller_runtime_reconcile_total{controller="minder",result="error"} 1.0' in text
         assert 'workqueue_depth{controller="minder",name="minder"} 0.0' in text
@@ -329,16 +329,18 @@ def test_a_pass_is_part_of_the_trace_that_its_object_carries(tmp_path, tracing, 
 def test_a_reconciler_that_answers_nothing_is_told_what_to_return():
     """The return at its end was forgotten: the error says what belongs there."""
     nothing: Any = None
-    endings = PassOutcomes(Backoff(Random(1)), Random(1), ControllerCounters())
+    outcomes = PassOutcomes(Backoff(Random(1)), Random(1), ControllerCounters())
 
     with pytest.raises(TypeError, match="reconcile answered None; return DONE or a Result"):
-        endings.well(Request(A, "default", "one"), nothing)
+        outcomes.succeeded(Request(A, "default", "one"), nothing)
 
 
 def test_the_last_moment_of_a_rest_stops_no_clock():
     """A timer may come a hair too early: to look again after that hair would never be later."""
-    endings = PassOutcomes(Backoff(Random(1)), Random(1), ControllerCounters())
+    outcomes = PassOutcomes(Backoff(Random(1)), Random(1), ControllerCounters())
 
-    ending = endings.badly(Request(A, "default", "one"), WriteConflictLoop("left alone", 1e-10))
+    ending = outcomes.failed_with(
+        Request(A, "default", "one"), WriteConflictLoop("left alone", 1e-10)
+    )
 
-    assert ending.again == 0.001
+    assert ending.requeue_after == 0.001

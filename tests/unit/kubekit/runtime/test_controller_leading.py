@@ -38,7 +38,7 @@ def test_losing_the_lead_cancels_every_pass_at_once(tmp_path):
         await asyncio.sleep(10)
         await cancel_and_wait(working)
         assert asyncio.get_running_loop().time() == 10.0
-        assert (finished, controller.figures.active) == ([], 0)
+        assert (finished, controller.counters.active) == ([], 0)
         world.start(controller, term(number=2))
         await asyncio.sleep(60)
         assert finished == ["one"]
@@ -81,7 +81,7 @@ def test_a_write_after_the_term_is_refused(tmp_path, caplog):
         working = world.start(controller, term(seconds=10))
         await asyncio.sleep(100)
         assert await world.client().find(ConfigMap, "late", "default") is None
-        assert controller.figures.errors == 0
+        assert controller.counters.errors == 0
         await cancel_and_wait(working)
         world.start(controller, term())
         await asyncio.sleep(21)
@@ -162,7 +162,7 @@ def test_draining_cuts_off_what_takes_too_long_and_names_it(tmp_path, caplog):
         await controller.drain(5)
         await asyncio.sleep(0)
         assert asyncio.get_running_loop().time() == 6.0
-        assert (finished, working.done(), controller.figures.active) == ([], True, 0)
+        assert (finished, working.done(), controller.counters.active) == ([], True, 0)
 
     told(tmp_path, story)
     cut = [record for record in caplog.records if "cut off" in record.message]

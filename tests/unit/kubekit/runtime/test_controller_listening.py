@@ -200,7 +200,7 @@ def test_trap_1_5_a_request_for_a_cluster_that_is_not_engaged_is_dropped(tmp_pat
             await world.client(B).create(config("copy", {"project": "b"}))
             await asyncio.sleep(1)
             assert "copy" not in reconciler.names
-            assert controller.figures.dropped == 1
+            assert controller.counters.dropped == 1
             await world.engage(B)
             await asyncio.sleep(1)
             assert Request(B, "default", "copy") in reconciler.asked
@@ -249,8 +249,8 @@ def test_a_pass_ends_when_its_cluster_leaves(tmp_path, caplog):
         await asyncio.sleep(10)
         await world.projects.disengage(A)
         await asyncio.sleep(100)
-        assert controller.figures.errors == 0
-        assert controller.figures.active == 0
+        assert controller.counters.errors == 0
+        assert controller.counters.active == 0
         assert len(controller.queue) == 0
 
     told(tmp_path, story)

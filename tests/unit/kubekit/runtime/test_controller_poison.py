@@ -71,7 +71,7 @@ def test_a_pass_that_returns_nothing_useful_is_an_error_of_its_key(tmp_path):
         controller = world.controller(Forgetful())
         world.start(controller)
         await asyncio.sleep(1)
-        assert controller.figures.panics > 1
+        assert controller.counters.panics > 1
 
     told(tmp_path, story)
 
@@ -106,8 +106,8 @@ def test_a_pass_that_takes_too_long_is_ended_and_tried_again(tmp_path, caplog):
         controller = world.controller(reconciler, settings=ControllerSettings(pass_limit=5))
         world.start(controller)
         await asyncio.sleep(100)
-        assert controller.figures.timeouts == controller.figures.errors > 1
-        assert controller.figures.panics == 0
+        assert controller.counters.timeouts == controller.counters.errors > 1
+        assert controller.counters.panics == 0
         assert reconciler.asked[-1] == Request(A, "default", "slow")
 
     told(tmp_path, story)
@@ -131,7 +131,7 @@ def test_a_pass_that_answers_its_ending_with_another_error_was_too_late_all_the_
         )
         world.start(controller)
         await asyncio.sleep(60)
-        assert controller.figures.timeouts > 1
+        assert controller.counters.timeouts > 1
 
     told(tmp_path, story)
 
@@ -157,7 +157,7 @@ def test_a_pass_that_is_ended_in_the_moment_it_returns_does_not_end_the_next(tmp
         working = world.start(controller)
         await world.write("leaving")
         await asyncio.sleep(1)
-        assert controller.figures.errors == 0
+        assert controller.counters.errors == 0
         assert working.done() is ends
         assert reconciler.names.count("leaving") == (1 if ends else 2)
 
@@ -191,7 +191,7 @@ def test_a_pass_that_does_not_end_loses_its_place_and_not_the_others_theirs(tmp_
         release.set()
         await asyncio.sleep(1)
         assert reconciler.names.count("stubborn") == 2
-        assert controller.figures.active == 0
+        assert controller.counters.active == 0
 
     told(tmp_path, story)
     warned = [record for record in caplog.records if record.levelno == logging.WARNING]
@@ -220,7 +220,7 @@ def test_a_stuck_pass_of_a_cluster_that_left_is_forgotten_when_it_ends(tmp_path)
         release.set()
         await asyncio.sleep(600)
         assert reconciler.names.count("stubborn") == 1
-        assert controller.figures.dropped == 1
+        assert controller.counters.dropped == 1
 
     told(tmp_path, story)
 

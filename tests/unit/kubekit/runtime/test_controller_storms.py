@@ -31,9 +31,9 @@ def test_a_storm_that_succeeds_is_told_of(tmp_path, caplog):
         controller = world.controller(Reconciling(reconcile))
         world.start(controller)
         await asyncio.sleep(170)
-        most, request = controller.figures.busiest.most(170.0)
+        most, request = controller.counters.busiest.most(170.0)
         assert (most > 200, request) == (True, ONE)
-        assert controller.figures.errors == 0
+        assert controller.counters.errors == 0
 
     told(tmp_path, story)
     warned = [record for record in caplog.records if record.name == STORM]

@@ -83,7 +83,7 @@ class Deployments:
         self._gate = gate
         self._environment = factory.environment
         self._recorder = factory.recorder(NAME)
-        self._pace = ReconcileThrottle(staggered=True)
+        self._throttle = ReconcileThrottle(staggered=True)
         self._reports = ReconcileThrottle()
         self._last: dict[Request, _Last] = {}
 
@@ -94,7 +94,7 @@ class Deployments:
         if deployment is None:
             self._forget(request)
             return DONE
-        early = self._pace.early(request)
+        early = self._throttle.wait(request)
         if early is not None and not self._is_due(request, cluster, deployment):
             return Result(requeue_after=early)
         work, done = await self._look(request, cluster, deployment)
@@ -102,8 +102,8 @@ class Deployments:
         room_at = sum(map(is_begun, done.instances)) // 2 if crowded else _NEVER
         self._last[request] = _Last(*_wish(deployment), room_at)
         to_count = work.settled or crowded
-        self._pace.looked(request, len(done.instances), to_count=to_count)
-        later = work.patience or self._reports.early(request)
+        self._throttle.reconciled(request, len(done.instances), to_count=to_count)
+        later = work.patience or self._reports.wait(request)
         return Result(requeue_after=later or (_CROWDED if crowded else None))
 
     def _is_due(self, request: Request, cluster: Cluster, deployment: WorkloadDeployment) -> bool:
@@ -114,7 +114,7 @@ class Deployments:
         return begun(cluster, deployment) <= last.room_at
 
     def _forget(self, request: Request) -> None:
-        self._pace.forget(request)
+        self._throttle.forget(request)
         self._reports.forget(request)
         self._last.pop(request, None)
 
@@ -175,8 +175,8 @@ class Deployments:
         status = deployment_status(deployment, done.instances, work.verdict, now, done.refused)
         if same(deployment.status, status):
             self._reports.forget(request)
-        elif self._reports.early(request) is None or tells_more(deployment.status, status):
-            self._reports.looked(request, len(done.instances), to_count=True)
+        elif self._reports.wait(request) is None or tells_more(deployment.status, status):
+            self._reports.reconciled(request, len(done.instances), to_count=True)
             wanted = msgspec.structs.replace(deployment, status=status)
             await cluster.client.patch_status(deployment, wanted)
 

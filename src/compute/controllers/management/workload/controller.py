@@ -99,7 +99,7 @@ class WorkloadReconciler:
         self._histories = histories
         self._grace = grace
         self._networking = networking
-        self._pace = ReconcileThrottle()
+        self._throttle = ReconcileThrottle()
 
     async def reconcile(self, request: Request) -> Result:
         project = self._projects.get(request.cluster)
@@ -107,11 +107,11 @@ class WorkloadReconciler:
         workload = workloads.get(request.namespace, request.name)
         if workload is None:
             self._histories.forget(project, (request.namespace, request.name))
-            self._pace.forget(request)
+            self._throttle.forget(request)
             return DONE
         if workload.deleting:
             return await self._remove(project, workload)
-        if early := self._pace.early(request):
+        if early := self._throttle.wait(request):
             return Result(requeue_after=early)
         workload = await commit.add_finalizer(project.client, workload, finalizers.WORKLOAD)
         refusals = Refusals()
@@ -135,7 +135,7 @@ class WorkloadReconciler:
         if not refusals:  # what failed is tried again later and later, and not held back besides
             meta = workload.metadata
             request = Request(project.name, meta.namespace, meta.name)
-            self._pace.looked(request, len(sight.deployments), to_count=sight.placed)
+            self._throttle.reconciled(request, len(sight.deployments), to_count=sight.placed)
         return _sooner(await self._prove(project, sight), self._until_drained(sight))
 
     def _until_drained(self, sight: _Sight) -> timedelta | None:

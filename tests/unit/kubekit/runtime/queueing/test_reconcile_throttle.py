@@ -24,13 +24,13 @@ def test_the_next_look_waits_by_the_number_of_the_many(many, to_count, seconds):
     """A rollout goes on four times a second at any size; what is merely counted waits longer."""
 
     async def story():
-        pace = ReconcileThrottle()
-        assert pace.early(WEB) is None
-        pace.looked(WEB, many, to_count=to_count)
-        early = pace.early(WEB)
+        throttle = ReconcileThrottle()
+        assert throttle.wait(WEB) is None
+        throttle.reconciled(WEB, many, to_count=to_count)
+        early = throttle.wait(WEB)
         assert early is not None
         await asyncio.sleep(seconds)
-        return early.total_seconds(), pace.early(WEB)
+        return early.total_seconds(), throttle.wait(WEB)
 
     early, left = run(story())
     assert 0.75 * seconds <= early <= seconds
@@ -41,11 +41,11 @@ def test_what_began_together_is_not_looked_at_together():
     """A hundred cities that all come up at once are looked at one after the other."""
 
     async def story():
-        pace = ReconcileThrottle()
+        throttle = ReconcileThrottle()
         cities = [Request(cluster_name(f"cell-{n}"), "ns-1", "web") for n in range(100)]
         for city in cities:
-            pace.looked(city, 1000, to_count=True)
-        return {pace.early(city) for city in cities}
+            throttle.reconciled(city, 1000, to_count=True)
+        return {throttle.wait(city) for city in cities}
 
     assert len(run(story())) == 100
 
@@ -55,10 +55,10 @@ def test_what_sums_up_a_few_waits_for_nothing(to_count):
     """To find out that it is too early would cost as much, and come on top."""
 
     async def story():
-        pace = ReconcileThrottle()
-        pace.looked(WEB, 100, to_count=to_count)
-        pace.looked(WEB, 9, to_count=to_count)
-        return pace.early(WEB)
+        throttle = ReconcileThrottle()
+        throttle.reconciled(WEB, 100, to_count=to_count)
+        throttle.reconciled(WEB, 9, to_count=to_count)
+        return throttle.wait(WEB)
 
     assert run(story()) is None
 
@@ -67,14 +67,14 @@ def test_what_rested_together_is_not_woken_together():
     """A change that reaches ten cities at once has their looks within a moment, not all at once."""
 
     async def story():
-        pace = ReconcileThrottle(staggered=True)
+        throttle = ReconcileThrottle(staggered=True)
         cities = [Request(cluster_name(f"cell-{n}"), "ns-1", "web") for n in range(10)]
         for city in cities:
-            pace.looked(city, 1000, to_count=True)
+            throttle.reconciled(city, 1000, to_count=True)
         await asyncio.sleep(60)
-        first = [pace.early(city) for city in cities]
+        first = [throttle.wait(city) for city in cities]
         await asyncio.sleep(0.5)
-        return first, [pace.early(city) for city in cities]
+        return first, [throttle.wait(city) for city in cities]
 
     first, then = run(story())
     waits = sorted(wait.total_seconds() for wait in first if wait is not None)
@@ -92,11 +92,11 @@ def test_what_rested_together_is_not_woken_together():
 )
 def test_a_look_that_is_due_is_not_put_off(to_count, rest):
     async def story():
-        pace = ReconcileThrottle(staggered=True)
-        pace.looked(WEB, 1000, to_count=to_count)
-        early = pace.early(WEB)
+        throttle = ReconcileThrottle(staggered=True)
+        throttle.reconciled(WEB, 1000, to_count=to_count)
+        early = throttle.wait(WEB)
         assert early is not None
         await asyncio.sleep(early.total_seconds() + rest)
-        return pace.early(WEB)
+        return throttle.wait(WEB)
 
     assert run(story()) is None

@@ -225,8 +225,8 @@ def test_class_4_a_pass_waits_for_its_own_writes(tmp_path):
             controller.queue.add(Request(B, "default", "parent"))
             await asyncio.sleep(60)
         assert reconciler.names.count("parent") == 1
-        assert controller.figures.own_write_waits > 100
-        assert controller.figures.active == 0
+        assert controller.counters.own_write_waits > 100
+        assert controller.counters.active == 0
         lagging.flows.set()
         await asyncio.sleep(2)
         assert reconciler.names.count("parent") == 2

@@ -104,9 +104,9 @@ def begin(clusters: Clusters, reign: Leadership | None = None, limit: int = 30) 
     cluster.informers.of(ConfigMap)
     freshness = Freshness()
     freshness.follow(cluster.client.raw, cluster.informers)
-    fights = WriteConflictBreaker("minder", WriteConflictSettings(limit=limit))
-    ledger = WriteContext("minder", fights, freshness, ControllerCounters())
-    made = Pass(ledger, Request(A, "default", "one"), 1, reign)
+    write_conflicts = WriteConflictBreaker("minder", WriteConflictSettings(limit=limit))
+    context = WriteContext("minder", write_conflicts, freshness, ControllerCounters())
+    made = Pass(context, Request(A, "default", "one"), 1, reign)
     current.set(made)
     return made
 
@@ -117,7 +117,7 @@ async def come_and_go(client: Client, times: int) -> None:
 
 
 def behind(made: Pass) -> float:
-    return made.ledger.freshness.behind(made.request, asyncio.get_running_loop().time())
+    return made.context.freshness.behind(made.request, asyncio.get_running_loop().time())
 
 
 @pytest.mark.parametrize("write", WRITES.values(), ids=WRITES.keys())
@@ -282,7 +282,7 @@ def test_no_write_happens_once_the_pass_is_over(tmp_path):
     """A task that was left behind is told so."""
 
     async def story(world: RuntimeWorld) -> None:
-        begin(world.projects).over = True
+        begin(world.projects).finished = True
         with pytest.raises(PassOver, match="a/default/one by minder is over"):
             await world.writer().create(config("late"))
 
@@ -297,7 +297,7 @@ def test_making_and_removing_the_same_object_is_a_fight_too(tmp_path):
         with pytest.raises(WriteConflictLoop) as raised:
             await come_and_go(world.writer(), 10)
         assert "its creation (4 times), its deletion (3 times)" in str(raised.value)
-        assert made.ledger.figures.fights == 1
+        assert made.context.counters.write_conflicts == 1
 
     told(tmp_path, story)
 

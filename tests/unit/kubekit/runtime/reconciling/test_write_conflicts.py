@@ -40,7 +40,7 @@ OURS: Entry = {
 }
 
 
-def fights(**more: float) -> WriteConflictBreaker:
+def write_conflicts(**more: float) -> WriteConflictBreaker:
     return WriteConflictBreaker("compute-federator", WriteConflictSettings(**more))  # type: ignore[arg-type]
 
 
@@ -54,7 +54,7 @@ def written(
 
 def test_the_message_names_the_object_the_field_and_the_other_writer():
     """An operator can act on it without reading anything else."""
-    breaker = fights()
+    breaker = write_conflicts()
     assert written(breaker, 30) == []
     breaker.saw(WEB, [KUBECTL, OURS], "compute-federator", (FIELD,))
 
@@ -66,7 +66,7 @@ def test_the_message_names_the_object_the_field_and_the_other_writer():
 
 def test_without_another_writer_the_message_says_so():
     """A controller that undoes its own writes fights with itself."""
-    (message,) = written(fights(), 31)
+    (message,) = written(write_conflicts(), 31)
     assert message.endswith(
         "no other writer is recorded, so it may be undoing what it wrote itself"
     )
@@ -74,7 +74,7 @@ def test_without_another_writer_the_message_says_so():
 
 def test_fields_that_are_not_written_each_time_are_counted():
     """The most frequent are named first, and at most three."""
-    breaker = fights(limit=8)
+    breaker = write_conflicts(limit=8)
     fields = [("a",), ("b",), ("a",), ("c",), ("d",), ("a",), ("b",), ("c",), ("a",), ("b",)]
     messages = [breaker.wrote(WEB, (path,), float(n)) for n, path in enumerate(fields)]
     assert "10 times within 60 s, mostly .a (4 times), .b (3 times), .c (2 times);" in str(
@@ -84,14 +84,14 @@ def test_fields_that_are_not_written_each_time_are_counted():
 
 def test_a_write_of_no_field_is_counted_too():
     """A patch that cannot be read as fields is still a write."""
-    breaker = fights(limit=1)
+    breaker = write_conflicts(limit=1)
     breaker.wrote(WEB, (), 0.0)
     assert "2 times within 60 s; no other" in str(breaker.wrote(WEB, (), 1.0))
 
 
 def test_who_owns_the_fields_is_named_before_who_only_wrote_lately():
     """Of two others, the one whose field it is is the one to talk to."""
-    breaker = fights(limit=5)
+    breaker = write_conflicts(limit=5)
     written(breaker, 5)
     lately = {"manager": "scaler", "operation": "Apply", "time": "2026-01-01T12:03:00Z"}
     breaker.saw(WEB, [lately], "compute-federator", (FIELD,))
@@ -103,7 +103,7 @@ def test_who_owns_the_fields_is_named_before_who_only_wrote_lately():
 
 def test_who_only_wrote_lately_is_named_when_nobody_owns_the_fields():
     """After our own write the fields are ours; that somebody writes the object is still told."""
-    breaker = fights(limit=5)
+    breaker = write_conflicts(limit=5)
     written(breaker, 5)
     both: list[Entry] = [OURS | {"manager": name, "fieldsV1": {}} for name in ("x", "y")]
     breaker.saw(WEB, both, "compute-federator", (FIELD,))
@@ -125,7 +125,7 @@ def test_times_of_one_server_are_compared_with_each_other():
 
 def test_while_it_rests_the_object_is_not_written():
     """The error says what is wrong, and for how long the object is left alone."""
-    breaker = fights()
+    breaker = write_conflicts()
     (message,) = written(breaker, 31)
     with pytest.raises(WriteConflictLoop) as raised:
         breaker.check(WEB, 130.0)
@@ -137,7 +137,7 @@ def test_while_it_rests_the_object_is_not_written():
 
 def test_the_rest_doubles_up_to_an_hour_and_is_forgiven():
     """A fight that goes on is left alone for longer; one that is long over begins anew."""
-    breaker = fights()
+    breaker = write_conflicts()
     rests, now = [], 0.0
     for _ in range(6):
         written(breaker, 31, since=now)
@@ -156,7 +156,7 @@ def test_the_rest_doubles_up_to_an_hour_and_is_forgiven():
 @given(st.lists(st.floats(0.0, 20.0), min_size=1, max_size=120))
 def test_it_trips_exactly_when_more_than_the_limit_fall_into_one_window(gaps):
     """The window slides: no burst is missed because it lies between two of them."""
-    breaker = fights(limit=10)
+    breaker = write_conflicts(limit=10)
     now, times = 0.0, []
     for gap in gaps:
         now += gap
@@ -168,7 +168,7 @@ def test_it_trips_exactly_when_more_than_the_limit_fall_into_one_window(gaps):
 
 def test_objects_that_rest_are_forgotten():
     """Memory follows the objects written lately, and has a bound of its own."""
-    breaker = fights()
+    breaker = write_conflicts()
     for number in range(20_000):
         breaker.wrote(WEB._replace(name=f"o{number}"), (FIELD,), number / 1000)
     assert len(breaker) == 8192
@@ -178,7 +178,7 @@ def test_objects_that_rest_are_forgotten():
 
 def test_a_fight_over_many_objects_is_seen():
     """Whoever undoes something undoes it everywhere."""
-    breaker = fights()
+    breaker = write_conflicts()
     many = [WEB._replace(name=f"o{number}") for number in range(1000)]
     told = [breaker.wrote(each, (FIELD,), round_ * 1.5) for round_ in range(31) for each in many]
     assert all(word is None for word in told[:30_000])
@@ -187,7 +187,7 @@ def test_a_fight_over_many_objects_is_seen():
 
 def test_a_look_that_came_too_late_is_of_no_use():
     """What is learned of an object that nobody counts any more is left alone."""
-    breaker = fights()
+    breaker = write_conflicts()
     breaker.saw(WEB, [KUBECTL], "compute-federator", (FIELD,))
     assert len(breaker) == 0
     assert str(WEB._replace(namespace="")) == "workloaddeployments web-dfw-0"
@@ -224,8 +224,8 @@ def test_two_controllers_that_undo_each_other_are_named(tmp_path, caplog):
 
     async def story(world: RuntimeWorld) -> None:
         controllers = await fight(world)
-        assert [controller.figures.fights for controller in controllers] == [1, 1]
-        assert [controller.figures.errors for controller in controllers] == [0, 0]
+        assert [controller.counters.write_conflicts for controller in controllers] == [1, 1]
+        assert [controller.counters.errors for controller in controllers] == [0, 0]
 
     told(tmp_path, story)
     told_by = {r.controller: r.why for r in caplog.records if r.message == "fight"}
@@ -245,10 +245,10 @@ def test_a_fight_stops_nothing_else(tmp_path):
         before = await world.client().get(ConfigMap, "web", "default")
         await asyncio.sleep(60)
         assert await world.client().get(ConfigMap, "web", "default") == before
-        passes = one.figures.results[PassResult.SUCCESS]
+        passes = one.counters.results[PassResult.SUCCESS]
         await world.write("bystander")
         await asyncio.sleep(1)
-        assert one.figures.results[PassResult.SUCCESS] == passes + 1
+        assert one.counters.results[PassResult.SUCCESS] == passes + 1
 
     told(tmp_path, story)
 
@@ -320,14 +320,14 @@ STATUS = (("status", "conditions"),)
 
 def test_a_status_that_comes_and_goes_is_no_fight():
     """A rollout says the same at each of its steps, and between them something else."""
-    breaker = fights(limit=3)
+    breaker = write_conflicts(limit=3)
     messages = [breaker.wrote(WEB, STATUS, now / 10, content=now % 2) for now in range(200)]
     assert messages == [None] * 200
 
 
 def test_a_status_that_somebody_undoes_each_time_is_fought_over():
     """Nothing is written that is there already: who says the same twice running was undone between."""
-    breaker = fights(limit=3)
+    breaker = write_conflicts(limit=3)
     messages = [breaker.wrote(WEB, STATUS, now / 10, content=7) for now in range(5)]
     assert messages[:4] == [None] * 4
     assert messages[4] is not None

@@ -6,7 +6,7 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.runtime.reconciling.write_conflicts import WriteConflictLoop
 from tests.support.kubekit.runtime_builders import RuntimeWorld, annotated, config, told
 from tests.unit.kubekit.runtime.reconciling.test_recording_client import begin
-from tests.unit.kubekit.runtime.reconciling.test_write_conflicts import STATUS, WEB, fights
+from tests.unit.kubekit.runtime.reconciling.test_write_conflicts import STATUS, WEB, write_conflicts
 
 FINALIZERS = (("metadata", "finalizers"),)
 
@@ -43,7 +43,7 @@ def test_what_is_said_again_of_the_same_object_is_still_a_fight(tmp_path):
 
 def test_a_finalizer_among_statuses_makes_no_fight_of_them():
     """A deployment that was just made is held once, and tells of every step of its rollouts."""
-    breaker = fights(limit=3)
+    breaker = write_conflicts(limit=3)
     assert breaker.wrote(WEB, FINALIZERS, 0.0) is None
     messages = [breaker.wrote(WEB, STATUS, now / 10, content=now % 2) for now in range(200)]
     assert messages == [None] * 200
@@ -51,7 +51,7 @@ def test_a_finalizer_among_statuses_makes_no_fight_of_them():
 
 def test_a_finalizer_that_comes_back_among_statuses_is_a_fight():
     """Statuses that are well hide nothing else that is undone."""
-    breaker = fights(limit=3)
+    breaker = write_conflicts(limit=3)
     messages = []
     for now in range(8):
         messages.append(breaker.wrote(WEB, STATUS, now / 10, content=now % 2))

@@ -12,7 +12,7 @@ from kubekit.runtime.reconciling.write_conflicts import WriteConflictLoop, Write
 from tests.support.kubekit.runtime_builders import Reconciling, annotated, config, told
 
 FINALIZER = "compute.datumapis.com/test"
-FIVE = ControllerSettings(fights=WriteConflictSettings(limit=5))
+FIVE = ControllerSettings(write_conflicts=WriteConflictSettings(limit=5))
 
 
 def changed(obj, value):

@@ -21,7 +21,7 @@ WHEN = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture
-def desk(tmp_path) -> EventSink:
+def sink(tmp_path) -> EventSink:
     async def made() -> Client:
         async with plane_worlds.opened(tmp_path) as world:
             return LocalClient(world.plane)
@@ -39,26 +39,26 @@ def event(name: str) -> CoreEvent:
     return virtual_time.run(made())
 
 
-def test_the_series_heard_of_longest_ago_is_forgotten_first(desk):
+def test_the_series_heard_of_longest_ago_is_forgotten_first(sink):
     """It begins anew when it is said again; the others are counted on."""
     one = event("one")
     for number in range(4097):
-        desk.begin((str(number), SAID), one, 0.0)
-    assert not desk.repeat(("0", SAID), WHEN, 1.0)
-    assert desk.repeat(("1", SAID), WHEN, 1.0)
-    desk.begin(("new", SAID), one, 1.0)
-    assert desk.repeat(("1", SAID), WHEN, 2.0)
-    assert not desk.repeat(("2", SAID), WHEN, 2.0)
+        sink.begin((str(number), SAID), one, 0.0)
+    assert not sink.repeat(("0", SAID), WHEN, 1.0)
+    assert sink.repeat(("1", SAID), WHEN, 1.0)
+    sink.begin(("new", SAID), one, 1.0)
+    assert sink.repeat(("1", SAID), WHEN, 2.0)
+    assert not sink.repeat(("2", SAID), WHEN, 2.0)
 
 
-def test_the_allowances_of_objects_are_bounded(desk):
+def test_the_allowances_of_objects_are_bounded(sink):
     """An object that was heard of long ago has its whole allowance again."""
     for _ in range(26):
-        desk.admits("first", 0.0)
-    assert not desk.admits("first", 0.0)
+        sink.admits("first", 0.0)
+    assert not sink.admits("first", 0.0)
     for number in range(4096):
-        desk.admits(str(number), 0.0)
-    assert desk.admits("first", 0.0)
+        sink.admits(str(number), 0.0)
+    assert sink.admits("first", 0.0)
 
 
 def test_an_allowance_fills_up_again():

@@ -30,9 +30,9 @@ def samples(text):
 def test_passes_are_counted_by_result():
     """Every result is there from the beginning, and failures are counted as errors too."""
     metrics = Metrics()
-    figures = metrics.controller("workload")
-    figures.ended(PassResult.SUCCESS, 0.2)
-    figures.ended(PassResult.ERROR, 3.0)
+    counters = metrics.controller("workload")
+    counters.ended(PassResult.SUCCESS, 0.2)
+    counters.ended(PassResult.ERROR, 3.0)
     got = samples(run(_text(metrics)))
     counts = {
         result: got["controller_runtime_reconcile_total", "workload", result]
@@ -48,10 +48,10 @@ def test_passes_are_counted_by_result():
 def test_the_counters_of_a_controller():
     """Each field of a controller's figures has the name dashboards know."""
     metrics = Metrics()
-    figures = metrics.controller("c")
-    figures.workers, figures.active = 4, 2
-    figures.terminal, figures.panics, figures.timeouts = 3, 5, 6
-    figures.dropped, figures.own_write_waits, figures.fights = 7, 8, 9
+    counters = metrics.controller("c")
+    counters.workers, counters.active = 4, 2
+    counters.terminal, counters.panics, counters.timeouts = 3, 5, 6
+    counters.dropped, counters.own_write_waits, counters.write_conflicts = 7, 8, 9
     got = samples(run(_text(metrics)))
     assert {name: got[name, "c"] for name in _OF_A_CONTROLLER} == _OF_A_CONTROLLER
 

@@ -112,7 +112,7 @@ def test_bytes_that_somebody_keeps_are_shared():
     more = msgspec.to_builtins(obj) | {"news": {}}
     more["metadata"]["managedFields"] = [{"manager": "kubectl", "fieldsV1": {"f:data": {}}}]
     source = msgspec.json.encode(more)
-    cache = Cache(ConfigMap, warm=0)
+    cache = Cache(ConfigMap, recent=0)
     cache.put(scheme.decode_as(ConfigMap, source), source)
     assert cache.data("default", "one") is source
     assert cache.get("default", "one") == obj
@@ -244,7 +244,7 @@ def test_a_version_that_is_no_number_is_not_waited_for():
 
 def test_what_is_kept_has_no_spare_room():
     """The bytes are as long as they look, though an encoder gives out longer ones."""
-    cache: Cache[Instance] = Cache(Instance, warm=0)
+    cache: Cache[Instance] = Cache(Instance, recent=0)
     instances = [running(ordinal) for ordinal in range(1, 102)]
     # What the process shares is not the cache's: its table of words may have to grow for these.
     words = [interned(instance.metadata.name) for instance in instances]
@@ -276,7 +276,7 @@ MOVES = st.lists(
 @given(before=MOVES, after=MOVES)
 def test_a_cache_is_a_dict_with_indexes(before, after):
     """Whatever is put and dropped, before and after an index was added, all reads agree."""
-    cache, model = Cache(ConfigMap, warm=2), {}
+    cache, model = Cache(ConfigMap, recent=2), {}
     for moves in (before, after):
         for verb, namespace, name, values in moves:
             if verb == "put":

@@ -331,7 +331,7 @@ def test_an_informer_knows_its_figures(told):
                 PLAIN_WRITE,
             )
             await asyncio.sleep(0.1)
-            assert informer.figures() == InformerCounters(
+            assert informer.counters() == InformerCounters(
                 HERE, "ConfigMap", 1, 0, 0, synced=True, served=True
             )
 

@@ -107,7 +107,7 @@ def test_trap_171_a_kind_that_is_not_served_stops_no_other(told_bare):
             assert informers.problems() == []
             assert len(present.cache.list("default")) == 1
             assert "does not serve Workload" in absent.trouble
-            assert not absent.figures().served
+            assert not absent.counters().served
             ear = Ear()
             absent.listen(ear)
             await world.writer.raw.create(DEFINITIONS, DEFINITION, PLAIN_WRITE)
@@ -162,7 +162,7 @@ def test_an_object_that_cannot_be_read_is_named_and_left_out(told, caplog):
             one = ResourceLocation(Instance.RESOURCE, "default", "one")
             assert informer.synced
             assert informer.unreadable.keys() == {("default", "one")}
-            assert informer.figures().unreadable == 1
+            assert informer.counters().unreadable == 1
             document = await world.writer.raw.get(one)
             document["metadata"]["labels"] = {"a": "b"}
             labelled = await world.writer.raw.update(one, document, PLAIN_WRITE)
