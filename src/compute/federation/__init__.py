@@ -1,1 +1,1 @@
-"""The engine of a hub on one machine: the part of Karmada that we rely on, over the same objects."""
+"""The federation engine of a hub: the part of Karmada that this product relies on, with the same objects."""

@@ -1,11 +1,9 @@
 """From policies to bindings: each object that a policy claims gets a ResourceBinding beside it.
 
-The binding is owned by the object and goes with it. A policy that goes leaves everything as it is.
+The object owns the binding, so both are deleted together. Deleting a policy changes nothing.
 """
 
 from typing import Any, Generic
-
-import msgspec
 
 from compute.api import names
 from compute.api.karmada import PropagationPolicy
@@ -18,9 +16,10 @@ from compute.api.karmada_work import (
 from compute.decide.federation import suspension
 from compute.federation import claims, karmada_keys
 from compute.federation.planes import EnginePlanes
-from kubekit.api.meta import ObjectMeta
+from kubekit.api.meta import ObjectMeta, with_metadata, with_spec
 from kubekit.client.client import K
 from kubekit.environment import ExecutionEnvironment
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -39,8 +38,8 @@ def controller(kind: type[K], planes: EnginePlanes, factory: ControllerFactory) 
 
     def from_policy(cluster: ClusterName, policy: PropagationPolicy) -> list[Request]:
         templates = planes.hub.get(cluster).informers.of(kind).cache.list(policy.metadata.namespace)
-        concerned = (one.metadata for one in templates if claims.concerns(policy, one))
-        return [Request(cluster, meta.namespace, meta.name) for meta in concerned]
+        matching = (one.metadata for one in templates if claims.concerns(policy, one))
+        return [Request(cluster, meta.namespace, meta.name) for meta in matching]
 
     sources = [
         own(kind, planes.hub),
@@ -52,7 +51,7 @@ def controller(kind: type[K], planes: EnginePlanes, factory: ControllerFactory) 
 
 
 class Binder(Generic[K]):
-    """Claims one object for its policy, and keeps its binding in step with both."""
+    """Claims one object for its policy, and keeps its binding up to date with both."""
 
     def __init__(self, kind: type[K], hub: Clusters, environment: ExecutionEnvironment) -> None:
         self._kind = kind
@@ -63,7 +62,7 @@ class Binder(Generic[K]):
         hub = self._hub.get(request.cluster)
         template = hub.informers.of(self._kind).cache.get(request.namespace, request.name)
         if template is None or template.deleting:
-            return DONE  # its binding goes with it
+            return DONE  # its binding is deleted with it
         policies = hub.informers.of(PropagationPolicy).cache.list(request.namespace)
         policy = claims.claimant(template, policies)
         if policy is not None:
@@ -78,8 +77,7 @@ class Binder(Generic[K]):
         if karmada_keys.POLICY_ID in meta.labels:
             return policy
         labels = meta.labels | {karmada_keys.POLICY_ID: self._environment.uid()}
-        metadata = msgspec.structs.replace(meta, labels=labels)
-        return await hub.client.patch(policy, msgspec.structs.replace(policy, metadata=metadata))
+        return await hub.client.patch(policy, with_metadata(policy, labels=labels))
 
     async def _bind(self, hub: Cluster, template: K, policy: PropagationPolicy) -> None:
         name = names.resource_binding(template.metadata.name, template.kind)
@@ -87,11 +85,10 @@ class Binder(Generic[K]):
         present = hub.informers.of(ResourceBinding).cache.get(namespace, name)
         if present is not None:
             of_another = present.spec.resource.uid != template.metadata.uid
-            if not present.deleting and not of_another:  # else it is on its way out
+            if not present.deleting and not of_another:  # else it is being deleted
                 await hub.client.patch(present, _renewed(present, policy))
             return
-        live = await hub.client.find(self._kind, template.metadata.name, namespace)
-        if live is not None and not live.deleting and live.metadata.uid == template.metadata.uid:
+        if await live.current(hub.client, template) is not None:
             await hub.client.create(_binding(template, name, policy, self._environment.uid()))
 
 
@@ -112,24 +109,22 @@ def _binding(template: K, name: str, policy: PropagationPolicy, binding_id: str)
         name=meta.name,
         uid=meta.uid,
     )
-    spec = ResourceBindingSpec(resource=resource, **_wished(policy, None))
+    spec = ResourceBindingSpec(resource=resource, **_spec_fields(policy, None))
     return ResourceBinding(metadata=metadata, spec=spec)
 
 
 def _renewed(present: ResourceBinding, policy: PropagationPolicy) -> ResourceBinding:
-    """The binding as its policy wants it. Which clusters it is for is not the policy's to say."""
+    """The binding as its policy wants it. The scheduler, not the policy, chooses the clusters."""
     meta = present.metadata
-    metadata = msgspec.structs.replace(
-        meta,
+    renewed = with_metadata(
+        present,
         labels=meta.labels | claims.claim_labels(policy),
         annotations=meta.annotations | claims.claim_annotations(policy),
     )
-    wished = _wished(policy, present.spec.suspension)
-    spec = msgspec.structs.replace(present.spec, **wished)
-    return msgspec.structs.replace(present, metadata=metadata, spec=spec)
+    return with_spec(renewed, **_spec_fields(policy, present.spec.suspension))
 
 
-def _wished(policy: PropagationPolicy, present: BindingSuspension | None) -> dict[str, Any]:
+def _spec_fields(policy: PropagationPolicy, present: BindingSuspension | None) -> dict[str, Any]:
     spec = policy.spec
     return {
         "propagate_deps": spec.propagate_deps,

@@ -1,15 +1,14 @@
-"""From bindings to Works, and back: where an object goes, and how its copies are doing.
+"""From bindings to Works, and back: which clusters get an object, and the status of its copies.
 
-One pass does both ways. It chooses clusters, gives each a Work, and takes what the Works report up
-into the binding and from there onto the hub's object, so that a report from a cell reaches the hub
-in the pass that hears of it.
+One reconcile pass does both. It chooses clusters, creates a Work for each, and aggregates the status
+of the Works into the binding and from there into the hub's object. So a status from a cell reaches
+the hub's object in the pass that its watch event triggers.
 
-A Work is deleted because its binding is, or because the binding names its cluster no more; never
-because something was not found.
+A Work is deleted because its binding is deleted, or because the binding no longer names its cluster;
+never because something was not found.
 """
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -24,9 +23,9 @@ from compute.federation import interpreter, karmada_keys, lookups, reports, work
 from compute.federation.holders import holders
 from compute.federation.planes import EnginePlanes
 from kubekit.api import scheme
-from kubekit.api.errors import AlreadyExists, NotFound
-from kubekit.api.meta import Object, ObjectMeta
+from kubekit.api.meta import Object, ObjectMeta, with_spec
 from kubekit.environment import ExecutionEnvironment
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -51,8 +50,8 @@ def controller(
 
     def from_member(cluster: ClusterName, member: Member) -> list[Request]:
         at = hub.get(cluster)
-        concerned = [*lookups.bindings_on(at, member.metadata.name), *lookups.bindings_unplaced(at)]
-        return [Request(cluster, b.metadata.namespace, b.metadata.name) for b in concerned]
+        affected = [*lookups.bindings_on(at, member.metadata.name), *lookups.bindings_unplaced(at)]
+        return [Request(cluster, b.metadata.namespace, b.metadata.name) for b in affected]
 
     sources: list[Source[Any]] = [
         own(ResourceBinding, hub),
@@ -65,8 +64,8 @@ def controller(
 
 
 @dataclass(frozen=True, slots=True)
-class _Errand:
-    """A binding, what it is about, and the Works there are of it, by cluster."""
+class _Dispatch:
+    """A binding, the object it is about, and its existing Works, by cluster."""
 
     hub: Cluster
     binding: ResourceBinding
@@ -84,7 +83,7 @@ class _Errand:
 
 
 class Bindings:
-    """Brings what one binding is about to its clusters, and their reports back."""
+    """Sends the object of one binding to its clusters, and brings their status back."""
 
     def __init__(
         self,
@@ -105,83 +104,83 @@ class Bindings:
         kind = self._kind(binding)
         if binding is None or kind is None:
             return DONE
-        there = {
+        existing = {
             names.execution_cluster(work.metadata.namespace) or "": work
             for work in lookups.works_of(hub, request.namespace, request.name)
         }
         if binding.deleting:
-            await _end(hub, binding, kind, there)
+            await _delete_works(hub, binding, kind, existing)
             return DONE
         template = hub.informers.of(kind).cache.get(request.namespace, binding.spec.resource.name)
         if template is None or template.metadata.uid != binding.spec.resource.uid:
-            return DONE  # the binding is about to go with what it was about
-        # A binding that was lost and made anew finds its clusters again: by the Works of the one
-        # before, and where these are lost too, by what the clusters have.
-        current = tuple(target.name for target in binding.spec.clusters) or tuple(there)
-        current = current or await self._found(hub, binding, kind)
-        binding, verdict = await _placed(hub, binding, current)
-        errand = _Errand(hub, binding, template, there)
-        await _withdraw(errand)
-        for cluster in errand.targets:
+            return DONE  # the garbage collector is about to delete the binding
+        # A binding that was lost and created again finds its clusters again: by the Works of the
+        # earlier binding, and where these are lost too, by the copies that the clusters have.
+        current = tuple(target.name for target in binding.spec.clusters) or tuple(existing)
+        current = current or await self._clusters_with_copy(hub, binding, kind)
+        binding, verdict = await _scheduled_binding(hub, binding, current)
+        dispatch = _Dispatch(hub, binding, template, existing)
+        await _withdraw(dispatch)
+        for cluster in dispatch.targets:
             if _is_member(hub, cluster):
-                await self._dispatch(errand, cluster)
-        await self._report(errand, verdict)
+                await self._dispatch(dispatch, cluster)
+        await self._report(dispatch, verdict)
         return DONE
 
     def _kind(self, binding: ResourceBinding | None) -> type[Object] | None:
-        """The class of what a binding is about; None when it is nothing of ours."""
+        """The class of the object that a binding is about; None if the engine does not handle it."""
         if binding is None:
             return None
         resource = binding.spec.resource
         kind = scheme.lookup(resource.api_version, resource.kind)
         return kind if kind in self._kinds else None
 
-    async def _found(
+    async def _clusters_with_copy(
         self, hub: Cluster, binding: ResourceBinding, kind: type[Object]
     ) -> tuple[str, ...]:
-        """The clusters that have what a new binding is about, where there is more than one choice."""
+        """The clusters that have a copy for a new binding, where there is more than one choice."""
         resource, placement = binding.spec.resource, binding.spec.placement or ClusterPlacement()
         among = keepers(resource, placement, hub.informers.of(Member).cache.list())
         return await holders(self._cells, kind, resource, among) if len(among) > 1 else ()
 
-    async def _dispatch(self, errand: _Errand, cluster: str) -> None:
-        """Let a cluster be told what to have, if it is not."""
-        present = errand.works.get(cluster)
+    async def _dispatch(self, dispatch: _Dispatch, cluster: str) -> None:
+        """Create or update the Work for a cluster."""
+        present = dispatch.works.get(cluster)
         if present is None:
-            live = None if _still_leaving(errand) else await _read_live(errand, cluster)
-            if live is not None:
-                made = works.of_binding(
-                    live.binding, live.template, cluster, self._environment.uid()
+            fresh = None if _still_leaving(dispatch) else await _read_live(dispatch, cluster)
+            if fresh is not None:
+                work = works.of_binding(
+                    fresh.binding, fresh.template, cluster, self._environment.uid()
                 )
-                await errand.hub.client.create(made)
-        elif not present.deleting and _renewed(errand, present, cluster) != present:
-            live = await _read_live(errand, cluster)
-            if live is not None:
-                await errand.hub.client.patch(present, _renewed(live, present, cluster))
+                await dispatch.hub.client.create(work)
+        elif not present.deleting and _renewed(dispatch, present, cluster) != present:
+            fresh = await _read_live(dispatch, cluster)
+            if fresh is not None:
+                await dispatch.hub.client.patch(present, _renewed(fresh, present, cluster))
 
-    async def _report(self, errand: _Errand, verdict: Placed | NoFit | None) -> None:
-        """Tell on the hub what the clusters tell."""
-        binding, client = errand.binding, errand.hub.client
+    async def _report(self, dispatch: _Dispatch, verdict: Placed | NoFit | None) -> None:
+        """Write the aggregated status of the clusters to the binding and to the object."""
+        binding, client = dispatch.binding, dispatch.hub.client
         now = self._environment.now()
-        status = reports.binding_status(binding, verdict, errand.works, now)
+        status = reports.binding_status(binding, verdict, dispatch.works, now)
         await client.patch_status(binding, msgspec.structs.replace(binding, status=status))
-        reported = interpreter.aggregated(errand.template, status.aggregated_status)
-        await client.patch_status(errand.template, reported)
+        reported = interpreter.aggregated(dispatch.template, status.aggregated_status)
+        await client.patch_status(dispatch.template, reported)
 
 
-async def _placed(
+async def _scheduled_binding(
     hub: Cluster, binding: ResourceBinding, current: tuple[str, ...]
 ) -> tuple[ResourceBinding, Placed | NoFit | None]:
-    """The binding with its clusters, and what was decided: None where that is not ours to decide."""
+    """The binding with its clusters, and the decision: None where another scheduler decides."""
     if holds_scheduling(binding.spec):
         return await _with_clusters(hub, binding, current), None
     members = hub.informers.of(Member).cache.list()
-    verdict = _scheduled(hub, binding, current, members)
+    verdict = _decided(hub, binding, current, members)
     if not _keeps(verdict, current):
         listed = await hub.client.every(Member)  # a cache may lack the cluster, or its labels
         if listed.unreadable:
             return binding, Placed(current)
-        verdict = _scheduled(hub, binding, current, listed.items)
+        verdict = _decided(hub, binding, current, listed.items)
     chosen = verdict.clusters if isinstance(verdict, Placed) else ()
     return await _with_clusters(hub, binding, chosen), verdict
 
@@ -189,18 +188,16 @@ async def _placed(
 async def _with_clusters(
     hub: Cluster, binding: ResourceBinding, chosen: Iterable[str]
 ) -> ResourceBinding:
-    spec = msgspec.structs.replace(
-        binding.spec, clusters=tuple(TargetCluster(name=name) for name in chosen)
-    )
-    return await hub.client.patch(binding, msgspec.structs.replace(binding, spec=spec))
+    clusters = tuple(TargetCluster(name=name) for name in chosen)
+    return await hub.client.patch(binding, with_spec(binding, clusters=clusters))
 
 
-def _scheduled(
+def _decided(
     hub: Cluster, binding: ResourceBinding, current: tuple[str, ...], members: Sequence[Member]
 ) -> Placed | NoFit:
     load = {
         member.metadata.name: lookups.load(hub, member.metadata.name)
-        for member in (() if current else members)  # nobody asks for the load of a choice made
+        for member in (() if current else members)  # the load matters only for a new choice
     }
     placement = binding.spec.placement or ClusterPlacement()
     return schedule(binding.spec.resource, placement, current, members, load)
@@ -213,61 +210,53 @@ def _keeps(verdict: Placed | NoFit, current: tuple[str, ...]) -> bool:
 
 
 def _is_member(hub: Cluster, cluster: str) -> bool:
-    """Whether a cluster takes anything. Where scheduling is suspended, one that has left stays named."""
+    """Whether a cluster is a member. While scheduling is suspended, a binding may name one that left."""
     member = hub.informers.of(Member).cache.get("", cluster)
     return member is not None and not member.deleting
 
 
-async def _withdraw(errand: _Errand) -> None:
-    """Take the Works away from clusters that the binding, read live, does not name."""
-    leaving = {name: work for name, work in errand.elsewhere.items() if not work.deleting}
-    live = await _live(errand) if leaving else None
-    if live is not None:
-        named = [target.name for target in live.spec.clusters]
+async def _withdraw(dispatch: _Dispatch) -> None:
+    """Delete the Works of clusters that the binding, read live, does not name."""
+    leaving = {name: work for name, work in dispatch.elsewhere.items() if not work.deleting}
+    binding = await live.current(dispatch.hub.client, dispatch.binding) if leaving else None
+    if binding is not None:
+        named = [target.name for target in binding.spec.clusters]
         for name, work in leaving.items():
             if name not in named:
-                await _delete(errand.hub, work)
+                await live.delete(dispatch.hub.client, work)
 
 
-def _still_leaving(errand: _Errand) -> bool:
-    """Whether a cluster that answers has the object yet: it must have let go of it before another
-    gets it. One that does not answer is not waited for.
+def _still_leaving(dispatch: _Dispatch) -> bool:
+    """Whether a reachable cluster still has the object: it must delete the copy before another cluster
+    gets one. An unreachable cluster is not waited for.
     """
-    members = errand.hub.informers.of(Member).cache
-    others = (members.get("", name) for name in errand.elsewhere)
+    members = dispatch.hub.informers.of(Member).cache
+    others = (members.get("", name) for name in dispatch.elsewhere)
     return any(other is not None and is_ready(other) for other in others)
 
 
-def _renewed(errand: _Errand, present: Work, cluster: str) -> Work:
+def _renewed(dispatch: _Dispatch, present: Work, cluster: str) -> Work:
     """The Work as it should be, unless it was made from a later version of the same object."""
     work_id = present.metadata.labels.get(karmada_keys.WORK_ID, "")
-    desired = works.of_binding(errand.binding, errand.template, cluster, work_id)
+    desired = works.of_binding(dispatch.binding, dispatch.template, cluster, work_id)
     return present if _is_newer(present, desired) else works.renewed(present, desired)
 
 
-async def _read_live(errand: _Errand, cluster: str) -> _Errand | None:
-    """The errand as the server has it; None when it has ended, or is not for the cluster.
+async def _read_live(dispatch: _Dispatch, cluster: str) -> _Dispatch | None:
+    """The dispatch with binding and object read live; None if either is gone, or the cluster is not
+    named.
 
-    Works may be heard of by somebody who has heard nothing of what they are about. What he knows is
-    of an earlier life then, or lacks what was noted on it since: written into a Work, it would be
-    sent to the cluster, and undone by whoever knows better, over and over.
+    The cache of Works may be newer than the caches of bindings and objects. A cached object is then
+    of an earlier life, or lacks an annotation written since. Written into a Work, it would be sent to
+    the cluster, and another engine with newer caches would undo it, over and over.
     """
-    live = await _live(errand)
-    if live is None or cluster not in [target.name for target in live.spec.clusters]:
+    binding = await live.current(dispatch.hub.client, dispatch.binding)
+    if binding is None or cluster not in [target.name for target in binding.spec.clusters]:
         return None
-    meta = errand.template.metadata
-    template = await errand.hub.client.find(type(errand.template), meta.name, meta.namespace)
-    if template is None or template.metadata.uid != meta.uid:
+    template = await live.same(dispatch.hub.client, dispatch.template)
+    if template is None:
         return None
-    return replace(errand, binding=live, template=template)
-
-
-async def _live(errand: _Errand) -> ResourceBinding | None:
-    """The binding as the server has it; None when it is gone or about to go."""
-    meta = errand.binding.metadata
-    live = await errand.hub.client.find(ResourceBinding, meta.name, meta.namespace)
-    same = live is not None and live.metadata.uid == meta.uid and not live.deleting
-    return live if same else None
+    return replace(dispatch, binding=binding, template=template)
 
 
 def _is_newer(present: Work, desired: Work) -> bool:
@@ -275,32 +264,31 @@ def _is_newer(present: Work, desired: Work) -> bool:
     return any(works.is_newer(old.metadata, new.metadata) for old, new in pairs)
 
 
-async def _end(
-    hub: Cluster, binding: ResourceBinding, kind: type[Object], there: dict[str, Work]
+async def _delete_works(
+    hub: Cluster, binding: ResourceBinding, kind: type[Object], existing: dict[str, Work]
 ) -> None:
-    """Let everything of a binding go, unless what it is about lives on.
+    """Delete the Works of a deleted binding, unless its object still exists.
 
-    A binding that somebody deleted by mistake is made anew, and its Works are taken over: nothing
-    that runs is to stop for that. It is made at once: that it has gone may be heard of late, and
-    without it nobody takes the Works away when what they are about goes.
+    A binding that was deleted by mistake is created again, and takes over its Works: no instance
+    stops for that. It is created at once: the watch event of its deletion may arrive late, and
+    without a binding the Works would not be deleted with their object.
     """
     bound = binding.spec.resource
     template = await hub.client.find(kind, bound.name, bound.namespace)
-    lives = template is not None and not template.deleting and template.metadata.uid == bound.uid
-    if not lives:
+    exists = template is not None and not template.deleting and template.metadata.uid == bound.uid
+    if not exists:
         name = names.work(bound.namespace, bound.name, bound.kind)
-        for cluster in dict.fromkeys((*(t.name for t in binding.spec.clusters), *there)):
+        for cluster in dict.fromkeys((*(t.name for t in binding.spec.clusters), *existing)):
             work = await hub.client.find(Work, name, names.execution_namespace(cluster))
             if work is not None and not work.deleting:
-                await _delete(hub, work)
+                await live.delete(hub.client, work)
     await commit.remove_finalizer(hub.client, binding, karmada_keys.BINDING)
-    if lives:
-        with suppress(AlreadyExists):
-            await hub.client.create(_anew(binding))
+    if exists:
+        await live.create(hub.client, _recreated(binding))
 
 
-def _anew(binding: ResourceBinding) -> ResourceBinding:
-    """The same binding, to be made again. It goes with what it is about, as before."""
+def _recreated(binding: ResourceBinding) -> ResourceBinding:
+    """The same binding, to be created again with the same owner."""
     meta = binding.metadata
     metadata = ObjectMeta(
         name=meta.name,
@@ -311,8 +299,3 @@ def _anew(binding: ResourceBinding) -> ResourceBinding:
         owner_references=meta.owner_references,
     )
     return ResourceBinding(metadata=metadata, spec=binding.spec)
-
-
-async def _delete(hub: Cluster, work: Work) -> None:
-    with suppress(NotFound):
-        await hub.client.delete(work)

@@ -1,60 +1,57 @@
 """Which policy an object on the hub belongs to.
 
-A policy claims an object, and no other takes it over for as long as that one is there. The claim is
-written on the object, so that it does not depend on who came first.
+A policy claims an object and keeps it until the policy is deleted. The claim is written on the
+object, so that it does not depend on the order of events.
 """
 
 from collections.abc import Iterable
 
-import msgspec
-
 from compute.api.karmada import PropagationPolicy, ResourceSelector
 from compute.federation import karmada_keys
-from kubekit.api.meta import Object
+from kubekit.api.meta import Object, with_metadata
 from kubekit.api.selectors import label_selectors
 from kubekit.client.client import K
 
-_NOT = 0  # how exactly a selector means an object
+_NOT = 0  # how exactly a selector matches an object
 _ALL = 1
 _LABELLED = 2
 _NAMED = 3
 
 
 def claimant(template: Object, policies: Iterable[PropagationPolicy]) -> PropagationPolicy | None:
-    """The policy that has the object, or the one that is to have it; None when none wants it.
+    """The policy that claimed the object, or the one that is to claim it; None if none matches.
 
-    Of several that want it, the one of the highest priority; then the one that names it most
-    exactly; then the first by name. One that is being deleted claims nothing new.
+    If several match: the one with the highest priority, then the one that matches most exactly,
+    then the first by name. A policy that is being deleted claims nothing new.
     """
     policies = list(policies)
     for policy in policies:
         if claimed_by(template) == policy.metadata.name:
             return policy
-    wanting = [p for p in policies if not p.deleting and _exactness(p, template)]
-    return min(wanting, key=lambda policy: _rank(policy, template), default=None)
+    matching = [p for p in policies if not p.deleting and _exactness(p, template)]
+    return min(matching, key=lambda policy: _rank(policy, template), default=None)
 
 
 def concerns(policy: PropagationPolicy, template: Object) -> bool:
-    """Whether the policy has the object, or would have it."""
+    """Whether the policy has claimed the object, or matches it."""
     return claimed_by(template) == policy.metadata.name or _exactness(policy, template) != _NOT
 
 
 def claimed_by(template: Object) -> str:
-    """The name of the policy that claimed the object; empty when none did."""
-    told = template.metadata.annotations
-    ours = told.get(karmada_keys.POLICY_NAMESPACE) == template.metadata.namespace
-    return told.get(karmada_keys.POLICY_NAME, "") if ours else ""
+    """The name of the policy that claimed the object; empty if none did."""
+    annotations = template.metadata.annotations
+    ours = annotations.get(karmada_keys.POLICY_NAMESPACE) == template.metadata.namespace
+    return annotations.get(karmada_keys.POLICY_NAME, "") if ours else ""
 
 
 def claimed(template: K, policy: PropagationPolicy) -> K:
     """The object with the policy's claim on it."""
     meta = template.metadata
-    metadata = msgspec.structs.replace(
-        meta,
+    return with_metadata(
+        template,
         labels=meta.labels | claim_labels(policy),
         annotations=meta.annotations | claim_annotations(policy),
     )
-    return msgspec.structs.replace(template, metadata=metadata)
 
 
 def claim_labels(policy: PropagationPolicy) -> dict[str, str]:
@@ -71,11 +68,11 @@ def _rank(policy: PropagationPolicy, template: Object) -> tuple[int, int, str]:
 
 
 def _exactness(policy: PropagationPolicy, template: Object) -> int:
-    return max((_meant(one, template) for one in policy.spec.resource_selectors), default=_NOT)
+    return max((_match(one, template) for one in policy.spec.resource_selectors), default=_NOT)
 
 
-def _meant(selector: ResourceSelector, template: Object) -> int:
-    """How exactly a selector means an object. One that cannot be read means nothing."""
+def _match(selector: ResourceSelector, template: Object) -> int:
+    """How exactly a selector matches an object. An invalid selector matches nothing."""
     meta = template.metadata
     here = selector.namespace in ("", meta.namespace)
     if (selector.api_version, selector.kind) != (template.api_version, template.kind) or not here:

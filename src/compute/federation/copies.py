@@ -1,7 +1,7 @@
-"""The copy of an object in a cell: whose it is, and what it should be.
+"""The copy of an object in a cell: which Work it belongs to, and what it should be.
 
-What the cell adds by itself stays: labels, annotations, finalizers, and above all the status, which
-is the cell's alone.
+What the cell adds stays: labels, annotations, finalizers, and above all the status, which only the
+cell writes.
 """
 
 from typing import Any
@@ -11,10 +11,10 @@ import msgspec
 from compute.api.karmada_work import Work
 from compute.federation import karmada_keys
 from kubekit.api.kinds.core import Namespace
-from kubekit.api.meta import Object, ObjectMeta
+from kubekit.api.meta import Object, ObjectMeta, with_metadata
 from kubekit.client.client import K
 
-_MARKS = (
+_KEYS = (
     karmada_keys.WORK_NAME,
     karmada_keys.WORK_NAMESPACE,
     karmada_keys.WORK_ID,
@@ -36,12 +36,12 @@ _MARKS = (
 def is_of(copy: Object, work: Work) -> bool:
     """Whether a cell's object was made from this Work.
 
-    By name, so that a hub which was restored, and has made its Works anew, finds what it had made
-    before; or by the id, since somebody in the cell may have taken the names off. What is not known
-    again is neither mended nor removed: it would run for ever.
+    By name, so that a restored hub, which has created its Works again, finds the copies it made
+    before; or by the id, since the annotations may have been removed in the cell. A copy that is not
+    recognised is neither updated nor deleted: it would run indefinitely.
     """
-    told, meta = copy.metadata.annotations, work.metadata
-    named = (told.get(karmada_keys.WORK_NAMESPACE), told.get(karmada_keys.WORK_NAME))
+    annotations, meta = copy.metadata.annotations, work.metadata
+    named = (annotations.get(karmada_keys.WORK_NAMESPACE), annotations.get(karmada_keys.WORK_NAME))
     known = copy.metadata.labels.get(karmada_keys.WORK_ID, "")
     return named == (meta.namespace, meta.name) or (
         bool(known) and known == meta.labels.get(karmada_keys.WORK_ID)
@@ -49,30 +49,29 @@ def is_of(copy: Object, work: Work) -> bool:
 
 
 def may_take(wanted: Object) -> bool:
-    """Whether an object that somebody else made may become the copy."""
+    """Whether an object that the engine did not make may become the copy."""
     return wanted.metadata.annotations.get(karmada_keys.CONFLICTS) == "overwrite"
 
 
 def renewed(copy: K, wanted: K) -> K:
-    """The copy as it should be. Nothing of the spec is the cell's to keep, no number of replicas
-    either: what is scaled on the hub must be scaled in the cell.
+    """The copy as it should be. The cell keeps nothing of the spec, not even the number of replicas:
+    what is scaled on the hub must be scaled in the cell.
     """
     kept: dict[str, Any] = {"metadata": _merged(copy.metadata, wanted.metadata)}
     if isinstance(copy, Namespace):
-        kept["spec"] = copy.spec  # who holds it in this plane
+        kept["spec"] = copy.spec  # its finalizers in this plane
     status = getattr(copy, "status", None)
     if status is not None:
         kept["status"] = status
     return msgspec.structs.replace(wanted, **kept)
 
 
-def let_go(copy: K) -> K:
-    """The copy as an object of the cell's own, without any mark."""
+def released(copy: K) -> K:
+    """The copy as an object of the cell, without any of the engine's labels and annotations."""
     meta = copy.metadata
-    metadata = msgspec.structs.replace(
-        meta, labels=_without(meta.labels, _MARKS), annotations=_without(meta.annotations, _MARKS)
+    return with_metadata(
+        copy, labels=_without(meta.labels, _KEYS), annotations=_without(meta.annotations, _KEYS)
     )
-    return msgspec.structs.replace(copy, metadata=metadata)
 
 
 def _merged(present: ObjectMeta, wanted: ObjectMeta) -> ObjectMeta:
@@ -87,5 +86,5 @@ def _listed(present: ObjectMeta, key: str) -> tuple[str, ...]:
     return tuple(present.annotations.get(key, "").split(","))
 
 
-def _without(told: dict[str, str], keys: tuple[str, ...]) -> dict[str, str]:
-    return {key: value for key, value in told.items() if key not in keys}
+def _without(values: dict[str, str], keys: tuple[str, ...]) -> dict[str, str]:
+    return {key: value for key, value in values.items() if key not in keys}

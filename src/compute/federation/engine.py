@@ -26,7 +26,7 @@ from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.watching.informers import KindSelectors
 
 KINDS: Final[tuple[type[Object], ...]] = (WorkloadDeployment, ConfigMap, Secret)
-# Of the settings and secrets in a cell, the engine needs to see only what it has sent there.
+# Of the ConfigMaps and Secrets in a cell, the engine watches only the copies that it made.
 CELL_PARTS: Final[KindSelectors] = dict.fromkeys(
     (ConfigMap, Secret), f"{karmada_keys.MANAGED}=true"
 )

@@ -1,16 +1,15 @@
-"""From Works to cells: each Work is carried out in its cell, and tells how the copy is doing.
+"""From Works to cells: each Work is applied in its cell, and reports the status of the copy.
 
-    Work there          the copy is made, or brought to what the Work says
-    Work being deleted  the copy is deleted, and the Work goes once the copy is gone
-    Work suspended      the copy stays as it is; how it does is reported
-    no Work             nothing: a hub that lost its Works must not stop what runs; but a copy that was
-                        on its way to the cell while its Work was let go of is taken back
+    Work exists         the copy is created, or updated to the manifest
+    Work being deleted  the copy is deleted, and the Work is released once the copy is gone
+    Work suspended      the copy stays as it is; its status is reported
+    no Work             nothing: a hub that lost its Works must not stop instances; but a copy that was
+                        being created while its Work was released is deleted again
 
-What was not made by a Work is never touched, unless the policy says that it may be.
+An object that was not made from a Work is never changed, unless the policy allows it.
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Final
@@ -26,12 +25,12 @@ from compute.federation.planes import EnginePlanes
 from compute.federation.reports import ManifestOutcome
 from compute.federation.stale_hub import StaleHubGuard
 from kubekit.api import scheme
-from kubekit.api.errors import BadRequest, Forbidden, Invalid, NotFound, Unavailable
+from kubekit.api.errors import BadRequest, Forbidden, Invalid, Unavailable
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object
 from kubekit.client.client import K
-from kubekit.client.options import DeleteOptions
 from kubekit.environment import ExecutionEnvironment
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller, ControllerSettings
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -40,14 +39,14 @@ from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster
 from kubekit.runtime.sources import Source, mapped
 
 _REFUSED: Final = (BadRequest, Forbidden, Invalid)
-_ASK_AGAIN: Final = Result(timedelta(minutes=5))  # a cell may have been mended
+_RETRY: Final = Result(timedelta(minutes=5))  # the cell may have been fixed by then
 _SETTINGS: Final = ControllerSettings(workers=8, longest_backoff=10.0)
 
 
 def controller(
     kinds: Sequence[type[Object]], planes: EnginePlanes, factory: ControllerFactory
 ) -> Controller:
-    """The controller that carries out Works with objects of these kinds, and with namespaces."""
+    """The controller that applies Works with objects of these kinds, and with namespaces."""
     hubs = planes.hub
 
     def from_work(_: ClusterName, work: Work) -> list[Request]:
@@ -55,19 +54,19 @@ def controller(
         return [_request(cell, work)] if cell else []
 
     def from_member(cluster: ClusterName, member: Member) -> list[Request]:
-        """A cell that answers again may have missed anything."""
+        """A cell that is reachable again may have missed any change."""
         cell = member.metadata.name
         keys = hubs.get(cluster).informers.of(Work).cache.keys(names.execution_namespace(cell))
         return [Request(cluster_name(cell), *key) for key in keys]
 
     def from_copy(cell: ClusterName, copy: Object) -> list[Request]:
-        found = [work for hub in hubs for work in lookups.works_about(hub, cell, copy)]
-        return [_request(cell, work) for work in found]
+        about = [work for hub in hubs for work in lookups.works_about(hub, cell, copy)]
+        return [_request(cell, work) for work in about]
 
     def from_namespace(cell: ClusterName, namespace: Namespace) -> list[Request]:
         name = namespace.metadata.name
-        found = [work for hub in hubs for work in lookups.works_into(hub, cell, name)]
-        return [_request(cell, work) for work in found]
+        into = [work for hub in hubs for work in lookups.works_into(hub, cell, name)]
+        return [_request(cell, work) for work in into]
 
     sources: list[Source[Any]] = [
         mapped(Work, hubs, from_work),
@@ -82,7 +81,7 @@ def controller(
 
 @dataclass(frozen=True, slots=True)
 class _Job:
-    """A Work, and the cell that is to carry it out."""
+    """A Work, and the cell in which it is applied."""
 
     request: Request
     hub: Cluster
@@ -91,7 +90,7 @@ class _Job:
 
 
 class Execution:
-    """Carries out one Work. A request names the cell, and the Work by its place on the hub."""
+    """Applies one Work. A request names the cell, and namespace and name of the Work on the hub."""
 
     def __init__(
         self, kinds: Sequence[type[Object]], planes: EnginePlanes, environment: ExecutionEnvironment
@@ -99,28 +98,28 @@ class Execution:
         self._kinds = kinds
         self._planes = planes
         self._environment = environment
-        self._setbacks = StaleHubGuard()
-        # Works whose copies were made, and that were not seen on the hub since: another engine may
-        # have let go of them meanwhile, when there was no copy yet.
+        self._stale_hub = StaleHubGuard()
+        # Works whose copies were created, and that were not seen on the hub since: another engine may
+        # have released them meanwhile, when there was no copy yet.
         self._sent: dict[Request, Work] = {}
 
     async def reconcile(self, request: Request) -> Result:
         hub, cell = self._planes.hub.sole(), self._planes.cells.get(request.cluster)
         work = hub.informers.of(Work).cache.get(request.namespace, request.name)
         if work is None:
-            self._setbacks.forget(request)
+            self._stale_hub.forget(request)
             if sent := self._sent.get(request):
-                await self._take_back(_Job(request, hub, cell, sent))
+                await self._delete_sent(_Job(request, hub, cell, sent))
             return DONE
         job = _Job(request, hub, cell, work)
         try:
-            return await self._carried_out(job)
+            return await self._reconciled(job)
         except Unavailable:
-            if self._answers(job):
+            if self._is_reachable(job):
                 raise
-            return _ASK_AGAIN  # and at once when it answers again
+            return _RETRY  # and at once when the cell is reachable again
 
-    async def _carried_out(self, job: _Job) -> Result:
+    async def _reconciled(self, job: _Job) -> Result:
         work = job.work
         if work.deleting:
             await self._remove(job)
@@ -128,28 +127,28 @@ class Execution:
         if work.spec.suspend_dispatching:
             return await self._report_held(job)
         now = self._environment.now()
-        told = _all([await self._applied(job, one) for one in work.spec.workload.manifests])
-        if told and reports.work_status(work, told, now) != work.status:
-            told = _all([await _confirmed(job, outcome) for outcome in told])
-        if told is None:  # what is waited for asks for another look
-            return self._setbacks.look_again(job.request, now)
-        self._setbacks.forget(job.request)
-        status = reports.work_status(work, told, now)
-        told_of = msgspec.structs.replace(work, status=status)
-        written = await job.hub.client.patch_status(work, told_of) is not work
+        outcomes = _all([await self._applied(job, one) for one in work.spec.workload.manifests])
+        if outcomes and reports.work_status(work, outcomes, now) != work.status:
+            outcomes = _all([await _confirmed(job, outcome) for outcome in outcomes])
+        if outcomes is None:  # the watch event of what is missing requeues the request
+            return self._stale_hub.look_again(job.request, now)
+        self._stale_hub.forget(job.request)
+        status = reports.work_status(work, outcomes, now)
+        reported = msgspec.structs.replace(work, status=status)
+        written = await job.hub.client.patch_status(work, reported) is not work
         if written or (job.request in self._sent and await _is_current(job)):
             self._sent.pop(job.request, None)
-        refused = any(outcome.trouble and outcome.copy is None for outcome in told)
-        return _ASK_AGAIN if refused else DONE
+        refused = any(outcome.trouble and outcome.copy is None for outcome in outcomes)
+        return _RETRY if refused else DONE
 
     async def _report_held(self, job: _Job) -> Result:
-        """Report how the copies of a Work do that is not carried out for now."""
+        """Report the state of the copies of a suspended Work."""
         work, now = job.work, self._environment.now()
-        there = [self._copy(job, one) for one in work.spec.workload.manifests]
-        status = reports.held_status(work, there, now)
+        existing = [self._copy(job, one) for one in work.spec.workload.manifests]
+        status = reports.held_status(work, existing, now)
         if status != work.status:
-            there = [await _read_live(job, copy) for copy in there]
-            status = reports.held_status(work, there, now)
+            existing = [await _read_live(job, copy) for copy in existing]
+            status = reports.held_status(work, existing, now)
             held = msgspec.structs.replace(work, status=status)
             await job.hub.client.patch_status(work, held)
         return DONE
@@ -163,13 +162,13 @@ class Execution:
         copy = job.cell.informers.of(kind).cache.get(head.namespace, head.name)
         return copy if copy is not None and copies.is_of(copy, job.work) else None
 
-    def _answers(self, job: _Job) -> bool:
-        """Whether the hub thinks that the cell answers: if not, trying over and over is no use."""
+    def _is_reachable(self, job: _Job) -> bool:
+        """Whether the cell is Ready on the hub: if not, retrying with backoff is no use."""
         member = job.hub.informers.of(Member).cache.get("", job.cell.name)
         return member is not None and is_ready(member)
 
     async def _applied(self, job: _Job, manifest: works.Manifest) -> ManifestOutcome | None:
-        """What became of a manifest; None while something has to happen in the cell first."""
+        """The outcome of a manifest; None while the cell is not ready for it."""
         kind = self._kind(manifest)
         if kind is None:
             return ManifestOutcome(
@@ -182,11 +181,11 @@ class Execution:
             return ManifestOutcome(None, f"the cell refuses it: {refusal.message}")
 
     async def _apply(self, job: _Job, wanted: K) -> ManifestOutcome | None:
-        """The copy as it should be. A cell that has no place for it yet will say when it has."""
+        """Create or update the copy. If the cell lacks its namespace, a watch event requeues the request."""
         meta, client = wanted.metadata, job.cell.client
         copy = job.cell.informers.of(type(wanted)).cache.get(meta.namespace, meta.name)
         if copy is None:
-            if not _has_room(job.cell, wanted) or not await _is_current(job):
+            if not _has_namespace(job.cell, wanted) or not await _is_current(job):
                 return None
             copy = await client.find(type(wanted), meta.name, meta.namespace)
         if copy is None:
@@ -197,31 +196,31 @@ class Execution:
             return None
         if not ours and not copies.may_take(wanted):
             return ManifestOutcome(None, _occupied(copy))
-        return await _brought(job, copy, copies.renewed(copy, wanted))
+        return await _updated(job, copy, copies.renewed(copy, wanted))
 
     async def _is_ahead(self, job: _Job, copy: K, wanted: K) -> bool:
-        """Whether a copy is of a later version than the Work, and is to stay so.
+        """Whether a copy is of a later version than the Work, and stays.
 
-        Our cache is behind; or the hub itself is, and then only what runs is worth waiting for.
+        Either the cache is behind, or the hub was restored; then a changed copy stays for a while.
         """
         if not works.is_newer(copy.metadata, wanted.metadata):
             return False
         if not await _is_current(job):
             return True
-        marked = msgspec.structs.replace(copies.renewed(copy, wanted), metadata=copy.metadata)
-        return marked != copy and self._setbacks.hold(job.request, self._environment.now())
+        expected = msgspec.structs.replace(copies.renewed(copy, wanted), metadata=copy.metadata)
+        return expected != copy and self._stale_hub.hold(job.request, self._environment.now())
 
     async def _remove(self, job: _Job) -> None:
-        """Delete what a Work made, and let the Work go once that is gone."""
-        live = await job.hub.client.find(Work, job.work.metadata.name, job.work.metadata.namespace)
-        if live is None or live.metadata.uid != job.work.metadata.uid:
+        """Delete the copies of a Work, and release the Work once they are gone."""
+        work = await live.same(job.hub.client, job.work)
+        if work is None:
             return
-        left = [await self._left(job, one) for one in live.spec.workload.manifests]
+        left = [await self._left(job, one) for one in work.spec.workload.manifests]
         if not any(left):
-            await commit.remove_finalizer(job.hub.client, live, karmada_keys.EXECUTION)
+            await commit.remove_finalizer(job.hub.client, work, karmada_keys.EXECUTION)
 
-    async def _take_back(self, job: _Job) -> None:
-        """Delete what came into the cell after its Work had gone, unless another Work has it now."""
+    async def _delete_sent(self, job: _Job) -> None:
+        """Delete a copy that was created after its Work was gone, unless another Work has it now."""
         for manifest in job.work.spec.workload.manifests:
             kind, head = self._kind(manifest), msgspec.convert(manifest, Object).metadata
             copy = await job.cell.client.find(kind, head.name, head.namespace) if kind else None
@@ -229,14 +228,12 @@ class Execution:
                 continue
             meta = job.work.metadata
             if await job.hub.client.find(Work, meta.name, meta.namespace) is not None:
-                return  # a cache that is behind; or the next Work of this name, whose it is now
-            unchanged = DeleteOptions(resource_version=copy.metadata.resource_version)
-            with suppress(NotFound):
-                await job.cell.client.delete(copy, unchanged)
+                return  # the cache is behind; or the copy belongs to the next Work of this name
+            await live.delete_as_read(job.cell.client, copy)
         del self._sent[job.request]
 
     async def _left(self, job: _Job, manifest: works.Manifest) -> bool:
-        """Whether there is still something of a manifest in the cell."""
+        """Whether the copy of a manifest still exists in the cell."""
         kind = self._kind(manifest)
         if kind is None:
             return False
@@ -246,11 +243,10 @@ class Execution:
         if copy is None or not copies.is_of(copy, job.work):
             return False
         if job.work.spec.preserve_resources_on_deletion:
-            await client.patch(copy, copies.let_go(copy))
+            await client.patch(copy, copies.released(copy))
             return False
         if not copy.deleting:
-            with suppress(NotFound):
-                await client.delete(copy)
+            await live.delete(client, copy)
         return await client.find(kind, head.name, head.namespace) is not None
 
     def _kind(self, manifest: works.Manifest) -> type[Object] | None:
@@ -259,10 +255,9 @@ class Execution:
 
 
 async def _confirmed(job: _Job, outcome: ManifestOutcome) -> ManifestOutcome | None:
-    """The outcome with the copy as it is; None when that has gone, which asks for another look.
+    """The outcome with the copy read live; None if it is gone, since the watch event requeues the request.
 
-    A cache that is behind would bring back what another engine, which hears of changes sooner, has
-    told already.
+    With a stale cache an older status would replace what another engine has reported already.
     """
     if outcome.copy is None:
         return outcome
@@ -271,7 +266,7 @@ async def _confirmed(job: _Job, outcome: ManifestOutcome) -> ManifestOutcome | N
 
 
 async def _read_live(job: _Job, copy: Object | None) -> Object | None:
-    """A copy as the cell has it; None where there is none."""
+    """A copy, read live; None if there is none."""
     if copy is None:
         return None
     return await job.cell.client.find(type(copy), copy.metadata.name, copy.metadata.namespace)
@@ -279,21 +274,21 @@ async def _read_live(job: _Job, copy: Object | None) -> Object | None:
 
 def _all(outcomes: Sequence[ManifestOutcome | None]) -> list[ManifestOutcome] | None:
     """The outcomes; None while one of them is missing."""
-    there = [outcome for outcome in outcomes if outcome is not None]
-    return there if len(there) == len(outcomes) else None
+    present = [outcome for outcome in outcomes if outcome is not None]
+    return present if len(present) == len(outcomes) else None
 
 
-def _has_room(cell: Cluster, wanted: Object) -> bool:
+def _has_namespace(cell: Cluster, wanted: Object) -> bool:
     if not wanted.RESOURCE.namespaced:
         return True
-    room = cell.informers.of(Namespace).cache.get("", wanted.metadata.namespace)
-    return room is not None and not room.deleting
+    namespace = cell.informers.of(Namespace).cache.get("", wanted.metadata.namespace)
+    return namespace is not None and not namespace.deleting
 
 
-async def _brought(job: _Job, copy: K, renewed: K) -> ManifestOutcome | None:
-    """The copy once it is what the Work says; None when the Work says something else by now.
+async def _updated(job: _Job, copy: K, renewed: K) -> ManifestOutcome | None:
+    """The copy, updated to the Work; None if the Work has changed by now.
 
-    One that a cache shows may be of an earlier life, or lack what was noted on the object since.
+    The cached Work may be of an earlier life, or lack an annotation written since.
     """
     if renewed == copy:
         return ManifestOutcome(copy)
@@ -305,14 +300,9 @@ async def _brought(job: _Job, copy: K, renewed: K) -> ManifestOutcome | None:
 
 
 async def _is_current(job: _Job) -> bool:
-    """Whether the Work, read live, is the one that is being carried out."""
-    meta = job.work.metadata
-    live = await job.hub.client.find(Work, meta.name, meta.namespace)
-    return (
-        live is not None
-        and not live.deleting
-        and (live.metadata.uid, live.metadata.generation) == (meta.uid, meta.generation)
-    )
+    """Whether the Work, read live, is the one that is being applied."""
+    work = await live.current(job.hub.client, job.work)
+    return work is not None and work.metadata.generation == job.work.metadata.generation
 
 
 def _occupied(copy: Object) -> str:

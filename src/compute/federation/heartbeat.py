@@ -1,6 +1,6 @@
-"""Whether cells answer: a lease that is renewed while one does, and the condition Ready.
+"""Whether cells are reachable: a Lease that is renewed while a cell is, and the condition Ready.
 
-The lease says when a cell was last heard of. It is the only thing that is written at rest.
+The Lease records when a cell last answered. It is the only object that is written at rest.
 """
 
 import asyncio
@@ -29,23 +29,25 @@ from kubekit.runtime.requests import DONE, ClusterName, Request, Result, cluster
 from kubekit.runtime.sources import mapped, own
 
 EVERY: Final = timedelta(seconds=10)
-LASTS: Final = timedelta(seconds=40)  # so long without a word, and nobody knows how a cell does
-_PATIENCE: Final = 8.0  # seconds for an answer
-_ASKED: Final = "default"  # the namespace that every cell has
-# A cell that hangs holds a worker for as long as it is waited for, and must hold up no other.
+LASTS: Final = timedelta(
+    seconds=40
+)  # without an answer, after which the state of a cell is unknown
+_TIMEOUT: Final = 8.0  # seconds for an answer
+_PROBED: Final = "default"  # the namespace that every cell has
+# A cell that hangs blocks a worker until the timeout, and must not delay the probes of other cells.
 _SETTINGS: Final = ControllerSettings(workers=32, per_cluster=32, level=logging.DEBUG)
 
 
 def controller(planes: EnginePlanes, factory: ControllerFactory) -> Controller:
-    """The controller that asks every cell how it does."""
+    """The controller that probes every cell."""
 
     def from_namespace(cluster: ClusterName, namespace: Namespace) -> list[Request]:
         member = names.execution_cluster(namespace.metadata.name)
         return [Request(cluster, "", member)] if member else []
 
     def from_cell(cell: ClusterName, namespace: Namespace) -> list[Request]:
-        """A cell that has just been engaged is asked at once."""
-        ours = namespace.metadata.name == _ASKED
+        """A cell that has just been engaged is probed at once."""
+        ours = namespace.metadata.name == _PROBED
         return [Request(hub.name, "", cell) for hub in planes.hub] if ours else []
 
     sources = [
@@ -58,74 +60,76 @@ def controller(planes: EnginePlanes, factory: ControllerFactory) -> Controller:
 
 
 class Heartbeat:
-    """Asks one cell, over and over, and says on the hub whether it answers."""
+    """Probes one cell every few seconds, and reports on the hub whether it is reachable."""
 
     def __init__(self, planes: EnginePlanes, environment: ExecutionEnvironment) -> None:
         self._planes = planes
         self._environment = environment
-        self._began: dict[str, datetime] = {}  # since when this process looks after each member
+        self._started: dict[str, datetime] = {}  # when this process started to probe each member
 
     async def reconcile(self, request: Request) -> Result:
         hub = self._planes.hub.get(request.cluster)
         member = hub.informers.of(Member).cache.get("", request.name)
         if member is None:
-            self._began.pop(request.name, None)
+            self._started.pop(request.name, None)
             return DONE
         known = hub.informers.of(Namespace).cache
-        place = known.get("", names.execution_namespace(request.name))
-        if place is None or place.deleting:
-            return DONE  # not a member yet, or no more
+        namespace = known.get("", names.execution_namespace(request.name))
+        if namespace is None or namespace.deleting:
+            return DONE  # not a member yet, or no longer
         now = self._environment.now()
-        self._began.setdefault(request.name, now)
+        self._started.setdefault(request.name, now)
         lease = await hub.client.find(Lease, request.name, karmada_keys.CLUSTER_NAMESPACE)
         renewed = _renewed(lease)
         age = now - renewed if renewed else EVERY
         if timedelta() <= age < EVERY and is_ready(member):
-            return Result(EVERY - age)  # another copy of this has just done it
+            return Result(EVERY - age)  # another process has just probed the cell
         if await self._answers(request.name):
             now = self._environment.now()
             await _renew(hub, lease, request.name, now)
-            await self._tell_ready(hub, member, now)
+            await self._report_ready(hub, member, now)
             return Result(EVERY)
-        return await self._wait_for(hub, member, renewed)
+        return await self._report_silence(hub, member, renewed)
 
     async def _answers(self, name: str) -> bool:
-        """Whether the cell answers what every server can answer at once."""
+        """Whether the cell answers a read that any server can answer at once."""
         cell = self._planes.cells.find(cluster_name(name))
         if cell is None:
             return False
         try:
-            async with asyncio.timeout(_PATIENCE):
-                await cell.client.find(Namespace, _ASKED)
+            async with asyncio.timeout(_TIMEOUT):
+                await cell.client.find(Namespace, _PROBED)
         except (ApiError, OSError):  # TimeoutError is one of these
             return False
         return True
 
-    async def _tell_ready(self, hub: Cluster, member: Member, now: datetime) -> None:
+    async def _report_ready(self, hub: Cluster, member: Member, now: datetime) -> None:
         reason = NeighbourReason.CLUSTER_READY
-        well = reports.with_ready(member, "True", reason, "the cell answers", now)
-        await hub.client.patch_status(member, well)
+        ready = reports.with_ready(member, "True", reason, "the cell answers", now)
+        await hub.client.patch_status(member, ready)
 
-    async def _wait_for(self, hub: Cluster, member: Member, renewed: datetime | None) -> Result:
-        """Give a cell its time, and then say that nobody knows how it does.
+    async def _report_silence(
+        self, hub: Cluster, member: Member, renewed: datetime | None
+    ) -> Result:
+        """Report a cell as Unknown once it has been silent for long enough.
 
-        The time begins when this process does: that it was not there says nothing of the cell.
+        The time counts from the start of this process: while it was not running, nothing is known.
         """
         now, name = self._environment.now(), member.metadata.name
-        began = self._began[name]
-        silent = now - max(began, renewed or began)
+        started = self._started[name]
+        silent = now - max(started, renewed or started)
         if silent <= LASTS:
             return Result(min(EVERY, LASTS - silent + timedelta(seconds=1)))
-        heard = f"since {times.format_time(renewed)}" if renewed else "yet"
+        when = f"since {times.format_time(renewed)}" if renewed else "yet"
         reason = NeighbourReason.CLUSTER_STATUS_UNKNOWN
-        message = f"the cell has not answered {heard}"
+        message = f"the cell has not answered {when}"
         unknown = reports.with_ready(member, "Unknown", reason, message, now)
         await hub.client.patch_status(member, unknown)
         return Result(EVERY)
 
 
 def _renewed(lease: Lease | None) -> datetime | None:
-    """When a lease was last renewed; None when it does not say."""
+    """When a lease was last renewed; None if it does not say."""
     return times.parse(lease.spec.renew_time) if lease and lease.spec.renew_time else None
 
 

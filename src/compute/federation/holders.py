@@ -1,7 +1,7 @@
-"""Cells that have a copy which the hub does not remember sending there.
+"""Cells that have a copy for which the hub has no Work.
 
-A hub that was put back to an older copy of itself, or has lost everything, chooses cells anew. In a
-city with several cells it would choose another than before for some, and these would run twice.
+A hub that was restored from a backup, or has lost its data, schedules again. In a city with several
+cells it could choose another cell than before for some objects, and these would run twice.
 """
 
 from collections.abc import Collection, Iterable
@@ -18,9 +18,9 @@ from kubekit.runtime.clusters import Cluster
 async def holders(
     cells: Iterable[Cluster], kind: type[Object], resource: TemplateRef, among: Collection[str]
 ) -> tuple[str, ...]:
-    """The cells that have a copy of an object. One that does not answer is taken at its last word."""
-    asked = [cell for cell in cells if cell.name in among]
-    return tuple([cell.name for cell in asked if await _has(cell, kind, resource)])
+    """The cells that have a copy of an object. For an unreachable cell the cache decides."""
+    candidates = [cell for cell in cells if cell.name in among]
+    return tuple([cell.name for cell in candidates if await _has(cell, kind, resource)])
 
 
 async def _has(cell: Cluster, kind: type[Object], resource: TemplateRef) -> bool:
@@ -32,11 +32,8 @@ async def _has(cell: Cluster, kind: type[Object], resource: TemplateRef) -> bool
 
 
 def _is_sent(copy: Object, cell: str) -> bool:
-    """Whether a copy was made from a Work, rather than by somebody in the cell."""
-    meta, told = copy.metadata, copy.metadata.annotations
+    """Whether a copy was made from a Work, rather than in the cell."""
+    meta, annotations = copy.metadata, copy.metadata.annotations
+    written = annotations.get(karmada_keys.WORK_NAMESPACE), annotations.get(karmada_keys.WORK_NAME)
     work = names.work(meta.namespace, meta.name, copy.kind)
-    place = names.execution_namespace(cell)
-    return (told.get(karmada_keys.WORK_NAMESPACE), told.get(karmada_keys.WORK_NAME)) == (
-        place,
-        work,
-    )
+    return written == (names.execution_namespace(cell), work)

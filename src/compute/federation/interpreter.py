@@ -1,11 +1,11 @@
-"""What the engine makes of the status of a copy, on its way from the cell to the hub.
+"""How the engine aggregates the status of a copy into the hub's object.
 
 The rules are those that a ResourceInterpreterCustomization gives Karmada for WorkloadDeployments:
 the whole status is collected, and the hub's object has the status of the first cluster. Without a
 status in the cell the hub's stays as it is. Nothing is retained: the spec is the hub's.
 
-With the status goes which generation of the copy it could be of, and from which generation of the
-hub's object that copy was made, by the names that Karmada has for them.
+With the status goes the generation of the copy, and the generation of the hub's object from which
+the copy was made, under the names that Karmada uses for them.
 """
 
 from collections.abc import Sequence
@@ -31,7 +31,7 @@ UNHEALTHY: Final = "Unhealthy"
 
 
 def reflected(copy: Object) -> dict[str, Any] | None:
-    """The status of a copy as the hub is told it; None while the cell has said nothing."""
+    """The status of a copy as it is reported to the hub; None while the cell has reported none."""
     if not isinstance(copy, WorkloadDeployment) or copy.status == type(copy.status)():
         return None
     status: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(copy.status))
@@ -42,21 +42,21 @@ def reflected(copy: Object) -> dict[str, Any] | None:
 
 
 def health(copy: Object) -> str:
-    """Whether a copy is well. What has no health of its own is, by being there."""
+    """Whether a copy is healthy. A kind without a health of its own is healthy if it exists."""
     if not isinstance(copy, WorkloadDeployment):
         return HEALTHY
     return HEALTHY if is_true(copy.status.conditions, ConditionType.AVAILABLE) else UNHEALTHY
 
 
 def aggregated(template: K, items: Sequence[AggregatedStatusItem]) -> K:
-    """The hub's object with the status of the first cluster; itself where that says the same."""
+    """The hub's object with the status of the first cluster; the same object if nothing changes."""
     if not isinstance(template, WorkloadDeployment) or not items or items[0].status is None:
         return template
-    told = items[0].status
-    status = msgspec.convert(told, type(template.status))
+    reported = items[0].status
+    status = msgspec.convert(reported, type(template.status))
     current = (
-        told.get(_GENERATION) == status.observed_generation
-        and told.get(_MADE_FROM) == template.metadata.generation
+        reported.get(_GENERATION) == status.observed_generation
+        and reported.get(_MADE_FROM) == template.metadata.generation
     )
     status = translated(status, template, current=current)
     if same(template.status, status):

@@ -10,8 +10,8 @@ from kubekit.api.meta import Object
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.watching.cache import Cache
 
-_NOWHERE = ""
-_SOMEWHERE = "any"
+_NONE = ""
+_ANY = "any"
 
 
 def works_of(hub: Cluster, namespace: str, binding: str) -> list[Work]:
@@ -20,44 +20,44 @@ def works_of(hub: Cluster, namespace: str, binding: str) -> list[Work]:
 
 
 def works_about(hub: Cluster, cell: str, copy: Object) -> list[Work]:
-    """The Works that tell a cell to have this object."""
+    """The Works that send this object to a cell."""
     meta = copy.metadata
     return _works(hub).by("copy", _path(cell, copy.kind, meta.namespace, meta.name))
 
 
 def works_into(hub: Cluster, cell: str, namespace: str) -> list[Work]:
-    """The Works that tell a cell to have something in this namespace."""
+    """The Works that send an object in this namespace to a cell."""
     return _works(hub).by("into", _path(cell, namespace))
 
 
 def load(hub: Cluster, cell: str) -> int:
-    """How much a cell was told to have. None of it is read."""
+    """The number of Works for a cell. None of them is decoded."""
     return _works(hub).count("cell", cell)
 
 
 def bindings_on(hub: Cluster, cell: str) -> list[ResourceBinding]:
-    """The bindings of what a cell has."""
+    """The bindings that name a cell."""
     return _bindings(hub).by("cluster", cell)
 
 
 def bindings_unplaced(hub: Cluster) -> list[ResourceBinding]:
-    """The bindings of what no cell has."""
-    return _bindings(hub).by("cluster", _NOWHERE)
+    """The bindings that name no cell."""
+    return _bindings(hub).by("cluster", _NONE)
 
 
-def cells_with_place(hub: Cluster) -> list[str]:
-    """The cells that have a place on the hub, by the namespaces that are these places."""
+def cells_with_namespace(hub: Cluster) -> list[str]:
+    """The cells that have a namespace for their Works on the hub."""
     cache = hub.informers.of(Namespace).cache
-    cache.add_index("cell", _by_place)
-    found = (names.execution_cluster(each.metadata.name) for each in cache.by("cell", _SOMEWHERE))
+    cache.add_index("cell", _is_execution_namespace)
+    found = (names.execution_cluster(each.metadata.name) for each in cache.by("cell", _ANY))
     return [cell for cell in found if cell]
 
 
 def binding_of(work: Work) -> tuple[str, str] | None:
     """The namespace and name of the binding that a Work is of; None for a namespace's Work."""
-    told = work.metadata.annotations
-    name = told.get(karmada_keys.BINDING_NAME)
-    return (told.get(karmada_keys.BINDING_NAMESPACE, ""), name) if name else None
+    annotations = work.metadata.annotations
+    name = annotations.get(karmada_keys.BINDING_NAME)
+    return (annotations.get(karmada_keys.BINDING_NAMESPACE, ""), name) if name else None
 
 
 def _works(hub: Cluster) -> Cache[Work]:
@@ -94,15 +94,15 @@ def _by_namespace(work: Work) -> Iterator[str]:
 
 
 def _by_cell(work: Work) -> Iterable[str]:
-    return (names.execution_cluster(work.metadata.namespace) or _NOWHERE,)
+    return (names.execution_cluster(work.metadata.namespace) or _NONE,)
 
 
 def _by_cluster(binding: ResourceBinding) -> Iterable[str]:
-    return [target.name for target in binding.spec.clusters] or [_NOWHERE]
+    return [target.name for target in binding.spec.clusters] or [_NONE]
 
 
-def _by_place(namespace: Namespace) -> Iterable[str]:
-    return (_SOMEWHERE,) if names.execution_cluster(namespace.metadata.name) else ()
+def _is_execution_namespace(namespace: Namespace) -> Iterable[str]:
+    return (_ANY,) if names.execution_cluster(namespace.metadata.name) else ()
 
 
 def _path(*parts: str) -> str:

@@ -1,10 +1,8 @@
-"""The coming and going of cells: a place on the hub for what a cell is told, while it is a member.
+"""Cells that join and leave: a member has a namespace on the hub for its Works.
 
-A cell that leaves is told to let go of everything first. One that does not answer cannot be told;
-then it is let go as it is, and keeps what it has.
+When a cell leaves, all its Works are deleted first, and with them the copies in the cell. If the
+cell is unreachable, its Works are released as they are, and the cell keeps its copies.
 """
-
-from contextlib import suppress
 
 from compute.api import names
 from compute.api.karmada import MemberCluster as Member
@@ -12,10 +10,10 @@ from compute.api.karmada_work import Work
 from compute.decide.federation.scheduling import is_ready
 from compute.federation import karmada_keys
 from compute.federation.planes import EnginePlanes
-from kubekit.api.errors import NotFound
 from kubekit.api.kinds.coordination import Lease
 from kubekit.api.kinds.core import Namespace
-from kubekit.api.meta import Object, ObjectMeta
+from kubekit.api.meta import ObjectMeta
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -44,7 +42,7 @@ def controller(planes: EnginePlanes, factory: ControllerFactory) -> Controller:
 
 
 class Members:
-    """Keeps a place for one member, and clears it away when the member has left."""
+    """Keeps the namespace for the Works of one member, and deletes it when the member has left."""
 
     def __init__(self, planes: EnginePlanes) -> None:
         self._planes = planes
@@ -52,7 +50,7 @@ class Members:
     async def reconcile(self, request: Request) -> Result:
         hub = self._planes.hub.get(request.cluster)
         member = hub.informers.of(Member).cache.get("", request.name)
-        if member is None or member.deleting:  # there may be another of this name by now
+        if member is None or member.deleting:  # a new Cluster may have this name by now
             member = await hub.client.find(Member, request.name)
         if member is None:
             await _abandon(hub, request.name)
@@ -60,50 +58,45 @@ class Members:
             await commit.add_finalizer(hub.client, member, karmada_keys.CLUSTER)
             for name in (karmada_keys.CLUSTER_NAMESPACE, names.execution_namespace(request.name)):
                 await _ensure_namespace(hub, name)
-        elif not await self._has_works(hub, member) and not await _has_place(hub, request.name):
+        elif not await self._has_works(hub, member) and not await _has_namespace(hub, request.name):
             await commit.remove_finalizer(hub.client, member, karmada_keys.CLUSTER)
         return DONE
 
     async def _has_works(self, hub: Cluster, member: Member) -> bool:
-        """Whether a member that leaves still has to let go of something. It is told to."""
+        """Whether there are Works for a member that leaves. They are deleted."""
         name = member.metadata.name
-        told = (await hub.client.every(Work, names.execution_namespace(name))).items
-        for work in told:
+        remaining = (await hub.client.every(Work, names.execution_namespace(name))).items
+        for work in remaining:
             if not work.deleting:
-                await _delete(hub, work)
-        if told and not self._answers(member):
+                await live.delete(hub.client, work)
+        if remaining and not self._is_reachable(member):
             await _abandon(hub, name)
-        return bool(told)
+        return bool(remaining)
 
-    def _answers(self, member: Member) -> bool:
+    def _is_reachable(self, member: Member) -> bool:
         engaged = self._planes.cells.find(cluster_name(member.metadata.name)) is not None
         return engaged and is_ready(member)
 
 
 async def _abandon(hub: Cluster, cluster: str) -> None:
-    """Let the Works of a cell go that are to go, without the cell."""
+    """Release the deleted Works of a cell without waiting for the cell."""
     for work in (await hub.client.every(Work, names.execution_namespace(cluster))).items:
         if work.deleting:
             await commit.remove_finalizer(hub.client, work, karmada_keys.EXECUTION)
 
 
-async def _has_place(hub: Cluster, cluster: str) -> bool:
-    """Whether there is still a place for the Works of a member that leaves. It is removed."""
+async def _has_namespace(hub: Cluster, cluster: str) -> bool:
+    """Whether the namespace of a member that leaves still exists. It is deleted."""
     lease = await hub.client.find(Lease, cluster, karmada_keys.CLUSTER_NAMESPACE)
     if lease is not None:
-        await _delete(hub, lease)
-    place = await hub.client.find(Namespace, names.execution_namespace(cluster))
-    if place is not None and not place.deleting:
-        await _delete(hub, place)
-    return place is not None
+        await live.delete(hub.client, lease)
+    namespace = await hub.client.find(Namespace, names.execution_namespace(cluster))
+    if namespace is not None and not namespace.deleting:
+        await live.delete(hub.client, namespace)
+    return namespace is not None
 
 
 async def _ensure_namespace(hub: Cluster, name: str) -> None:
     known = hub.informers.of(Namespace).cache.get("", name)
     if known is None and await hub.client.find(Namespace, name) is None:
         await hub.client.create(Namespace(metadata=ObjectMeta(name=name)))
-
-
-async def _delete(hub: Cluster, obj: Object) -> None:
-    with suppress(NotFound):
-        await hub.client.delete(obj)

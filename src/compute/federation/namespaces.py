@@ -1,7 +1,7 @@
-"""Namespaces of the hub, in every cell: what is sent to a cell needs a place to stand.
+"""The hub's namespaces in every cell: a copy needs its namespace.
 
-Each cell is told by a Work, as of any other object. The Work is owned by the hub's namespace, so
-it goes, and the cell's namespace with it, once the hub's namespace has gone.
+A Work sends the namespace to each cell, as for any other object. The hub's namespace owns the Work,
+so the Work and the cell's namespace are deleted once the hub's namespace is gone.
 """
 
 from typing import Final
@@ -19,22 +19,22 @@ from kubekit.runtime.controller_factory import ControllerFactory
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import mapped, own
 
-_KEPT: Final = ("kube-", "karmada-")  # namespaces of the hub's own
+_NOT_SENT: Final = ("kube-", "karmada-")  # namespaces that only the hub has
 
 
 def controller(planes: EnginePlanes, factory: ControllerFactory) -> Controller:
     """The controller that gives every cell the hub's namespaces."""
     hub = planes.hub
 
-    def from_place(cluster: ClusterName, namespace: Namespace) -> list[Request]:
-        """A cell that has a namespace for its Works can be told of all others."""
+    def from_execution_namespace(cluster: ClusterName, namespace: Namespace) -> list[Request]:
+        """A new namespace for the Works of a cell: all other namespaces can be sent to the cell."""
         if not names.execution_cluster(namespace.metadata.name):
             return []
         keys = hub.get(cluster).informers.of(Namespace).cache.keys()
         return [Request(cluster, "", name) for _, name in keys if is_synced(name)]
 
     def from_member(_: ClusterName, __: Member) -> list[Request]:
-        """Only which members are about to leave matters here, and that asks for nothing."""
+        """A change of a member needs no reconcile; only the cache of members is needed."""
         return []
 
     def from_work(cluster: ClusterName, work: Work) -> list[Request]:
@@ -44,7 +44,7 @@ def controller(planes: EnginePlanes, factory: ControllerFactory) -> Controller:
 
     sources = [
         own(Namespace, hub),
-        mapped(Namespace, hub, from_place),
+        mapped(Namespace, hub, from_execution_namespace),
         mapped(Member, hub, from_member),
         mapped(Work, hub, from_work),
     ]
@@ -55,11 +55,11 @@ def controller(planes: EnginePlanes, factory: ControllerFactory) -> Controller:
 
 def is_synced(name: str) -> bool:
     """Whether cells get a namespace of this name."""
-    return name != "default" and not name.startswith(_KEPT)
+    return name != "default" and not name.startswith(_NOT_SENT)
 
 
 class Namespaces:
-    """Tells every cell to have one namespace."""
+    """Sends one namespace to every cell."""
 
     def __init__(self, hub: Clusters, environment: ExecutionEnvironment) -> None:
         self._hub = hub
@@ -70,13 +70,13 @@ class Namespaces:
         known = hub.informers.of(Namespace).cache
         namespace = known.get("", request.name)
         if namespace is None or namespace.deleting or not _is_sent(namespace):
-            return DONE  # its Works go after it
-        for cluster in lookups.cells_with_place(hub):
+            return DONE  # the garbage collector deletes its Works
+        for cluster in lookups.cells_with_namespace(hub):
             if _takes_part(hub, cluster):
-                await self._tell(hub, namespace, cluster)
+                await self._send(hub, namespace, cluster)
         return DONE
 
-    async def _tell(self, hub: Cluster, namespace: Namespace, cluster: str) -> None:
+    async def _send(self, hub: Cluster, namespace: Namespace, cluster: str) -> None:
         name = names.work("", namespace.metadata.name, namespace.kind)
         cache = hub.informers.of(Work).cache
         present = cache.get(names.execution_namespace(cluster), name)
@@ -92,11 +92,11 @@ class Namespaces:
 
 
 def _takes_part(hub: Cluster, cluster: str) -> bool:
-    """Whether a cell can be told anything: one that is about to leave is told nothing new."""
+    """Whether Works can be created for a cell: not for one that is about to leave."""
     member = hub.informers.of(Member).cache.get("", cluster)
-    place = hub.informers.of(Namespace).cache.get("", names.execution_namespace(cluster))
+    works_in = hub.informers.of(Namespace).cache.get("", names.execution_namespace(cluster))
     leaving = member is not None and member.deleting
-    return place is not None and not place.deleting and not leaving
+    return works_in is not None and not works_in.deleting and not leaving
 
 
 def _is_sent(namespace: Namespace) -> bool:

@@ -1,4 +1,4 @@
-"""Where the engine works."""
+"""The planes that the engine connects."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""What bindings and Works say of themselves: pure, and the same words for the same state."""
+"""The status of bindings and Works: pure functions; equal states give equal messages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,18 +22,18 @@ from compute.api.neighbour_reasons import NeighbourReason
 from compute.decide.conditions import find, put
 from compute.decide.federation.scheduling import NoFit, Placed
 from compute.federation import interpreter
-from kubekit.api.meta import EPOCH, Condition, ConditionStatus, Object
+from kubekit.api.meta import EPOCH, Condition, ConditionStatus, Object, with_status
 
 _SCHEDULED: Final = "the clusters are chosen"
 _FULLY_APPLIED: Final = "every cluster has its copy"
-_APPLIED: Final = "the cell has what it was told to have"
-_DISPATCHING: Final = "the hub sends the cell what it is to have"
-_SUSPENDED: Final = "the policy has suspended dispatching to the cell; what runs there goes on"
+_APPLIED: Final = "the cell has the manifests of this Work"
+_DISPATCHING: Final = "the hub sends the manifests to the cell"
+_SUSPENDED: Final = "the policy has suspended dispatching to the cell; instances there keep running"
 
 
 @dataclass(frozen=True, slots=True)
 class ManifestOutcome:
-    """What became of one manifest in a cell: the copy, or why there is none of this Work."""
+    """The result of applying one manifest in a cell: the copy, or why this Work has none."""
 
     copy: Object | None
     trouble: str = ""
@@ -47,7 +47,7 @@ def binding_status(
 ) -> ResourceBindingStatus:
     """The status of a binding whose clusters have these Works. A cluster may have none yet.
 
-    Without a verdict nothing is said of scheduling: it is suspended, or the task of another scheduler.
+    Without a verdict the condition of scheduling stays: it is suspended, or left to another scheduler.
     """
     status, generation = binding.status, binding.metadata.generation
     items = tuple(
@@ -71,7 +71,7 @@ def binding_status(
 
 
 def work_status(work: Work, outcomes: Sequence[ManifestOutcome], now: datetime) -> WorkStatus:
-    """The status of a Work, each of whose manifests has come to its outcome."""
+    """The status of a Work with an outcome for each of its manifests."""
     trouble = "; ".join(outcome.trouble for outcome in outcomes if outcome.trouble)
     applied = _condition(
         NeighbourCondition.APPLIED,
@@ -93,9 +93,9 @@ def work_status(work: Work, outcomes: Sequence[ManifestOutcome], now: datetime) 
 
 
 def held_status(work: Work, copies: Sequence[Object | None], now: datetime) -> WorkStatus:
-    """The status of a Work that is not carried out for now: how the copies do that are there.
+    """The status of a suspended Work: the state of the existing copies.
 
-    Whether it was applied before stays said, and so does the last report of a copy that has gone.
+    The condition Applied stays as it was, and so does the last status of a copy that is gone.
     """
     known = {each.identifier.ordinal: each for each in work.status.manifest_statuses}
     known |= {
@@ -111,13 +111,12 @@ def held_status(work: Work, copies: Sequence[Object | None], now: datetime) -> W
 
 
 def with_ready(
-    member: Member, answered: ConditionStatus, reason: NeighbourReason, message: str, now: datetime
+    member: Member, ready: ConditionStatus, reason: NeighbourReason, message: str, now: datetime
 ) -> Member:
-    """The cluster, saying whether it answers."""
-    news = _condition(ConditionType.READY, answered, reason, message)
+    """The cluster with its condition Ready."""
+    news = _condition(ConditionType.READY, ready, reason, message)
     conditions = put(member.status.conditions, [news], now)
-    status = msgspec.structs.replace(member.status, conditions=conditions)
-    return msgspec.structs.replace(member, status=status)
+    return with_status(member, conditions=conditions)
 
 
 def _dispatching(*, held: bool) -> Condition:
@@ -144,15 +143,15 @@ def _fully_applied(items: Sequence[AggregatedStatusItem]) -> Condition:
 
 
 def _item(cluster: str, work: Work) -> AggregatedStatusItem:
-    told = _applied(work)
-    assert told is not None
-    applied = told.status == "True"
+    condition = _applied(work)
+    assert condition is not None
+    applied = condition.status == "True"
     collected = next(iter(work.status.manifest_statuses), None)
     return AggregatedStatusItem(
         cluster_name=cluster,
         status=collected.status if collected else None,
         applied=applied,
-        applied_message="" if applied else told.message,
+        applied_message="" if applied else condition.message,
         health=collected.health if collected else "Unknown",
     )
 
@@ -182,7 +181,7 @@ def _manifest_status(ordinal: int, copy: Object) -> ManifestStatus:
 def _condition(
     kind: str, status: ConditionStatus, reason: NeighbourReason, message: str
 ) -> Condition:
-    """A condition, as `put` takes it: that knows since when."""
+    """A condition for `put`, which sets its transition time."""
     return Condition(
         type=str(kind),
         status=status,

@@ -1,8 +1,8 @@
-"""What a cell is told to have: the manifest of an object, in a Work.
+"""The Work that sends the manifest of an object to a cell.
 
 Uid, version, owners, finalizers and status stay on the hub; labels, annotations and everything else
-of the object travel. The marks on a manifest say where it came from, and which labels and
-annotations are the hub's, so that one which is taken off there goes away in the cell too.
+of the object are sent. Annotations on a manifest say where it came from, and which labels and
+annotations the hub manages, so that one which is removed on the hub is removed in the cell too.
 """
 
 from typing import Any, Final
@@ -14,71 +14,72 @@ from compute.api.karmada_work import ResourceBinding, Work, WorkloadTemplate, Wo
 from compute.decide.federation.suspension import holds_dispatching
 from compute.federation import karmada_keys
 from kubekit.api.kinds.core import Namespace
-from kubekit.api.meta import Object, ObjectMeta
+from kubekit.api.meta import Object, ObjectMeta, with_metadata, with_spec
 
 Manifest = dict[str, Any]
 
 _ABORT: Final = "abort"
-_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"  # is of the hub's object
+_LAST_APPLIED: Final = (
+    "kubectl.kubernetes.io/last-applied-configuration"  # belongs to the hub's object
+)
 _POLICY: Final = (karmada_keys.POLICY_NAME, karmada_keys.POLICY_NAMESPACE)
 
 
 def of_binding(binding: ResourceBinding, template: Object, cluster: str, work_id: str) -> Work:
-    """The Work that gives one cluster its copy of an object."""
+    """The Work that sends an object to one cluster."""
     meta, spec = binding.metadata, binding.spec
     bound = {karmada_keys.BINDING_NAME: meta.name, karmada_keys.BINDING_NAMESPACE: meta.namespace}
-    told = bound | {key: meta.annotations[key] for key in _POLICY if key in meta.annotations}
+    policy = {key: meta.annotations[key] for key in _POLICY if key in meta.annotations}
     ids = (karmada_keys.BINDING_ID, karmada_keys.POLICY_ID)
     labels = {key: meta.labels[key] for key in ids if key in meta.labels}
     work = _work(template, cluster, work_id)
     resolution = {karmada_keys.CONFLICTS: spec.conflict_resolution.lower()}
-    manifest = _manifest(template, work, labels, told | resolution)
+    manifest = _manifest(template, work, labels, bound | policy | resolution)
     wanted = WorkSpec(
         workload=WorkloadTemplate(manifests=(manifest,)),
         suspend_dispatching=holds_dispatching(spec.suspension, cluster) or None,
         preserve_resources_on_deletion=spec.preserve_resources_on_deletion,
     )
-    return _told(work, wanted, labels, bound)
+    return _complete(work, wanted, labels, bound)
 
 
 def of_namespace(namespace: Namespace, cluster: str, work_id: str) -> Work:
-    """The Work that gives one cluster a namespace. It goes when the hub's namespace has gone."""
+    """The Work that sends a namespace to one cluster. It is deleted with the hub's namespace."""
     work = _work(namespace, cluster, work_id)
     manifest = _manifest(namespace, work, {}, {karmada_keys.CONFLICTS: _ABORT})
     del manifest["spec"]
-    owned = msgspec.structs.replace(work.metadata, owner_references=(namespace.reference(),))
+    owned = with_metadata(work, owner_references=(namespace.reference(),))
     spec = WorkSpec(workload=WorkloadTemplate(manifests=(manifest,)))
-    return _told(msgspec.structs.replace(work, metadata=owned), spec, {}, {})
+    return _complete(owned, spec, {}, {})
 
 
 def renewed(present: Work, desired: Work) -> Work:
-    """The Work as it should be, with everything of its own."""
-    metadata = msgspec.structs.replace(
-        present.metadata,
+    """The Work as it should be; its other fields stay."""
+    relabelled = with_metadata(
+        present,
         labels=present.metadata.labels | desired.metadata.labels,
         annotations=present.metadata.annotations | desired.metadata.annotations,
     )
-    spec = msgspec.structs.replace(
-        present.spec,
+    return with_spec(
+        relabelled,
         workload=desired.spec.workload,
         suspend_dispatching=desired.spec.suspend_dispatching,
         preserve_resources_on_deletion=desired.spec.preserve_resources_on_deletion,
     )
-    return msgspec.structs.replace(present, metadata=metadata, spec=spec)
 
 
 def is_newer(present: ObjectMeta, desired: ObjectMeta) -> bool:
-    """Whether what is there was made from a later version of the same object.
+    """Whether the present copy was made from a later version of the same object.
 
-    Whoever would replace it has read the object from a cache that is behind.
+    Then the desired one was made from a stale cache.
     """
-    there, wanted = present.annotations, desired.annotations
-    same = there.get(karmada_keys.TEMPLATE_UID) == wanted.get(karmada_keys.TEMPLATE_UID)
-    return same and _generation(there) > _generation(wanted)
+    old, new = present.annotations, desired.annotations
+    same = old.get(karmada_keys.TEMPLATE_UID) == new.get(karmada_keys.TEMPLATE_UID)
+    return same and _generation(old) > _generation(new)
 
 
 def heads(work: Work) -> tuple[Object, ...]:
-    """What the manifests of a Work say of themselves, whatever else they may be."""
+    """Kind and metadata of the manifests of a Work."""
     return tuple(msgspec.convert(one, Object) for one in work.spec.workload.manifests)
 
 
@@ -99,10 +100,10 @@ def _manifest(
     template: Object, work: Work, labels: dict[str, str], annotations: dict[str, str]
 ) -> Manifest:
     meta = template.metadata
-    told = {key: value for key, value in meta.annotations.items() if key != _LAST_APPLIED}
+    copied = {key: value for key, value in meta.annotations.items() if key != _LAST_APPLIED}
     labels = meta.labels | labels | work.metadata.labels | {karmada_keys.MANAGED: "true"}
     annotations = (
-        told
+        copied
         | annotations
         | {
             karmada_keys.WORK_NAME: work.metadata.name,
@@ -119,18 +120,18 @@ def _manifest(
         labels=labels,
         annotations=annotations | {karmada_keys.MANAGED_ANNOTATIONS: ",".join(keys)},
     )
-    # As JSON and back, so that it is equal to what a server shows of it: lists, not tuples.
+    # Through JSON, so that it is equal to what a server returns: lists, not tuples.
     encoded = msgspec.json.encode(msgspec.structs.replace(template, metadata=kept))
     manifest: Manifest = msgspec.json.decode(encoded)
     manifest.pop("status", None)
     return manifest
 
 
-def _told(work: Work, spec: WorkSpec, labels: dict[str, str], annotations: dict[str, str]) -> Work:
-    metadata = msgspec.structs.replace(
-        work.metadata, labels=work.metadata.labels | labels, annotations=annotations
-    )
-    return msgspec.structs.replace(work, metadata=metadata, spec=spec)
+def _complete(
+    work: Work, spec: WorkSpec, labels: dict[str, str], annotations: dict[str, str]
+) -> Work:
+    labelled = with_metadata(work, labels=work.metadata.labels | labels, annotations=annotations)
+    return msgspec.structs.replace(labelled, spec=spec)
 
 
 def _generation(annotations: dict[str, str]) -> int:
