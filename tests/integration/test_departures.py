@@ -136,7 +136,7 @@ def test_a_cell_that_is_away_holds_up_no_deletion_for_ever():
         assert {name.split()[0] for name in left[PROJECT]} == {"ResourceClaim"}
         assert is_ready(await world.client("dfw").get(Instance, "web-home-dfw-0", space))
         notes = [e.note for e in (await world.user.every(Event)).items if e.reason == "Withdrawn"]
-        assert any("goes from dfw once that can be reached" in note for note in notes)
+        assert any("in dfw once that is reachable" in note for note in notes)
         await cut(world, "dfw", "false")
         await world.rest()
         assert ours(await world.left(*OURS, Work)) == {}

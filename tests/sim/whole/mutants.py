@@ -21,7 +21,7 @@ from compute.controllers.cell.instance import quota_gate
 from compute.controllers.cell.write_back import controller as write_back
 from compute.controllers.management import apply_writes
 from compute.controllers.management.federator import withdrawal
-from compute.controllers.management.workload import controller as workload, reads
+from compute.controllers.management.workload import controller as workload
 from compute.decide import budget, quota, readiness
 from compute.decide.conditions import find, is_true
 from compute.decide.deployment import rollout, rollup
@@ -30,6 +30,7 @@ from compute.decide.quota import releases
 from compute.decide.writes import Delete
 from compute.federation import execution, interpreter
 from kubekit.api.errors import ApiError
+from kubekit.runtime import live
 from kubekit.runtime.queueing.outcomes import PassOutcomes
 from kubekit.runtime.reconciling import commit
 from kubekit.runtime.requests import DONE
@@ -166,9 +167,9 @@ def tells_the_time(instance, *, network_failure, now, right=readiness.conditions
 
 
 async def lets_the_workload_go_first(_, project, workload):
-    live = await reads.live(project, workload)
-    if live is not None and live.deleting:
-        await commit.remove_finalizer(project.client, live, finalizers.WORKLOAD)
+    current = await live.same(project.client, workload)
+    if current is not None and current.deleting:
+        await commit.remove_finalizer(project.client, current, finalizers.WORKLOAD)
     return DONE
 
 

@@ -1,35 +1,32 @@
-"""Carrying out the writes that a decision asks for."""
+"""Apply the writes that a decision asks for."""
 
 from typing import TypeVar, assert_never
 
 from compute.decide.writes import Create, Delete, Update, Write
-from kubekit.api.errors import NotFound
 from kubekit.api.meta import Object
 from kubekit.client.client import Client
-from kubekit.client.options import PLAIN_DELETE, DeleteOptions
+from kubekit.runtime import live
 
 K = TypeVar("K", bound=Object)
 
 
 async def save(client: Client, write: Create[K] | Update[K]) -> K:
-    """The object once everything but its status is as desired."""
+    """Create or update an object, except for its status."""
     if isinstance(write, Create):
         return await client.create(write.desired)
     return await client.patch(write.existing, write.desired)
 
 
 async def remove(client: Client, write: Delete[K]) -> None:
-    """Remove an object. One that is gone already was removed by somebody."""
-    version = write.existing.metadata.resource_version
-    options = DeleteOptions(resource_version=version) if write.unchanged else PLAIN_DELETE
-    try:
-        await client.delete(write.existing, options)
-    except NotFound:
-        return
+    """Delete an object. One that is gone already is done."""
+    if write.unchanged:
+        await live.delete_as_read(client, write.existing)
+    else:
+        await live.delete(client, write.existing)
 
 
-async def carry_out(client: Client, write: Write[K]) -> None:
-    """Do what is asked for, but for the status."""
+async def apply(client: Client, write: Write[K]) -> None:
+    """Apply a write, except for the status."""
     match write:
         case Create() | Update():
             await save(client, write)

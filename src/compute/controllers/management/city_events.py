@@ -1,4 +1,4 @@
-"""What happens in a city, reported on its deployment and on the Workload."""
+"""Events of a city, written on its deployment and on the Workload."""
 
 from compute.api.compute import Workload, WorkloadDeployment
 from compute.decide.deployment.drains import DrainEvent
@@ -15,14 +15,14 @@ def report(
     news: DrainEvent,
     action: str,
 ) -> None:
-    """Write the event on both."""
-    above = story.city_of_workload(deployment, news)
-    for regarding, each in ((deployment, news), (_workload(deployment), above)):
+    """Write the event on the deployment and on its Workload."""
+    workload_news = story.city_of_workload(deployment, news)
+    for regarding, each in ((deployment, news), (_workload(deployment), workload_news)):
         recorder.event(client, regarding, each.type, each.reason, each.note, action)
 
 
 def _workload(deployment: WorkloadDeployment) -> Object:
-    """The Workload of a deployment, as far as an event has to know it."""
+    """The Workload of a deployment, with the fields that an event needs."""
     ref, namespace = deployment.spec.workload_ref, deployment.metadata.namespace
     return Object(
         api_version=Workload.RESOURCE.api_version,

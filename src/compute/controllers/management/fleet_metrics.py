@@ -1,7 +1,7 @@
-"""Metrics of all Workloads, deployments and Instances, and of the way between planes.
+"""Metrics of all Workloads, deployments and Instances, and of the latency between planes.
 
 Objects are counted by an index of the caches that the controllers have anyway, so a scrape reads
-counts and no objects. A standby, whose caches are empty, starts none for a scrape.
+counts and no objects. A standby has no informers, and a scrape starts none.
 """
 
 from collections import Counter
@@ -41,7 +41,7 @@ K = TypeVar("K", bound=Object)
 
 
 class FleetMetrics(Collector):
-    """What a management process says of everything it manages."""
+    """The metrics of a management process about everything it manages."""
 
     def __init__(self) -> None:
         self._planes: ManagementPlanes | None = None
@@ -50,18 +50,18 @@ class FleetMetrics(Collector):
         self._hops = {hop: DurationHistogram(_HOP_SECONDS) for hop in _HOPS}
 
     def watch(self, planes: ManagementPlanes, environment: ExecutionEnvironment) -> None:
-        """Count what these planes have, from now on."""
+        """Count the objects of these planes from now on."""
         self._planes, self._environment = planes, environment
 
-    def rolled_out(self, since: str, now: datetime) -> None:
-        """Count a revision that every city serves, recorded at ``since``."""
+    def record_rollout(self, since: str, now: datetime) -> None:
+        """Count a revision that every city serves. It was recorded at ``since``."""
         try:
             self._rollouts.add(_between(times.parse(since), now))
         except times.TimeError:  # a history that was edited by hand
             return
 
-    def passed(self, hop: str, since: datetime | None, now: datetime) -> None:
-        """Count something that took this hop, and was there for it ``since``."""
+    def record_hop(self, hop: str, since: datetime | None, now: datetime) -> None:
+        """Count an object that took this hop and was ready for it at ``since``."""
         if since is not None and since > EPOCH:
             self._hops[hop].add(_between(since, now))
 
@@ -83,8 +83,8 @@ class FleetMetrics(Collector):
         yield hops
         if self._planes is not None and self._environment is not None:
             now = self._environment.now()
-            yield from _population(list(self._planes.projects), now)
-            yield _reports(list(self._planes.hub), now)
+            yield from _object_counts(list(self._planes.projects), now)
+            yield _report_ages(list(self._planes.hub), now)
 
 
 _OF: Final[WeakKeyDictionary[CollectorRegistry, FleetMetrics]] = WeakKeyDictionary()
@@ -98,7 +98,7 @@ def fleet_metrics(registry: CollectorRegistry) -> FleetMetrics:
     return _OF[registry]
 
 
-def _population(projects: Iterable[Cluster], now: datetime) -> Iterator[Metric]:
+def _object_counts(projects: Iterable[Cluster], now: datetime) -> Iterator[Metric]:
     workloads: Counter[str] = Counter()
     deployments: Counter[str] = Counter()
     instances: Counter[str] = Counter()
@@ -107,20 +107,20 @@ def _population(projects: Iterable[Cluster], now: datetime) -> Iterator[Metric]:
         deployments.update(_counts(project, WorkloadDeployment, _of_deployment))
         instances.update(_counts(project, Instance, _of_instance))
     by_phase = ("city", "phase", "reason")
-    yield _gauge("compute_workloads", "Workloads.", by_phase, _parts(workloads, _PHASE))
-    yield _gauge("compute_deployments", "Deployments.", by_phase, _parts(deployments, _PHASE))
-    yield _gauge("compute_instances", "Instances.", by_phase, _parts(instances, _PHASE))
+    yield _gauge("compute_workloads", "Workloads.", by_phase, _labelled(workloads, _PHASE))
+    yield _gauge("compute_deployments", "Deployments.", by_phase, _labelled(deployments, _PHASE))
+    yield _gauge("compute_instances", "Instances.", by_phase, _labelled(instances, _PHASE))
     yield _gauge(
         "compute_instance_oldest_unready_seconds",
         "How long the Instance that is not ready longest is not ready.",
         ("city",),
-        _oldest(_parts(instances, _UNREADY), now),
+        _oldest(_labelled(instances, _UNREADY), now),
     )
     yield _gauge(
         "compute_quota_claims_waiting",
         "Instances whose quota claim is not granted.",
         ("city", "reason"),
-        _parts(instances, _QUOTA),
+        _labelled(instances, _QUOTA),
     )
 
 
@@ -133,35 +133,35 @@ def _counts(cluster: Cluster, kind: type[K], of: Callable[[K], Iterable[str]]) -
 
 
 def _cache(cluster: Cluster, kind: type[K]) -> Cache[K] | None:
-    """The cache that a controller has; none is started here."""
+    """The cache of a kind, if a controller has started its informer."""
     informer = cluster.informers.find(kind)
     return informer.cache if informer else None
 
 
 def _of_workload(workload: Workload) -> Iterable[str]:
-    yield _value(_PHASE, *census.of_workload(workload))
+    yield _index_value(_PHASE, *census.of_workload(workload))
 
 
 def _of_deployment(deployment: WorkloadDeployment) -> Iterable[str]:
-    yield _value(_PHASE, *census.of_deployment(deployment))
+    yield _index_value(_PHASE, *census.of_deployment(deployment))
 
 
 def _of_instance(instance: Instance) -> Iterable[str]:
     counted: Counted = census.of_instance(instance)
-    yield _value(_PHASE, *counted)
+    yield _index_value(_PHASE, *counted)
     since = census.unready_since(instance)
     if since is not None:
-        yield _value(_UNREADY, counted.city, times.format_time(since))
+        yield _index_value(_UNREADY, counted.city, times.format_time(since))
     reason = census.waits_for_quota(instance)
     if reason is not None:
-        yield _value(_QUOTA, counted.city, reason)
+        yield _index_value(_QUOTA, counted.city, reason)
 
 
-def _value(*parts: str) -> str:
+def _index_value(*parts: str) -> str:
     return "|".join(parts)
 
 
-def _parts(counts: Counter[str], of: str) -> list[tuple[tuple[str, ...], float]]:
+def _labelled(counts: Counter[str], of: str) -> list[tuple[tuple[str, ...], float]]:
     split = ((value.split("|"), count) for value, count in counts.items())
     return [(tuple(parts[1:]), count) for parts, count in split if parts[0] == of]
 
@@ -175,8 +175,8 @@ def _oldest(
     return [((city,), _between(times.parse(when), now)) for city, when in since.items()]
 
 
-def _reports(hubs: Iterable[Cluster], now: datetime) -> Metric:
-    """When each cell reported last: its lease is renewed by what looks at the cell."""
+def _report_ages(hubs: Iterable[Cluster], now: datetime) -> Metric:
+    """When each cell reported last: the heartbeat controller renews its Lease."""
     ages = []
     for hub in hubs:
         cells = _cache(hub, karmada.MemberCluster)
@@ -188,8 +188,8 @@ def _reports(hubs: Iterable[Cluster], now: datetime) -> Metric:
             if renewed is not None:
                 city = cell.metadata.labels.get(labels.TOPOLOGY_CITY_CODE, "")
                 ages.append(((cell.metadata.name, city), _between(renewed, now)))
-    text = "How long ago each cell reported last."
-    return _gauge("compute_cell_last_report_age_seconds", text, ("cell", "city"), ages)
+    help_text = "How long ago each cell reported last."
+    return _gauge("compute_cell_last_report_age_seconds", help_text, ("cell", "city"), ages)
 
 
 def _renewed(lease: Lease | None) -> datetime | None:
@@ -200,17 +200,17 @@ def _renewed(lease: Lease | None) -> datetime | None:
 
 
 def _between(since: datetime, now: datetime) -> float:
-    """Seconds, none for a clock that is ahead of ours."""
+    """Seconds; 0 if the other clock is ahead of ours."""
     return max((now - since).total_seconds(), 0.0)
 
 
 def _gauge(
     name: str,
-    text: str,
+    help_text: str,
     labels: tuple[str, ...],
     values: Iterable[tuple[tuple[str, ...], float]],
 ) -> Metric:
-    family = GaugeMetricFamily(name, text, labels=labels)
+    family = GaugeMetricFamily(name, help_text, labels=labels)
     for of, value in values:
         family.add_metric(of, value)
     return family

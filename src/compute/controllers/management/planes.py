@@ -6,17 +6,16 @@ from typing import Final
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.settings import ControllerSettings
 
-# What failed because a plane was away is tried again soon after it came back: nothing else would
-# tell of that.
+# No event reports that an unreachable plane can be reached again, so the back-off stays short.
 ACROSS_PLANES: Final = ControllerSettings(longest_backoff=30.0)
 
 
 @dataclass(frozen=True)
 class ManagementPlanes:
-    """Every project, the hub, and core, where the projects themselves are told of.
+    """Every project, the hub, and core, which has the Project objects.
 
-    Without ``core`` nobody can know that a whole project has gone: what is left of it on the hub
-    then stays.
+    Without ``core`` it is unknown whether a whole project is gone: its objects on the hub then
+    stay.
     """
 
     projects: Clusters

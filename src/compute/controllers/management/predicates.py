@@ -1,8 +1,8 @@
-"""A source that stays silent while what matters of an object stays as it is.
+"""A source that filters updates by a predicate, as predicates of controller-runtime do.
 
-A cluster of the hub renews its status all the time, and a deployment counts its instances one by
-one. Whoever needs to know only whether the cluster is ready, or the deployment there, would
-otherwise look at everything that hangs on it, each time. What comes and what goes is always told.
+A cluster of the hub renews its status all the time, and a deployment counts its Instances one by
+one. A mapping that depends only on whether the cluster is ready, or the deployment is there, would
+otherwise requeue every object that belongs to it each time. Creations and deletions always pass.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,18 +19,20 @@ K = TypeVar("K", bound=Object)
 Aspect = Callable[[K], object]
 
 
-def turning(kind: type[K], clusters: Clusters, to: To[K], aspect: Aspect[K]) -> Source[Any]:
-    """A source of what ``to`` says, whenever an object comes, goes, or has another ``aspect``."""
-    return _Turning(kind, clusters, to, aspect=aspect)
+def mapped_on_change(
+    kind: type[K], clusters: Clusters, to: To[K], aspect: Aspect[K]
+) -> Source[Any]:
+    """A source of the requests of ``to``, if an object is created, deleted or changes ``aspect``."""
+    return _OnChange(kind, clusters, to, aspect=aspect)
 
 
 def presence(of: Object) -> object:
-    """Whether the object is there to stay; it tells nothing else of it."""
+    """The aspect of mappings that depend only on whether an object exists and is not deleting."""
     return of.deleting
 
 
 @dataclass(frozen=True, slots=True)
-class _Turning(Source[K], Generic[K]):
+class _OnChange(Source[K], Generic[K]):
     aspect: Aspect[K] = presence
 
     def requests(self, changed: CacheChange[K]) -> Iterable[Request]:

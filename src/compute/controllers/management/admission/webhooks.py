@@ -1,7 +1,7 @@
-"""The admission webhooks of Workloads, for an HTTP server to mount: a request's body in, an answer's out.
+"""The admission webhooks of Workloads, for an HTTP server to mount: from request body to response body.
 
-Paths and answers are those of the original, so its webhook configurations apply unchanged. Every
-body is answered with status 200; the review says what is wrong with the request.
+Paths and responses are those of the original, so its webhook configurations apply unchanged. Every
+response has status 200; the review in it says why a request is refused.
 """
 
 import base64
@@ -27,7 +27,7 @@ from kubekit.api.kinds.admission import (
 )
 
 Handler = Callable[[bytes], Awaitable[bytes]]
-Answer = Callable[[AdmissionRequest], Awaitable[AdmissionResponse]]
+Respond = Callable[[AdmissionRequest], Awaitable[AdmissionResponse]]
 
 MUTATE: Final = "/mutate-compute-datumapis-com-v1alpha-workload"
 VALIDATE: Final = "/validate-compute-datumapis-com-v1alpha-workload"
@@ -35,7 +35,7 @@ _JSON_PATCH: Final = "JSONPatch"
 
 
 def handlers(admission: WorkloadAdmission) -> Mapping[str, Handler]:
-    """What answers at each path."""
+    """The handler of each path."""
 
     async def validate(request: AdmissionRequest) -> AdmissionResponse:
         warnings = await admission.review(
@@ -62,13 +62,13 @@ async def _mutate(request: AdmissionRequest) -> AdmissionResponse:
     return AdmissionResponse(uid=request.uid, allowed=True, patch=patch, patch_type=_JSON_PATCH)
 
 
-def _handler(answer: Answer) -> Handler:
+def _handler(respond: Respond) -> Handler:
     async def handle(body: bytes) -> bytes:
         uid = ""
         try:
             request = _request(body)
             uid = request.uid
-            response = await answer(request) if _is_whole(request) else _allowed(request)
+            response = await respond(request) if _is_object(request) else _allowed(request)
         except ApiError as refusal:
             response = AdmissionResponse(uid=uid, allowed=False, status=_status(refusal))
         review = AdmissionReview(api_version=REVIEW_VERSION, kind=REVIEW_KIND, response=response)
@@ -77,8 +77,8 @@ def _handler(answer: Answer) -> Handler:
     return handle
 
 
-def _is_whole(request: AdmissionRequest) -> bool:
-    """Whether the object itself is written. A subresource leaves the spec alone."""
+def _is_object(request: AdmissionRequest) -> bool:
+    """Whether the object itself is written. A subresource does not change the spec."""
     return not request.sub_resource
 
 

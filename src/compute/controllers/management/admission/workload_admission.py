@@ -1,9 +1,9 @@
-"""What is asked before a Workload is written, by whichever way it came: a webhook, or in process.
+"""Admission of Workloads, as a webhook or in process.
 
-First `defaults` are filled in, then `WorkloadAdmission` judges the result, which is what is stored.
-The rules are those of `compute.decide.validation`, which the command line asks too. What only the
-project knows is asked here: the cities it is offered, and who may use its networks. It runs in every
-replica, since any of them may be asked.
+First `defaults` are set, then `WorkloadAdmission` validates the result, which is what is stored. The
+rules are those of `compute.decide.validation`, which the command line uses too. Checks that need the
+project are here: the offered cities, and permissions on networks. It runs in every replica, since a
+request may reach any of them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,9 +14,9 @@ from typing import Any, Final
 from compute.api.compute import Workload
 from compute.api.networking import Network
 from compute.api.resource_manager import Project
-from compute.controllers.management import offers
-from compute.controllers.management.admission import network_admission
+from compute.controllers.management import offered_cities
 from compute.decide import joins, validation
+from compute.decide.networking.network_use import names_network
 from compute.decide.validation import Default, NetworkUse
 from kubekit.api import errors, json_pointer, scheme, times
 from kubekit.api.errors import Forbidden, Unavailable
@@ -34,25 +34,25 @@ from kubekit.runtime.requests import cluster_name
 Document = Mapping[str, Any]
 
 PARENT_NAME: Final = "iam.miloapis.com/parent-name"
-_JUDGED: Final = ("create", "update")
+_REVIEWED_VERBS: Final = ("create", "update")
 
 
 def project_of(user: UserInfo) -> str:
-    """The project that the one who asks speaks to; empty when he names none."""
+    """The project of the request; empty if it names none."""
     return next(iter(user.extra.get(PARENT_NAME, ())), "")
 
 
 def defaults(verb: str, new: Document | None, old: Document | None) -> tuple[Default, ...]:
-    """The fields to fill in before a Workload is judged and stored.
+    """The fields to set before a Workload is validated and stored.
 
-    A write that leaves the spec alone changes nothing in it: a controller that adds a finalizer
-    must not make a new generation of an old Workload.
+    A write that does not change the spec sets none: a controller that adds a finalizer must not
+    create a new generation of an old Workload.
     """
-    if verb.lower() not in _JUDGED or new is None:
+    if verb.lower() not in _REVIEWED_VERBS or new is None:
         return ()
-    if old is not None and (_is_leaving(old) or old.get("spec") == new.get("spec")):
+    if old is not None and (_is_deleting(old) or old.get("spec") == new.get("spec")):
         return ()
-    given = _read(new)  # what cannot be read is refused by the review
+    given = _read(new)  # an unreadable Workload is refused by the review
     return () if given is None else validation.defaults(given)
 
 
@@ -67,7 +67,7 @@ def completed(document: Document, missing: Iterable[Default]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class WorkloadAdmission:
-    """The door that every Workload of every project comes through."""
+    """Admits or refuses every write of a Workload in every project."""
 
     projects: Clusters
     core: Clusters | None = None  # where the Projects are
@@ -75,33 +75,32 @@ class WorkloadAdmission:
     async def review(
         self, verb: str, new: Document | None, old: Document | None, user: UserInfo, project: str
     ) -> tuple[str, ...]:
-        """What is worth saying of a Workload that may be written; `Invalid` where it may not.
+        """The warnings for a Workload that may be written; raises `Invalid` if it may not.
 
-        ``new`` is what will be, ``old`` what was. A write that leaves spec and annotations alone is
-        never refused, and neither is one of a Workload on its way out: finalizers must go on and
-        come off whatever the rules of the day are.
+        A write that changes neither spec nor annotations is never refused, nor is a write of a
+        deleting Workload: finalizers must be added and removed even if the rules have changed.
         """
-        if verb.lower() not in _JUDGED or new is None:
+        if verb.lower() not in _REVIEWED_VERBS or new is None:
             return ()
-        if old is not None and _is_leaving(old):
+        if old is not None and _is_deleting(old):
             return ()
         if old is not None and old.get("spec") == new.get("spec"):
             return _refuse(new, _wrong_settings(new, old))
         cluster = self._project(project)
         if old is None:
             self._refuse_terminating(cluster)
-        cities = await offers.asked(cluster.client)
+        cities = await offered_cities.live_cities(cluster.client)
         before = None if old is None else _read(old)
         review = validation.review_document(new, cities=cities, old=before)
         denied = () if review.errors else await _denied(cluster.client, review.networks, user)
         refused = review.errors or denied
         if not refused:
-            refused = await network_admission.terminating(cluster.client, review.networks, before)
+            refused = await _terminating(cluster.client, review.networks, before)
         _refuse(new, refused)
         return review.warnings
 
     def _project(self, name: str) -> Cluster:
-        """The project of this name. Without one it must be plain which is meant."""
+        """The project of this name. Without a name there must be exactly one project."""
         projects = self.projects
         if not name and len(projects) == 1:
             return projects.sole()
@@ -113,7 +112,7 @@ class WorkloadAdmission:
         return found
 
     def _refuse_terminating(self, cluster: Cluster) -> None:
-        """Refuse what is new in a project that is being deleted, as in a namespace that is."""
+        """Refuse a new Workload in a project that is deleting, as in a deleting namespace."""
         for core in self.core or ():
             project = core.informers.of(Project).cache.get("", cluster.name)
             since = project.metadata.deletion_timestamp if project else None
@@ -125,12 +124,12 @@ class WorkloadAdmission:
                 )
 
 
-def _is_leaving(old: Document) -> bool:
+def _is_deleting(old: Document) -> bool:
     return bool(_metadata(old).get("deletionTimestamp"))
 
 
 def _wrong_settings(new: Document, old: Document) -> tuple[FieldError, ...]:
-    """What is wrong with annotations that change while the spec does not."""
+    """The errors of annotations that change while the spec does not."""
     workload = _read(new)
     same = _metadata(old).get("annotations") == _metadata(new).get("annotations")
     if same or workload is None:
@@ -147,9 +146,9 @@ async def _denied(
 
 
 async def _may_use(client: Client, network: NetworkUse, user: UserInfo) -> bool:
-    """Whether the project lets the user use the network. All that is known of him goes along."""
+    """Whether the user may use the network, by a SubjectAccessReview with all of the user's info."""
     resource = Network.RESOURCE
-    question = SubjectAccessReview(
+    review = SubjectAccessReview(
         spec=SubjectAccessReviewSpec(
             user=user.username,
             groups=user.groups,
@@ -165,13 +164,39 @@ async def _may_use(client: Client, network: NetworkUse, user: UserInfo) -> bool:
             ),
         )
     )
-    return (await client.create(question)).status.allowed
+    return (await client.create(review)).status.allowed
+
+
+async def _terminating(
+    client: Client, networks: Iterable[NetworkUse], old: Workload | None
+) -> tuple[FieldError, ...]:
+    """The refusals of networks that are deleting, except for those that the Workload names already."""
+    new = [
+        network
+        for network in networks
+        if old is None or not names_network(old, (network.namespace, network.name))
+    ]
+    return tuple(
+        [error for network in new if (error := await _refuse_if_deleting(client, network))]
+    )
+
+
+async def _refuse_if_deleting(client: Client, network: NetworkUse) -> FieldError | None:
+    found = await client.find(Network, network.name, network.namespace)
+    if found is None or not found.deleting:
+        return None
+    return forbidden(
+        network.path,
+        f"the network {network.namespace}/{network.name} is being deleted, and nothing new is attached "
+        "to it; name another network, or create it again once it is gone",
+    )
 
 
 def _refusal(network: NetworkUse, user: UserInfo) -> FieldError:
+    username = user.username or "an anonymous user"
     return forbidden(
         network.path,
-        f"{user.username or 'nobody'} may not use the network {network.namespace}/{network.name}; "
+        f"{username} may not use the network {network.namespace}/{network.name}; "
         f'ask for the verb "{network.verb}" on it, or name another',
     )
 

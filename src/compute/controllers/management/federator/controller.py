@@ -1,8 +1,8 @@
-"""The federator: a project's deployments go to the hub, and what the hub knows of them comes back.
+"""The federator: a project's deployments are copied to the hub, and their status comes back.
 
 A request names a deployment of a project. Before the first write on the hub the project's
-deployment notes where that is and is held by a finalizer, in one write: whatever happens later, it
-can be found and taken back.
+deployment gets a finalizer and an annotation with the hub namespace, in one write. So the copy can
+always be found and deleted later.
 """
 
 from collections.abc import Iterable, Sequence
@@ -15,15 +15,18 @@ from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.reasons import Reason
 from compute.controllers.management.apply_writes import save
 from compute.controllers.management.federator import teardown_check
-from compute.controllers.management.federator.deployment_link import Link
-from compute.controllers.management.federator.status_reports import Reports, placement, readiness
+from compute.controllers.management.federator.deployment_link import DeploymentLink
+from compute.controllers.management.federator.status_reports import (
+    StatusReporter,
+    placement,
+    readiness,
+)
 from compute.controllers.management.federator.withdrawal import Withdrawal
 from compute.controllers.management.fleet_metrics import PROJECT_TO_HUB, fleet_metrics
 from compute.controllers.management.hub.origins import engaged_as, from_hub, original_of
 from compute.controllers.management.hub.policies import ensure_policy
-from compute.controllers.management.live_reads import known
 from compute.controllers.management.planes import ACROSS_PLANES, ManagementPlanes
-from compute.controllers.management.predicates import presence, turning
+from compute.controllers.management.predicates import mapped_on_change, presence
 from compute.decide.federation import (
     Refused,
     deployment_due,
@@ -36,6 +39,7 @@ from compute.decide.federation import (
 from compute.decide.writes import Create
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -44,38 +48,38 @@ from kubekit.runtime.sources import Source, mapped, own
 
 NAME: Final = "federator"
 _CELL: Final = "cell"
-_NOWHERE: Final = ""
+_UNPLACED: Final = ""
 
 
 def controllers(planes: ManagementPlanes, factory: ControllerFactory) -> list[Controller]:
-    """The controller that joins the projects to the hub."""
+    """The controller that connects the projects to the hub."""
     federator, sources = Federator(planes, factory), _sources(planes)
     return [factory.controller(NAME, federator, planes.projects, sources, ACROSS_PLANES)]
 
 
 @dataclass(frozen=True, slots=True)
 class _Wanted:
-    """What the hub should hold of a deployment."""
+    """What the hub should have of a deployment."""
 
-    room: Namespace
+    namespace: Namespace
     copy: WorkloadDeployment
 
 
 class Federator:
-    """Keeps one deployment of a project and its copy on the hub in step."""
+    """Keeps one deployment of a project and its copy on the hub in sync."""
 
     def __init__(self, planes: ManagementPlanes, factory: ControllerFactory) -> None:
         self._planes = planes
         self._recorder = factory.recorder(NAME)
         self._environment = factory.environment
         self._metrics = fleet_metrics(factory.metrics.registry)
-        self._reports = Reports(factory.environment, self._recorder, self._metrics)
+        self._reports = StatusReporter(factory.environment, self._recorder, self._metrics)
         self._withdrawal = Withdrawal(self._recorder)
 
     async def reconcile(self, request: Request) -> Result:
-        """Send it, take it back, or clear up after it."""
+        """Write the copy of a deployment, delete it, or delete an orphaned copy."""
         project = self._planes.projects.get(request.cluster)
-        link = Link(request, project, self._planes.hub.sole())
+        link = DeploymentLink(request, project, self._planes.hub.sole())
         cache = project.informers.of(WorkloadDeployment).cache
         deployment = cache.get(request.namespace, request.name)
         if deployment is None:
@@ -83,63 +87,63 @@ class Federator:
         elif deployment.deleting:
             return await self._withdrawal.finish(link, deployment)
         else:
-            namespace = await known(project, Namespace, request.namespace)
+            namespace = await live.cached(project, Namespace, request.namespace)
             if namespace is not None:
                 await self._federate(link, deployment, namespace)
         return DONE
 
     async def _federate(
-        self, link: Link, deployment: WorkloadDeployment, namespace: Namespace
+        self, link: DeploymentLink, deployment: WorkloadDeployment, namespace: Namespace
     ) -> None:
         wanted = _wanted(link, deployment, namespace)
         if isinstance(wanted, Refused):
             await self._reports.refuse(link, deployment, wanted.why)
-        elif (copy := _settled(link, deployment, wanted)) is not None:
-            await self._keep(link, deployment, wanted, copy)
+        elif (copy := _copy_if_current(link, deployment, wanted)) is not None:
+            await self._sync(link, deployment, wanted, copy)
         else:
-            await self._settle(link)
+            await self._write_copy(link)
 
-    async def _settle(self, link: Link) -> None:
-        """Begin, or begin anew: what is written on the hub follows from what the project holds now.
+    async def _write_copy(self, link: DeploymentLink) -> None:
+        """Write the copy from the project's deployment and namespace, read live.
 
-        The hub's copy is looked at first, so that it cannot be newer than what it is brought to:
-        another federator, which hears of changes sooner, may be at work too.
+        The hub's copy is read first, so it cannot be newer than what is written over it: another
+        federator, whose cache is further along, may run at the same time.
         """
         client = link.project.client
         namespace = await client.find(Namespace, link.namespace)
-        copy = await _present(link, namespace) if namespace else None
+        copy = await _existing_copy(link, namespace) if namespace else None
         deployment = await client.find(WorkloadDeployment, link.name, link.namespace)
         if namespace is None or deployment is None or deployment.deleting:
-            return  # the change that says so is on its way
+            return  # a watch event will requeue it
         wanted = _wanted(link, deployment, namespace)
         if isinstance(wanted, Refused):
             return
-        due = prepared(deployment, wanted.room.metadata.name)
+        due = prepared(deployment, wanted.namespace.metadata.name)
         if due:
             deployment = await save(client, due)
-        await self._keep(link, deployment, wanted, copy)
+        await self._sync(link, deployment, wanted, copy)
 
-    async def _keep(
+    async def _sync(
         self,
-        link: Link,
+        link: DeploymentLink,
         deployment: WorkloadDeployment,
         wanted: _Wanted,
         copy: WorkloadDeployment | None,
     ) -> None:
-        await self._withdrawal.clear_elsewhere(link, wanted.room.metadata.name)
-        if not await _is_housed(link, wanted.room):
-            return  # made anew once it is gone
-        copy = await self._sent(link, deployment, wanted.copy, copy)
-        await self._reports.carry(link, deployment, copy)
+        await self._withdrawal.clear_elsewhere(link, wanted.namespace.metadata.name)
+        if not await _ensure_namespace(link, wanted.namespace):
+            return  # it is deleting: created again once it is gone
+        copy = await self._saved(link, deployment, wanted.copy, copy)
+        await self._reports.propagate(link, deployment, copy)
 
-    async def _sent(
+    async def _saved(
         self,
-        link: Link,
+        link: DeploymentLink,
         deployment: WorkloadDeployment,
         wanted: WorkloadDeployment,
         existing: WorkloadDeployment | None,
     ) -> WorkloadDeployment:
-        """The hub's copy, made or brought up to date."""
+        """The hub's copy, created or updated."""
         due = deployment_due(existing, wanted)
         if due is None:
             return existing or wanted
@@ -148,8 +152,8 @@ class Federator:
         if existing is None or _city(existing) != _city(copy):
             await ensure_policy(client, copy)
         if isinstance(due, Create) and not deployment.status.observed_generation:
-            made = deployment.metadata.creation_timestamp
-            self._metrics.passed(PROJECT_TO_HUB, made, self._environment.now())
+            created = deployment.metadata.creation_timestamp
+            self._metrics.record_hop(PROJECT_TO_HUB, created, self._environment.now())
         if isinstance(due, Create):
             note = f"{link.name} is on the hub, to be run in {wanted.spec.city_code}"
             self._recorder.event(
@@ -158,44 +162,46 @@ class Federator:
         return copy
 
 
-def _wanted(link: Link, deployment: WorkloadDeployment, namespace: Namespace) -> _Wanted | Refused:
+def _wanted(
+    link: DeploymentLink, deployment: WorkloadDeployment, namespace: Namespace
+) -> _Wanted | Refused:
     try:
-        room = hub_namespace(link.project_name, namespace)
+        wanted = hub_namespace(link.project_name, namespace)
     except ValueError as error:  # the project's name fits into no label
         return Refused(str(error))
-    copy = hub_deployment(deployment, link.project_name, room.metadata.name)
-    return copy if isinstance(copy, Refused) else _Wanted(room, copy)
+    copy = hub_deployment(deployment, link.project_name, wanted.metadata.name)
+    return copy if isinstance(copy, Refused) else _Wanted(wanted, copy)
 
 
-def _settled(
-    link: Link, deployment: WorkloadDeployment, wanted: _Wanted
+def _copy_if_current(
+    link: DeploymentLink, deployment: WorkloadDeployment, wanted: _Wanted
 ) -> WorkloadDeployment | None:
-    """The hub's copy where nothing has to be written: it is held, noted, and sent, as far as we know."""
-    room = wanted.room.metadata.name
+    """The hub's copy if nothing has to be written, according to the caches."""
+    namespace = wanted.namespace.metadata.name
     informers = link.hub.informers
-    copy = informers.of(WorkloadDeployment).cache.get(room, link.name)
-    begun = prepared(deployment, room) is None and ("", room) in informers.of(Namespace).cache
-    due = copy is None or not begun or deployment_due(copy, wanted.copy)
-    return None if due else copy
+    copy = informers.of(WorkloadDeployment).cache.get(namespace, link.name)
+    exists = ("", namespace) in informers.of(Namespace).cache
+    if copy is None or not exists or prepared(deployment, namespace):
+        return None
+    return None if deployment_due(copy, wanted.copy) else copy
 
 
-async def _present(link: Link, namespace: Namespace) -> WorkloadDeployment | None:
-    """What the hub has under the name of the deployment."""
-    room = names.hub_namespace(namespace.metadata.uid)
-    cached = link.hub.informers.of(WorkloadDeployment).cache.get(room, link.name)
-    return cached or await link.hub.client.find(WorkloadDeployment, link.name, room)
+async def _existing_copy(link: DeploymentLink, namespace: Namespace) -> WorkloadDeployment | None:
+    """The deployment that the hub has under this name."""
+    hub_namespace_name = names.hub_namespace(namespace.metadata.uid)
+    return await live.cached_or_live(link.hub, WorkloadDeployment, link.name, hub_namespace_name)
 
 
-async def _is_housed(link: Link, wanted: Namespace) -> bool:
-    """Whether the hub namespace is there to stay, made or mended if need be."""
+async def _ensure_namespace(link: DeploymentLink, wanted: Namespace) -> bool:
+    """Create or repair the hub namespace; False while an earlier one is deleting."""
     client, name = link.hub.client, wanted.metadata.name
-    room = link.hub.informers.of(Namespace).cache.get("", name)
-    if room is None or namespace_due(room, wanted):
-        room = await client.find(Namespace, name)
-    due = namespace_due(room, wanted)
+    existing = link.hub.informers.of(Namespace).cache.get("", name)
+    if existing is None or namespace_due(existing, wanted):
+        existing = await client.find(Namespace, name)
+    due = namespace_due(existing, wanted)
     if due:
-        room = await save(client, due)
-    return room is not None and not room.deleting
+        existing = await save(client, due)
+    return existing is not None and not existing.deleting
 
 
 def _city(copy: WorkloadDeployment) -> str | None:
@@ -203,16 +209,18 @@ def _city(copy: WorkloadDeployment) -> str | None:
 
 
 def _sources(planes: ManagementPlanes) -> Sequence[Source[Any]]:
-    def room(hub: Cluster, changed: Namespace) -> Iterable[Request]:
-        return _of_room(hub, changed, planes)
+    def content(hub: Cluster, changed: Namespace) -> Iterable[Request]:
+        return _of_namespace(hub, changed, planes)
 
     return [
         own(WorkloadDeployment, planes.projects),
         mapped(WorkloadDeployment, planes.hub, from_hub(planes.hub, _of_copy)),
-        mapped(Namespace, planes.hub, from_hub(planes.hub, room)),
-        turning(ResourceBinding, planes.hub, from_hub(planes.hub, _of_binding), placement),
-        turning(Work, planes.hub, from_hub(planes.hub, teardown_check.of_work), presence),
-        turning(karmada.MemberCluster, planes.hub, from_hub(planes.hub, _of_cell), readiness),
+        mapped(Namespace, planes.hub, from_hub(planes.hub, content)),
+        mapped_on_change(ResourceBinding, planes.hub, from_hub(planes.hub, _of_binding), placement),
+        mapped_on_change(Work, planes.hub, from_hub(planes.hub, teardown_check.of_work), presence),
+        mapped_on_change(
+            karmada.MemberCluster, planes.hub, from_hub(planes.hub, _of_cell), readiness
+        ),
     ]
 
 
@@ -221,16 +229,18 @@ def _of_copy(hub: Cluster, copy: Object) -> Iterable[Request]:
     return () if original is None else (original,)
 
 
-def _of_room(hub: Cluster, room: Namespace, planes: ManagementPlanes) -> Iterable[Request]:
-    """Everything that is, or should be, in a hub namespace."""
-    told = identity(room)
-    if told is None:
+def _of_namespace(
+    hub: Cluster, hub_namespace: Namespace, planes: ManagementPlanes
+) -> Iterable[Request]:
+    """Every deployment that is, or should be, in a hub namespace."""
+    origin = identity(hub_namespace)
+    if origin is None:
         return ()
-    project = planes.projects.find(engaged_as(told))
-    sent = hub.informers.of(WorkloadDeployment).cache.keys(room.metadata.name)
-    meant = project.informers.of(WorkloadDeployment).cache.keys(told.namespace) if project else []
-    found = dict.fromkeys(name for _, name in (*sent, *meant))
-    return [Request(engaged_as(told), told.namespace, name) for name in found]
+    project, namespace = planes.projects.find(engaged_as(origin)), origin.namespace
+    copies = hub.informers.of(WorkloadDeployment).cache.keys(hub_namespace.metadata.name)
+    originals = project.informers.of(WorkloadDeployment).cache.keys(namespace) if project else []
+    found = dict.fromkeys(name for _, name in (*copies, *originals))
+    return [Request(engaged_as(origin), namespace, name) for name in found]
 
 
 def _of_binding(hub: Cluster, binding: ResourceBinding) -> Iterable[Request]:
@@ -243,13 +253,13 @@ def _of_binding(hub: Cluster, binding: ResourceBinding) -> Iterable[Request]:
 
 
 def _of_cell(hub: Cluster, cell: karmada.MemberCluster) -> Iterable[Request]:
-    """The deployments bound to a cell, those that it has yet to release, and those without one."""
+    """The deployments bound to a cell, those it has yet to release, and those without a cell."""
     cache = hub.informers.of(ResourceBinding).cache
     cache.add_index(_CELL, _cells)
-    for binding in (*cache.by(_CELL, cell.metadata.name), *cache.by(_CELL, _NOWHERE)):
+    for binding in (*cache.by(_CELL, cell.metadata.name), *cache.by(_CELL, _UNPLACED)):
         yield from _of_binding(hub, binding)
-    yield from teardown_check.of_silence(hub, cell.metadata.name)
+    yield from teardown_check.of_cell(hub, cell.metadata.name)
 
 
 def _cells(binding: ResourceBinding) -> Iterable[str]:
-    return [cluster.name for cluster in binding.spec.clusters] or [_NOWHERE]
+    return [cluster.name for cluster in binding.spec.clusters] or [_UNPLACED]

@@ -1,4 +1,4 @@
-"""One deployment of a project, and the two planes it lives on."""
+"""One deployment of a project, and the two planes that have it."""
 
 from dataclasses import dataclass
 
@@ -9,8 +9,8 @@ from kubekit.runtime.requests import Request
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
-    """What a pass of the federator works with."""
+class DeploymentLink:
+    """The deployment of one reconcile pass, with the clusters of its project and of the hub."""
 
     request: Request
     project: Cluster
@@ -27,5 +27,5 @@ class Link:
 
     @property
     def project_name(self) -> ClusterName:
-        """The project as decisions call it."""
+        """The name of the project, as `compute.decide` uses it."""
         return names.cluster(self.project.name)

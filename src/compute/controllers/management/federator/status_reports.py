@@ -1,10 +1,10 @@
-"""What the project is told of a deployment: what its cell reports, and what only the hub knows."""
+"""The status of a project's deployment: what its cell reports, and what only the hub knows."""
 
 from dataclasses import replace
 from datetime import datetime
 from typing import Final
 
-import msgspec
+from msgspec import structs
 
 from compute.api import karmada, labels, names
 from compute.api.compute import WorkloadDeployment, WorkloadDeploymentStatus
@@ -13,9 +13,8 @@ from compute.api.karmada_work import ResourceBinding
 from compute.api.neighbour_reasons import NeighbourReason
 from compute.controllers.management import city_events
 from compute.controllers.management.federator import teardown_check
-from compute.controllers.management.federator.deployment_link import Link
+from compute.controllers.management.federator.deployment_link import DeploymentLink
 from compute.controllers.management.fleet_metrics import HUB_TO_CELL, LEASES, FleetMetrics
-from compute.controllers.management.live_reads import Read, known, live
 from compute.decide.conditions import find
 from compute.decide.federation import (
     DispatchingSuspended,
@@ -31,13 +30,14 @@ from kubekit.api import times
 from kubekit.api.kinds.coordination import Lease
 from kubekit.api.meta import Condition
 from kubekit.environment import ExecutionEnvironment
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.reporting.events import EventRecorder
 
-_NOWHERE: Final = (NeighbourReason.NO_CLUSTER_FIT, NeighbourReason.UNSCHEDULABLE)
+_UNPLACED: Final = (NeighbourReason.NO_CLUSTER_FIT, NeighbourReason.UNSCHEDULABLE)
 
 
-class Reports:
+class StatusReporter:
     """Writes the status of the project's deployments."""
 
     def __init__(
@@ -47,54 +47,59 @@ class Reports:
         self._recorder = recorder
         self._metrics = metrics
 
-    async def carry(
-        self, link: Link, deployment: WorkloadDeployment, copy: WorkloadDeployment
+    async def propagate(
+        self, link: DeploymentLink, deployment: WorkloadDeployment, copy: WorkloadDeployment
     ) -> None:
-        """Bring the project's status to what is known on the hub.
+        """Write the status of the copy on the hub to the project's deployment.
 
-        The caches tell whether there is news. It is read live before it is written: a cache that is
-        behind would bring back what another federator has replaced.
+        The caches show whether a write is due. The copy is read live before the write: a cache that
+        lags would restore what another federator has replaced.
         """
-        if await self._news(link, deployment, copy, known) is None:
+        if await self._status_due(link, deployment, copy, live.cached) is None:
             return
-        present = await live(link.hub, WorkloadDeployment, link.name, copy.metadata.namespace)
-        status = await self._news(link, deployment, present, live) if present else None
+        present = await live.find(link.hub, WorkloadDeployment, link.name, copy.metadata.namespace)
+        status = await self._status_due(link, deployment, present, live.find) if present else None
         if present and status is not None:
             await self._write(link, deployment, status)
             if not deployment.status.observed_generation and status.observed_generation:
-                taken = teardown_check.taken_at(link.hub, present)
-                if taken is not None:
-                    self._metrics.passed(HUB_TO_CELL, present.metadata.creation_timestamp, taken)
+                applied = teardown_check.applied_at(link.hub, present)
+                if applied is not None:
+                    created = present.metadata.creation_timestamp
+                    self._metrics.record_hop(HUB_TO_CELL, created, applied)
 
-    async def refuse(self, link: Link, deployment: WorkloadDeployment, why: str) -> None:
-        """Say why the deployment cannot go to the hub. What was reported before is kept."""
+    async def refuse(self, link: DeploymentLink, deployment: WorkloadDeployment, why: str) -> None:
+        """Report why the deployment cannot be copied to the hub. Other conditions are kept."""
         now = self._environment.now()
         status = project_status(deployment, deployment, Unplaced(why), now)
         if status is not None:
             await self._write(link, deployment, status)
 
-    async def _news(
-        self, link: Link, deployment: WorkloadDeployment, copy: WorkloadDeployment, read: Read
+    async def _status_due(
+        self,
+        link: DeploymentLink,
+        deployment: WorkloadDeployment,
+        copy: WorkloadDeployment,
+        read: live.Read,
     ) -> WorkloadDeploymentStatus | None:
-        """The status to be written, as far as those know who are asked; None when it is there."""
+        """The status to write, as far as ``read`` shows; None if it is written already."""
         trouble = await trouble_of(link.hub, copy, read)
         if isinstance(trouble, Unplaced):
-            # Whoever reported before has it no longer, and nobody is left to correct the counts.
-            copy = msgspec.structs.replace(copy, status=WorkloadDeploymentStatus())
+            # The cell that reported these counts has the deployment no longer: they are stale.
+            copy = structs.replace(copy, status=WorkloadDeploymentStatus())
         return project_status(deployment, copy, trouble, self._environment.now())
 
     async def _write(
-        self, link: Link, deployment: WorkloadDeployment, status: WorkloadDeploymentStatus
+        self, link: DeploymentLink, deployment: WorkloadDeployment, status: WorkloadDeploymentStatus
     ) -> None:
-        desired = msgspec.structs.replace(deployment, status=status)
+        desired = structs.replace(deployment, status=status)
         written = await link.project.client.patch_status(deployment, desired)
         news = story.city(deployment, written)
         if news is not None:
             city_events.report(self._recorder, link.project.client, written, news, "Federate")
 
 
-async def trouble_of(hub: Cluster, copy: WorkloadDeployment, read: Read) -> Trouble | None:
-    """What stands between a deployment on the hub and its cell, as far as the hub says."""
+async def trouble_of(hub: Cluster, copy: WorkloadDeployment, read: live.Read) -> Trouble | None:
+    """What keeps a deployment on the hub from its cell, according to the hub."""
     meta = copy.metadata
     bound = names.resource_binding(meta.name, copy.kind)
     binding = await read(hub, ResourceBinding, bound, meta.namespace)
@@ -104,18 +109,18 @@ async def trouble_of(hub: Cluster, copy: WorkloadDeployment, read: Read) -> Trou
         unplaced = _unplaced(binding)
         if unplaced is None or holds_scheduling(binding.spec):
             return unplaced
-        return replace(unplaced, silent=await _silent_city(hub, copy, read))
+        return replace(unplaced, silent=await _silent_cells(hub, copy, read))
     cell = binding.spec.clusters[0].name
     return await _silent(hub, cell, read) or _held(binding, cell) or _not_taken(binding, cell)
 
 
 def readiness(cluster: karmada.MemberCluster) -> Condition | None:
-    """What the hub says of how a cell is doing."""
+    """The Ready condition of a cell."""
     return find(cluster.status.conditions, ConditionType.READY)
 
 
 def placement(binding: ResourceBinding) -> tuple[object, ...]:
-    """What a binding says of where its object goes."""
+    """Where a binding sends its object, and what is in the way."""
     cells = [target.name for target in binding.spec.clusters]
     troubles = [_held(binding, cell) or _not_taken(binding, cell) for cell in cells]
     return binding.spec.resource, cells, _unplaced(binding), troubles
@@ -126,7 +131,7 @@ def _held(binding: ResourceBinding, cell: str) -> DispatchingSuspended | None:
 
 
 def _not_taken(binding: ResourceBinding, cell: str) -> NotTaken | None:
-    """Why the cell does not take it. Before it was asked there is no message."""
+    """Why the cell does not apply it. Before the first attempt there is no message."""
     for item in binding.status.aggregated_status:
         if item.cluster_name == cell and not item.applied and item.applied_message:
             return NotTaken(cell, item.applied_message)
@@ -137,7 +142,7 @@ def _unplaced(binding: ResourceBinding) -> Unplaced | None:
     if holds_scheduling(binding.spec):
         return None if binding.spec.clusters else Unplaced(_not_scheduled(binding))
     scheduled = find(binding.status.conditions, NeighbourCondition.SCHEDULED)
-    if scheduled is None or scheduled.status != "False" or scheduled.reason not in _NOWHERE:
+    if scheduled is None or scheduled.status != "False" or scheduled.reason not in _UNPLACED:
         return None
     return Unplaced(scheduled.message)
 
@@ -149,16 +154,18 @@ def _not_scheduled(binding: ResourceBinding) -> str:
     return f"the scheduler {binding.spec.scheduler_name} has not chosen one yet"
 
 
-async def _silent(hub: Cluster, cell: str, read: Read) -> Silent | None:
+async def _silent(hub: Cluster, cell: str, read: live.Read) -> Silent | None:
     cluster = await read(hub, karmada.MemberCluster, cell)
     ready = readiness(cluster) if cluster else None
     if ready is None or ready.status == "True":
         return None
-    return Silent(cell, await _last_heard(hub, cell, ready))
+    return Silent(cell, await _last_heartbeat(hub, cell, ready))
 
 
-async def _silent_city(hub: Cluster, copy: WorkloadDeployment, read: Read) -> tuple[Silent, ...]:
-    """The cells of a deployment's city, if it has any and none of them answers."""
+async def _silent_cells(
+    hub: Cluster, copy: WorkloadDeployment, read: live.Read
+) -> tuple[Silent, ...]:
+    """The cells of a deployment's city, if it has any and all are unreachable."""
     city = copy.metadata.labels.get(labels.TOPOLOGY_CITY_CODE)
     found: list[Silent] = []
     for cluster in hub.informers.of(karmada.MemberCluster).cache.list():
@@ -170,11 +177,11 @@ async def _silent_city(hub: Cluster, copy: WorkloadDeployment, read: Read) -> tu
     return tuple(found)
 
 
-async def _last_heard(hub: Cluster, cell: str, ready: Condition) -> datetime:
-    """When the cell was last well.
+async def _last_heartbeat(hub: Cluster, cell: str, ready: Condition) -> datetime:
+    """When the cell was last Ready.
 
-    A lease that is renewed all the same would tell a new time on every pass, so it counts only
-    while it is older than what it led to.
+    A Lease that is still renewed would give a new time on every reconcile pass. So it counts only
+    if it is older than the transition of the Ready condition.
     """
     lease = await hub.client.find(Lease, cell, LEASES)
     try:

@@ -1,10 +1,10 @@
-"""What is left of a deployment that is off the hub, in the cells that had it and on the way there.
+"""What is left of a deployment whose hub copy is deleted: in its cells, and between hub and cells.
 
-    binding, Works         the engine removes them; a Work goes once its cell has nothing left
-    copies, projections    go by themselves, and so do claims: they are looked for at the very end
+    binding, Works         deleted by the engine; a Work is gone once its cell has nothing left
+    copies, projections    deleted by other controllers, as claims are: checked last
 
-A machine takes its time to stop, and a deployment is gone only when its machines are. A cell that
-does not answer is not waited for: nobody knows when it will, and it clears up when it is back.
+A machine takes time to stop, and a deployment is gone only when its machines are. An unreachable
+cell is not waited for: it deletes its objects when it is reachable again.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,7 +18,7 @@ from compute.api.compute import MOST_REPLICAS, Instance, WorkloadDeployment
 from compute.api.conditions import NeighbourCondition
 from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.quota import ResourceClaim
-from compute.controllers.management.federator.deployment_link import Link
+from compute.controllers.management.federator.deployment_link import DeploymentLink
 from compute.controllers.management.hub.origins import original_of
 from compute.decide.conditions import find
 from compute.decide.federation.scheduling import is_ready
@@ -31,53 +31,57 @@ from kubekit.runtime.requests import Request
 from kubekit.runtime.watching.cache import Cache
 
 _BINDING: Final = "binding"
-_LEAVING: Final = "leaving"
+_DELETING: Final = "deleting"
 _KIND: Final[Resource] = WorkloadDeployment.RESOURCE
-# What Karmada writes on a Work to say which binding it is of.
+# The annotations in which Karmada names the binding of a Work.
 _BOUND_NAME: Final = "resourcebinding.karmada.io/name"
 _BOUND_NAMESPACE: Final = "resourcebinding.karmada.io/namespace"
 
 
-async def is_leaving(link: Link, deployment: WorkloadDeployment, room: str) -> bool:
-    """Whether the engine, or a cell that answers, has yet to let go. The hub tells when it has."""
-    if any([await _answers(link.hub, cell) for cell in holders(link, room)]):
+async def is_leaving(
+    link: DeploymentLink, deployment: WorkloadDeployment, hub_namespace: str
+) -> bool:
+    """Whether a binding or a Work of a reachable cell exists. A watch event reports their end."""
+    if any([await _is_reachable(link.hub, cell) for cell in holders(link, hub_namespace)]):
         return True
     client = link.hub.client
-    if await client.find(ResourceBinding, _binding(link.name), room) is not None:
+    if await client.find(ResourceBinding, _binding(link.name), hub_namespace) is not None:
         return True
-    # A Work that is too young for the cache is there under its name.
-    name = names.work(room, link.name, _KIND.kind)
+    # A Work that is too new for the cache is found by its name.
+    name = names.work(hub_namespace, link.name, _KIND.kind)
     for cell in _cells_of(link.hub, deployment.spec.city_code):
-        left = await client.find(Work, name, names.execution_namespace(cell))
-        if left is not None and await _answers(link.hub, cell):
+        work = await client.find(Work, name, names.execution_namespace(cell))
+        if work is not None and await _is_reachable(link.hub, cell):
             return True
     return False
 
 
-async def is_left(link: Link, deployment: WorkloadDeployment, room: str) -> bool:
-    """Whether a cell that answers still has something to be seen. Nothing tells when it has gone."""
+async def is_left(link: DeploymentLink, deployment: WorkloadDeployment, hub_namespace: str) -> bool:
+    """Whether a reachable cell still has Instances or claims. No watch event reports their end."""
     project, hub = link.project.client, link.hub.client
-    for client, namespace in ((hub, room), (project, link.namespace)):
-        seen = await _instances(client, namespace, link)
-        makers = dict.fromkeys(map(_maker, seen))  # in order: each may be asked for
-        if any([await _answers(link.hub, cell) for cell in makers]):
+    for client, namespace in ((hub, hub_namespace), (project, link.namespace)):
+        instances = await _instances(client, namespace, link)
+        cells = dict.fromkeys(map(_source_cluster, instances))  # in order: each may be read
+        if any([await _is_reachable(link.hub, cell) for cell in cells]):
             return True
-    for ordinal in _slots(deployment):
+    for ordinal in _ordinals(deployment):
         name = names.claim(names.instance(link.name, ordinal))
         claim = await project.find(ResourceClaim, name, link.namespace)
-        if claim is not None and _is_of(claim, room) and await _answers(link.hub, _maker(claim)):
+        if claim is None or not _is_claim_of(claim, hub_namespace):
+            continue
+        if await _is_reachable(link.hub, _source_cluster(claim)):
             return True
     return False
 
 
-def holders(link: Link, room: str) -> list[str]:
-    """The cells that have not let go of a deployment yet, as far as the cache knows."""
-    works = _works(link.hub).by(_BINDING, f"{room}/{_binding(link.name)}")
+def holders(link: DeploymentLink, hub_namespace: str) -> list[str]:
+    """The cells that have a Work of a deployment, according to the cache."""
+    works = _works(link.hub).by(_BINDING, f"{hub_namespace}/{_binding(link.name)}")
     return [_cell(work) for work in works]
 
 
-def taken_at(hub: Cluster, copy: WorkloadDeployment) -> datetime | None:
-    """When a cell took the deployment, as far as the cache knows."""
+def applied_at(hub: Cluster, copy: WorkloadDeployment) -> datetime | None:
+    """When a cell applied the deployment, according to the cache."""
     meta = copy.metadata
     for work in _works(hub).by(_BINDING, f"{meta.namespace}/{_binding(meta.name)}"):
         applied = find(work.status.conditions, NeighbourCondition.APPLIED)
@@ -87,22 +91,22 @@ def taken_at(hub: Cluster, copy: WorkloadDeployment) -> datetime | None:
 
 
 def of_work(hub: Cluster, work: Work) -> Iterable[Request]:
-    """The deployment that a Work stands for, once the Work is on its way out."""
-    return (
-        [place for head in _heads(work) for place in _original(hub, head)] if work.deleting else ()
-    )
+    """The deployment in a Work that is deleting."""
+    if not work.deleting:
+        return ()
+    return [request for copy in _deployments_in(work) for request in _original(hub, copy)]
 
 
-def of_silence(hub: Cluster, cell: str) -> Iterable[Request]:
-    """The deployments that this cell has not let go of, though it was told to."""
-    return [place for work in _works(hub).by(_LEAVING, cell) for place in of_work(hub, work)]
+def of_cell(hub: Cluster, cell: str) -> Iterable[Request]:
+    """The deployments whose Works of this cell are deleting."""
+    return [request for work in _works(hub).by(_DELETING, cell) for request in of_work(hub, work)]
 
 
 def of_binding(hub: Cluster, binding: ResourceBinding) -> Iterable[Request]:
-    """The deployment of a binding whose object is off the hub: its namespace says of which project."""
+    """The deployment of a binding whose object is gone: its hub namespace names the project."""
     bound = binding.spec.resource
-    place = ObjectMeta(name=bound.name, namespace=bound.namespace)
-    return _original(hub, Object(api_version=bound.api_version, kind=bound.kind, metadata=place))
+    meta = ObjectMeta(name=bound.name, namespace=bound.namespace)
+    return _original(hub, Object(api_version=bound.api_version, kind=bound.kind, metadata=meta))
 
 
 def _original(hub: Cluster, copy: Object) -> tuple[Request, ...]:
@@ -112,17 +116,17 @@ def _original(hub: Cluster, copy: Object) -> tuple[Request, ...]:
 
 def _works(hub: Cluster) -> Cache[Work]:
     cache = hub.informers.of(Work).cache
-    cache.add_index(_BINDING, _by_binding)
-    cache.add_index(_LEAVING, _by_leaving)
+    cache.add_index(_BINDING, _binding_key)
+    cache.add_index(_DELETING, _deleting_key)
     return cache
 
 
-def _by_binding(work: Work) -> Iterable[str]:
-    told = work.metadata.annotations
-    return (f"{told.get(_BOUND_NAMESPACE, '')}/{told.get(_BOUND_NAME, '')}",)
+def _binding_key(work: Work) -> Iterable[str]:
+    annotations = work.metadata.annotations
+    return (f"{annotations.get(_BOUND_NAMESPACE, '')}/{annotations.get(_BOUND_NAME, '')}",)
 
 
-def _by_leaving(work: Work) -> Iterable[str]:
+def _deleting_key(work: Work) -> Iterable[str]:
     return (_cell(work),) if work.deleting else ()
 
 
@@ -130,10 +134,10 @@ def _cell(work: Work) -> str:
     return names.execution_cluster(work.metadata.namespace) or ""
 
 
-def _heads(work: Work) -> list[Object]:
-    """What the manifests of a Work say of themselves, as far as they are deployments."""
-    told = (one for one in work.spec.workload.manifests if one.get("kind") == _KIND.kind)
-    return [msgspec.convert(one, Object) for one in told]
+def _deployments_in(work: Work) -> list[Object]:
+    """The kind and metadata of the deployments among the manifests of a Work."""
+    manifests = (each for each in work.spec.workload.manifests if each.get("kind") == _KIND.kind)
+    return [msgspec.convert(each, Object) for each in manifests]
 
 
 def _binding(name: str) -> str:
@@ -141,37 +145,37 @@ def _binding(name: str) -> str:
 
 
 def _cells_of(hub: Cluster, city: str) -> list[str]:
-    """The cells of a city, as far as the cache knows."""
-    known = hub.informers.of(karmada.MemberCluster).cache.list()
-    there = [cell for cell in known if cell.metadata.labels.get(labels.TOPOLOGY_CITY_CODE) == city]
-    return [cell.metadata.name for cell in there]
+    """The cells of a city, according to the cache."""
+    members = hub.informers.of(karmada.MemberCluster).cache.list()
+    label = labels.TOPOLOGY_CITY_CODE
+    return [cell.metadata.name for cell in members if cell.metadata.labels.get(label) == city]
 
 
-async def _answers(hub: Cluster, cell: str) -> bool:
-    """Whether a cell answers, and so will see to the end of what it has.
+async def _is_reachable(hub: Cluster, cell: str) -> bool:
+    """Whether a cell is reachable, so that it deletes what it has.
 
-    That it does not is never taken from a cache: it may be back, with machines that run.
+    That it is unreachable is never taken from a cache: it may be back, with machines that run.
     """
-    known = hub.informers.of(karmada.MemberCluster).cache.get("", cell)
-    if known is None or not is_ready(known):
-        known = await hub.client.find(karmada.MemberCluster, cell) if cell else None
-    return known is not None and is_ready(known)
+    member = hub.informers.of(karmada.MemberCluster).cache.get("", cell)
+    if member is None or not is_ready(member):
+        member = await hub.client.find(karmada.MemberCluster, cell) if cell else None
+    return member is not None and is_ready(member)
 
 
-def _maker(made: Object) -> str:
-    """The cell that something was made by."""
-    return made.metadata.labels.get(labels.SOURCE_CLUSTER, "")
+def _source_cluster(obj: Object) -> str:
+    """The cell that created an object."""
+    return obj.metadata.labels.get(labels.SOURCE_CLUSTER, "")
 
 
-async def _instances(client: Client, namespace: str, link: Link) -> Sequence[Instance]:
+async def _instances(client: Client, namespace: str, link: DeploymentLink) -> Sequence[Instance]:
     chosen = ListOptions(label_selector=f"{labels.DEPLOYMENT_NAME}={link.name}")
     return (await client.every(Instance, namespace, chosen)).items
 
 
-def _slots(deployment: WorkloadDeployment) -> range:
+def _ordinals(deployment: WorkloadDeployment) -> range:
     wanted = deployment.spec.scale_settings.min_replicas
     return range(min(max(wanted, deployment.status.replicas), MOST_REPLICAS))
 
 
-def _is_of(claim: ResourceClaim, room: str) -> bool:
-    return claim.metadata.labels.get(labels.INSTANCE_NAMESPACE) == room
+def _is_claim_of(claim: ResourceClaim, hub_namespace: str) -> bool:
+    return claim.metadata.labels.get(labels.INSTANCE_NAMESPACE) == hub_namespace

@@ -1,4 +1,4 @@
-"""Taking a deployment off the hub: because its project deletes it, or because it is gone there."""
+"""Delete the hub's copy of a deployment that its project deletes, or has no more."""
 
 import asyncio
 import logging
@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from datetime import timedelta
 from typing import Final
 
-import msgspec
-
 from compute.api import annotations, finalizers, names
 from compute.api.compute import WorkloadDeployment
 from compute.api.reasons import Reason
 from compute.controllers.management.apply_writes import remove
 from compute.controllers.management.federator import teardown_check
-from compute.controllers.management.federator.deployment_link import Link
+from compute.controllers.management.federator.deployment_link import DeploymentLink
 from compute.controllers.management.hub.origins import copies_of, original_of
-from compute.controllers.management.live_reads import certain, known
 from compute.decide.federation import (
     DeleteHub,
     ReleaseFinalizer,
@@ -26,147 +23,143 @@ from compute.decide.federation import (
 from compute.decide.writes import Delete
 from kubekit.api.errors import NotFound
 from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import with_metadata
+from kubekit.runtime import live
 from kubekit.runtime.reporting.events import EventRecorder
 from kubekit.runtime.requests import DONE, Result
 
 _log: Final = logging.getLogger(__name__)
 _SOON: Final = Result(requeue_after=timedelta(seconds=1))
-# A cell may answer and yet do nothing, when whoever works there is away. That is no reason to keep
-# a project from being emptied: the cell clears up when he is back.
-_PATIENCE: Final = 300.0  # seconds
-_FORGOTTEN: Final = 24 * 3600.0  # seconds after which a deployment that goes is forgotten
+# A cell may be reachable while its controllers are down. That must not keep a project from being
+# deleted: the cell deletes its objects once the controllers run again.
+_CELL_TIMEOUT: Final = 300.0  # seconds
+_FORGET_AFTER: Final = 24 * 3600.0  # seconds after which the start of a deletion is forgotten
 
 
 class Withdrawal:
-    """Removes hub deployments, and lets their originals go afterwards."""
+    """Deletes copies on the hub, and then removes the finalizer of their originals."""
 
     def __init__(self, recorder: EventRecorder) -> None:
         self._recorder = recorder
-        # Since when each is seen to go, by uid: the clock here may be another than the project's.
+        # When each deletion was first seen, by uid: the project may have another clock.
         self._since: dict[str, float] = {}
 
-    async def finish(self, link: Link, deployment: WorkloadDeployment) -> Result:
-        """Bring the removal of a deployment a step on. Everything of it elsewhere goes first."""
+    async def finish(self, link: DeploymentLink, deployment: WorkloadDeployment) -> Result:
+        """One step of a deletion. Everything of the deployment on other planes goes first."""
         if finalizers.FEDERATOR not in deployment.metadata.finalizers:
             return DONE
-        rooms = await _rooms(link, deployment)
-        if not all([await _is_gone(link, deployment, room) for room in rooms]):
+        namespaces = await _hub_namespaces(link, deployment)
+        if not all([await _is_gone(link, deployment, each) for each in namespaces]):
             return DONE
-        ours = [room for room in rooms if not await _is_anothers(link, room)]
+        ours = [each for each in namespaces if not await _has_other(link, each)]
         awaited = await self._awaited(link, deployment, ours)
         if awaited is not None:
             return awaited
-        silent = [cell for room in ours for cell in teardown_check.holders(link, room)]
-        await self._release(link, deployment, silent)
+        unreachable = [cell for each in ours for cell in teardown_check.holders(link, each)]
+        await self._release(link, deployment, unreachable)
         return DONE
 
-    async def clear(self, link: Link) -> None:
-        """Remove what the hub holds of a deployment that its project has no more."""
+    async def clear(self, link: DeploymentLink) -> None:
+        """Delete the copies of a deployment that its project has no more."""
         copies = copies_of(link.hub, link.request)
         if not copies:
             return
-        if await certain(link.project, WorkloadDeployment, link.name, link.namespace) is None:
+        if await live.certain(link.project, WorkloadDeployment, link.name, link.namespace) is None:
             await _remove(link, copies)
 
-    async def clear_elsewhere(self, link: Link, room: str) -> None:
-        """Remove what an earlier namespace of the same name left on the hub."""
-        strays = [c for c in copies_of(link.hub, link.request) if c.metadata.namespace != room]
+    async def clear_elsewhere(self, link: DeploymentLink, hub_namespace: str) -> None:
+        """Delete the copies that an earlier namespace of the same name left on the hub."""
+        copies = copies_of(link.hub, link.request)
+        strays = [copy for copy in copies if copy.metadata.namespace != hub_namespace]
         if not strays:
             return
-        namespace = await certain(link.project, Namespace, link.namespace)
-        if namespace is not None and names.hub_namespace(namespace.metadata.uid) == room:
+        namespace = await live.certain(link.project, Namespace, link.namespace)
+        if namespace is not None and names.hub_namespace(namespace.metadata.uid) == hub_namespace:
             await _remove(link, strays)
 
     async def _awaited(
-        self, link: Link, deployment: WorkloadDeployment, rooms: list[str]
+        self, link: DeploymentLink, deployment: WorkloadDeployment, namespaces: list[str]
     ) -> Result | None:
-        """When to look again for the end of what cells have of a deployment; None at that end."""
-        left = self._patience(deployment.metadata.uid)
+        """When to requeue while cells have something of a deployment; None once they have nothing."""
+        left = self._time_left(deployment.metadata.uid)
         if left <= 0:
             return None
-        if any([await teardown_check.is_leaving(link, deployment, room) for room in rooms]):
+        if any([await teardown_check.is_leaving(link, deployment, each) for each in namespaces]):
             return Result(requeue_after=timedelta(seconds=left))
-        if any([await teardown_check.is_left(link, deployment, room) for room in rooms]):
+        if any([await teardown_check.is_left(link, deployment, each) for each in namespaces]):
             return _SOON
         return None
 
-    def _patience(self, uid: str) -> float:
-        """How many seconds longer to wait for a deployment that goes."""
+    def _time_left(self, uid: str) -> float:
+        """How many seconds longer to wait for the cells of a deleted deployment."""
         now = asyncio.get_running_loop().time()
-        if uid not in self._since:  # and forget those whom others saw to their end
-            self._since = {u: since for u, since in self._since.items() if now - since < _FORGOTTEN}
-        return self._since.setdefault(uid, now) + _PATIENCE - now
+        if uid not in self._since:  # also forget deployments that other replicas have finished
+            kept = {u: since for u, since in self._since.items() if now - since < _FORGET_AFTER}
+            self._since = kept
+        return self._since.setdefault(uid, now) + _CELL_TIMEOUT - now
 
     async def _release(
-        self, link: Link, deployment: WorkloadDeployment, silent: Sequence[str]
+        self, link: DeploymentLink, deployment: WorkloadDeployment, unreachable: Sequence[str]
     ) -> None:
         meta = deployment.metadata
-        left = tuple(held for held in meta.finalizers if held != finalizers.FEDERATOR)
-        released = msgspec.structs.replace(meta, finalizers=left)
-        desired = msgspec.structs.replace(deployment, metadata=released)
+        left = tuple(each for each in meta.finalizers if each != finalizers.FEDERATOR)
+        desired = with_metadata(deployment, finalizers=left)
         try:
             await link.project.client.patch(deployment, desired)
-        except NotFound:  # another has released it
+        except NotFound:  # another replica removed the finalizer
             return
         note = f"{meta.name} is gone from {deployment.spec.city_code}"
-        if silent:
-            cells = ", ".join(silent)
-            note = f"{meta.name} is off the hub, and goes from {cells} once that can be reached"
+        if unreachable:
+            cells = ", ".join(unreachable)
+            note = f"{meta.name} is deleted on the hub, and in {cells} once that is reachable"
         self._recorder.event(
             link.project.client, deployment, "Normal", Reason.WITHDRAWN, note, "Withdraw"
         )
 
 
-async def _rooms(link: Link, deployment: WorkloadDeployment) -> list[str]:
-    """The hub namespaces to look in: the one noted down, and the one that follows from the uid.
+async def _hub_namespaces(link: DeploymentLink, deployment: WorkloadDeployment) -> list[str]:
+    """The hub namespaces that may have a copy: the annotated one, and the one of the uid.
 
-    A user can edit what is noted, and the namespace may not be found any more: either can be
-    wrong, hardly both.
+    A user can edit the annotation, and the project's namespace may be gone: either can be wrong,
+    but hardly both.
     """
-    noted = deployment.metadata.annotations.get(annotations.FEDERATION_NAMESPACE, "")
-    namespace = await known(link.project, Namespace, link.namespace)
+    annotated = deployment.metadata.annotations.get(annotations.FEDERATION_NAMESPACE, "")
+    namespace = await live.cached(link.project, Namespace, link.namespace)
     derived = names.hub_namespace(namespace.metadata.uid) if namespace else ""
-    return [room for room in dict.fromkeys((noted, derived)) if room]
+    return [each for each in dict.fromkeys((annotated, derived)) if each]
 
 
-async def _is_gone(link: Link, deployment: WorkloadDeployment, room: str) -> bool:
-    """Whether the hub has nothing of the deployment there, after asking for its removal."""
-    cached = link.hub.informers.of(WorkloadDeployment).cache.get(room, link.name)
+async def _is_gone(
+    link: DeploymentLink, deployment: WorkloadDeployment, hub_namespace: str
+) -> bool:
+    """Delete the copy in a hub namespace; whether it is gone."""
+    cached = link.hub.informers.of(WorkloadDeployment).cache.get(hub_namespace, link.name)
     if cached and cached.deleting and is_copy(cached, deployment, link.project_name):
-        return False  # its going is what brings us back
-    copy = await certain(link.hub, WorkloadDeployment, link.name, room)
+        return False  # the watch event of its deletion requeues this
+    copy = await live.certain(link.hub, WorkloadDeployment, link.name, hub_namespace)
     step = finalization(deployment, copy, link.project_name)
     if isinstance(step, DeleteHub) and copy is not None:
-        if not await _is_still_there(link, deployment):
-            return False  # the change that says so is on its way
+        # The original is read after the copy, so the copy cannot be of a later one of the name.
+        if await live.same(link.project.client, deployment) is None:
+            return False  # a watch event will requeue it
         await remove(link.hub.client, Delete(copy))
-        copy = await certain(link.hub, WorkloadDeployment, link.name, room)
+        copy = await live.certain(link.hub, WorkloadDeployment, link.name, hub_namespace)
         step = finalization(deployment, copy, link.project_name)
     return isinstance(step, ReleaseFinalizer)
 
 
-async def _is_still_there(link: Link, deployment: WorkloadDeployment) -> bool:
-    """Whether the project has that very deployment, asked after its copy was read.
-
-    Then the copy can be of no other. A cache may show one whose successor has its name, and on the
-    hub a copy already.
-    """
-    live = await link.project.client.find(WorkloadDeployment, link.name, link.namespace)
-    return live is not None and live.metadata.uid == deployment.metadata.uid
+async def _has_other(link: DeploymentLink, hub_namespace: str) -> bool:
+    """Whether another deployment has the name there now: its bindings and Works are not ours."""
+    return await link.hub.client.find(WorkloadDeployment, link.name, hub_namespace) is not None
 
 
-async def _is_anothers(link: Link, room: str) -> bool:
-    """Whether somebody else's deployment has the name there now: what hangs on it is not ours."""
-    return await link.hub.client.find(WorkloadDeployment, link.name, room) is not None
-
-
-async def _remove(link: Link, copies: list[WorkloadDeployment]) -> None:
+async def _remove(link: DeploymentLink, copies: list[WorkloadDeployment]) -> None:
     for copy in copies:
         meta = copy.metadata
-        live = await link.hub.client.find(WorkloadDeployment, meta.name, meta.namespace)
-        if live is None or original_of(link.hub, live) != link.request:
+        present = await link.hub.client.find(WorkloadDeployment, meta.name, meta.namespace)
+        if present is None or original_of(link.hub, present) != link.request:
             continue
-        for write in orphaned_deployments((live,), ()):
+        for write in orphaned_deployments((present,), ()):
             about = {"object": f"{meta.namespace}/{meta.name}", "original": str(link.request)}
             _log.warning("hub deployment without an original removed", extra=about)
             await remove(link.hub.client, write)

@@ -1,7 +1,7 @@
-"""What on the hub stands for what in a project.
+"""Which object of a project a hub object is a copy of.
 
-A hub object says by two labels where its original is. The copies that the original system made
-lack one of them; their namespace has both.
+A hub object names its original in two labels. The copies that the original system made lack one of
+them; their namespace has both.
 """
 
 import logging
@@ -27,20 +27,20 @@ _OWNER: Final = "owner"
 
 
 def from_hub(hub: Clusters, to: Callable[[Cluster, K], Iterable[Request]]) -> To[K]:
-    """A mapping for a source on the hub, which is given the hub itself and not its name."""
+    """A mapping of a source on the hub, which receives the hub itself and not its name."""
 
-    def asked(name: ClusterName, changed: K) -> Iterable[Request]:
+    def requests(name: ClusterName, changed: K) -> Iterable[Request]:
         cluster = hub.find(name)
         return () if cluster is None else to(cluster, changed)
 
-    return asked
+    return requests
 
 
 def original_of(hub: Cluster, copy: Object) -> Request | None:
-    """The project's object of the same name; None when neither labels nor namespace say where.
+    """The project's object of the same name; None if neither labels nor namespace name it.
 
-    Nobody asks again for what nobody can place, so it is logged; a namespace that holds nothing of
-    ours is none of our business.
+    Nothing requeues an object without an original, so it is logged. A namespace that is not a hub
+    namespace of a project is ignored.
     """
     meta = copy.metadata
     found = _identity(hub, meta.namespace, meta.labels)
@@ -48,7 +48,7 @@ def original_of(hub: Cluster, copy: Object) -> Request | None:
         return Request(engaged_as(found), found.namespace, meta.name)
     if names.hub_namespace_uid(meta.namespace) is not None:
         about = {"kind": copy.kind, "object": f"{meta.namespace}/{meta.name}"}
-        _log.error("a hub object does not say which project it is of", extra=about)
+        _log.error("a hub object does not name its project", extra=about)
     return None
 
 
@@ -58,17 +58,17 @@ def engaged_as(found: ProjectNamespace) -> ClusterName:
 
 
 def copies_of(hub: Cluster, original: Request) -> list[WorkloadDeployment]:
-    """The hub's deployments that stand for one of a project, as far as the cache knows them."""
+    """The copies of a project's deployment on the hub, from the cache."""
     cache = hub.informers.of(WorkloadDeployment).cache
     cache.add_index(_ORIGIN, _origin)
-    place = original.namespace, original.name
-    keys = (_key(project, *place) for project in (original.cluster, ""))
+    path = original.namespace, original.name
+    keys = (_key(project, *path) for project in (original.cluster, ""))
     found = [copy for key in keys for copy in cache.by(_ORIGIN, key)]
     return [copy for copy in found if original_of(hub, copy) == original]
 
 
 def instances_of(hub: Cluster, original: Request) -> Iterable[Request]:
-    """The projections of a project's deployment that the hub holds copies for."""
+    """Requests for the Instances of a project's deployment that have copies on the hub."""
     cache = hub.informers.of(Instance).cache
     cache.add_index(_OWNER, _owner)
     key = _key(original.cluster, original.namespace, original.name)
@@ -76,27 +76,27 @@ def instances_of(hub: Cluster, original: Request) -> Iterable[Request]:
         yield Request(original.cluster, original.namespace, name)
 
 
-def _identity(hub: Cluster, namespace: str, told: dict[str, str]) -> ProjectNamespace | None:
-    if labels.UPSTREAM_CLUSTER not in told or labels.UPSTREAM_NAMESPACE not in told:
-        room = hub.informers.of(Namespace).cache.get("", namespace)
-        told = (room.metadata.labels if room else {}) | told
-    return identity(Namespace(metadata=ObjectMeta(name=namespace, labels=told)))
+def _identity(hub: Cluster, namespace: str, own: dict[str, str]) -> ProjectNamespace | None:
+    if labels.UPSTREAM_CLUSTER not in own or labels.UPSTREAM_NAMESPACE not in own:
+        hub_namespace = hub.informers.of(Namespace).cache.get("", namespace)
+        own = (hub_namespace.metadata.labels if hub_namespace else {}) | own
+    return identity(Namespace(metadata=ObjectMeta(name=namespace, labels=own)))
 
 
 def _origin(copy: WorkloadDeployment) -> Iterable[str]:
-    yield _key(*_told(copy), copy.metadata.name)
+    yield _key(*_upstream(copy), copy.metadata.name)
 
 
 def _owner(copy: Instance) -> Iterable[str]:
-    yield _key(*_told(copy), joins.deployment_name(copy))
+    yield _key(*_upstream(copy), joins.deployment_name(copy))
 
 
-def _told(copy: Object) -> tuple[str, str]:
+def _upstream(copy: Object) -> tuple[str, str]:
     """The project, as it is engaged, and the namespace that the labels of a copy name."""
-    told = copy.metadata.labels
-    namespace = told.get(labels.UPSTREAM_NAMESPACE, "")
+    own = copy.metadata.labels
+    namespace = own.get(labels.UPSTREAM_NAMESPACE, "")
     try:
-        return names.cluster_key(names.decode_cluster(told[labels.UPSTREAM_CLUSTER])), namespace
+        return names.cluster_key(names.decode_cluster(own[labels.UPSTREAM_CLUSTER])), namespace
     except (KeyError, ValueError):
         return "", namespace
 

@@ -1,7 +1,8 @@
-"""The projector: every Instance that the hub knows of is shown in its project, exactly.
+"""The projector: every Instance that has a copy on the hub is shown in its project.
 
-A request names an Instance of a project, shown or not. What is shown is made from one copy on the
-hub and from the deployment it belongs to. A copy whose deployment is not there yet waits for it.
+A request names an Instance of a project, which may not exist. Its projection is made from the copy
+on the hub and from the deployment it belongs to. A copy whose deployment does not exist yet waits
+for it.
 """
 
 import logging
@@ -14,20 +15,21 @@ import msgspec
 from compute.api import names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.conditions import ConditionType
+from compute.api.reasons import Reason
 from compute.controllers.management import city_events
 from compute.controllers.management.apply_writes import remove, save
 from compute.controllers.management.fleet_metrics import CELL_TO_PROJECT, fleet_metrics
 from compute.controllers.management.hub.origins import from_hub, instances_of, original_of
-from compute.controllers.management.live_reads import certain, known, live
 from compute.controllers.management.planes import ACROSS_PLANES, ManagementPlanes
-from compute.controllers.management.predicates import presence, turning
-from compute.controllers.management.projector.trouble_events import new_troubles
+from compute.controllers.management.predicates import mapped_on_change, presence
 from compute.decide import federation, joins
 from compute.decide.conditions import find
 from compute.decide.federation import Projected
 from compute.decide.workload import story
 from compute.decide.writes import Delete, Update, Write
 from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import Condition
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -37,6 +39,17 @@ from kubekit.runtime.sources import mapped, own
 NAME: Final = "projector"
 K = TypeVar("K")
 _log: Final = logging.getLogger(__name__)
+_REPORTED_CONDITIONS: Final = (ConditionType.READY, ConditionType.QUOTA_GRANTED)
+_TROUBLES: Final = (
+    Reason.IMAGE_UNAVAILABLE,
+    Reason.INSTANCE_CRASHING,
+    Reason.CONFIGURATION_ERROR,
+    Reason.NETWORK_FAILED_TO_CREATE,
+    Reason.NETWORK_NOT_FOUND,
+    Reason.NETWORK_TERMINATING,
+    Reason.QUOTA_NO_BUDGET,
+    Reason.QUOTA_EXCEEDED,
+)
 
 
 def controllers(planes: ManagementPlanes, factory: ControllerFactory) -> list[Controller]:
@@ -47,33 +60,35 @@ def controllers(planes: ManagementPlanes, factory: ControllerFactory) -> list[Co
         return () if original is None else (original,)
 
     def of_owner(project: ClusterName, owner: WorkloadDeployment) -> Iterable[Request]:
-        place = Request(project, owner.metadata.namespace, owner.metadata.name)
+        original = Request(project, owner.metadata.namespace, owner.metadata.name)
         for hub in planes.hub:
-            yield from instances_of(hub, place)
+            yield from instances_of(hub, original)
 
     sources = [
         own(Instance, planes.projects),
         mapped(Instance, planes.hub, from_hub(planes.hub, of_copy)),
-        turning(WorkloadDeployment, planes.projects, of_owner, presence),
+        mapped_on_change(WorkloadDeployment, planes.projects, of_owner, presence),
     ]
     projector = Projector(planes, factory)
     return [factory.controller(NAME, projector, planes.projects, sources, ACROSS_PLANES)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Sight:
-    """One Instance, from both sides."""
+class _View:
+    """An Instance on the hub and in its project, and the deployment it belongs to."""
 
     copy: Instance | None = None
     shown: Instance | None = None
     owner: WorkloadDeployment | None = None
 
     def projected(self) -> Projected:
-        return federation.project(_some(self.copy), _some(self.shown), _some(self.owner))
+        return federation.project(
+            _as_tuple(self.copy), _as_tuple(self.shown), _as_tuple(self.owner)
+        )
 
 
 class Projector:
-    """Makes one projection right."""
+    """Keeps one projection up to date."""
 
     def __init__(self, planes: ManagementPlanes, factory: ControllerFactory) -> None:
         self._planes = planes
@@ -82,24 +97,24 @@ class Projector:
         self._metrics = fleet_metrics(factory.metrics.registry)
 
     async def reconcile(self, request: Request) -> Result:
-        """Look at the caches. What changes because of them is looked at again, live."""
+        """Read the caches; if they show that a write is due, read live and apply it."""
         project = self._planes.projects.get(request.cluster)
         hub = self._planes.hub.sole()
-        sight = await _cached(request, project, hub)
-        projected = sight.projected()
+        view = await _cached(request, project, hub)
+        projected = view.projected()
         if projected.writes:
-            sight = await _confirmed(sight, request, project, hub)
-            projected = sight.projected()
-        if sight.copy is not None and original_of(hub, sight.copy) != request:
-            return DONE  # it is of somebody else; what is shown here is not its to change
+            view = await _read_live(view, request, project, hub)
+            projected = view.projected()
+        if view.copy is not None and original_of(hub, view.copy) != request:
+            return DONE  # it is a copy of another Instance
         for write in projected.writes:
-            await self._carry_out(project, write, sight.owner)
-        for waits in projected.waiting:
-            about = {"request": str(request), "why": waits.why}
+            await self._apply(project, write, view.owner)
+        for waiting in projected.waiting:
+            about = {"request": str(request), "why": waiting.why}
             _log.info("an instance is not shown yet", extra=about)
         return DONE
 
-    async def _carry_out(
+    async def _apply(
         self, project: Cluster, write: Write[Instance], owner: WorkloadDeployment | None
     ) -> None:
         if isinstance(write, Delete):
@@ -110,7 +125,7 @@ class Projector:
         shown = await project.client.patch_status(shown, desired)
         before = write.existing if isinstance(write, Update) else None
         self._measure(before, shown)
-        for trouble in new_troubles(before, shown):
+        for trouble in _new_troubles(before, shown):
             self._recorder.event(
                 project.client, shown, "Warning", trouble.reason, trouble.message, "Project"
             )
@@ -119,66 +134,83 @@ class Projector:
                 city_events.report(self._recorder, project.client, owner, news, "Project")
 
     def _measure(self, before: Instance | None, shown: Instance) -> None:
-        """Count how long a change of Ready took from its cell to here."""
+        """Count how long a change of Ready took from its cell to the project."""
         ready = find(shown.status.conditions, ConditionType.READY)
-        known = find(before.status.conditions, ConditionType.READY) if before else None
-        if ready is not None and (known is None or known.status != ready.status):
+        old = find(before.status.conditions, ConditionType.READY) if before else None
+        if ready is not None and (old is None or old.status != ready.status):
             now = self._environment.now()
-            self._metrics.passed(CELL_TO_PROJECT, ready.last_transition_time, now)
+            self._metrics.record_hop(CELL_TO_PROJECT, ready.last_transition_time, now)
 
 
-async def _cached(request: Request, project: Cluster, hub: Cluster) -> _Sight:
+async def _cached(request: Request, project: Cluster, hub: Cluster) -> _View:
     namespace, name = request.namespace, request.name
-    room = await known(project, Namespace, namespace)
-    copy = await known(hub, Instance, name, _room(room)) if room else None
+    found = await live.cached(project, Namespace, namespace)
+    copy = await live.cached(hub, Instance, name, _hub_namespace_of(found)) if found else None
     shown = project.informers.of(Instance).cache.get(namespace, name)
     owners = project.informers.of(WorkloadDeployment).cache
-    return _Sight(copy, shown, owners.get(namespace, _owner(copy)))
+    return _View(copy, shown, owners.get(namespace, _owner_name(copy)))
 
 
-async def _confirmed(sight: _Sight, request: Request, project: Cluster, hub: Cluster) -> _Sight:
-    """What is so, as far as something is about to be written because of it.
+async def _read_live(view: _View, request: Request, project: Cluster, hub: Cluster) -> _View:
+    """What a write depends on, read live.
 
-    For what is only renewed that is the copy alone: a cache that is behind would bring back what
-    another projector, which hears of changes sooner, has replaced. A projection that would change
-    hands is not only renewed: the deployment that the cache shows may be gone, and followed by
-    another of its name.
+    For an update that is the copy alone: a cache that lags would restore what another projector has
+    replaced. A projection that is created, deleted or gets another owner depends on all of it: the
+    deployment in the cache may be gone, and replaced by another of its name.
     """
-    if sight.copy is not None and _only_renews(sight):
-        meta = sight.copy.metadata
-        copy = await live(hub, Instance, meta.name, meta.namespace)
+    if view.copy is not None and _only_updates(view):
+        meta = view.copy.metadata
+        copy = await live.find(hub, Instance, meta.name, meta.namespace)
         if copy is not None:
-            return replace(sight, copy=copy)
-    return await _live(request, project, hub)
+            return replace(view, copy=copy)
+    return await _read_all_live(request, project, hub)
 
 
-def _only_renews(sight: _Sight) -> bool:
-    """Whether the projection is there, and stays with the deployment that it belongs to."""
-    owner = sight.owner.metadata.uid if sight.owner else ""
-    owners = sight.shown.metadata.owner_references if sight.shown else ()
-    updates = all(isinstance(write, Update) for write in sight.projected().writes)
+def _only_updates(view: _View) -> bool:
+    """Whether the projection exists and keeps its owner."""
+    owner = view.owner.metadata.uid if view.owner else ""
+    owners = view.shown.metadata.owner_references if view.shown else ()
+    updates = all(isinstance(write, Update) for write in view.projected().writes)
     return updates and any(reference.uid == owner for reference in owners)
 
 
-async def _live(request: Request, project: Cluster, hub: Cluster) -> _Sight:
+async def _read_all_live(request: Request, project: Cluster, hub: Cluster) -> _View:
     namespace, name = request.namespace, request.name
-    room = await certain(project, Namespace, namespace)
-    if room is None:
-        return _Sight()  # everything in it is gone
-    copy = await certain(hub, Instance, name, _room(room))
-    shown = await project.client.find(Instance, name, namespace)
-    owner = _owner(copy)
-    found = await certain(project, WorkloadDeployment, owner, namespace) if owner else None
-    return _Sight(copy, shown, found)
+    found = await live.certain(project, Namespace, namespace)
+    if found is None:
+        return _View()  # everything in it is gone
+    copy = await live.certain(hub, Instance, name, _hub_namespace_of(found))
+    shown = await live.find(project, Instance, name, namespace)
+    owner_name = _owner_name(copy)
+    if not owner_name:
+        return _View(copy, shown)
+    return _View(
+        copy, shown, await live.certain(project, WorkloadDeployment, owner_name, namespace)
+    )
 
 
-def _room(namespace: Namespace) -> str:
+def _hub_namespace_of(namespace: Namespace) -> str:
     return names.hub_namespace(namespace.metadata.uid)
 
 
-def _owner(copy: Instance | None) -> str:
+def _owner_name(copy: Instance | None) -> str:
     return joins.deployment_name(copy) if copy else ""
 
 
-def _some(one: K | None) -> tuple[K, ...]:
-    return () if one is None else (one,)
+def _as_tuple(obj: K | None) -> tuple[K, ...]:
+    return () if obj is None else (obj,)
+
+
+def _new_troubles(before: Instance | None, after: Instance) -> Iterable[Condition]:
+    """The conditions that report a trouble which the Instance did not have before.
+
+    Two conditions may give one reason; it is reported once.
+    """
+    known = {condition.reason for condition in _troubles(before)} if before else set()
+    new = {c.reason: c for c in reversed(_troubles(after)) if c.reason not in known}
+    return [new[reason] for reason in sorted(new)]
+
+
+def _troubles(instance: Instance) -> list[Condition]:
+    conditions = (find(instance.status.conditions, kind) for kind in _REPORTED_CONDITIONS)
+    return [c for c in conditions if c and c.status != "True" and c.reason in _TROUBLES]

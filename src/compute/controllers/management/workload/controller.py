@@ -1,27 +1,28 @@
-"""Workloads: one deployment for each placement and city, and their health summed up.
+"""Workloads: one deployment per placement and city, and their summarized health.
 
-    Workload + offered cities --> split --> WorkloadDeployments made, changed, removed
+    Workload + offered cities --> split --> WorkloadDeployments created, updated, deleted
     WorkloadDeployments' statuses --> the Workload's status
 
-Whatever is made, changed or removed follows from a Workload and from cities that were read live a
-moment before: the caches only say that there is something to do.
+Every create, update and delete follows from a Workload and from cities that were just read live:
+the caches only show that a write is due.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final
 
-import msgspec
+from msgspec import structs
 
 from compute.api import finalizers
 from compute.api.compute import Workload, WorkloadDeployment
-from compute.controllers.management import offers
+from compute.controllers.management import offered_cities
 from compute.controllers.management.apply_writes import remove
 from compute.controllers.management.fleet_metrics import fleet_metrics
 from compute.controllers.management.planes import ManagementPlanes
 from compute.controllers.management.workload import networks, reads, watches
 from compute.controllers.management.workload.histories import Histories
-from compute.controllers.management.workload.refusals import Refusals
 from compute.decide.deployment import drains, rollup
 from compute.decide.deployment.drains import DrainEvent, Grace
 from compute.decide.networking.network_use import Lack
@@ -29,7 +30,9 @@ from compute.decide.workload import placement, serving, story
 from compute.decide.workload.placement import Split
 from compute.decide.workload.workload_status import workload_status
 from compute.decide.writes import Delete
+from kubekit.api.errors import ApiError, Forbidden, Invalid, TooLarge
 from kubekit.client.client import Client
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller, ControllerSettings
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -38,9 +41,9 @@ from kubekit.runtime.reconciling import commit
 from kubekit.runtime.requests import DONE, Request, Result
 
 NAME: Final = "workload"
-# Each city tells how far it is many times on its way up, and all may be on their way at once.
+# Each city reports its progress many times during startup, and all may start at once.
 _SETTINGS: Final = ControllerSettings(storm=5000)
-_SOON: Final = Result(requeue_after=timedelta(seconds=5))  # for what no change may tell of
+_SOON: Final = Result(requeue_after=timedelta(seconds=5))  # there may be no watch event
 
 
 def controllers(
@@ -52,7 +55,7 @@ def controllers(
 ) -> list[Controller]:
     """The controller of Workloads, over all projects.
 
-    Without ``networking`` networks are neither watched nor asked for: their kinds may not exist.
+    Without ``networking`` networks are neither watched nor read: their kinds may not exist.
     """
     metrics = fleet_metrics(factory.metrics.registry)
     metrics.watch(planes, factory.environment)
@@ -63,8 +66,8 @@ def controllers(
 
 
 @dataclass(frozen=True, slots=True)
-class _Sight:
-    """A Workload, all deployments it has, and what follows from both."""
+class _State:
+    """A Workload, all its deployments, and what follows from both."""
 
     workload: Workload
     deployments: tuple[WorkloadDeployment, ...]
@@ -77,12 +80,35 @@ class _Sight:
 
     @property
     def placed(self) -> bool:
-        """Whether there is a deployment wherever there can be one."""
+        """Whether there is a deployment in every place that can have one."""
         return not (self.due or self.split.taken or self.split.withheld or self.lack.missing)
 
 
+class Refusals:
+    """Refusals of single objects in a reconcile pass. A retry helps only after a change."""
+
+    def __init__(self) -> None:
+        self._errors: list[ApiError] = []
+
+    def __bool__(self) -> bool:
+        return bool(self._errors)
+
+    @contextmanager
+    def collected(self) -> Iterator[None]:
+        """Continue after a refusal; any other error ends the reconcile pass."""
+        try:
+            yield
+        except (Forbidden, Invalid, TooLarge) as refusal:
+            self._errors.append(refusal)
+
+    def raise_first(self) -> None:
+        """Raise the first refusal, if any: the request is then retried with back-off."""
+        if self._errors:
+            raise self._errors[0]
+
+
 class WorkloadReconciler:
-    """Looks after one Workload at a time."""
+    """Brings the deployments, the status and the history of a Workload up to date."""
 
     def __init__(
         self,
@@ -115,122 +141,124 @@ class WorkloadReconciler:
             return Result(requeue_after=early)
         workload = await commit.add_finalizer(project.client, workload, finalizers.WORKLOAD)
         refusals = Refusals()
-        with refusals.noted():
+        with refusals.collected():
             await self._histories.keep(project, workload)
-        result = await self._look_after(project, workload, refusals)
-        refusals.tell()
+        result = await self._sync(project, workload, refusals)
+        refusals.raise_first()
         return result
 
-    async def _look_after(self, project: Cluster, workload: Workload, refusals: Refusals) -> Result:
-        sight = await self._sight(project, workload, offers.seen(project))
-        if sight.due:
-            live = await reads.live(project, workload)
-            if live is None or live.deleting:
-                return DONE  # that change is on its way to the cache
-            used = [deployment.spec.city_code for deployment in sight.deployments]
-            sight = await self._sight(project, live, await offers.asked(project.client, used))
-            if await self._carry_out(project.client, sight, refusals) and not refusals:
-                return DONE  # what was written asks for the next look, which tells of it
-        await self._report(project, sight)
-        if not refusals:  # what failed is tried again later and later, and not held back besides
+    async def _sync(self, project: Cluster, workload: Workload, refusals: Refusals) -> Result:
+        state = await self._state(project, workload, offered_cities.cached_cities(project))
+        if state.due:
+            current = await live.current(project.client, workload)
+            if current is None:
+                return DONE  # a watch event will requeue it
+            used = [deployment.spec.city_code for deployment in state.deployments]
+            cities = await offered_cities.live_cities(project.client, used)
+            state = await self._state(project, current, cities)
+            if await self._apply(project.client, state, refusals) and not refusals:
+                return DONE  # the writes requeue it, and the next reconcile pass reports the status
+        await self._report(project, state)
+        if not refusals:  # a refusal is retried with back-off, and not throttled as well
             meta = workload.metadata
             request = Request(project.name, meta.namespace, meta.name)
-            self._throttle.reconciled(request, len(sight.deployments), to_count=sight.placed)
-        return _sooner(await self._prove(project, sight), self._until_drained(sight))
+            self._throttle.reconciled(request, len(state.deployments), to_count=state.placed)
+        return _within(await self._mark_served(project, state), self._until_drained(state))
 
-    def _until_drained(self, sight: _Sight) -> timedelta | None:
-        """How long until the first of the deployments is to be drained, if any is."""
-        due = drains.next_due(sight.deployments)
+    def _until_drained(self, state: _State) -> timedelta | None:
+        """How long until the next deployment is due to be drained, if any is."""
+        due = drains.next_due(state.deployments)
         return None if due is None else max(due - self._environment.now(), timedelta())
 
-    async def _sight(self, project: Cluster, workload: Workload, offered: frozenset[str]) -> _Sight:
+    async def _state(self, project: Cluster, workload: Workload, offered: frozenset[str]) -> _State:
         lack = await networks.lacking(project, workload) if self._networking else Lack()
-        mine = reads.deployments(project, workload)
-        known = (*mine, *reads.in_the_way(project, workload))
+        own = reads.deployments(project, workload)
+        existing = (*own, *reads.name_conflicts(project, workload))
         now = self._environment.now()
-        split = placement.split(workload, known, offered, now, self._grace)
-        return _Sight(workload, mine, lack, placement.withheld(split, lack) if lack else split)
+        split = placement.split(workload, existing, offered, now, self._grace)
+        return _State(workload, own, lack, placement.withheld(split, lack) if lack else split)
 
-    async def _report(self, project: Cluster, sight: _Sight) -> None:
-        """Sum up how the deployments are doing."""
-        workload = sight.workload
+    async def _report(self, project: Cluster, state: _State) -> None:
+        """Write the status: a summary of the deployments."""
+        workload = state.workload
         status = workload_status(
             workload,
-            sight.deployments,
-            lack=sight.lack,
-            split=sight.split,
+            state.deployments,
+            lack=state.lack,
+            split=state.split,
             now=self._environment.now(),
         )
         if not rollup.same(workload.status, status):
-            told = msgspec.structs.replace(workload, status=status)
-            await project.client.patch_status(workload, told)
+            await project.client.patch_status(workload, structs.replace(workload, status=status))
 
-    async def _prove(self, project: Cluster, sight: _Sight) -> Result:
-        """Have the history say of a spec that is served everywhere that it is."""
-        workload = sight.workload
-        kept = self._histories.unproven(project, workload)
-        if kept is None:
+    async def _mark_served(self, project: Cluster, state: _State) -> Result:
+        """Mark the spec in the history as served, once it is served in every city."""
+        workload = state.workload
+        revision = self._histories.unserved(project, workload)
+        if revision is None:
             return DONE
-        kept.waiting = sight.placed and serving.reported(workload, sight.deployments)
-        if not (kept.waiting and reads.proven(project, sight.deployments)):
+        revision.waiting = state.placed and serving.reported(workload, state.deployments)
+        if not (revision.waiting and reads.is_served(project, state.deployments)):
             return DONE
-        return DONE if await self._histories.mark_healthy(project, workload, kept) else _SOON
+        return DONE if await self._histories.mark_healthy(project, workload, revision) else _SOON
 
     async def _remove(self, project: Cluster, workload: Workload) -> Result:
-        """Take the deployments away, and let the Workload go after the last of them."""
-        live = await reads.live(project, workload)
-        if live is None or not live.deleting:
+        """Delete the deployments, and remove the finalizer after the last of them is gone."""
+        deleted = await live.same(project.client, workload)
+        if deleted is None or not deleted.deleting:
             return DONE
-        left = reads.deployments(project, live)
-        unseen = () if left else await reads.listed(project.client, live)
+        left = reads.deployments(project, deleted)
+        unseen = () if left else await reads.live_deployments(project.client, deleted)
         if not (left or unseen):
-            await commit.remove_finalizer(project.client, live, finalizers.WORKLOAD)
+            await commit.remove_finalizer(project.client, deleted, finalizers.WORKLOAD)
             return DONE
         refusals = Refusals()
-        split = placement.split(live, left or unseen, frozenset(), self._environment.now())
-        sight = _Sight(live, left or unseen, Lack(), split)
-        await self._carry_out(project.client, sight, refusals)
-        await self._report(project, sight)
-        refusals.tell()
-        return _SOON if unseen else DONE  # as each of them goes, this is asked for again
+        split = placement.split(deleted, left or unseen, frozenset(), self._environment.now())
+        state = _State(deleted, left or unseen, Lack(), split)
+        await self._apply(project.client, state, refusals)
+        await self._report(project, state)
+        refusals.raise_first()
+        return _SOON if unseen else DONE  # each deployment that goes requeues this
 
-    async def _carry_out(self, client: Client, sight: _Sight, refusals: Refusals) -> bool:
-        """Whether anything was to be done. One deployment that is refused holds up no other."""
-        workload, split, now = sight.workload, sight.split, self._environment.now()
-        made: list[WorkloadDeployment] = []
+    async def _apply(self, client: Client, state: _State, refusals: Refusals) -> bool:
+        """Apply the split; whether it had any write. A refused deployment does not block the others."""
+        workload, split, now = state.workload, state.split, self._environment.now()
+        created: list[WorkloadDeployment] = []
         removed: list[WorkloadDeployment] = []
         for unwanted in split.delete:
-            with refusals.noted():
+            with refusals.collected():
                 await remove(client, Delete(unwanted))
                 removed.append(unwanted)
-                self._tell(client, workload, unwanted, drains.news_of_end(unwanted, now))
+                self._report_on_both(client, workload, unwanted, drains.news_of_end(unwanted, now))
         for update in split.update:
-            with refusals.noted():
+            with refusals.collected():
                 written = await client.patch(update.existing, update.desired)
                 news = drains.news_of_change(update.existing, update.desired)
-                self._tell(client, workload, written, news)
+                self._report_on_both(client, workload, written, news)
         for wanted in split.create:
-            with refusals.noted():
-                made.append(await client.create(wanted))
-        self._narrate(client, workload, story.split(made), story.withdrawn(removed))
+            with refusals.collected():
+                created.append(await client.create(wanted))
+        self._report_on_workload(client, workload, story.split(created), story.withdrawn(removed))
         return bool(split.delete or split.update or split.create)
 
-    def _narrate(self, client: Client, workload: Workload, *news: DrainEvent | None) -> None:
+    def _report_on_workload(
+        self, client: Client, workload: Workload, *news: DrainEvent | None
+    ) -> None:
         """Write events on the Workload."""
         for each in filter(None, news):
             self._recorder.event(client, workload, each.type, each.reason, each.note, "Split")
 
-    def _tell(
+    def _report_on_both(
         self, client: Client, workload: Workload, about: WorkloadDeployment, news: DrainEvent | None
     ) -> None:
-        """Write the event on the deployment, and on its Workload."""
+        """Write the event on the deployment and on its Workload."""
         if news is None:
             return
         for regarding in (workload, about):
             self._recorder.event(client, regarding, news.type, news.reason, news.note, "Drain")
 
 
-def _sooner(result: Result, wait: timedelta | None) -> Result:
-    """The result, with the next look after so long at the latest."""
+def _within(result: Result, wait: timedelta | None) -> Result:
+    """The result, requeued after ``wait`` at the latest."""
     waits = [each for each in (result.requeue_after, wait) if each is not None]
     return Result(requeue_after=min(waits, default=None))

@@ -1,4 +1,4 @@
-"""The networks that the template of a Workload names, and which of them it cannot have."""
+"""The networks that the template of a Workload names, and which of them it cannot use."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -6,6 +6,7 @@ from typing import Final
 from compute.api.compute import Workload
 from compute.api.networking import Network
 from compute.decide.networking.network_use import Key, Lack, named
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.requests import Request
 
@@ -13,18 +14,17 @@ _USED: Final = "networks"
 
 
 async def lacking(project: Cluster, workload: Workload) -> Lack:
-    """The networks that are not there, or about to go.
+    """The networks that do not exist or are deleting.
 
-    One that the cache does not show is asked for: it may have come a moment ago. Where networks are
-    not served at all none can be made, and none is missing.
+    A network that the cache lacks is read live, since it may have just been created. Where networks
+    are not served, none is missing.
     """
     informer = project.informers.of(Network)
     if informer.served is False:
         return Lack()
-    known = {key: informer.cache.get(*key) for key in _named(workload)}
     found = {
-        key: network or await project.client.find(Network, key[1], key[0])
-        for key, network in known.items()
+        (namespace, name): await live.cached_or_live(project, Network, name, namespace)
+        for namespace, name in _named(workload)
     }
     return Lack(
         missing=frozenset(key for key, network in found.items() if network is None),

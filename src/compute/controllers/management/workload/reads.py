@@ -1,4 +1,4 @@
-"""What is read of a Workload and its deployments: by the way of the caches, or live."""
+"""Reads of a Workload's deployments and Instances, from the caches or live."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -12,7 +12,7 @@ from kubekit.client.options import ListOptions
 from kubekit.runtime.clusters import Cluster
 
 _BY_WORKLOAD: Final = "workload-uid"
-_PROOFS: Final = "proofs"
+_READY_BY_TEMPLATE: Final = "ready-by-template"
 
 
 def deployments(project: Cluster, workload: Workload) -> tuple[WorkloadDeployment, ...]:
@@ -24,39 +24,33 @@ def deployments(project: Cluster, workload: Workload) -> tuple[WorkloadDeploymen
 
 
 def _workload_uid(deployment: WorkloadDeployment) -> Iterator[str]:
-    """For the index. One without a uid is nobody's, and must not be found by an empty one."""
+    """The index key. A deployment without a uid belongs to no Workload, and has no key."""
     if deployment.spec.workload_ref.uid:
         yield deployment.spec.workload_ref.uid
 
 
-def in_the_way(project: Cluster, workload: Workload) -> Iterator[WorkloadDeployment]:
-    """Deployments of others that stand under a name that this Workload wants."""
+def name_conflicts(project: Cluster, workload: Workload) -> Iterator[WorkloadDeployment]:
+    """Deployments of other Workloads that have a name which this Workload needs."""
     deployments = project.informers.of(WorkloadDeployment).cache
     meta = workload.metadata
-    for place, city in joins.expected(workload):
-        found = deployments.get(meta.namespace, names.deployment(meta.name, place, city))
+    for placement, city in joins.expected(workload):
+        found = deployments.get(meta.namespace, names.deployment(meta.name, placement, city))
         if found is not None and found.spec.workload_ref.uid != meta.uid:
             yield found
 
 
-def proven(project: Cluster, deployments: Iterable[WorkloadDeployment]) -> bool:
-    """Whether as many Instances as are wanted are of the newest template, and ready."""
+def is_served(project: Cluster, deployments: Iterable[WorkloadDeployment]) -> bool:
+    """Whether enough Instances of the newest template are ready in every deployment."""
     instances = project.informers.of(Instance).cache
-    instances.add_index(_PROOFS, serving.proofs)
+    instances.add_index(_READY_BY_TEMPLATE, serving.proofs)
     return all(
-        instances.count(_PROOFS, serving.proof(d)) >= d.status.desired_replicas for d in deployments
+        instances.count(_READY_BY_TEMPLATE, serving.proof(d)) >= d.status.desired_replicas
+        for d in deployments
     )
 
 
-async def live(project: Cluster, workload: Workload) -> Workload | None:
-    """The same Workload as it is right now; None when it has gone, be there another of its name."""
-    meta = workload.metadata
-    live = await project.client.find(Workload, meta.name, meta.namespace)
-    return live if live is not None and live.metadata.uid == meta.uid else None
-
-
-async def listed(client: Client, workload: Workload) -> tuple[WorkloadDeployment, ...]:
-    """The deployments that the server has of a Workload, for the cache may not show them all."""
+async def live_deployments(client: Client, workload: Workload) -> tuple[WorkloadDeployment, ...]:
+    """The deployments of a Workload, read live: the cache may lack some."""
     uid = workload.metadata.uid
     wanted = ListOptions(label_selector=f"{labels.WORKLOAD_UID}={uid}")
     found = await client.every(WorkloadDeployment, workload.metadata.namespace, wanted)

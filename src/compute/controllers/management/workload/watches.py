@@ -1,4 +1,4 @@
-"""Which changes in a project ask for a look at which Workloads."""
+"""Which changes in a project requeue which Workloads."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -15,20 +15,20 @@ from kubekit.runtime.sources import Source, mapped, own
 
 
 def sources(projects: Clusters, histories: Histories, *, networking: bool) -> list[Source[Any]]:
-    """The kinds to listen to. Those of networks may not exist where there is no networking."""
+    """The kinds to watch. Networks are not watched without networking: the kind may not exist."""
     to = _Mappings(projects, histories)
     on_networks = [mapped(Network, projects, to.users)] if networking else []
     return [
         own(Workload, projects),
         mapped(WorkloadDeployment, projects, _workloads_of),
-        mapped(LocationBinding, projects, to.everybody),
-        mapped(Instance, projects, to.witnessed),
+        mapped(LocationBinding, projects, to.all_workloads),
+        mapped(Instance, projects, to.owner_if_waiting),
         *on_networks,
     ]
 
 
 class _Mappings:
-    """Mappings that look at what else is in the project."""
+    """Mappings that read the caches of the project."""
 
     def __init__(self, projects: Clusters, histories: Histories) -> None:
         self._projects = projects
@@ -37,22 +37,22 @@ class _Mappings:
     def users(self, cluster: ClusterName, network: Network) -> Iterable[Request]:
         return networks.users(self._projects.get(cluster), network)
 
-    def everybody(self, cluster: ClusterName, _: LocationBinding) -> Iterable[Request]:
-        """A city that comes or goes may be the first or the last, which concerns every Workload."""
+    def all_workloads(self, cluster: ClusterName, _: LocationBinding) -> Iterable[Request]:
+        """A city that is added or removed may be the first or the last one of every Workload."""
         workloads = self._projects.get(cluster).informers.of(Workload).cache
         return (Request(cluster, *key) for key, _ in workloads.kept())
 
-    def witnessed(self, cluster: ClusterName, instance: Instance) -> Iterable[Request]:
-        """An Instance concerns a Workload only when its word is all that is missing."""
+    def owner_if_waiting(self, cluster: ClusterName, instance: Instance) -> Iterable[Request]:
+        """An Instance requeues its Workload only while the Workload waits for ready Instances."""
         key = instance.metadata.namespace, joins.workload_name(instance)
         if self._histories.waits(self._projects.get(cluster), key):
             yield Request(cluster, *key)
 
 
 def _workloads_of(cluster: ClusterName, deployment: WorkloadDeployment) -> Iterator[Request]:
-    """The Workload that a deployment names, and the one that its name would be of.
+    """The Workload that a deployment references, and the one that its name is derived from.
 
-    They differ where somebody made a deployment by hand: the other waits for it to go.
+    They differ if the deployment was created by hand: the second waits for it to be deleted.
     """
     parts = names.deployment_parts(deployment.metadata.name)
     for name in (deployment.spec.workload_ref.name, parts[0] if parts else ""):

@@ -31,8 +31,8 @@ def test_a_revision_whose_time_cannot_be_read_is_not_measured(recorded):
     """A history may have been edited by hand."""
     registry = CollectorRegistry()
     metrics = fleet_metrics(registry)
-    metrics.rolled_out(recorded, NOW)
-    metrics.rolled_out("2020-01-01T00:00:00Z", NOW)
+    metrics.record_rollout(recorded, NOW)
+    metrics.record_rollout("2020-01-01T00:00:00Z", NOW)
 
     assert value(registry, "compute_rollout_duration_seconds_count") == 1
 
@@ -42,8 +42,8 @@ def test_a_clock_that_is_ahead_makes_no_negative_latency():
     registry = CollectorRegistry()
     metrics = fleet_metrics(registry)
     assert fleet_metrics(registry) is metrics
-    metrics.passed(PROJECT_TO_HUB, NOW.replace(year=NOW.year + 1), NOW)
-    metrics.passed(PROJECT_TO_HUB, None, NOW)
+    metrics.record_hop(PROJECT_TO_HUB, NOW.replace(year=NOW.year + 1), NOW)
+    metrics.record_hop(PROJECT_TO_HUB, None, NOW)
 
     assert value(registry, "compute_hop_latency_seconds_count", hop=PROJECT_TO_HUB) == 1
     assert value(registry, "compute_hop_latency_seconds_sum", hop=PROJECT_TO_HUB) == 0

@@ -139,7 +139,7 @@ def test_a_cell_that_falls_silent_is_not_waited_for(tmp_path, ready):
         await on.cell(ready, NOW + timedelta(minutes=2))
         await is_gone(on)
         (note,) = await notes(on)
-        assert note == f"{WEB} is off the hub, and goes from {CELL} once that can be reached"
+        assert note == f"{WEB} is deleted on the hub, and in {CELL} once that is reachable"
 
     set_up(tmp_path, story)
 

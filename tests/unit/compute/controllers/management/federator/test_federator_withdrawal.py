@@ -194,7 +194,7 @@ def test_a_copy_that_says_nothing_of_its_original_is_kept(tmp_path, caplog):
         await on.stage.rest()
 
         await on.copy()
-        assert "a hub object does not say which project it is of" in caplog.text
+        assert "a hub object does not name its project" in caplog.text
 
     set_up(tmp_path, story)
 

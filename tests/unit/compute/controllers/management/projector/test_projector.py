@@ -262,6 +262,6 @@ def test_a_copy_that_says_nothing_of_its_original_is_logged(tmp_path, caplog):
         await hub.create(stray)
         await on.stage.rest()
 
-        assert "a hub object does not say which project it is of" in caplog.text
+        assert "a hub object does not name its project" in caplog.text
 
     set_up(tmp_path, story)

@@ -9,15 +9,15 @@ from kubekit.client.client import Client
 from kubekit.runtime.clusters import Cluster
 
 
-def seen(project: Cluster) -> frozenset[str]:
-    """The cities as far as the cache knows. It may be behind, so nothing is removed because of it."""
+def cached_cities(project: Cluster) -> frozenset[str]:
+    """The cities in the cache. It may lag, so nothing is removed because of it."""
     return city_use.offered(project.informers.of(LocationBinding).cache.list())
 
 
-async def asked(client: Client, used: Iterable[str] = ()) -> frozenset[str]:
-    """The cities as the project says right now; none where it does not know of locations at all.
+async def live_cities(client: Client, used: Iterable[str] = ()) -> frozenset[str]:
+    """The cities, read live; none where the project does not serve locations.
 
-    Where a binding cannot be read it may be of any of the cities ``used``: all of those are offered.
+    A binding that cannot be read may be of any of the cities ``used``, so all of those are offered.
     """
     try:
         listed = await client.every(LocationBinding)
