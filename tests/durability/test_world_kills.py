@@ -18,7 +18,7 @@ from typing import Final
 
 import pytest
 
-from compute.app.world import SYSTEM
+from compute.app.planes import SYSTEM
 from kubekit.api.errors import ApiError, Timeout, Unavailable
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ObjectMeta

@@ -8,8 +8,7 @@ from compute.api.instance_spec import NetworkInterface, NetworkRef
 from compute.api.karmada import MemberCluster
 from compute.api.networking import Network, NetworkIPAM, NetworkSpec, Subnet
 from compute.api.services import ServiceEntitlement, ServiceEntitlementSpec, ServiceRef
-from compute.app.planes import PlaneRef
-from compute.app.world import PLATFORM, SYSTEM
+from compute.app.planes import PLATFORM, SYSTEM, PlaneRef
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.kinds.events import Event
 from kubekit.api.meta import ObjectMeta

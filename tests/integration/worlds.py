@@ -25,9 +25,9 @@ from compute.api.compute import Instance, Workload
 from compute.api.conditions import ConditionType
 from compute.api.quota import Allowance, GrantBucket, ResourceGrant
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
-from compute.app.planes import OpenPlanes, PlaneRef, Role, folder
+from compute.app.planes import SYSTEM, OpenPlanes, PlaneRef, Role, folder
 from compute.app.sites import sites
-from compute.app.world import SYSTEM, World
+from compute.app.world import World
 from compute.decide import joins
 from compute.decide.conditions import find, is_true
 from compute.decide.deployment.template import recorded_hash, template_hash

@@ -18,7 +18,7 @@ from compute.api.instance_spec import (
     Sandbox,
 )
 from compute.api.quota import Allowance, GrantBucket, ResourceGrant
-from compute.app.world import SYSTEM
+from compute.app.planes import SYSTEM
 from compute.decide.quota import INSTANCE_TYPES, INSTANCES, MEMORY, VCPUS
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ObjectMeta, TemplateMeta

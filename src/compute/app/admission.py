@@ -9,13 +9,13 @@ On every plane a deletion that would orphan what nothing manages is refused. On 
     LocationBinding  is not taken away from Workloads by a user
 """
 
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 
 from compute.api.compute import Instance, Workload
 from compute.api.networking import LocationBinding, Network
 from compute.api.quota import ResourceClaim
-from compute.app.planes import PlaneRef
+from compute.app.planes import CORE, PlaneRef
 from compute.controllers.management.admission.workload_admission import (
     WorkloadAdmission,
     completed,
@@ -31,9 +31,46 @@ from kubekit.api.kinds.authentication import UserInfo
 from kubekit.api.meta import Object
 from kubekit.client.client import Client
 from kubekit.client.options import DeleteOptions
+from kubekit.environment import ExecutionEnvironment
 from kubekit.plane import AdmissionPlugin, Attempt, LocalClient, Plane, User
+from kubekit.runtime.clusters import Clusters
+from kubekit.runtime.requests import cluster_name
 
 _KindKey = tuple[str, str]  # the API group and the plural
+
+
+class AdmissionCaches:
+    """The core and the projects as the admission plugins see them, with caches of their own."""
+
+    def __init__(self, environment: ExecutionEnvironment) -> None:
+        self._core = Clusters("core", environment)
+        self._projects = Clusters("project", environment)
+
+    def plugins(self) -> "WorldAdmission":
+        """The plugins that read these caches."""
+        return WorldAdmission(
+            WorkloadAdmission(self._projects, self._core),
+            NetworkAdmission(self._projects),
+            ClaimAdmission(self._core),
+        )
+
+    async def start(self, core: Client) -> None:
+        """Engage the core, and wait until its caches are complete."""
+        cluster = await self._core.engage(cluster_name(CORE.name), core)
+        await cluster.informers.wait_synced()
+
+    async def engage(self, project: str, connect: Callable[[], Client]) -> None:
+        """Engage the plane of a project, unless it is engaged already."""
+        name = cluster_name(project)
+        if self._projects.find(name) is None:
+            await self._projects.engage(name, connect())
+
+    async def disengage(self, project: str) -> None:
+        await self._projects.disengage(cluster_name(project))
+
+    async def close(self) -> None:
+        await self._projects.close()
+        await self._core.close()
 
 
 class WorldAdmission:

@@ -9,10 +9,13 @@ from typing import Final, Literal, Protocol
 
 from compute.api import cluster_roles, compute, networking, quota, resource_manager, services
 from compute.app import crds
+from kubekit.api.errors import AlreadyExists
 from kubekit.api.kinds import rbac
+from kubekit.api.kinds.core import Namespace
 from kubekit.api.kinds.rbac import ClusterRole, ClusterRoleBinding, RoleRef, Subject
-from kubekit.api.meta import ObjectMeta
+from kubekit.api.meta import Object, ObjectMeta
 from kubekit.api.structural.nodes import Document
+from kubekit.client.client import Client
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane import Plane, PlaneDirectory, User, builtin_kinds
 
@@ -26,7 +29,7 @@ _GROUPS: Final[dict[Role, frozenset[str]]] = {
     "cell": frozenset({compute.GROUP, networking.GROUP}),
     "project": frozenset({compute.GROUP, networking.GROUP, quota.GROUP, services.GROUP}),
 }
-# Which roles of people a plane has, besides Kubernetes' own.
+# Which ClusterRoles for users a plane has, besides Kubernetes' own.
 _ROLES: Final[dict[Role, tuple[ClusterRole, ...]]] = {
     "core": (),
     "hub": (cluster_roles.OPERATOR,),
@@ -34,13 +37,17 @@ _ROLES: Final[dict[Role, tuple[ClusterRole, ...]]] = {
     "project": cluster_roles.OF_PROJECTS,
 }
 PROJECT_USERS: Final = "project:"
-"""What the names of the projects' own users begin with."""
+"""The prefix of the names of the projects' own users."""
+SYSTEM: Final = "compute-system"
+"""The namespace of a cell plane that holds the settings of the cell."""
+PLATFORM: Final = "milo-system"
+"""The namespace of the core plane that holds the settings of the platform."""
 _PROJECTS: Final = f"/apis/{resource_manager.GROUP}/{resource_manager.VERSION}/projects"
 
 
 @dataclass(frozen=True, slots=True)
 class PlaneRef:
-    """A plane of the world, by what it is for and its name."""
+    """A plane of the world, by its role and its name."""
 
     role: Role
     name: str
@@ -74,7 +81,7 @@ class PlaneRef:
 
     @property
     def access(self) -> Sequence[ClusterRole | ClusterRoleBinding]:
-        """The roles of people, and the binding of the project's own user, that it starts with."""
+        """The ClusterRoles for users, and the binding of the project's own user, that it starts with."""
         user = self.user
         return (*_ROLES[self.role], *([] if user is None else [_admin_binding(user)]))
 
@@ -97,17 +104,17 @@ HUB: Final = PlaneRef("hub", "hub")
 
 
 class PlaneFactory(Protocol):
-    """Where planes come from, and go to."""
+    """Opens planes, and deletes what they hold."""
 
     async def open(self, ref: PlaneRef) -> Plane: ...
 
     async def destroy(self, ref: PlaneRef) -> None:
-        """Remove what a plane that is closed has left."""
+        """Delete all that a closed plane has stored."""
         ...
 
 
 class PlaneObserver(Protocol):
-    """Somebody who is told which planes there are. Neither call may wait for anything."""
+    """Is notified of every plane that opens or closes. Neither call may wait for anything."""
 
     def opened(self, ref: PlaneRef, plane: Plane) -> None: ...
 
@@ -117,10 +124,10 @@ class PlaneObserver(Protocol):
 class OpenPlanes:
     """The planes that are open."""
 
-    def __init__(self, builder: PlaneFactory) -> None:
-        self._builder = builder
+    def __init__(self, factory: PlaneFactory) -> None:
+        self._factory = factory
         self._planes: dict[PlaneRef, Plane] = {}
-        self._tenants: list[PlaneObserver] = []
+        self._observers: list[PlaneObserver] = []
         self._busy = asyncio.Lock()
 
     def __iter__(self) -> Iterator[PlaneRef]:
@@ -132,27 +139,27 @@ class OpenPlanes:
     def find(self, ref: PlaneRef) -> Plane | None:
         return self._planes.get(ref)
 
-    def join(self, tenant: PlaneObserver) -> None:
-        """Tell somebody of every plane that is open, and of each that opens or closes."""
-        self._tenants.append(tenant)
+    def join(self, observer: PlaneObserver) -> None:
+        """Notify an observer of every plane that is open, and of each that opens or closes."""
+        self._observers.append(observer)
         for ref, plane in self._planes.items():
-            tenant.opened(ref, plane)
+            observer.opened(ref, plane)
 
     async def open(self, ref: PlaneRef) -> Plane:
-        """The plane of a home, opened if it is not yet."""
+        """The plane, opened if it is not yet."""
         async with self._busy:
             plane = self._planes.get(ref)
             if plane is None:
-                plane = self._planes[ref] = await self._builder.open(ref)
-                for tenant in self._tenants:
-                    tenant.opened(ref, plane)
+                plane = self._planes[ref] = await self._factory.open(ref)
+                for observer in self._observers:
+                    observer.opened(ref, plane)
             return plane
 
     async def remove(self, ref: PlaneRef) -> None:
-        """Close a plane for good: nothing of it is left."""
+        """Close a plane, and delete all that it has stored."""
         async with self._busy:
             await self._close(ref)
-            await self._builder.destroy(ref)
+            await self._factory.destroy(ref)
 
     async def close(self) -> None:
         """Close every plane, the youngest first."""
@@ -163,13 +170,13 @@ class OpenPlanes:
     async def _close(self, ref: PlaneRef) -> None:
         plane = self._planes.pop(ref, None)
         if plane is not None:
-            for tenant in reversed(self._tenants):
-                tenant.closing(ref, plane)
+            for observer in reversed(self._observers):
+                observer.closing(ref, plane)
             await plane.close()
 
 
 class PlaneFolders:
-    """Planes out of one folder of this machine."""
+    """Opens planes in subfolders of one folder."""
 
     def __init__(self, data: Path, environment: ExecutionEnvironment) -> None:
         self._data = data
@@ -189,7 +196,7 @@ class PlaneFolders:
 
 
 def folder(data: Path, ref: PlaneRef) -> Path:
-    """Where a plane is kept."""
+    """The folder of a plane."""
     planes = data / "planes"
     return planes / ref.name if ref in {CORE, HUB} else planes / f"{ref.role}s" / ref.name
 
@@ -197,3 +204,15 @@ def folder(data: Path, ref: PlaneRef) -> Path:
 def core_directory(data: Path) -> PlaneDirectory:
     """The directory of the core plane, which is locked while a world runs."""
     return PlaneDirectory(folder(data, CORE))
+
+
+async def ensure_namespace(client: Client, name: str) -> None:
+    await create_if_missing(client, Namespace(metadata=ObjectMeta(name=name)))
+
+
+async def create_if_missing(client: Client, obj: Object) -> None:
+    """Create an object, unless one of its name exists. From then on its content is the user's."""
+    try:
+        await client.create(obj)
+    except AlreadyExists:
+        return

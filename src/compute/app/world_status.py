@@ -12,7 +12,7 @@ from compute.api.conditions import ConditionType
 from compute.api.karmada import MemberCluster
 from compute.api.networking import Network
 from compute.api.resource_manager import Project
-from compute.app.cuts import is_cut
+from compute.app.links import is_cut
 from compute.app.planes import PlaneRef
 from compute.app.system_environment import system
 from compute.app.world_folder import RunningState, WorldFolder

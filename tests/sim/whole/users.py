@@ -19,8 +19,7 @@ from compute.api.karmada import PropagationPolicy
 from compute.api.karmada_work import ResourceBinding, Work
 from compute.api.quota import Allowance, GrantBucket, ResourceGrant
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
-from compute.app.planes import CORE, OpenPlanes, PlaneRef
-from compute.app.world import SYSTEM
+from compute.app.planes import CORE, SYSTEM, OpenPlanes, PlaneRef
 from compute.decide.conditions import is_true
 from compute.decide.quota import INSTANCE_TYPES, INSTANCES, MEMORY, VCPUS
 from kubekit.api.errors import AlreadyExists, ApiError, NotFound

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from compute.api import annotations
-from compute.app.world import PLATFORM, SYSTEM
+from compute.app.planes import PLATFORM, SYSTEM
 from compute.decide import entitlement
 from compute.providers import settings as machines
 from compute.services import entitlements, planes

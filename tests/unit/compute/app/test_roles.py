@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from compute.app import cuts, roles
+from compute.app import links, roles
 from compute.app.planes import Role
 from compute.app.project_clusters import ProjectReconciler, projects_controller
 from compute.controllers.cell.planes import CellPlanes, CellSettings
@@ -72,7 +72,7 @@ def _cell() -> list[Controller]:
 def _engine() -> list[Controller]:
     hub = _clusters("hub")
     planes = EnginePlanes(hub, _clusters("cell"))
-    return [*engine.controllers(planes, _kit()), *cuts.controllers(hub, {}, _kit())]
+    return [*engine.controllers(planes, _kit()), *links.controllers(hub, {}, _kit())]
 
 
 def _services() -> list[Controller]:
