@@ -9,8 +9,9 @@ import kubekit
 import kubekit.api
 import kubekit.cel
 import kubekit.client
+import kubekit.runtime
 
-FACADES = (kubekit, kubekit.api, kubekit.cel, kubekit.client)
+FACADES = (kubekit, kubekit.api, kubekit.cel, kubekit.client, kubekit.runtime)
 
 
 @pytest.mark.parametrize("package", FACADES, ids=lambda package: package.__name__)

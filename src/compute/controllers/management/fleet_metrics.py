@@ -24,7 +24,7 @@ from kubekit.api.kinds.coordination import Lease
 from kubekit.api.meta import EPOCH, Object
 from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
-from kubekit.runtime.reporting.durations import DurationHistogram
+from kubekit.runtime.reporting.counters import DurationHistogram
 from kubekit.runtime.watching.cache import Cache
 
 PROJECT_TO_HUB: Final = "project_to_hub"

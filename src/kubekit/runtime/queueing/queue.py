@@ -12,7 +12,7 @@ import asyncio
 from collections import OrderedDict, deque
 from typing import Final
 
-from kubekit.runtime.reporting.durations import DurationHistogram
+from kubekit.runtime.reporting.counters import DurationHistogram
 from kubekit.runtime.requests import ClusterName, Request
 
 # The bounds of client-go's work queue: ten nanoseconds to a thousand seconds.

@@ -9,13 +9,13 @@ again whenever that comes back, as it does at every step of a rollout.
 """
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from itertools import pairwise
 from typing import Any, Final
 
-from kubekit.runtime.reconciling.field_paths import DELETION, FieldPath, Fields, shown
-from kubekit.runtime.reconciling.field_writers import FieldManager, others
+from kubekit.runtime.reconciling.field_paths import DELETION, FieldPath, Fields, owns, shown
 from kubekit.runtime.reconciling.object_keys import ObjectKey
 
 _MOST: Final = 8192  # objects that are counted at once; a fight keeps itself among the newest
@@ -47,6 +47,20 @@ class WriteConflictLoop(Exception):
     def __init__(self, message: str, seconds_left: float) -> None:
         super().__init__(f"{message}; not written again for {seconds_left:.0f} s")
         self.seconds_left = seconds_left
+
+
+@dataclass(frozen=True, slots=True)
+class FieldManager:
+    """One writer of an object. ``owner`` says that some of the fields in question are his."""
+
+    manager: str
+    operation: str
+    time: datetime | None
+    owner: bool
+
+    def __str__(self) -> str:
+        at = f", {self.time:%H:%M:%SZ}" if self.time else ""
+        return f'"{self.manager}" ({self.operation}{at})'
 
 
 @dataclass(slots=True)
@@ -225,3 +239,26 @@ def _accused(writers: Iterable[FieldManager]) -> str:
     named = ", ".join(map(str, owners or known))
     verb = "writes" if len(owners or known) == 1 else "write"
     return f"{named} {verb} {'it' if owners else 'the object'} too"
+
+
+def others(
+    managed: Iterable[Mapping[str, Any]], own: str, fields: Fields, window: float
+) -> Iterator[FieldManager]:
+    """The other writers that own one of the fields, or that wrote within the window.
+
+    The window ends with the last write there is: times of one server are compared with each
+    other, never with a clock of ours.
+    """
+    entries = list(managed)
+    times = [_time(entry) for entry in entries]
+    last = max((time for time in times if time), default=None)
+    for entry, time in zip(entries, times, strict=True):
+        owner = any(owns(entry.get("fieldsV1", {}), path) for path in fields)
+        lately = time is not None and last is not None and last - time < timedelta(seconds=window)
+        if entry.get("manager", "") != own and (owner or lately):
+            yield FieldManager(entry.get("manager", ""), entry.get("operation", ""), time, owner)
+
+
+def _time(entry: Mapping[str, Any]) -> datetime | None:
+    text = entry.get("time")
+    return datetime.fromisoformat(text) if text else None

@@ -1,10 +1,12 @@
 """What is counted while controllers run: plain numbers, which a scrape reads."""
 
+from bisect import bisect_left
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
+from itertools import accumulate
 from typing import Final, Protocol
 
-from kubekit.runtime.reporting.durations import DurationHistogram
 from kubekit.runtime.requests import ClusterName, Request
 
 # The bounds of controller-runtime.
@@ -23,6 +25,26 @@ class PassResult(StrEnum):
     ERROR = "error"
     REQUEUE = "requeue"
     REQUEUE_AFTER = "requeue_after"
+
+
+class DurationHistogram:
+    """How many took how long. Plain numbers, since they are counted far more often than read."""
+
+    __slots__ = ("bounds", "counts", "total")
+
+    def __init__(self, bounds: Sequence[float]) -> None:
+        self.bounds = bounds
+        self.counts = [0] * (len(bounds) + 1)  # one for each bound, and what is above the last
+        self.total = 0.0
+
+    def add(self, seconds: float) -> None:
+        self.counts[bisect_left(self.bounds, seconds)] += 1
+        self.total += seconds
+
+    def buckets(self) -> list[tuple[str, float]]:
+        """The cumulative counts, each with its bound, as Prometheus wants them."""
+        names = (*(f"{bound:g}" for bound in self.bounds), "+Inf")
+        return list(zip(names, map(float, accumulate(self.counts)), strict=True))
 
 
 class BusiestObject:

@@ -18,8 +18,12 @@ from prometheus_client.core import (
 )
 from prometheus_client.registry import Collector
 
-from kubekit.runtime.reporting.counters import ControllerCounters, InformerCounters, QueueCounters
-from kubekit.runtime.reporting.durations import DurationHistogram
+from kubekit.runtime.reporting.counters import (
+    ControllerCounters,
+    DurationHistogram,
+    InformerCounters,
+    QueueCounters,
+)
 
 CONTENT_TYPE: Final = "text/plain; version=0.0.4; charset=utf-8"
 _CONTROLLER: Final = ("controller",)

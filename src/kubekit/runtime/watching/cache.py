@@ -9,7 +9,7 @@ are to be left alone. None has managedFields.
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from typing import Any, Final, Generic, TypeVar
 
 import msgspec
@@ -19,18 +19,51 @@ from kubekit.api.meta import Object, ObjectMeta
 from kubekit.api.wire import Wire
 from kubekit.runtime.interning import interned, with_interned_strings
 from kubekit.runtime.watching.index import Index, Key
-from kubekit.runtime.watching.lru import LRUCache
 
+H = TypeVar("H", bound=Hashable)
 K = TypeVar("K", bound=Object)
 Of = Callable[[K], Iterable[str]]
 _Objects = list[K]  # in the class below, ``list`` is a verb
 _Keys = list[Key]
 
-_LONGEST_WARM: Final = 16 * 1024  # bytes of an object that is kept as such
+_LARGEST_KEPT: Final = 16 * 1024  # bytes of an object that is kept as such
 # Objects of one cache: ten deployments of a thousand Instances are looked at in turn, time and again.
-_MOST_TOGETHER: Final = 10_240
-_LATELY: Final[LRUCache[tuple[type[Object], bytes], Any]] = LRUCache(256)  # of all caches
+_READ_TOGETHER: Final = 10_240
 _log: Final = logging.getLogger(__name__)
+
+
+class LRUCache(Generic[H, K]):
+    """Objects by their key: the last ``most`` that were put or asked for, and at most twice as many.
+
+    There are two generations. What is asked for joins the younger one; when that is full it becomes
+    the older, and the older is forgotten. So nothing has to be moved at each read.
+    """
+
+    __slots__ = ("_capacity", "_older", "_younger")
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._younger: dict[H, K] = {}
+        self._older: dict[H, K] = {}
+
+    def get(self, key: H) -> K | None:
+        found = self._younger.get(key)
+        if found is None and (found := self._older.get(key)) is not None:
+            self.put(key, found)
+        return found
+
+    def put(self, key: H, obj: K) -> None:
+        """Keep an object in place of any other one of this key."""
+        if len(self._younger) >= self._capacity:
+            self._older, self._younger = self._younger, {}
+        self._younger[key] = obj
+
+    def drop(self, key: H) -> None:
+        self._younger.pop(key, None)
+        self._older.pop(key, None)
+
+
+_RECENTLY_READ: Final[LRUCache[tuple[type[Object], bytes], Any]] = LRUCache(256)  # of all caches
 
 
 class ObjectVersion(Wire, frozen=True, kw_only=True):
@@ -47,7 +80,7 @@ class Cache(Generic[K]):
     list from a server that is behind sets it back.
     """
 
-    def __init__(self, kind: type[K], recent: int = _MOST_TOGETHER) -> None:
+    def __init__(self, kind: type[K], recent: int = _READ_TOGETHER) -> None:
         self.kind = kind
         self.revision = 0
         self._data: dict[str, dict[str, bytes]] = {}  # by namespace, then name; none is empty
@@ -193,7 +226,7 @@ class Cache(Generic[K]):
         return self._together.get(key) or read(self.kind, self._data[key[0]][key[1]])
 
     def _keep_together(self, key: Key, obj: K, data: bytes) -> K:
-        if len(data) > _LONGEST_WARM:
+        if len(data) > _LARGEST_KEPT:
             self._together.drop(key)
             return obj
         kept = with_interned_strings(obj)
@@ -204,7 +237,7 @@ class Cache(Generic[K]):
         """The object, if it need not be made of its bytes."""
         found: K | None = self._together.get((namespace, name))
         if found is None and (data := self.data(namespace, name)) is not None:
-            found = _LATELY.get((self.kind, data))
+            found = _RECENTLY_READ.get((self.kind, data))
         return found
 
     def _values(self, of: Of[K], key: Key, obj: K) -> Iterable[str]:
@@ -226,20 +259,20 @@ _HEADS: Final = msgspec.json.Decoder(_Head)
 
 def read(kind: type[K], data: bytes) -> K:
     """The object in bytes that are kept; the same one for all who read them within moments."""
-    found: K | None = _LATELY.get((kind, data))
+    found: K | None = _RECENTLY_READ.get((kind, data))
     return found or _kept_lately(scheme.decode_as(kind, data), data)
 
 
 def _shared(obj: K, source: bytes) -> K:
     """What others made of these bytes, or this object for all who come after."""
-    found: K | None = _LATELY.get((type(obj), source))
+    found: K | None = _RECENTLY_READ.get((type(obj), source))
     return found or _kept_lately(obj, source)
 
 
 def _kept_lately(obj: K, data: bytes) -> K:
     kept = _without_managed_fields(obj)
-    if len(data) <= _LONGEST_WARM:
-        _LATELY.put((type(obj), data), kept)
+    if len(data) <= _LARGEST_KEPT:
+        _RECENTLY_READ.put((type(obj), data), kept)
     return kept
 
 

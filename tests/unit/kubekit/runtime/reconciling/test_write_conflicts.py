@@ -10,12 +10,12 @@ from hypothesis import given, strategies as st
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.kinds.events import Event
 from kubekit.runtime.controller import Controller
-from kubekit.runtime.reconciling.field_writers import others
 from kubekit.runtime.reconciling.object_keys import ObjectKey
 from kubekit.runtime.reconciling.write_conflicts import (
     WriteConflictBreaker,
     WriteConflictLoop,
     WriteConflictSettings,
+    others,
 )
 from kubekit.runtime.reporting.counters import PassResult
 from kubekit.runtime.reporting.events import EventRecorder

@@ -4,8 +4,8 @@ from hypothesis import given, strategies as st
 
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ObjectMeta
+from kubekit.runtime.watching.cache import LRUCache
 from kubekit.runtime.watching.index import Key
-from kubekit.runtime.watching.lru import LRUCache
 
 
 def config(name: str, value: int = 0) -> ConfigMap:
