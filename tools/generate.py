@@ -19,9 +19,17 @@ from typing import Any, Final
 
 import yaml
 
-from compute.api import COMPUTE_KINDS, KARMADA_KINDS, NEIGHBOUR_KINDS, annotations, cluster_roles
+from compute.api import (
+    COMPUTE_KINDS,
+    KARMADA_KINDS,
+    NEIGHBOUR_KINDS,
+    annotations,
+    cluster_roles,
+    gates,
+)
 from compute.api.conditions import ConditionType, KnownCondition, NeighbourCondition
-from compute.api.known_reason import KnownReason
+from compute.api.gates import GateTable
+from compute.api.reason_types import KnownReason
 from compute.api.reasons import NeighbourReason, Reason
 from kubekit.api import scheme
 from kubekit.api.crd_generation import crd
@@ -182,6 +190,10 @@ def reasons_page() -> str:
             _reasons(Reason),
             "## Reasons of others that we read",
             _reasons(NeighbourReason),
+            "## Scheduling gates",
+            "An Instance is not started while it has a gate. One whose condition is on the "
+            "NetworkBinding has none on the Instance.",
+            _gates(gates.TABLE),
             "## Types of conditions on our kinds",
             _conditions(ConditionType),
             "## Types of conditions on the kinds around ours",
@@ -333,6 +345,19 @@ def _reasons(reasons: Iterable[KnownReason]) -> str:
 def _conditions(conditions: Iterable[KnownCondition]) -> str:
     rows = [(f"`{c}`", c.meaning, c.writer) for c in sorted(conditions)]
     return _table(("Type", "What it says when it is true", "Who says it"), rows)
+
+
+def _gates(table: GateTable) -> str:
+    rows = [
+        (
+            f"`{gate.name}`",
+            f"`{gate.condition}`" + (" of the NetworkBinding" if gate.on_binding else ""),
+            ", ".join(f"`{reason}`" for reason in sorted(gate.reasons)),
+            gate.opened,
+        )
+        for gate in table.gates
+    ]
+    return _table(("Gate", "Condition", "Reasons", "Opened"), rows)
 
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[str]]) -> str:

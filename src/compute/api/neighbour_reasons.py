@@ -3,7 +3,7 @@
 A word that we use too is explained once, among ours, in words that fit both.
 """
 
-from compute.api.known_reason import KnownReason, healthy, platform, transient, user
+from compute.api.reason_types import KnownReason, Trait, healthy, platform, transient, user
 
 
 class NeighbourReason(KnownReason):
@@ -137,6 +137,7 @@ class NeighbourReason(KnownReason):
         "NoClusterFit",
         "The hub knows no cell that serves the city.",
         "Choose a city that `compute cities` lists as ready, or ask those who run the cells for one.",
+        Trait.NO_CELL,
     )
     SCHEDULER_ERROR = platform(
         "SchedulerError",
@@ -153,6 +154,7 @@ class NeighbourReason(KnownReason):
         "Unschedulable",
         "No cell of the city has room for the deployment.",
         "Choose another city that `compute cities` lists as ready, or wait for room.",
+        Trait.NO_CELL,
     )
 
     # Entitlements and projects.
@@ -248,6 +250,7 @@ class NeighbourReason(KnownReason):
         "RuntimeClassNotServed",
         "No cell of the city can run the runtime class of the workload.",
         "Choose another city that `compute cities` lists, with `compute deploy NAME --city CITY`.",
+        Trait.FROM_ABOVE,
     )
     SCALED = healthy("Scaled", "The number of instances has been changed.")
     SOURCE_NAME_TOO_LONG = user(

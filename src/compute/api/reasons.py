@@ -2,18 +2,30 @@
 
 from typing import Final
 
-from compute.api.known_reason import (
+from compute.api.neighbour_reasons import NeighbourReason
+from compute.api.reason_types import (
     NOTHING_TO_DO,
     KnownReason,
     Owner,
+    Rank,
+    Trait,
     healthy,
     platform,
     transient,
     user,
 )
-from compute.api.neighbour_reasons import NeighbourReason
 
-__all__ = ["NOTHING_TO_DO", "KnownReason", "NeighbourReason", "Owner", "Reason", "describe"]
+__all__ = [
+    "NOTHING_TO_DO",
+    "KnownReason",
+    "NeighbourReason",
+    "Owner",
+    "Rank",
+    "Reason",
+    "Trait",
+    "describe",
+    "has",
+]
 
 _NOT_ENOUGH_QUOTA: Final = "Run `compute quota`; lower `compute scale NAME --min N`, delete something, or ask for more quota."
 
@@ -43,6 +55,7 @@ class Reason(KnownReason):
         "CellUnreachable",
         "The city's cell has not reported for a while; what runs there goes on unseen.",
         "Run `compute cities describe CITY`; those who run the cell have to bring it back.",
+        rank=Rank.OVERRIDING,
     )
     CITY_RETURNED = healthy(
         "CityReturned", "A city that was withdrawn is offered again; its instances go on untouched."
@@ -51,11 +64,16 @@ class Reason(KnownReason):
         "CityWithdrawn",
         "The project is no longer offered the city; instances there go on until they are drained.",
         "Name another city in the workload's spec, or ask those who run the platform to offer it again.",
+        Trait.DRAIN,
+        rank=Rank.MISSING,
     )
     CONFIGURATION_ERROR = user(
         "ConfigurationError",
         "The instance cannot start as configured: a variable, a key or a mount is wrong.",
         "Correct env, volumes and command of the container with `compute deploy NAME`.",
+        Trait.TERMINAL,
+        Trait.WARNS,
+        rank=Rank.CANNOT_RUN,
     )
     CREATED = healthy("Created", "The workload was seen, and its first revision recorded.")
     DEPLOYMENTS_CREATED = healthy(
@@ -68,11 +86,14 @@ class Reason(KnownReason):
         "DeploymentNameTaken",
         "A deployment that this workload needs still belongs to another, or to an earlier one.",
         "Wait for it to be removed; if it stays, delete its workload, or rename this one.",
+        rank=Rank.MISSING,
     )
     FAILED = user(
         "Failed",
         "The instance has ended and is not started again.",
         "Read `compute logs NAME`, then correct the program or run `compute rollout undo NAME`.",
+        Trait.TERMINAL,
+        rank=Rank.CANNOT_RUN,
     )
     FEDERATED = healthy(
         "Federated", "The deployment is on the hub, which sends it to the city's cell."
@@ -81,11 +102,17 @@ class Reason(KnownReason):
         "ImageUnavailable",
         "The image cannot be pulled: its name, its tag or the access to it is wrong.",
         "Run `compute deploy NAME --image IMAGE` with an image that exists, or `compute rollout undo NAME`.",
+        Trait.TERMINAL,
+        Trait.WARNS,
+        rank=Rank.CANNOT_RUN,
     )
     INSTANCE_CRASHING = user(
         "InstanceCrashing",
         "The program starts and ends again and again.",
         "Read `compute logs NAME`, then correct the program or run `compute rollout undo NAME`.",
+        Trait.TERMINAL,
+        Trait.WARNS,
+        rank=Rank.CANNOT_RUN,
     )
     INSTANCE_EDITED = user(
         "InstanceEdited",
@@ -96,16 +123,26 @@ class Reason(KnownReason):
         "InstancesProvisioning",
         "Instances are being made and none is ready yet.",
         "Wait; `compute instances --workload NAME` shows what each instance waits for.",
+        Trait.POINTER,
+        rank=Rank.ON_ITS_WAY,
     )
     NETWORK_FAILED_TO_CREATE = platform(
         "NetworkFailedToCreate",
         "The network could not be set up in the city.",
         "Read `compute events NAME`, and hand what it says to those who run the network.",
+        Trait.NETWORK_FAILURE,
+        Trait.WARNS,
+        rank=Rank.NOT_HOSTED,
     )
     NETWORK_NOT_FOUND = user(
         "NetworkNotFound",
         "A network that the template names does not exist in the project.",
         "Run `compute networks create NETWORK`, or `compute deploy NAME --network NETWORK` with another.",
+        Trait.STOPS_PLACEMENT,
+        Trait.FROM_ABOVE,
+        Trait.NETWORK_FAILURE,
+        Trait.WARNS,
+        rank=Rank.MISSING,
     )
     NETWORK_PROVISIONING = transient(
         "NetworkProvisioning",
@@ -116,21 +153,30 @@ class Reason(KnownReason):
         "NetworkTerminating",
         "A network that the template names is being deleted: what is attached runs on, nothing new is attached.",
         "Name another network in the template: `compute deploy NAME --network NETWORK`.",
+        Trait.STOPS_PLACEMENT,
+        Trait.FROM_ABOVE,
+        Trait.NETWORK_FAILURE,
+        Trait.WARNS,
+        rank=Rank.MISSING,
     )
     NO_AVAILABLE_DEPLOYMENTS = transient(
         "NoAvailableDeployments",
         "No city of the placement serves yet.",
         "Run `compute status NAME` to see what each city waits for.",
+        Trait.POINTER,
     )
     NO_AVAILABLE_PLACEMENTS = transient(
         "NoAvailablePlacements",
         "No placement of the workload serves yet.",
         "Run `compute status NAME` to see what each city waits for.",
+        Trait.POINTER,
     )
     NO_CELL_FOR_CITY = platform(
         "NoCellForCity",
         "No cell serves the city, so nothing runs there.",
         "Choose a city that `compute cities` lists as ready, or ask those who run the cells for one.",
+        Trait.FROM_ABOVE,
+        rank=Rank.NOT_HOSTED,
     )
     NO_MATCHING_LOCATION = platform(
         "NoMatchingLocation",
@@ -141,16 +187,22 @@ class Reason(KnownReason):
         "NoMatchingLocations",
         "The project may not use the cities that the placement names.",
         "Choose cities that `compute cities` lists, and run `compute deploy NAME --city CITY`.",
+        Trait.STOPS_PLACEMENT,
+        rank=Rank.MISSING,
     )
     PAUSED = user(
         "Paused",
         "The rollout is paused: running instances keep the template they have.",
         "Run `compute rollout resume NAME` to go on.",
+        Trait.INTENDED,
     )
     PENDING = transient(
         "Pending",
         "Nobody has looked at it yet.",
         "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+        Trait.POINTER,
+        Trait.IN_TURN,
+        Trait.STARTUP,
     )
     PENDING_EVALUATION = transient(
         "PendingEvaluation",
@@ -161,11 +213,13 @@ class Reason(KnownReason):
         "PendingProgramming",
         "The instance waits for the city's infrastructure to take it up.",
         "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+        Trait.STARTUP,
     )
     PENDING_QUOTA = user(
         "PendingQuota",
         "The project has not enough quota left for the instance, so it is not started.",
         _NOT_ENOUGH_QUOTA,
+        Trait.POINTER,
     )
     PROGRAMMED = healthy("Programmed", "The infrastructure has taken it up.")
     PROGRAMMING_IN_PROGRESS = transient(
@@ -177,11 +231,13 @@ class Reason(KnownReason):
         "PropagationSuspended",
         "An operator of the hub holds back changes for the city; what runs there keeps running.",
         "Ask the operators of the platform to lift the suspension; changes are carried out then.",
+        rank=Rank.NOT_HOSTED,
     )
     PROVISIONING = transient(
         "Provisioning",
         "It is being set up.",
         "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+        rank=Rank.ON_ITS_WAY,
     )
     QUOTA_AVAILABLE = healthy("QuotaAvailable", "The quota is granted.")
     QUOTA_BACKEND_UNAVAILABLE = platform(
@@ -202,6 +258,8 @@ class Reason(KnownReason):
         "QuotaExceeded",
         "The project has not enough quota left for the instance.",
         _NOT_ENOUGH_QUOTA,
+        Trait.LACK_OF_BUDGET,
+        Trait.DENIAL,
     )
     QUOTA_MISCONFIGURED = platform(
         "QuotaMisconfigured",
@@ -217,11 +275,13 @@ class Reason(KnownReason):
         "QuotaNoBudget",
         "The project has not enough quota left for the instance, or no grant at all.",
         _NOT_ENOUGH_QUOTA,
+        Trait.LACK_OF_BUDGET,
     )
     QUOTA_NOT_GRANTED = user(
         "QuotaNotGranted",
         "The project has not enough quota left for instances in the city, which are not started.",
         _NOT_ENOUGH_QUOTA,
+        Trait.POINTER,
     )
     QUOTA_PROJECT_ID_UNRESOLVABLE = platform(
         "QuotaProjectIDUnresolvable",
@@ -237,12 +297,15 @@ class Reason(KnownReason):
         "RefusedByCell",
         "The city's cell does not take the deployment: it is in the way of another, or not valid there.",
         "Hand the message to the operators of the cell; the deployment is sent again every few minutes.",
+        Trait.FROM_ABOVE,
+        rank=Rank.NOT_HOSTED,
     )
     READY = healthy("Ready", "It is ready for use.")
     REFERENCED_DATA_NOT_READY = transient(
         "ReferencedDataNotReady",
         "ConfigMaps or Secrets that the template names are not in the city yet.",
         "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+        Trait.POINTER,
     )
     REPLACED = healthy("Replaced", "What replaces it serves, so that it goes.")
     REPLACEMENT_LACKS_QUOTA = user(
@@ -254,6 +317,7 @@ class Reason(KnownReason):
         "ReplacementPending",
         "The workload's spec no longer names it; it goes on until what replaces it serves.",
         "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+        Trait.DRAIN,
     )
     REPLACEMENT_TIMED_OUT = user(
         "ReplacementTimedOut",
@@ -278,21 +342,27 @@ class Reason(KnownReason):
         "SchedulingGatesPresent",
         "The instance may not start before its network, quota or data is there.",
         "Run `compute instances describe INSTANCE` to see which gate is closed and why.",
+        Trait.POINTER,
+        Trait.IN_TURN,
+        Trait.STARTUP,
     )
     SOURCE_NOT_FOUND = user(
         "SourceNotFound",
         "A ConfigMap or Secret that the template names does not exist.",
         "Create it in the project, or take its name out of the template with `compute deploy NAME`.",
+        rank=Rank.CANNOT_RUN,
     )
     SOURCE_TOO_LARGE = user(
         "SourceTooLarge",
         "A ConfigMap or Secret that the template names is too large to be sent to a city.",
         "Make it smaller, or put the data into the image and run `compute deploy NAME`.",
+        rank=Rank.CANNOT_RUN,
     )
     SOURCE_UNAUTHORIZED = user(
         "SourceUnauthorized",
         "A ConfigMap or Secret that the template names may not be read.",
         "Grant the read in the project, or take its name out of the template with `compute deploy NAME`.",
+        rank=Rank.CANNOT_RUN,
     )
     SPEC_CHANGED = healthy("SpecChanged", "The workload has changed, but not its template.")
     STABLE_INSTANCE_FOUND = healthy(
@@ -307,6 +377,7 @@ class Reason(KnownReason):
         "Stopped",
         "It does not run: it has ended, or it is scaled to zero.",
         "Read `compute logs NAME`; run `compute restart NAME`, or `compute scale NAME --min N`.",
+        Trait.INTENDED,
     )
     STOPPING = transient(
         "Stopping",
@@ -317,12 +388,16 @@ class Reason(KnownReason):
         "Suspended",
         "The project is suspended: nothing of it runs, and nothing of it is deleted.",
         "Run `compute access` to see why; it goes on by itself once the suspension is lifted.",
+        Trait.STOPS_PLACEMENT,
+        Trait.FROM_ABOVE,
+        rank=Rank.OVERRIDING,
     )
     UNDONE = healthy("Undone", "The template of an earlier revision was brought back.")
     VALIDATION_FAILED = platform(
         "ValidationFailed",
         "The quota service finds the claim itself invalid.",
         "Ask those who run the quota service to check its registrations.",
+        Trait.DENIAL,
     )
     WITHDRAWN = healthy("Withdrawn", "The deployment has been taken off the hub and its cell.")
 
@@ -333,5 +408,11 @@ _KNOWN: Final[dict[str, KnownReason]] = {
 
 
 def describe(reason: str) -> KnownReason | None:
-    """What is known of a reason, whoever gave it; None when nobody told us of it."""
+    """The definition of a reason, ours or another's; None for an unknown one."""
     return _KNOWN.get(reason)
+
+
+def has(reason: str, trait: Trait) -> bool:
+    """Whether a reason has a trait. An unknown reason has none."""
+    known = _KNOWN.get(reason)
+    return known is not None and trait in known.traits

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.api.reasons import Owner, describe
+from compute.api.reasons import describe
 from compute.decide import joins
 from compute.decide.conditions import find
 from kubekit.api.meta import EPOCH, Condition, Object
@@ -76,7 +76,7 @@ def _counted(city: str, of: Object, said: Condition | None) -> Counted:
     if said is not None and said.status == "True":
         return Counted(city, CountedPhase.READY, reason)
     known = describe(reason)
-    stuck = known is not None and known.owner != Owner.TRANSIENT
+    stuck = known is not None and known.needs_action
     return Counted(city, CountedPhase.STUCK if stuck else CountedPhase.PROGRESSING, reason)
 
 

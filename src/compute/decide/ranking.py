@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from compute.api import gates
 from compute.api.reasons import Reason
 from kubekit.api.meta import Condition, ConditionStatus
 
@@ -17,59 +18,7 @@ from kubekit.api.meta import Condition, ConditionStatus
 _LONGEST: Final = 1024
 _LONGEST_TOLD: Final = 512
 
-_RANKS: Final[tuple[tuple[Reason, ...], ...]] = (
-    # 0 is every reason not named below: pointers to another condition, and words we do not know.
-    (),
-    # 1 on its way
-    (Reason.PROVISIONING, Reason.INSTANCES_PROVISIONING),
-    # 2 waits for the network
-    (Reason.NETWORK_PROVISIONING, Reason.NO_MATCHING_LOCATION),
-    # 3 waits for quota
-    (
-        Reason.PENDING_QUOTA,
-        Reason.QUOTA_BACKEND_UNAVAILABLE,
-        Reason.QUOTA_EXCEEDED,
-        Reason.QUOTA_MISCONFIGURED,
-        Reason.QUOTA_NAMESPACE_NOT_FOUND,
-        Reason.QUOTA_NO_BUDGET,
-        Reason.QUOTA_NOT_GRANTED,
-        Reason.QUOTA_PROJECT_ID_UNRESOLVABLE,
-        Reason.QUOTA_PROJECT_NOT_FOUND,
-        Reason.VALIDATION_FAILED,
-    ),
-    # 4 waits for data it refers to
-    (Reason.AWAITING_PROPAGATION, Reason.REFERENCED_DATA_NOT_READY, Reason.RESOLVING),
-    # 5 cannot run as it was described
-    (
-        Reason.CONFIGURATION_ERROR,
-        Reason.FAILED,
-        Reason.IMAGE_UNAVAILABLE,
-        Reason.INSTANCE_CRASHING,
-        Reason.SOURCE_NOT_FOUND,
-        Reason.SOURCE_TOO_LARGE,
-        Reason.SOURCE_UNAUTHORIZED,
-    ),
-    # 6 asks for something that is not there
-    (
-        Reason.CITY_WITHDRAWN,
-        Reason.DEPLOYMENT_NAME_TAKEN,
-        Reason.NETWORK_NOT_FOUND,
-        Reason.NETWORK_TERMINATING,
-        Reason.NO_MATCHING_LOCATIONS,
-    ),
-    # 7 the platform cannot host it
-    (
-        Reason.NETWORK_FAILED_TO_CREATE,
-        Reason.NO_CELL_FOR_CITY,
-        Reason.PROPAGATION_SUSPENDED,
-        Reason.REFUSED_BY_CELL,
-    ),
-    # 8 everything said below it is beside the point: stopped on purpose, or not heard of
-    (Reason.CELL_UNREACHABLE, Reason.SUSPENDED),
-)
-_RANK: Final[dict[str, int]] = {
-    reason: level for level, reasons in enumerate(_RANKS) for reason in reasons
-}
+_RANKS: Final[dict[str, int]] = {reason: reason.rank for reason in Reason if reason.rank}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +50,7 @@ class Candidate:
 
 def rank(reason: str) -> int:
     """How much a reason explains; 0 for a pointer to another reason and for an unknown word."""
-    return _RANK.get(reason, 0)
+    return _RANKS.get(reason, 0) or gates.TABLE.ranks.get(reason, 0)
 
 
 def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:

@@ -12,10 +12,10 @@ from typing import Final
 from compute.api import gates
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
-from compute.api.reasons import Reason
+from compute.api.gates import Gate
+from compute.api.reasons import Trait, has
 from compute.decide.conditions import find, is_true, status_of
-from compute.decide.quota import gate_opens
-from compute.decide.scheduling_gates import closed
+from compute.decide.scheduling_gates import closed, may_open
 from kubekit.api.meta import Condition
 
 # Where all is well an Instance is up within a second or two, and on a busy machine within some more.
@@ -23,10 +23,6 @@ SHORTEST: Final = timedelta(seconds=10)
 LONGEST: Final = timedelta(seconds=60)
 _SLACK: Final = 2  # times what it took others lately is nothing unusual
 _LATELY: Final = 0.1  # how much of what is usual the last one decides
-# At its gates, and behind them until its provider speaks.
-_WAITS: Final = frozenset(
-    {Reason.PENDING, Reason.SCHEDULING_GATES_PRESENT, Reason.PENDING_PROGRAMMING}
-)
 
 
 class StartupTime:
@@ -62,13 +58,13 @@ def may_go_unsaid(
 
 def is_settled(instance: Instance) -> bool:
     """Whether all that the Instance says agrees: if not, its cell is about to write it again."""
-    said = find(instance.status.conditions, ConditionType.READY)
-    if said is None or said.observed_generation != instance.metadata.generation:
+    ready = find(instance.status.conditions, ConditionType.READY)
+    if ready is None or ready.observed_generation != instance.metadata.generation:
         return False
     waits_at = closed(instance)
-    if gates.QUOTA in waits_at and gate_opens(instance):
+    if any(gate.name in waits_at and may_open(gate, instance) for gate in gates.TABLE.services):
         return False
-    return (said.status == "True") == (not waits_at and _serves(instance.status.conditions))
+    return (ready.status == "True") == (not waits_at and _serves(instance.status.conditions))
 
 
 def _left(born: datetime, now: datetime, moment: timedelta) -> timedelta | None:
@@ -77,22 +73,25 @@ def _left(born: datetime, now: datetime, moment: timedelta) -> timedelta | None:
     return moment - age if timedelta() <= age < moment else None
 
 
-def _only_waits(before: Sequence[Condition], told: Sequence[Condition]) -> bool:
-    """Whether it waits as it did before, and has no bad answer about quota to tell of."""
-    was, is_ = (find(each, ConditionType.READY) for each in (before, told))
-    asked, answered = (find(each, ConditionType.QUOTA_GRANTED) for each in (before, told))
+def _only_waits(before: Sequence[Condition], after: Sequence[Condition]) -> bool:
+    """Whether it waits as it did before, and no shared service has answered no."""
+    old, new = (find(each, ConditionType.READY) for each in (before, after))
     return (
-        (was is None or was.reason in _WAITS)
-        and (is_ is not None and is_.reason in _WAITS)
-        and (answered is None or answered.status == "True" or _alike(asked, answered))
+        (old is None or has(old.reason, Trait.STARTUP))
+        and (new is not None and has(new.reason, Trait.STARTUP))
+        and not any(_is_refused(gate, before, after) for gate in gates.TABLE.services)
     )
 
 
-def _alike(asked: Condition | None, answered: Condition) -> bool:
-    return asked is None or asked.reason == answered.reason
+def _is_refused(gate: Gate, before: Sequence[Condition], after: Sequence[Condition]) -> bool:
+    """Whether the condition of a gate has become something else than True."""
+    old, new = (find(each, gate.condition) for each in (before, after))
+    if old is None or new is None or new.status == "True":
+        return False
+    return old.reason != new.reason
 
 
 def _serves(current: Sequence[Condition]) -> bool:
-    denied = status_of(current, ConditionType.QUOTA_GRANTED) == "False"
+    denied = any(status_of(current, gate.condition) == "False" for gate in gates.TABLE.denying)
     provided = (ConditionType.PROGRAMMED, ConditionType.AVAILABLE)
     return not denied and all(is_true(current, kind) for kind in provided)

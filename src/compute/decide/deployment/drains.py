@@ -14,7 +14,7 @@ import msgspec
 from compute.api import annotations
 from compute.api.compute import WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.api.reasons import Reason
+from compute.api.reasons import Reason, Trait, has
 from compute.decide.ranking import Candidate, ranked
 from kubekit.api.meta import Condition
 from kubekit.api.times import format_time
@@ -29,17 +29,11 @@ class Grace:
 
 
 PLAIN: Final = Grace()
-_REASONS: Final = (Reason.CITY_WITHDRAWN, Reason.REPLACEMENT_PENDING)
 _MOST_NAMED: Final = 5
 _ONE_BY_ONE: Final = (
     "the quota does not allow both at once: one Instance is replaced after the other"
 )
 EventType = Literal["Normal", "Warning"]
-_EVENT_TYPES: Final[dict[str, EventType]] = {
-    Reason.CITY_WITHDRAWN: "Warning",
-    Reason.REPLACEMENT_LACKS_QUOTA: "Warning",
-    Reason.REPLACEMENT_PENDING: "Normal",
-}
 
 
 class Drain(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -79,7 +73,8 @@ def of(deployment: WorkloadDeployment, reason: str = "") -> Drain | None:
         drain = msgspec.json.decode(stamp, type=Drain)
     except msgspec.DecodeError:
         return None
-    return drain if drain.reason in ((reason,) if reason else _REASONS) else None
+    fits = drain.reason == reason if reason else has(drain.reason, Trait.DRAIN)
+    return drain if fits else None
 
 
 def stamped(deployment: WorkloadDeployment, drain: Drain) -> WorkloadDeployment:
@@ -138,7 +133,11 @@ def news_of_change(before: WorkloadDeployment, after: WorkloadDeployment) -> Dra
     old, new = explained((before,)), explained((after,))
     if new and (not old or old[0].reason != new[0].reason):
         first = new[0]
-        return DrainEvent(_EVENT_TYPES[first.reason], first.reason, first.message)
+        return DrainEvent(
+            "Warning" if Reason(first.reason).needs_action else "Normal",
+            first.reason,
+            first.message,
+        )
     if old and not new and old[0].reason == Reason.CITY_WITHDRAWN:
         note = f"{after.spec.city_code} is offered again; {after.metadata.name} goes on"
         return DrainEvent("Normal", Reason.CITY_RETURNED, note)

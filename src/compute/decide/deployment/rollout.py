@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from compute.api import annotations
+from compute.api import annotations, gates
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.api.gates import NETWORK, QUOTA
+from compute.api.gates import Gate
 from compute.api.labels import INSTANCE_INDEX
-from compute.api.reasons import Reason
+from compute.api.reasons import Trait, has
 from compute.decide.conditions import find
 from compute.decide.deployment.slots import Slots, survey
 from compute.decide.deployment.template import controller_labels
-from compute.decide.scheduling_gates import closed
+from compute.decide.scheduling_gates import closed, condition_of
 from kubekit.api import digits, int_or_string
 
 WAVE: Final = 32  # Instances of one deployment that are begun at once, if they are quick
@@ -33,7 +33,6 @@ _STUCK: Final = timedelta(seconds=20)  # at its gates: it waits for more than it
 _FEW: Final = 4  # that are slower than all others say nothing of what is behind the gates
 _CROWDED: Final = "waits until those that were begun before it are let through their gates"
 _PAUSED: Final = "the rollout is paused"
-_IN_TURN: Final = frozenset({Reason.PENDING, Reason.SCHEDULING_GATES_PRESENT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +140,9 @@ def settings_of(deployment: WorkloadDeployment) -> RolloutSettings:
     )
 
 
-def gates(*, networking: bool) -> tuple[str, ...]:
-    """What a new Instance waits for: quota always, its network only where networks are managed."""
-    return (NETWORK, QUOTA) if networking else (QUOTA,)
+def initial_gates(*, networking: bool) -> tuple[str, ...]:
+    """The gates of a new Instance. That of the network only where networks are managed."""
+    return tuple(name for name in gates.TABLE.initial if networking or name != gates.NETWORK)
 
 
 def _count_or_share(text: str) -> int | str:
@@ -234,10 +233,16 @@ def is_begun(instance: Instance) -> bool:
     """Whether an Instance is at its gates, and has told of no cause but that it waits its turn."""
     if instance.deleting or not closed(instance):
         return False
-    said = instance.status.conditions
-    ready, quota = find(said, ConditionType.READY), find(said, ConditionType.QUOTA_GRANTED)
-    in_turn = ready is None or ready.status == "Unknown" or ready.reason in _IN_TURN
-    return in_turn and (quota is None or quota.reason == Reason.PENDING_EVALUATION)
+    ready = find(instance.status.conditions, ConditionType.READY)
+    if ready and ready.status != "Unknown" and not has(ready.reason, Trait.IN_TURN):
+        return False
+    return all(_is_undecided(gate, instance) for gate in gates.TABLE.services)
+
+
+def _is_undecided(gate: Gate, instance: Instance) -> bool:
+    """Whether the service behind a gate has not answered yet."""
+    condition = condition_of(gate, instance)
+    return condition is None or condition.reason == gate.undecided
 
 
 _POLICIES: Final[

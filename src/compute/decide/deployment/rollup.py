@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 import msgspec
 
-from compute.api import annotations
+from compute.api import annotations, gates
 from compute.api.compute import (
     Instance,
     InstanceStatus,
@@ -21,7 +21,7 @@ from compute.api.compute import (
 )
 from compute.api.conditions import ConditionType
 from compute.api.instance_spec import LocationRef
-from compute.api.reasons import Reason
+from compute.api.reasons import Rank, Reason
 from compute.decide.conditions import find, is_true, put
 from compute.decide.deployment import slots
 from compute.decide.deployment.template import template_hash
@@ -159,21 +159,25 @@ def _blockers(
     if network and not network.ready:
         reason = network.reason or Reason.NETWORK_PROVISIONING
         yield Candidate("", reason, network.message or _NETWORK_ON_ITS_WAY)
-    data = find(deployment.status.conditions, ConditionType.REFERENCED_DATA_READY)
-    if data and data.status == "False":
-        yield Candidate("", data.reason, data.message)
+    for (
+        gate
+    ) in gates.TABLE.on_instances:  # what holds for all Instances is on the deployment itself
+        condition = find(deployment.status.conditions, gate.condition)
+        if condition and condition.status == "False":
+            yield Candidate("", condition.reason, condition.message)
     for instance in waiting:
         if not instance.deleting:
             yield from _causes(instance)
 
 
 def _causes(instance: Instance) -> Iterator[Candidate]:
-    """Why the Instance is not ready, in words that hold for the deployment as a whole."""
-    name, said = instance.metadata.name, instance.status.conditions
-    quota = find(said, ConditionType.QUOTA_GRANTED)
-    if quota and quota.status != "True" and rank(quota.reason):
-        yield Candidate(name, _upward(quota.reason), quota.message)
-    ready = find(said, ConditionType.READY)
+    """Why the Instance is not ready, with reasons that hold for the deployment as a whole."""
+    name, conditions = instance.metadata.name, instance.status.conditions
+    for gate in gates.TABLE.services:
+        answer = find(conditions, gate.condition)
+        if answer and answer.status != "True" and rank(answer.reason):
+            yield Candidate(name, _upward(answer.reason), answer.message)
+    ready = find(conditions, ConditionType.READY)
     if ready:
         yield Candidate(name, _upward(ready.reason), ready.message)
     else:
@@ -181,41 +185,30 @@ def _causes(instance: Instance) -> Iterator[Candidate]:
 
 
 def _upward(reason: str) -> str:
-    """An Instance's reason as its deployment gives it.
-
-    Only what the user's own budget refused is called quota not granted: a fault of the quota
-    service keeps its name, else people ask for budget they already have. PendingQuota only points
-    at QuotaGranted, which speaks for itself.
-    """
-    if reason == Reason.QUOTA_EXCEEDED:
-        return Reason.QUOTA_NOT_GRANTED
-    on_its_way = rank(reason) <= rank(Reason.INSTANCES_PROVISIONING)
-    if on_its_way or reason == Reason.PENDING_QUOTA:
+    """An Instance's reason as its deployment reports it."""
+    if rank(reason) <= Rank.ON_ITS_WAY:
         return Reason.INSTANCES_PROVISIONING
-    return reason
+    return gates.TABLE.on_deployment.get(reason, reason)
 
 
 def _replicas_ready(instances: Sequence[Instance]) -> Candidate:
-    """Whether nothing holds Instances back. It says nothing of whether any is ready."""
+    """Whether no gate holds Instances back. It does not say whether any is ready."""
     denials = list(_denials(instances))
-    refused = [told for kind, told in denials if kind == ConditionType.QUOTA_GRANTED]
-    exceeded = [told for told in refused if told.reason == Reason.QUOTA_EXCEEDED]
-    blocked = worst(exceeded) or worst(refused)
-    if blocked:
-        return Candidate("", blocked.reason, blocked.told)
-    missing = [told for kind, told in denials if kind == ConditionType.REFERENCED_DATA_READY]
-    waiting = worst(missing)
-    if waiting:
-        return Candidate("", Reason.AWAITING_PROPAGATION, waiting.told)
+    for gate in gates.TABLE.on_instances:
+        refused = [cause for kind, cause in denials if kind == gate.condition]
+        blocked = worst(c for c in refused if c.reason == gate.reported_first) or worst(refused)
+        if blocked:
+            return Candidate("", gate.replicas_reason or blocked.reason, blocked.told)
     return Candidate("", Reason.REPLICAS_AVAILABLE, "Nothing holds instances back", "True")
 
 
 def _denials(instances: Iterable[Instance]) -> Iterator[tuple[str, Candidate]]:
-    """What Instances that stay say is False of them, each with the type of the condition."""
+    """Every False condition of Instances that stay, as its type and the cause."""
     for instance in instances:
-        for said in instance.status.conditions:
-            if said.status == "False" and not instance.deleting:
-                yield said.type, Candidate(instance.metadata.name, said.reason, said.message)
+        for condition in instance.status.conditions:
+            if condition.status == "False" and not instance.deleting:
+                cause = Candidate(instance.metadata.name, condition.reason, condition.message)
+                yield condition.type, cause
 
 
 def _ordered(status: S) -> S:

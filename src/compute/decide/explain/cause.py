@@ -8,48 +8,18 @@ pointing ends. What is more telling goes by `ranking.rank`; between equals, the 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
 
 from compute.api import gates
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.networking import NetworkBinding
-from compute.api.reasons import Owner, Reason, describe
-from compute.decide import joins, scheduling_gates
+from compute.api.reasons import Reason, Trait, describe, has
+from compute.decide import joins
 from compute.decide.conditions import find, is_true
 from compute.decide.deployment.slots import desired, is_ready
 from compute.decide.ranking import rank
+from compute.decide.scheduling_gates import closed, condition_of
 from kubekit.api.meta import EPOCH, Condition, Object
-
-_POINTERS: Final = frozenset(
-    {
-        "",
-        Reason.INSTANCES_PROVISIONING,
-        Reason.NO_AVAILABLE_DEPLOYMENTS,
-        Reason.NO_AVAILABLE_PLACEMENTS,
-        Reason.PENDING,
-        Reason.PENDING_QUOTA,
-        Reason.QUOTA_NOT_GRANTED,
-        Reason.REFERENCED_DATA_NOT_READY,
-        Reason.SCHEDULING_GATES_PRESENT,
-    }
-)
-# What keeps a Workload from being split into deployments, or into all of them.
-_STOPS_PLACEMENT: Final = frozenset(
-    {
-        Reason.NETWORK_NOT_FOUND,
-        Reason.NETWORK_TERMINATING,
-        Reason.NO_MATCHING_LOCATIONS,
-        Reason.SUSPENDED,
-    }
-)
-# Ready sums the others up, so where none of them tells more, it tells best.
-_SPEAKERS: Final = (
-    ConditionType.READY,
-    ConditionType.REFERENCED_DATA_READY,
-    ConditionType.PROGRAMMED,
-    ConditionType.AVAILABLE,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +41,13 @@ class Cause:
     @property
     def telling(self) -> bool:
         """Whether it says more than where to look."""
-        return self.reason not in _POINTERS
+        return bool(self.reason) and not has(self.reason, Trait.POINTER)
 
     @property
     def needs_someone(self) -> bool:
         """Whether waiting is known not to help. Of a word we do not know, nothing is known."""
         known = describe(self.reason)
-        return known is not None and known.owner is not Owner.TRANSIENT
+        return known is not None and known.needs_action
 
 
 def of_instance(instance: Instance, binding: NetworkBinding | None = None) -> Cause | None:
@@ -142,7 +112,7 @@ def above(workload: Workload, placement: str) -> Iterator[Cause]:
     nearest = [p.conditions for p in workload.status.placements if p.name == placement]
     for conditions in (*nearest, workload.status.conditions):
         available = find(conditions, ConditionType.AVAILABLE)
-        if available and available.reason in _STOPS_PLACEMENT:
+        if available and has(available.reason, Trait.STOPS_PLACEMENT):
             yield said(workload, available)
         elif available and available.message:
             yield Cause(workload, "", available.message)
@@ -175,18 +145,23 @@ def said(by: Object, condition: Condition) -> Cause:
 
 
 def _of_gates(instance: Instance, binding: NetworkBinding | None) -> Iterator[Cause]:
-    closed = scheduling_gates.closed(instance)
-    quota = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
-    denied = quota is not None and quota.status == "False"
-    if quota and quota.status != "True" and (denied or gates.QUOTA in closed):
-        yield said(instance, quota)
-    network = find(binding.status.conditions, ConditionType.READY) if binding else None
-    if network and network.status != "True" and gates.NETWORK in closed:
-        yield said(instance, network)
+    """What others say of the Instance's gates: the services behind them, and its network."""
+    waits_at = closed(instance)
+    for gate in gates.TABLE.answered:
+        condition = condition_of(gate, instance, binding)
+        if condition is None or condition.status == "True":
+            continue
+        if gate.name in waits_at or (gate.denial and condition.status == "False"):
+            yield said(instance, condition)
 
 
 def _of_conditions(instance: Instance) -> Iterator[Cause]:
-    for kind in _SPEAKERS:
+    """What the Instance reports of itself.
+
+    Ready sums the others up, so where none of them explains more, it comes first.
+    """
+    of_gates = (gate.condition for gate in gates.TABLE.reporting)
+    for kind in (ConditionType.READY, *of_gates, ConditionType.PROGRAMMED, ConditionType.AVAILABLE):
         condition = find(instance.status.conditions, kind)
         if condition and condition.status != "True":
             yield said(instance, condition)

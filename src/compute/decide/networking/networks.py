@@ -15,7 +15,6 @@ from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.instance_spec import LocationRef
-from compute.api.known_reason import Owner
 from compute.api.networking import (
     Location,
     NetworkBinding,
@@ -24,7 +23,7 @@ from compute.api.networking import (
     SubnetClaim,
     SubnetClaimSpec,
 )
-from compute.api.reasons import Reason, describe
+from compute.api.reasons import Reason, Trait, describe, has
 from compute.decide.conditions import find, is_true
 from compute.decide.deployment.rollup import NetworkVerdict
 from compute.decide.networking.bindings import Links, links
@@ -34,10 +33,6 @@ from kubekit.api.meta import Condition, LocalRef, ObjectMeta
 _SUBNET_CLASS: Final = "private"
 _IP_FAMILY: Final = "IPv4"
 _ON_ITS_WAY: Final = "it is being set up in the city"
-# What keeps a binding from being ready until a user, or the network service, does something.
-FAILURES: Final = frozenset(
-    {Reason.NETWORK_FAILED_TO_CREATE, Reason.NETWORK_NOT_FOUND, Reason.NETWORK_TERMINATING}
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -177,10 +172,10 @@ def failed(binding: NetworkBinding, said: Condition) -> Candidate:
 
 def _reason(said: Condition) -> Reason:
     """The cause in our words: only what does not pass by itself is called a failure."""
-    known = describe(said.reason)
-    if known in FAILURES:
+    if has(said.reason, Trait.NETWORK_FAILURE):
         return Reason(said.reason)
-    lasts = known is not None and known.owner is not Owner.TRANSIENT
+    known = describe(said.reason)
+    lasts = known is not None and known.needs_action
     return Reason.NETWORK_FAILED_TO_CREATE if lasts else Reason.NETWORK_PROVISIONING
 
 

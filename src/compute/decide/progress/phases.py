@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 from compute.api.conditions import ConditionType
-from compute.api.reasons import NeighbourReason, Reason
+from compute.api.reasons import Reason, Trait, has
 from compute.decide.conditions import find
 from compute.decide.deployment import drains
 from compute.decide.explain import cause
@@ -20,27 +20,6 @@ from compute.decide.explain.cause import Cause
 from compute.decide.explain.titles import count
 from compute.decide.progress.city import CityProgress
 from kubekit.api.times import format_time
-
-# No retry cures these: somebody has to deploy something else.
-_TERMINAL: Final[frozenset[str]] = frozenset(
-    {
-        Reason.CONFIGURATION_ERROR,
-        Reason.FAILED,
-        Reason.IMAGE_UNAVAILABLE,
-        Reason.INSTANCE_CRASHING,
-    }
-)
-# Said of a deployment by those above its cell, so they hold though the cell has not spoken.
-_FROM_ABOVE: Final[frozenset[str]] = frozenset(
-    {
-        NeighbourReason.RUNTIME_CLASS_NOT_SERVED,
-        Reason.NETWORK_NOT_FOUND,
-        Reason.NETWORK_TERMINATING,
-        Reason.NO_CELL_FOR_CITY,
-        Reason.REFUSED_BY_CELL,
-        Reason.SUSPENDED,
-    }
-)
 
 
 class Phase(StrEnum):
@@ -197,7 +176,7 @@ def _doomed(city: CityProgress, before: CityRow | None, now: datetime) -> dateti
 
 
 def _hopeless(city: CityProgress) -> Cause | None:
-    return cause.first(c for c in _of_instances(city) if c.reason in _TERMINAL)
+    return cause.first(c for c in _of_instances(city) if has(c.reason, Trait.TERMINAL))
 
 
 def _blocked(city: CityProgress) -> _Finding | None:
@@ -281,7 +260,8 @@ def _of_others(city: CityProgress) -> Iterator[Cause]:
     """
     yield from city.above
     for report in _reports(city):
-        if report.reason in _FROM_ABOVE or (city.seen and report.reason not in _TERMINAL):
+        speaks_of_template = city.seen and not has(report.reason, Trait.TERMINAL)
+        if speaks_of_template or has(report.reason, Trait.FROM_ABOVE):
             yield report
 
 

@@ -15,7 +15,7 @@ from compute.api import gates
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType, NeighbourCondition
 from compute.api.quota import ResourceClaim
-from compute.api.reasons import Reason
+from compute.api.reasons import Reason, Trait, has
 from compute.decide.conditions import find, is_true
 from compute.decide.quota import shortages
 from compute.decide.quota.claims import (
@@ -30,7 +30,7 @@ from compute.decide.quota.claims import (
 )
 from compute.decide.quota.polling import requeue_after
 from compute.decide.ranking import Candidate
-from compute.decide.scheduling_gates import closed
+from compute.decide.scheduling_gates import closed, may_open
 from kubekit.api.meta import Condition, ConditionStatus, Object
 
 
@@ -85,12 +85,7 @@ _START_UP: Final = timedelta(seconds=10)
 _BETWEEN_TRIES: Final = timedelta(seconds=60)
 # A cell that a deployment was moved away from stops the machine and gives its claim back by then.
 _HANDOVER: Final = timedelta(minutes=5)
-_LACK_OF_BUDGET: Final = frozenset({Reason.QUOTA_EXCEEDED, Reason.QUOTA_NO_BUDGET})
-_DENIALS: Final = frozenset({Reason.QUOTA_EXCEEDED, Reason.VALIDATION_FAILED})
 _KEEP: Final = Keep()
-_NO_WARNINGS: Final = frozenset(
-    {Reason.PENDING_EVALUATION, Reason.QUOTA_AVAILABLE, Reason.QUOTA_DISABLED}
-)
 
 
 def judge(instance: Instance, outcome: ClaimLookup, now: datetime) -> QuotaVerdict:
@@ -109,12 +104,7 @@ def judge(instance: Instance, outcome: ClaimLookup, now: datetime) -> QuotaVerdi
 
 def gate_opens(instance: Instance) -> bool:
     """Whether quota was granted to the Instance as it is specified now."""
-    said = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
-    return (
-        said is not None
-        and said.status == "True"
-        and said.observed_generation == instance.metadata.generation
-    )
+    return may_open(gates.TABLE.by_name[gates.QUOTA], instance)
 
 
 def _patience(
@@ -212,7 +202,9 @@ def _open(claim: ResourceClaim, now: datetime) -> _Ruling:
     looked at, or has had the time to be, tells of a lack of budget.
     """
     lacking = [
-        a for a in claim.status.allocations if a.status == "Pending" and a.reason in _LACK_OF_BUDGET
+        a
+        for a in claim.status.allocations
+        if a.status == "Pending" and has(a.reason, Trait.LACK_OF_BUDGET)
     ]
     if not lacking and _age(claim, now) < _EVALUATION:
         return _waiting("Waiting for the quota service to answer")
@@ -257,7 +249,7 @@ def _standing(instance: Instance, ruling: _Ruling) -> _Ruling:
         return _Ruling("True", told, message)
     if earlier is None:
         return ruling
-    denied = earlier.status == "False" and earlier.reason in _DENIALS
+    denied = earlier.status == "False" and has(earlier.reason, Trait.DENIAL)
     if denied and ruling.reason == Reason.PENDING_EVALUATION:
         return _Ruling("False", earlier.reason, earlier.message)
     return ruling
@@ -282,7 +274,8 @@ def _warning(instance: Instance, ruling: _Ruling, told: _Ruling) -> Reason | Non
     said = earlier is not None and (
         earlier.message == told.message if told.status == "True" else earlier.reason == told.reason
     )
-    return None if said or ruling.reason in _NO_WARNINGS else Reason(ruling.reason)
+    reason = Reason(ruling.reason)
+    return reason if reason.needs_action and not said else None
 
 
 def _taking_back(claim: ResourceClaim) -> DeleteClaim:

@@ -9,7 +9,7 @@ from typing import Final
 
 from compute.api.compute import WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.api.reasons import Owner, Reason, describe
+from compute.api.reasons import Reason, Trait, describe
 from compute.decide.conditions import find, is_true
 from compute.decide.deployment.drains import DrainEvent
 from compute.decide.workload import history
@@ -27,7 +27,6 @@ _WHEN_WELL: Final = (
     (ConditionType.REPLICAS_READY, "True"),
     (ConditionType.PAUSED, "False"),
 )
-_CHOSEN: Final = frozenset({Reason.STOPPED, Reason.PAUSED})  # by the user: nothing is wrong
 
 
 def split(made: Sequence[WorkloadDeployment]) -> DrainEvent | None:
@@ -111,7 +110,7 @@ def trouble(deployment: WorkloadDeployment) -> Condition | None:
 
 def _holds(reason: str) -> bool:
     known = describe(reason)
-    return known is not None and known.owner != Owner.TRANSIENT and known not in _CHOSEN
+    return known is not None and known.needs_action and Trait.INTENDED not in known.traits
 
 
 def _cause(said: Condition) -> str:

@@ -113,7 +113,7 @@ def new_instances(work: Agenda, settings: CellSettings) -> Callable[[int], Insta
     location = work.verdict.location if work.verdict else None
     status = msgspec.structs.replace(work.deployment.status, location=location)
     deployment = msgspec.structs.replace(work.deployment, status=status)
-    made = mould(deployment, rollout.gates(networking=not ready))
+    made = mould(deployment, rollout.initial_gates(networking=not ready))
     # From the beginning, since to put it on later is a write for every Instance.
     held = (finalizers.CLAIM,) if settings.quota else ()
 

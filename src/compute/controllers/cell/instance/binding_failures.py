@@ -7,10 +7,11 @@ from compute.api import gates
 from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
 from compute.api.networking import NetworkBinding
+from compute.api.reasons import Trait, has
 from compute.decide import joins
 from compute.decide.conditions import find
 from compute.decide.networking.bindings import binding_of, deployment_of
-from compute.decide.networking.networks import FAILURES, failed
+from compute.decide.networking.networks import failed
 from compute.decide.ranking import Candidate
 from compute.decide.scheduling_gates import closed
 from kubekit.runtime.clusters import Cluster, Clusters
@@ -34,7 +35,7 @@ def failure(cell: Cluster, instance: Instance) -> Candidate | None:
     for interface in range(len(instance.spec.network_interfaces)):
         binding = binding_of(instance, interface, own)
         said = find(binding.status.conditions, ConditionType.READY) if binding else None
-        if binding and said and said.status == "False" and said.reason in FAILURES:
+        if binding and said and said.status == "False" and has(said.reason, Trait.NETWORK_FAILURE):
             return failed(binding, said)
     return None
 

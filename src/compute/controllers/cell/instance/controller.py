@@ -17,7 +17,7 @@ from compute.api.compute import Instance
 from compute.api.conditions import ConditionType
 from compute.api.networking import NetworkBinding
 from compute.api.quota import ResourceClaim
-from compute.api.reasons import Reason
+from compute.api.reasons import Reason, Trait, has
 from compute.controllers.cell import project_identities
 from compute.controllers.cell.instance import binding_failures, claims, quota_metrics
 from compute.controllers.cell.instance.quota_gate import GivenBack, QuotaGate, waits
@@ -47,17 +47,6 @@ _SOON: Final = timedelta(seconds=1)
 _UNHEARD: Final = timedelta(seconds=10)
 # What the cell itself could not take is tried again soon after it can: no event tells of that.
 _SETTINGS: Final = ControllerSettings(longest_backoff=30.0)
-# What its user is told of when it comes to explain why an Instance is not Ready.
-_TOLD: Final = frozenset(
-    {
-        Reason.CONFIGURATION_ERROR,
-        Reason.IMAGE_UNAVAILABLE,
-        Reason.INSTANCE_CRASHING,
-        Reason.NETWORK_FAILED_TO_CREATE,
-        Reason.NETWORK_NOT_FOUND,
-        Reason.NETWORK_TERMINATING,
-    }
-)
 
 
 def controllers(
@@ -201,7 +190,11 @@ class InstanceReconciler:
     ) -> None:
         before = find(instance.status.conditions, ConditionType.READY)
         ready = find(told, ConditionType.READY)
-        if ready and ready.reason in _TOLD and (not before or before.reason != ready.reason):
+        if (
+            ready
+            and has(ready.reason, Trait.WARNS)
+            and (not before or before.reason != ready.reason)
+        ):
             self._warn(cell, instance, ready.reason, ready.message, "Reconcile")
 
     def _orphaned(self, cell: Cluster, instance: Instance, reason: Reason) -> None:

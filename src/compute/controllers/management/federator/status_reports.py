@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from datetime import datetime
-from typing import Final
 
 from msgspec import structs
 
@@ -10,7 +9,7 @@ from compute.api import karmada, labels, names
 from compute.api.compute import WorkloadDeployment, WorkloadDeploymentStatus
 from compute.api.conditions import ConditionType, NeighbourCondition
 from compute.api.karmada_work import ResourceBinding
-from compute.api.neighbour_reasons import NeighbourReason
+from compute.api.reasons import Trait, has
 from compute.controllers.management import city_events
 from compute.controllers.management.federator import teardown_check
 from compute.controllers.management.federator.deployment_link import DeploymentLink
@@ -33,8 +32,6 @@ from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.reporting.events import EventRecorder
-
-_UNPLACED: Final = (NeighbourReason.NO_CLUSTER_FIT, NeighbourReason.UNSCHEDULABLE)
 
 
 class StatusReporter:
@@ -142,7 +139,7 @@ def _unplaced(binding: ResourceBinding) -> Unplaced | None:
     if holds_scheduling(binding.spec):
         return None if binding.spec.clusters else Unplaced(_not_scheduled(binding))
     scheduled = find(binding.status.conditions, NeighbourCondition.SCHEDULED)
-    if scheduled is None or scheduled.status != "False" or scheduled.reason not in _UNPLACED:
+    if scheduled is None or scheduled.status != "False" or not has(scheduled.reason, Trait.NO_CELL):
         return None
     return Unplaced(scheduled.message)
 

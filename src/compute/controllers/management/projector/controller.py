@@ -15,7 +15,7 @@ import msgspec
 from compute.api import names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.conditions import ConditionType
-from compute.api.reasons import Reason
+from compute.api.reasons import Trait, has
 from compute.controllers.management import city_events
 from compute.controllers.management.apply_writes import remove, save
 from compute.controllers.management.fleet_metrics import CELL_TO_PROJECT, fleet_metrics
@@ -40,16 +40,7 @@ NAME: Final = "projector"
 K = TypeVar("K")
 _log: Final = logging.getLogger(__name__)
 _REPORTED_CONDITIONS: Final = (ConditionType.READY, ConditionType.QUOTA_GRANTED)
-_TROUBLES: Final = (
-    Reason.IMAGE_UNAVAILABLE,
-    Reason.INSTANCE_CRASHING,
-    Reason.CONFIGURATION_ERROR,
-    Reason.NETWORK_FAILED_TO_CREATE,
-    Reason.NETWORK_NOT_FOUND,
-    Reason.NETWORK_TERMINATING,
-    Reason.QUOTA_NO_BUDGET,
-    Reason.QUOTA_EXCEEDED,
-)
+_TROUBLES: Final = (Trait.WARNS, Trait.LACK_OF_BUDGET)
 
 
 def controllers(planes: ManagementPlanes, factory: ControllerFactory) -> list[Controller]:
@@ -213,4 +204,8 @@ def _new_troubles(before: Instance | None, after: Instance) -> Iterable[Conditio
 
 def _troubles(instance: Instance) -> list[Condition]:
     conditions = (find(instance.status.conditions, kind) for kind in _REPORTED_CONDITIONS)
-    return [c for c in conditions if c and c.status != "True" and c.reason in _TROUBLES]
+    return [c for c in conditions if c and c.status != "True" and _is_trouble(c.reason)]
+
+
+def _is_trouble(reason: str) -> bool:
+    return any(has(reason, trait) for trait in _TROUBLES)

@@ -189,4 +189,4 @@ def test_instance_without_conditions_is_not_ready():
 )
 def test_gates_follow_the_configuration(networking, expected):
     """Quota is always waited for, the network only where networks are managed."""
-    assert rollout.gates(networking=networking) == expected
+    assert rollout.initial_gates(networking=networking) == expected
