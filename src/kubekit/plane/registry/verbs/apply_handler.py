@@ -1,4 +1,4 @@
-"""Server-side apply as a verb: what is there is changed, and what is not there is made."""
+"""The verb apply (server-side apply): it updates an object, or creates it when it is missing."""
 
 from collections.abc import Callable
 
@@ -18,14 +18,14 @@ from kubekit.plane.registry.verbs.metadata_decoder import receive
 from kubekit.plane.registry.verbs.results import WriteResult
 from kubekit.plane.registry.verbs.subresources import check_subresource
 from kubekit.plane.registry.verbs.targets import WriteTarget
-from kubekit.plane.registry.verbs.update_loop import ObjectChange, UpdateLoop, unborn
+from kubekit.plane.registry.verbs.update_loop import ObjectChange, UpdateLoop, as_new_object
 
 MayCreate = Callable[[], None]
-"""Asked before an apply makes an object that is not there; raises to refuse."""
+"""Called before an apply creates a missing object; raises to refuse."""
 
 
 def creation_allowed() -> None:
-    """Whoever may apply may also make what is not there."""
+    """A client that may apply may also create."""
 
 
 class ApplyHandler:
@@ -46,8 +46,8 @@ class ApplyHandler:
         kind = target.kind
         check_subresource(kind, subresource)
         if subresource == "scale":
-            taken = ", ".join(type_ for type_ in PatchType if type_ is not PatchType.APPLY)
-            raise UnsupportedMediaType(f"a Scale cannot be applied; send one of {taken}")
+            accepted = ", ".join(type_ for type_ in PatchType if type_ is not PatchType.APPLY)
+            raise UnsupportedMediaType(f"a Scale cannot be applied; send one of {accepted}")
         document = _of_kind(kind, config)
         given = receive(kind, document).given
         if given.get("name"):
@@ -60,18 +60,18 @@ class ApplyHandler:
         )
         while True:
             if self._context.store.find(kind.storage, target.key) is not None:
-                return await self._updates.carry_out(change)
+                return await self._updates.run(change)
             if subresource:
                 raise errors.not_found(kind.resource, target.name)
             may_create()
             _check_whole_name(target, given)
-            made = self._applied(target, None, document, "")
+            result = self._applied(target, None, document, "")
             _check_no_uid(target, given)
-            new = unborn(target, made.document)
+            new = as_new_object(target, result.document)
             try:
-                return await self._creates.create(target, new, made.managed_fields)
+                return await self._creates.create(target, new, result.managed_fields)
             except AlreadyExists:
-                # Somebody was quicker, and it is there to be changed; or this is a webhook's no.
+                # Another client created it first, so update it; or a webhook refused.
                 if self._context.store.find(kind.storage, target.key) is None:
                     raise
 
@@ -86,23 +86,23 @@ class ApplyHandler:
 
 
 def _of_kind(kind: Kind, config: object) -> Document:
-    """The configuration, which has to say what it is."""
+    """The configuration, which must name its type."""
     if isinstance(config, dict):
-        said = (config.get("apiVersion") or "", config.get("kind") or "")
-        if said != (kind.resource.api_version, kind.resource.kind):
-            raise BadRequest(f"invalid object type: {said[0]}, Kind={said[1]}")
+        given = (config.get("apiVersion") or "", config.get("kind") or "")
+        if given != (kind.resource.api_version, kind.resource.kind):
+            raise BadRequest(f"invalid object type: {given[0]}, Kind={given[1]}")
     return check_type(kind, config)
 
 
 def _check_no_uid(target: WriteTarget, given: Metadata) -> None:
-    """Refuse to make what was meant for an object that had a uid."""
+    """Refuse to create from a configuration that names a uid."""
     if uid := given.get("uid"):
         why = f"uid mismatch: the provided object specified uid {uid}, and no existing object was found"
         raise errors.conflict(target.kind.resource, target.name, why)
 
 
 def _check_whole_name(target: WriteTarget, given: Metadata) -> None:
-    """What is not there yet has no name but the one it is given."""
+    """An object that does not exist yet needs its whole name."""
     if given.get("generateName") and not given.get("name"):
         raise BadRequest("metadata.name: an apply needs the whole name, not a generateName")
     check_name(target.name, given)

@@ -1,8 +1,7 @@
-"""Continue tokens: where the next page of a list starts, and which list it is a page of.
+"""Continue tokens: where the next page of a list starts, and which list it belongs to.
 
-A token is opaque to clients and no secret. It names the revision of the whole list, the last key
-that was told, and a digest of what was asked for, so that a token of another question is refused
-instead of answered wrongly.
+A token is opaque to clients but not a secret. It names the revision of the whole list, the last key
+of the previous page, and a digest of the query, so that a token of another query is refused.
 """
 
 import binascii
@@ -21,7 +20,7 @@ _LONGEST: Final = 2048
 
 
 class ContinueToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A place in a list. The revision `NOW` stands for whatever is there when it is used."""
+    """A position in a list. The revision `NOW` means the newest one when the token is used."""
 
     question: str
     revision: int
@@ -29,7 +28,7 @@ class ContinueToken(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ExpiredToken(Expired):
-    """The list that the token belongs to is forgotten; `continue_` goes on without it."""
+    """The revision of the token is compacted; `continue_` continues at the newest revision."""
 
     def __init__(self, continue_: str) -> None:
         super().__init__(
@@ -45,8 +44,8 @@ class ExpiredToken(Expired):
         return msgspec.structs.replace(super().to_status(), metadata=meta)
 
 
-def question(*parts: str) -> str:
-    """What a list asks for, as a digest: plane resource, namespace, selectors."""
+def query_digest(*parts: str) -> str:
+    """A digest of the query of a list: plane, resource, namespace, selectors."""
     return blake2b(msgspec.json.encode(parts), digest_size=9).hexdigest()
 
 
@@ -54,16 +53,16 @@ def write(token: ContinueToken) -> str:
     return urlsafe_b64encode(msgspec.json.encode(token)).decode().rstrip("=")
 
 
-def read(text: str, asked: str) -> ContinueToken:
-    """The place that a token names; refused unless it was given out for this question."""
+def read(text: str, query: str) -> ContinueToken:
+    """The position that a token names; refused unless it was issued for this query."""
     try:
         raw = urlsafe_b64decode(text[:_LONGEST].encode("ascii") + b"==")
         token = msgspec.json.decode(raw, type=ContinueToken)
     except (UnicodeError, binascii.Error, msgspec.DecodeError) as error:
         raise BadRequest(
-            "invalid continue token: continue key is not valid: it was not given out by this server"
+            "invalid continue token: continue key is not valid: it was not issued by this server"
         ) from error
-    if token.question != asked:
+    if token.question != query:
         raise BadRequest(
             "invalid continue token: it belongs to another list; use it with the same resource, "
             "namespace and selectors"

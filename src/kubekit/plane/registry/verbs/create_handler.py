@@ -16,7 +16,7 @@ from kubekit.plane.registry.ownership import is_deleting
 from kubekit.plane.registry.rules.object_names import generated
 from kubekit.plane.registry.rules.request_options import check_write
 from kubekit.plane.registry.verbs.identity_checks import check_namespace, check_type
-from kubekit.plane.registry.verbs.metadata import born
+from kubekit.plane.registry.verbs.metadata import new_metadata
 from kubekit.plane.registry.verbs.metadata_decoder import Received, receive
 from kubekit.plane.registry.verbs.namespace_lifecycle import NamespaceLifecycle
 from kubekit.plane.registry.verbs.preparation import Preparation, Proposal
@@ -26,7 +26,7 @@ from kubekit.plane.registry.verbs.validation import typed
 from kubekit.plane.store.records import ChangeType, Record
 from kubekit.plane.store.store import RevisionConflict
 
-_TRIES: Final = 8  # names made by chance before giving up
+_TRIES: Final = 8  # generated names before giving up
 
 
 class CreateHandler:
@@ -42,9 +42,9 @@ class CreateHandler:
     async def create(
         self, target: WriteTarget, document: Document, managed: list[Entry] | None = None
     ) -> WriteResult:
-        """The new object. A name made by chance that is taken already is made anew.
+        """The new object. A generated name that is already in use is generated again.
 
-        ``managed`` is who owns what in a document that was made by an apply.
+        ``managed`` are the field owners of a document that an apply made.
         """
         check_write(target.options)
         kind, namespace = target.kind, target.namespace
@@ -62,13 +62,13 @@ class CreateHandler:
         raise self._taken(target, taken, by_prefix=bool(received.given.get("generateName")))
 
     def _taken(self, target: WriteTarget, name: str, *, by_prefix: bool) -> AlreadyExists:
-        """The refusal of a name that another has. It may help to know that he is about to go."""
+        """The refusal of a name in use. It says whether the other object is being deleted."""
         kind = target.kind
         refusal = errors.already_exists(kind.resource, name)
         if by_prefix:
-            words = "the server was not able to generate a unique name for the object"
+            reason = "the server was not able to generate a unique name for the object"
             details = replace(refusal.details or StatusDetails(), retry_after_seconds=1)
-            refusal = AlreadyExists(f"{refusal.message}, {words}", details)
+            refusal = AlreadyExists(f"{refusal.message}, {reason}", details)
         record = self._context.store.find(kind.storage, kind.key(target.namespace, name))
         if record is None or not is_deleting(record):
             return refusal
@@ -82,7 +82,7 @@ class CreateHandler:
         prefix = given.get("generateName", "")
         chance = self._context.environment.chance
         name = given.get("name") or (generated(prefix, chance) if prefix else "")
-        metadata = born(kind, target.namespace, name, given, self._context)
+        metadata = new_metadata(kind, target.namespace, name, given, self._context)
         return Proposal(target, typed(kind, document, metadata, None), received)
 
     async def _stored(self, target: WriteTarget, document: Document) -> Record | None:
@@ -91,7 +91,7 @@ class CreateHandler:
         key = kind.key(target.namespace, document["metadata"]["name"])
         if self._context.store.find(kind.storage, key) is not None:
             return None
-        # Those with a say take their time: what was defined at the beginning may be gone.
+        # Admission may take time: the kind may have been removed meanwhile.
         self._gate.check_kind(kind, document["metadata"]["name"])
         if target.options.dry_run:
             return record_of(kind, key, 0, document)

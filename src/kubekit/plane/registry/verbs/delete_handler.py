@@ -1,8 +1,8 @@
 """Deleting objects, one or many.
 
-An object that nothing holds is gone at once. One that a finalizer holds is marked, and goes when
-an update takes the last finalizer away (`updates`). How dependents are treated is written down as
-a finalizer too, for the collector to act on.
+An object without finalizers is removed at once. One with finalizers is marked as deleting, and is
+removed when an update removes the last finalizer (`update_loop`). The propagation policy is stored
+as a finalizer too, on which the garbage collector acts.
 """
 
 import asyncio
@@ -25,18 +25,18 @@ from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.rules.metadata_rules import ORPHAN
 from kubekit.plane.registry.rules.request_options import check_delete
 from kubekit.plane.registry.verbs.namespace_lifecycle import (
-    LASTING,
+    PROTECTED,
     STORAGE as NAMESPACES,
     NamespaceLifecycle,
 )
 from kubekit.plane.registry.verbs.results import DeleteResult, Page
-from kubekit.plane.registry.verbs.update_loop import may_go
+from kubekit.plane.registry.verbs.update_loop import is_removable
 from kubekit.plane.store.records import ChangeType, Record
 from kubekit.plane.store.store import RevisionConflict
 from kubekit.plane.users import User
 
 _AT_ONCE: Final = 256
-_SHOWN: Final = frozenset({"/serviceaccounts"})  # once they are gone, as on a Kubernetes server
+_SHOWN: Final = frozenset({"/serviceaccounts"})  # after removal, as on a Kubernetes server
 _BY_POLICY: Final[dict[Propagation, str]] = {
     "Orphan": ORPHAN,
     "Foreground": finalizers.FOREGROUND,
@@ -45,7 +45,7 @@ _BY_POLICY: Final[dict[Propagation, str]] = {
 
 
 class DeleteTarget(msgspec.Struct, frozen=True):
-    """An object that somebody wants gone."""
+    """An object to delete, and how."""
 
     kind: Kind
     namespace: str
@@ -61,22 +61,22 @@ class DeleteHandler:
         self._context = context
         self._gate = gate
 
-    async def delete(self, doomed: DeleteTarget) -> DeleteResult:
-        """The object as it was last, or as it waits for its finalizers."""
-        check_delete(doomed.options)
-        kind, name = doomed.kind, doomed.name
-        if kind.storage == NAMESPACES and name in LASTING:
+    async def delete(self, target: DeleteTarget) -> DeleteResult:
+        """The last state of the object, or its state while it waits for its finalizers."""
+        check_delete(target.options)
+        kind, name = target.kind, target.name
+        if kind.storage == NAMESPACES and name in PROTECTED:
             raise Forbidden(
                 f'namespaces "{name}" is forbidden: this namespace may not be deleted',
                 StatusDetails(name=name, kind="namespaces"),
             )
-        race = ConflictDeadline()
+        deadline = ConflictDeadline()
         with self._gate.closing(kind, name):
             while True:
                 try:
-                    return await self._try(doomed)
+                    return await self._try(target)
                 except RevisionConflict:
-                    race.lost(kind, kind.key(doomed.namespace, name))
+                    deadline.lost(kind, kind.key(target.namespace, name))
 
     def check_collection(self, kind: Kind) -> None:
         """Refuse to delete all namespaces at once, as every server does."""
@@ -86,10 +86,10 @@ class DeleteHandler:
             )
 
     async def delete_all(self, page: Page, every: DeleteTarget) -> Page:
-        """Every object of a page, each as ``every`` says. Those that are gone are let be."""
+        """Delete every object of a page, each as ``every`` says. Objects that are gone are skipped."""
         for start in range(0, len(page.records), _AT_ONCE):
             some = (self._delete_one(r, every) for r in page.records[start : start + _AT_ONCE])
-            # All are waited for: nothing goes on behind the back of whoever is told of a refusal.
+            # Wait for all: no deletion is still running when the caller gets a refusal.
             for outcome in await asyncio.gather(*some, return_exceptions=True):
                 if outcome is not None:
                     raise outcome
@@ -100,43 +100,43 @@ class DeleteHandler:
         with suppress(NotFound):
             await self.delete(replace(every, namespace=namespace, name=name))
 
-    async def _try(self, doomed: DeleteTarget) -> DeleteResult:
-        kind, options = doomed.kind, doomed.options
-        key = kind.key(doomed.namespace, doomed.name)
+    async def _try(self, target: DeleteTarget) -> DeleteResult:
+        kind, options = target.kind, target.options
+        key = kind.key(target.namespace, target.name)
         record = self._context.store.find(kind.storage, key)
         if record is None:
-            raise errors.not_found(kind.resource, doomed.name)
+            raise errors.not_found(kind.resource, target.name)
         old = document_of(kind, record)
         _check_preconditions(kind, old["metadata"], options)
-        await self._admit(doomed, old)
+        await self._admit(target, old)
         new = self._marked(kind, old, options.propagation)
-        gone = may_go(kind, new)
+        gone = is_removable(kind, new)
         if not gone and new == old:
             return DeleteResult(view_of(kind, record), gone=False)
         document = old if gone else new
-        told = gone and kind.storage not in _SHOWN
+        is_name_only = gone and kind.storage not in _SHOWN
         if options.dry_run:
-            return DeleteResult(record_of(kind, key, record.revision, document), told)
+            return DeleteResult(record_of(kind, key, record.revision, document), is_name_only)
         change = ChangeType.DELETED if gone else ChangeType.MODIFIED
         draft = self._context.draft(kind, key, record.revision, change, document)
-        return DeleteResult(view_of(kind, await self._context.commit(draft)), told)
+        return DeleteResult(view_of(kind, await self._context.commit(draft)), is_name_only)
 
-    async def _admit(self, doomed: DeleteTarget, old: Document) -> None:
+    async def _admit(self, target: DeleteTarget, old: Document) -> None:
         admission = self._context.admission
         if admission.mutating or admission.validating:
-            attempt = _attempt(doomed, old)
+            attempt = _attempt(target, old)
             await admission.mutate(attempt)
             await admission.validate(attempt)
 
     def _marked(self, kind: Kind, old: Document, policy: Propagation) -> Document:
-        """The object as it waits for its end."""
+        """The object, marked as deleting."""
         metadata = {**old["metadata"]}
         metadata.pop("finalizers", None)
         if held := _finalizers(old["metadata"].get("finalizers", []), policy):
             metadata["finalizers"] = held
         if "deletionTimestamp" not in metadata:
             metadata["deletionTimestamp"] = self._context.stamp()
-            if kind.storage != NAMESPACES:  # which take as long as they take
+            if kind.storage != NAMESPACES:  # their deletion has no time limit
                 metadata["deletionGracePeriodSeconds"] = 0
             if "generation" in metadata:
                 metadata["generation"] += 1
@@ -146,20 +146,20 @@ class DeleteHandler:
         return new
 
 
-def _attempt(doomed: DeleteTarget, old: Document) -> Attempt:
+def _attempt(target: DeleteTarget, old: Document) -> Attempt:
     return Attempt(
         verb="delete",
-        kind=doomed.kind,
-        namespace=doomed.namespace,
-        name=doomed.name,
+        kind=target.kind,
+        namespace=target.namespace,
+        name=target.name,
         old=old,
-        user=doomed.user,
-        options=doomed.options,
+        user=target.user,
+        options=target.options,
     )
 
 
 def _finalizers(present: list[str], policy: Propagation) -> list[str]:
-    """The finalizers once the policy is written among them. Without one, what is there counts."""
+    """The finalizers including the one of the policy. Without a policy they stay as they are."""
     if not policy:
         return present
     wanted = _BY_POLICY[policy]
@@ -176,12 +176,12 @@ def _check_preconditions(kind: Kind, metadata: Metadata, options: DeleteOptions)
             raise _precondition(kind, metadata["name"], word, (wanted, present, why))
 
 
-def _precondition(kind: Kind, name: str, word: str, told: tuple[str, str, str]) -> Conflict:
-    """The refusal, in the words that a Kubernetes server has for namespaces and for all others."""
-    wanted, present, why = told
+def _precondition(kind: Kind, name: str, word: str, values: tuple[str, str, str]) -> Conflict:
+    """The refusal, in the text of a Kubernetes server, which differs for namespaces."""
+    wanted, present, why = values
     if kind.storage == NAMESPACES:
-        found = f"{word} in precondition: {wanted}, {word} in object meta: {present}"
-        return errors.conflict(kind.resource, name, f"Precondition failed: {found}")
+        mismatch = f"{word} in precondition: {wanted}, {word} in object meta: {present}"
+        return errors.conflict(kind.resource, name, f"Precondition failed: {mismatch}")
     named = dataclasses.replace(kind.resource, plural=kind.resource.kind)
     return errors.conflict(
         named,

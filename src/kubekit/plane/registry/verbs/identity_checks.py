@@ -1,4 +1,4 @@
-"""Whether a document is what its request says it is: version, kind, namespace, name."""
+"""Checks that a document matches its request: version, kind, namespace, name."""
 
 import dataclasses
 
@@ -11,7 +11,7 @@ from kubekit.plane.registry.kinds import Kind
 
 
 def check_type(kind: Kind, document: object) -> Document:
-    """The document, of this kind. Built-in kinds may leave out to say what they are."""
+    """The document, if it is of this kind. Built-in kinds may omit apiVersion and kind."""
     if not isinstance(document, dict):
         raise BadRequest(
             f"the object provided is unrecognized (must be of type {kind.resource.kind})"
@@ -24,7 +24,7 @@ def check_type(kind: Kind, document: object) -> Document:
         version, name = version or resource.api_version, name or resource.kind
     if version != resource.api_version:
         raise BadRequest(
-            f"the API version in the data ({_said(version)}) does not match the expected API "
+            f"the API version in the data ({_shown(version)}) does not match the expected API "
             f"version ({resource.api_version})"
         )
     if not name:
@@ -38,43 +38,43 @@ def check_type(kind: Kind, document: object) -> Document:
 
 
 def check_namespace(kind: Kind, namespace: str, given: Metadata) -> None:
-    said = given.get("namespace")
-    if kind.resource.namespaced and said and said != namespace:
+    named = given.get("namespace")
+    if kind.resource.namespaced and named and named != namespace:
         raise BadRequest(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
 
 
 def check_name(name: str, given: Metadata) -> None:
-    said = given.get("name")
-    if not said:
+    named = given.get("name")
+    if not named:
         raise BadRequest(
             f"the name of the object ({name} based on URL) was undeterminable: name must be provided"
         )
-    if said != name:
+    if named != name:
         raise BadRequest(
-            f"the name of the object ({_said(said)}) does not match the name on the URL ({name})"
+            f"the name of the object ({_shown(named)}) does not match the name on the URL ({name})"
         )
 
 
-def _wrong_kind(kind: Kind, said: object, document: Document) -> ApiError:
+def _wrong_kind(kind: Kind, named: object, document: Document) -> ApiError:
     resource = kind.resource
-    if not isinstance(said, str):
+    if not isinstance(named, str):
         return BadRequest(
             f"the object provided is unrecognized (must be of type {resource.kind}): "
             "its kind must be text"
         )
     if not kind.custom:
         return BadRequest(
-            f'{_said(said)} in version "{resource.version}" cannot be handled as a {resource.kind}'
+            f'{_shown(named)} in version "{resource.version}" cannot be handled as a {resource.kind}'
         )
     metadata = document.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else ""
-    wrong = fields.invalid("kind", said, f"must be {resource.kind}")
+    wrong = fields.invalid("kind", named, f"must be {resource.kind}")
     return errors.invalid(
-        dataclasses.replace(resource, kind=said), name if isinstance(name, str) else "", [wrong]
+        dataclasses.replace(resource, kind=named), name if isinstance(name, str) else "", [wrong]
     )
 
 
-def _said(value: object) -> str:
+def _shown(value: object) -> str:
     return excerpt(value).strip("'\"") if isinstance(value, str) else "" if value is None else "..."

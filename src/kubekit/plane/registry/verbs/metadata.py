@@ -1,8 +1,7 @@
-"""The metadata of an object, at its birth and through its changes.
+"""The metadata of an object, when it is created and when it is updated.
 
-Clients own labels, annotations, finalizers and owner references, and choose the name. Identity,
-times and generation are the registry's. Who owns which fields is written down once all else is
-settled, by `preparing`.
+Clients own labels, annotations, finalizers and owner references, and choose the name. The registry
+owns identity, times and generation. `preparation` adds the managed fields at the end.
 """
 
 from collections.abc import Iterator
@@ -28,7 +27,7 @@ _KEPT: Final = (
 _IMMUTABLE: Final = ("uid", "deletionGracePeriodSeconds")
 
 
-def born(
+def new_metadata(
     kind: Kind, namespace: str, name: str, given: Metadata, context: RegistryContext
 ) -> Metadata:
     """The metadata of a new object."""
@@ -44,21 +43,21 @@ def born(
     return _owned(metadata, given)
 
 
-def birth_errors(kind: Kind, metadata: Metadata) -> list[FieldError]:
+def creation_errors(kind: Kind, metadata: Metadata) -> list[FieldError]:
     """What is wrong with the metadata of a new object, its name included."""
-    found: list[FieldError] = []
+    problems: list[FieldError] = []
     prefix = metadata.get("generateName")
     if prefix and (fault := prefix_fault(kind, prefix)):
-        found.append(fields.invalid("metadata.generateName", prefix, fault))
+        problems.append(fields.invalid("metadata.generateName", prefix, fault))
     if not metadata["name"]:
-        found.append(fields.required("metadata.name", "name or generateName is required"))
+        problems.append(fields.required("metadata.name", "name or generateName is required"))
     elif fault := name_fault(kind, metadata["name"]):
-        found.append(fields.invalid("metadata.name", metadata["name"], fault))
-    return found + metadata_rules.errors(kind, metadata)
+        problems.append(fields.invalid("metadata.name", metadata["name"], fault))
+    return problems + metadata_rules.errors(kind, metadata)
 
 
-def carried(old: Metadata, given: Metadata) -> Metadata:
-    """The metadata of an object after a client's change: identity stays, the client's part goes."""
+def updated_metadata(old: Metadata, given: Metadata) -> Metadata:
+    """The metadata of an object after an update: identity stays, the client's part is replaced."""
     metadata: Metadata = {"name": old["name"]}
     if prefix := given.get("generateName"):
         metadata["generateName"] = prefix
@@ -68,25 +67,25 @@ def carried(old: Metadata, given: Metadata) -> Metadata:
     return _owned(metadata, given)
 
 
-def change_errors(kind: Kind, old: Metadata, given: Metadata) -> list[FieldError]:
+def update_errors(kind: Kind, old: Metadata, given: Metadata) -> list[FieldError]:
     """What is wrong with a client's change of the metadata.
 
-    A field that is left out means no change; naming another value is refused, not ignored. Only
-    the moment at which a deletion was asked for stays without a word: it has several spellings.
+    A field that is left out means no change; another value is refused, not ignored. Only another
+    deletionTimestamp is ignored: the same moment has several spellings.
     """
-    ending = "deletionTimestamp" in old
-    fixed = _IMMUTABLE if ending else (*_IMMUTABLE, "deletionTimestamp")
-    found = [
+    deleting = "deletionTimestamp" in old
+    fixed = _IMMUTABLE if deleting else (*_IMMUTABLE, "deletionTimestamp")
+    problems = [
         fields.invalid(f"metadata.{name}", given[name], "field is immutable")
         for name in fixed
         if given.get(name) not in (None, "", old.get(name))
     ]
     prefix = given.get("generateName")
     if prefix and not kind.custom and (fault := prefix_fault(kind, prefix)):
-        found.append(fields.invalid("metadata.generateName", prefix, fault))
-    if ending:
-        found += _late_finalizers(old, given)
-    return found + metadata_rules.errors(kind, _owned({}, given))
+        problems.append(fields.invalid("metadata.generateName", prefix, fault))
+    if deleting:
+        problems += _late_finalizers(old, given)
+    return problems + metadata_rules.errors(kind, _owned({}, given))
 
 
 def _late_finalizers(old: Metadata, given: Metadata) -> Iterator[FieldError]:
@@ -101,7 +100,7 @@ def _late_finalizers(old: Metadata, given: Metadata) -> Iterator[FieldError]:
 
 
 def _owned(metadata: Metadata, given: Metadata) -> Metadata:
-    """The metadata with the part that is the client's; empty parts are left out."""
+    """The metadata with the fields that the client owns; empty ones are left out."""
     for name in _OWNED:
         if value := given.get(name):
             metadata[name] = (
@@ -111,5 +110,5 @@ def _owned(metadata: Metadata, given: Metadata) -> Metadata:
 
 
 def _distinct(owners: list[Metadata]) -> list[Metadata]:
-    """The references, each once: clients that add theirs again and again must not let it grow."""
+    """The references, each once: clients that repeat theirs must not let the list grow."""
     return list({encode(sorted(owner.items())): owner for owner in owners}.values())

@@ -1,7 +1,7 @@
-"""Metadata as clients send it: read into the right types, with what nobody knows left out.
+"""Decodes the metadata that clients send: checks the types and drops unknown fields.
 
-As with schemas there are two ways: `_Plain` accepts in one step what has nothing wrong with it,
-and only what it refuses is taken apart field by field.
+As with schemas there is a fast path: `_Plain` accepts correct metadata in one step, and only what it
+refuses is decoded field by field.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,14 +23,14 @@ _Time = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 class Received(msgspec.Struct, frozen=True):
-    """What a client said, of the right types. ``unknown`` are the fields that nobody knows."""
+    """The metadata that a client sent, with the right types. ``unknown`` are unknown fields."""
 
     given: Metadata
     unknown: tuple[str, ...] = ()
 
 
 def receive(kind: Kind, document: Document) -> Received:
-    """The metadata of a document; BadRequest names what has the wrong type."""
+    """The metadata of a document; BadRequest names the field with a wrong type."""
     given = document.get("metadata")
     try:
         msgspec.convert(given, _Plain)
@@ -67,7 +67,7 @@ class _Plain(msgspec.Struct, forbid_unknown_fields=True, rename="camel", gc=Fals
 
 
 class _Reader:
-    """The exact way: null is the same as nothing, what is unknown is noted and left out."""
+    """The exact path: null counts as absent, unknown fields are recorded and dropped."""
 
     def __init__(self, kind: Kind) -> None:
         self._kind = kind.resource
@@ -124,16 +124,16 @@ class _Reader:
             self._expect(f"{path}[{at}]", item, dict, "an object")
         return items
 
-    def _expect(self, path: str, value: object, wanted: type[_T], words: str) -> _T:
+    def _expect(self, path: str, value: object, wanted: type[_T], expected: str) -> _T:
         if not isinstance(value, wanted):
-            raise self._wrong(path, words)
+            raise self._wrong(path, expected)
         return value
 
-    def _wrong(self, path: str, words: str) -> BadRequest:
+    def _wrong(self, path: str, expected: str) -> BadRequest:
         kind = self._kind.kind
         return BadRequest(
             f'{kind} in version "{self._kind.version}" cannot be handled as a {kind}: '
-            f"{path} must be {words}"
+            f"{path} must be {expected}"
         )
 
 

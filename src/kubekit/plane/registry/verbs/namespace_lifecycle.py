@@ -1,4 +1,4 @@
-"""Whether something may be created: its kind and its namespace are there, and not about to go."""
+"""Checks that an object may be created: its kind and namespace exist and are not terminating."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,14 +14,14 @@ from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.ownership import is_deleting
 
 STORAGE: Final = "/namespaces"
-LASTING: Final = frozenset({"default", "kube-system", "kube-public"})
+PROTECTED: Final = frozenset({"default", "kube-system", "kube-public"})
 
 
 class NamespaceLifecycle:
-    """Keeps new objects out of namespaces that are absent or going.
+    """Refuses new objects in namespaces that are absent or terminating.
 
-    The deletion of a namespace closes it before it is written, not when it is: otherwise an
-    object could slip in between, behind the back of whoever empties the namespace.
+    A namespace is closed before its deletion is written, not after: otherwise an object could be
+    created in between, and the namespace deleter would miss it.
     """
 
     def __init__(self, context: RegistryContext) -> None:
@@ -29,7 +29,7 @@ class NamespaceLifecycle:
         self._closing: set[str] = set()
 
     def check(self, kind: Kind, namespace: str, name: str) -> None:
-        """Refuse to create anything of a kind, or in a namespace, that does not take it."""
+        """Refuse to create an object of a kind, or in a namespace, that takes no new objects."""
         self.check_kind(kind, name)
         if not kind.resource.namespaced or self._is_without_namespaces():
             return
@@ -40,17 +40,17 @@ class NamespaceLifecycle:
             raise _terminating(kind.resource, namespace, name)
 
     def check_kind(self, kind: Kind, name: str) -> None:
-        """Refuse to create anything of a kind that is about to go, or is not served any more."""
+        """Refuse to create an object of a kind that is terminating or no longer served."""
         resource = kind.resource
         served = self._context.kinds.find(resource.group, resource.version, resource.plural)
         if served is None:
             raise errors.NotFound("the server could not find the requested resource")
         if served.closing:
-            raise _ending(resource, name)
+            raise _kind_terminating(resource, name)
 
     @contextmanager
     def closing(self, kind: Kind, name: str) -> Iterator[None]:
-        """While a namespace's deletion is on its way. Other kinds are let through."""
+        """The block in which a namespace is being deleted. Other kinds pass."""
         if kind.storage != STORAGE or name in self._closing:
             yield
             return
@@ -61,28 +61,28 @@ class NamespaceLifecycle:
             self._closing.discard(name)
 
     def _is_without_namespaces(self) -> bool:
-        """Whether the plane does not serve namespaces at all; then nobody can make one."""
+        """Whether the plane does not serve namespaces at all; then none can be created."""
         return self._context.kinds.find("", "v1", "namespaces") is None
 
 
-def _ending(resource: Resource, name: str) -> Forbidden:
-    words = f"{resource.plural}.{resource.group}"
+def _kind_terminating(resource: Resource, name: str) -> Forbidden:
+    named = f"{resource.plural}.{resource.group}"
     return Forbidden(
-        f'{words} "{name}" is forbidden: create not allowed while custom resource definition is '
+        f'{named} "{name}" is forbidden: create not allowed while custom resource definition is '
         "terminating",
         StatusDetails(name=name, group=resource.group, kind=resource.plural),
     )
 
 
 def _terminating(resource: Resource, namespace: str, name: str) -> Forbidden:
-    words = f"{resource.plural}.{resource.group}" if resource.group else resource.plural
+    named = f"{resource.plural}.{resource.group}" if resource.group else resource.plural
     cause = StatusCause(
         reason="NamespaceTerminating",
         message=f"namespace {namespace} is being terminated",
         field="metadata.namespace",
     )
     return Forbidden(
-        f'{words} "{name}" is forbidden: unable to create new content in namespace {namespace} '
+        f'{named} "{name}" is forbidden: unable to create new content in namespace {namespace} '
         "because it is being terminated",
         StatusDetails(name=name, group=resource.group, kind=resource.plural, causes=(cause,)),
     )

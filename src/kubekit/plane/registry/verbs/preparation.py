@@ -1,12 +1,10 @@
-"""From what somebody wants an object to become to what is stored.
+"""Prepares a requested document for storage, for a create and for an update.
 
-    conform     the schema cleans, completes and judges the document
-    mutate      those with a say may complete it; the schema judges it once more
-    check       metadata, rules in expressions, the kind's own rules
-    track       who set which field is written down; what was completed belongs to nobody
-    validate    those with a say may refuse
-
-The same for a new object and for a changed one.
+conform     the schema prunes, defaults and validates the document
+mutate      mutating admission may change it; the schema validates it again
+check       metadata, CEL rules, the kind's own rules
+track       managed fields are updated; defaulted fields have no manager
+validate    validating admission may refuse
 """
 
 from typing import Final
@@ -22,21 +20,21 @@ from kubekit.plane.registry.encoding import same
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.rules import metadata_rules
 from kubekit.plane.registry.schema.conformance import Conformed
-from kubekit.plane.registry.verbs.metadata import birth_errors, carried, change_errors
+from kubekit.plane.registry.verbs.metadata import creation_errors, update_errors, updated_metadata
 from kubekit.plane.registry.verbs.metadata_decoder import Received, receive
-from kubekit.plane.registry.verbs.subresources import part_of
+from kubekit.plane.registry.verbs.subresources import with_part
 from kubekit.plane.registry.verbs.targets import WriteTarget
 from kubekit.plane.registry.verbs.validation import checked, typed, warnings_of
 
-_UNKNOWN: Final = "unknown"  # a writer that does not say who he is
+_UNKNOWN: Final = "unknown"  # a writer that names no field manager
 
 
 class Proposal(msgspec.Struct):
-    """What somebody wants an object to become.
+    """A requested document.
 
-    ``document`` has the metadata that it will have. ``part`` is the subresource that limits what
-    changes; ``door`` is the one that the client came through. ``old`` is None for a new object; ``managed`` is who owns what afterwards, where the
-    document was made by an apply, which alone knows.
+    ``document`` has its final metadata. ``part`` is the subresource that limits what changes;
+    ``subresource`` is the one of the request: a Scale changes the object. ``old`` is None for a new
+    object. ``managed`` are the field owners when an apply made the document.
     """
 
     target: WriteTarget
@@ -44,7 +42,7 @@ class Proposal(msgspec.Struct):
     received: Received
     old: Document | None = None
     part: str = ""
-    door: str = ""
+    subresource: str = ""
     managed: list[Entry] | None = None
 
 
@@ -56,7 +54,7 @@ class Prepared(msgspec.Struct, frozen=True):
 
 
 class Preparation:
-    """The way of a proposal in one plane."""
+    """Runs the steps for one plane."""
 
     def __init__(self, context: RegistryContext) -> None:
         self._context = context
@@ -72,8 +70,8 @@ class Preparation:
             attempt = _attempt(proposal, conformed.document)
         if attempt is not None and admission.mutating:
             conformed = await self._mutated(proposal, conformed, attempt)
-            # What admission completes belongs to no manager. What the kind's own rules complete
-            # belongs to the client, and they have not run yet.
+            # Fields set by admission have no manager. Fields set by the kind's own rules belong to
+            # the client, and these rules have not run yet.
             is_tracked = attempt.changed or kind.prepare is None
         stored = _checked(proposal, conformed)
         if not is_tracked:
@@ -87,19 +85,19 @@ class Preparation:
         return Prepared(stored, tuple(warnings))
 
     def _track(self, proposal: Proposal, document: Document) -> None:
-        """Write down in the metadata who owns which fields."""
+        """Write the managed fields into the metadata."""
         target, metadata = proposal.target, document["metadata"]
         entries = proposal.managed
         if entries is None:
-            kind, said = target.kind, proposal.received.given.get("managedFields")
+            kind, given = target.kind, proposal.received.given.get("managedFields")
             manager = target.options.field_manager or _UNKNOWN
             author = Author(
-                manager, kind.resource.api_version, self._context.stamp(), proposal.door
+                manager, kind.resource.api_version, self._context.stamp(), proposal.subresource
             )
             if proposal.old is None:
-                entries = managed_fields.created(kind.shape, document, author, said)
+                entries = managed_fields.created(kind.shape, document, author, given)
             else:
-                entries = managed_fields.updated(kind.shape, proposal.old, document, author, said)
+                entries = managed_fields.updated(kind.shape, proposal.old, document, author, given)
         if entries:
             metadata["managedFields"] = entries
         else:
@@ -108,13 +106,13 @@ class Preparation:
     async def _mutated(
         self, proposal: Proposal, conformed: Conformed, attempt: Attempt
     ) -> Conformed:
-        """The document, completed. Those who are asked get metadata of their own."""
+        """The document after mutating admission. The plugins get their own copy of the metadata."""
         document = conformed.document
-        if not conformed.errors:  # else nobody could tell its fields
+        if not conformed.errors:  # an invalid document has no reliable fields
             self._track(proposal, document)
         attempt.document = {**document, "metadata": {**document["metadata"]}}
         await self._context.admission.mutate(attempt)
-        return _again(proposal, attempt) if attempt.changed else conformed
+        return _conformed_again(proposal, attempt) if attempt.changed else conformed
 
 
 def _attempt(proposal: Proposal, document: Document) -> Attempt:
@@ -124,7 +122,7 @@ def _attempt(proposal: Proposal, document: Document) -> Attempt:
         kind=target.kind,
         namespace=target.namespace,
         name=document["metadata"]["name"],
-        subresource=proposal.door,
+        subresource=proposal.subresource,
         document=document,
         old=proposal.old,
         user=target.user,
@@ -132,19 +130,19 @@ def _attempt(proposal: Proposal, document: Document) -> Attempt:
     )
 
 
-def _again(proposal: Proposal, attempt: Attempt) -> Conformed:
-    """What was completed, under its schema.
+def _conformed_again(proposal: Proposal, attempt: Attempt) -> Conformed:
+    """The mutated document, conformed to its schema again.
 
-    Identity is not for those with a say to change, and no more than the request itself may.
+    Admission cannot change the identity, nor more than the request itself may.
     """
     kind, old = proposal.target.kind, proposal.old
     document = attempt.document or {}
     metadata = proposal.document["metadata"]
     if proposal.part and old is not None:
-        return kind.conform(part_of(proposal.part, old, document, metadata), old)
+        return kind.conform(with_part(proposal.part, old, document, metadata), old)
     proposal.received = receive(kind, document)
     owners = metadata.get("managedFields")
-    metadata = carried(metadata, proposal.received.given)
+    metadata = updated_metadata(metadata, proposal.received.given)
     if owners:
         metadata["managedFields"] = owners
     return kind.conform(typed(kind, document, metadata, old), old)
@@ -154,10 +152,10 @@ def _checked(proposal: Proposal, conformed: Conformed) -> Document:
     kind, old = proposal.target.kind, proposal.old
     metadata = conformed.document["metadata"]
     if old is None:
-        return checked(kind, conformed, None, birth_errors(kind, metadata))
+        return checked(kind, conformed, None, creation_errors(kind, metadata))
     if proposal.part:
         return checked(kind, conformed, old, [])
-    wrong = change_errors(kind, old["metadata"], proposal.received.given)
+    wrong = update_errors(kind, old["metadata"], proposal.received.given)
     stored = checked(kind, conformed, old, wrong)
     if kind.custom and not _is_same_content(kind, old, stored):
         metadata["generation"] = metadata.get("generation", 0) + 1
@@ -165,7 +163,7 @@ def _checked(proposal: Proposal, conformed: Conformed) -> Document:
 
 
 def _is_same_content(kind: Kind, old: Document, new: Document) -> bool:
-    """Whether what the generation counts is the same: all but metadata and a status of its own."""
+    """Whether the content that the generation counts is the same: all but metadata and status."""
     ignored = {"metadata", "status"} if kind.resource.status else {"metadata"}
     names = (old.keys() | new.keys()) - ignored
     return all(same(old.get(name), new.get(name)) for name in names)

@@ -1,4 +1,4 @@
-"""Resource versions as requests name them: what may be said, and what is said about wrong ones."""
+"""Resource versions in requests: parsing, and the errors for invalid ones."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _LARGEST: Final = 2**64 - 1
 
 
 def parse(text: str) -> int:
-    """The revision that a resource version names; 0 for none, and for any."""
+    """The revision that a resource version names; 0 for none and for "0"."""
     if not text:
         return 0
     if digits.only(text) and len(text) <= _MOST_DIGITS and int(text) <= _LARGEST:
@@ -20,19 +20,19 @@ def parse(text: str) -> int:
     shown = text if len(text) <= _LONGEST_SHOWN else f"{text[:_LONGEST_SHOWN]}..."
     raise BadRequest(
         f'invalid resource version: resourceVersion: Invalid value: "{shown}": '
-        "it is not a number that this server gave out"
+        "it is not a number that this server issued"
     )
 
 
-def too_large(asked: int, current: int) -> Timeout:
-    """The refusal of a revision that is not there yet. It may come, so the caller may ask again."""
+def too_large(requested: int, current: int) -> Timeout:
+    """The refusal of a revision that does not exist yet. The client may retry."""
     cause = StatusCause(reason="ResourceVersionTooLarge", message="Too large resource version")
     return Timeout(
-        f"Timeout: Too large resource version: {asked}, current: {current}",
+        f"Timeout: Too large resource version: {requested}, current: {current}",
         StatusDetails(causes=(cause,), retry_after_seconds=1),
     )
 
 
-def too_old(asked: int, oldest: int) -> Expired:
-    """The refusal of a revision that is forgotten: the caller has to list again."""
-    return Expired(f"too old resource version: {asked} ({oldest})")
+def too_old(requested: int, oldest: int) -> Expired:
+    """The refusal of a compacted revision: the client has to list again."""
+    return Expired(f"too old resource version: {requested} ({oldest})")

@@ -1,4 +1,4 @@
-"""What the registry answers with. Records carry the very bytes that go over the wire."""
+"""The results of the verbs. Records contain the exact bytes that are served."""
 
 import msgspec
 
@@ -6,7 +6,7 @@ from kubekit.plane.store.records import Record
 
 
 class WriteResult(msgspec.Struct, frozen=True):
-    """An object as it stands after a create, update or patch."""
+    """An object after a create, update or patch."""
 
     record: Record
     created: bool = False
@@ -14,9 +14,9 @@ class WriteResult(msgspec.Struct, frozen=True):
 
 
 class DeleteResult(msgspec.Struct, frozen=True):
-    """An object after a delete: ``gone``, so that only its name is told, or to be shown.
+    """An object after a delete. ``gone`` means that the response is a Status with its name.
 
-    Shown is what a finalizer still holds, and also what is gone of a few kinds.
+    Otherwise the response is the object: a finalizer still holds it, or its kind is always shown.
     """
 
     record: Record
@@ -24,7 +24,7 @@ class DeleteResult(msgspec.Struct, frozen=True):
 
 
 class Page(msgspec.Struct, frozen=True):
-    """A part of a collection. ``remaining`` is how many follow, None where nobody counted."""
+    """A part of a collection. ``remaining`` is how many follow; None when they were not counted."""
 
     records: list[Record]
     revision: int

@@ -1,4 +1,4 @@
-"""The scale subresource: one number of an object, in the shape that every scaler understands."""
+"""The scale subresource: the replica count of an object as an autoscaling/v1 Scale."""
 
 from typing import Any, Final
 
@@ -22,11 +22,11 @@ RESOURCE: Final = Resource(
 )
 
 _SHARED: Final = ("name", "namespace", "uid", "resourceVersion", "creationTimestamp")
-_MOST: Final = 2**31 - 1
+_LARGEST: Final = 2**31 - 1
 
 
 def scale_of(resource: Resource, document: Document) -> Document:
-    """The object's autoscaling/v1 Scale. A number that the object does not have is zero."""
+    """The object's autoscaling/v1 Scale. A missing number is zero."""
     paths = _paths(resource)
     desired = _number(paths.spec_path, document)
     status: Document = {"replicas": _number(paths.status_path, document)}
@@ -43,11 +43,11 @@ def scale_of(resource: Resource, document: Document) -> Document:
 
 
 def with_scale(resource: Resource, document: Document, scale: object) -> Document:
-    """The object as the Scale wants it.
+    """The object, changed to the replicas of the Scale.
 
-    A uid or version in the Scale takes the place of the object's own, so that writing the result
-    fails if the Scale was read from another object or from an older one. The number goes where the
-    definition says; no other part of the Scale has a meaning for the object.
+    A uid or version in the Scale replaces the object's own, so that the write fails if the Scale
+    was read from another object or from an older version. The number is set at the path of the
+    definition; the rest of the Scale is ignored.
     """
     wanted = _checked(scale)
     replicas = _replicas(resource, document, wanted)
@@ -65,30 +65,30 @@ def _paths(resource: Resource) -> Scale:
 
 
 def _number(path: str, document: Document) -> int:
-    """The number at the path. What is no whole number there was never written through a scale."""
-    found = _find(path, document)
-    return found if type(found) is int else 0
+    """The number at the path. Any other value was not written through a Scale, and counts as zero."""
+    value = _find(path, document)
+    return value if type(value) is int else 0
 
 
 def _selector(paths: Scale, document: Document) -> str:
-    found = _find(paths.selector_path, document) if paths.selector_path else None
-    return found if isinstance(found, str) else ""
+    value = _find(paths.selector_path, document) if paths.selector_path else None
+    return value if isinstance(value, str) else ""
 
 
 def _find(path: str, document: Document) -> object:
-    found: object = document
+    value: object = document
     for name in _names(path):
-        found = found.get(name) if isinstance(found, dict) else None
-    return found
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 def _names(path: str) -> tuple[str, ...]:
-    """The fields on the way; `pathrules` takes no other paths."""
+    """The fields of the path; `path_rules` accepts no other paths."""
     return json_path.compile(path).fields
 
 
 def _checked(scale: object) -> Document:
-    """The Scale, if its parts have the types they must have."""
+    """The Scale, if its parts have the right types."""
     if not isinstance(scale, dict):
         raise BadRequest("a Scale must be a JSON object")
     for name, right in (("apiVersion", RESOURCE.api_version), ("kind", RESOURCE.kind)):
@@ -114,7 +114,7 @@ def _replicas(resource: Resource, document: Document, wanted: Document) -> int:
     replicas = wanted["spec"].get("replicas")
     if replicas is None:
         return 0
-    if type(replicas) is not int or abs(replicas) > _MOST:
+    if type(replicas) is not int or abs(replicas) > _LARGEST:
         raise BadRequest("spec.replicas must be a whole number of at most 32 bits")
     if replicas < 0:
         path = _paths(resource).spec_path
@@ -124,20 +124,20 @@ def _replicas(resource: Resource, document: Document, wanted: Document) -> int:
 
 
 def _conditions(document: Document, wanted: Document) -> list[str]:
-    """The names of what the Scale demands of the object that it is written to."""
-    own, said = document["metadata"], wanted["metadata"]
-    if not said.get("name"):
+    """The metadata fields of the Scale that are preconditions of the write."""
+    own, given = document["metadata"], wanted["metadata"]
+    if not given.get("name"):
         raise BadRequest(
             f"the name of the object ({own['name']} based on URL) was undeterminable: "
             "name must be provided"
         )
-    if said["name"] != own["name"]:
+    if given["name"] != own["name"]:
         raise BadRequest(
-            f"the name of the object ({said['name']}) does not match the name on the URL "
+            f"the name of the object ({given['name']}) does not match the name on the URL "
             f"({own['name']})"
         )
-    if said.get("namespace") and said["namespace"] != own.get("namespace", ""):
+    if given.get("namespace") and given["namespace"] != own.get("namespace", ""):
         raise BadRequest(
             "the namespace of the provided object does not match the namespace sent on the request"
         )
-    return [name for name in ("uid", "resourceVersion") if said.get(name)]
+    return [name for name in ("uid", "resourceVersion") if given.get(name)]

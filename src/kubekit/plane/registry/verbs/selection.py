@@ -1,7 +1,7 @@
-"""Which objects of a collection a request means: namespace, name, labels, fields.
+"""Selects objects of a collection by namespace, name, labels and fields.
 
-A selection looks at the bytes before it reads them: a label that must have one value shows as
-those very characters, so most objects that do not match are never decoded.
+A selection searches the bytes before it decodes them: a label with one required value appears as
+those exact characters, so most objects that do not match are never decoded.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from kubekit.plane.store.records import Record
 
 _T = TypeVar("_T")
 
-_STRETCH: Final = 2000  # records looked at before others get their turn
+_SLICE: Final = 2000  # records that are checked before other tasks run
 _NAME: Final = "metadata.name"
 _NAMESPACE: Final = "metadata.namespace"
 _ONE_VALUE: Final = frozenset({Operator.EQUALS, Operator.DOUBLE_EQUALS})
@@ -70,7 +70,7 @@ _labelled: Final = msgspec.json.Decoder(_Labelled).decode
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What is asked for. ``prefix`` and ``key`` narrow by place, ``filtered`` by content."""
+    """A selection. ``prefix`` and ``key`` narrow by key, ``filtered`` means also by content."""
 
     kind: Kind
     prefix: str = ""
@@ -83,16 +83,16 @@ class Selection:
 
     @property
     def mark(self) -> str:
-        """What every object that is meant has in its bytes, for a label of one value; or nothing."""
-        values = (each for each in self.needles if not each.endswith(b':"'))
+        """Bytes that every selected object contains, for a label with one value; empty without one."""
+        values = (needle for needle in self.needles if not needle.endswith(b':"'))
         return next(values, b"").decode()
 
     def covers(self, key: str) -> bool:
-        """Whether the place is meant."""
+        """Whether the key is selected."""
         return key == self.key if self.key is not None else key.startswith(self.prefix)
 
     def matches(self, record: Record) -> bool:
-        """Whether the content of an object at such a place is meant."""
+        """Whether the content of an object at a selected key is selected."""
         if not self.filtered:
             return True
         if any(needle not in record.data for needle in self.needles):
@@ -113,7 +113,7 @@ class Selection:
 def select(
     kind: Kind, namespace: str, name: str, label_selector: str, field_selector: str
 ) -> Selection:
-    """The selection that a request spells. An empty namespace means all of them."""
+    """The selection of a request. An empty namespace means all of them."""
     prefix = f"{namespace}/" if namespace and kind.resource.namespaced else ""
     if not (name or label_selector or field_selector):
         return Selection(kind, prefix)
@@ -133,21 +133,21 @@ def select(
     )
 
 
-async def matching(chosen: Selection, records: list[Record], limit: int = 0) -> list[Record]:
-    """The records whose content is meant, one more than the limit if there are as many.
+async def matching(selection: Selection, records: list[Record], limit: int = 0) -> list[Record]:
+    """The records whose content is selected; at least one more than the limit if there are as many.
 
-    Long collections are looked through in stretches, so that other requests get their turn.
+    Long collections are filtered in slices, so that other requests run in between.
     """
-    if not chosen.filtered:
+    if not selection.filtered:
         return records
-    found: list[Record] = []
-    for start in range(0, len(records), _STRETCH):
-        found += filter(chosen.matches, records[start : start + _STRETCH])
-        if limit and len(found) > limit:
+    matches: list[Record] = []
+    for start in range(0, len(records), _SLICE):
+        matches += filter(selection.matches, records[start : start + _SLICE])
+        if limit and len(matches) > limit:
             break
-        if start + _STRETCH < len(records):
+        if start + _SLICE < len(records):
             await asyncio.sleep(0)
-    return found
+    return matches
 
 
 def _names_one(requirement: FieldRequirement) -> bool:
@@ -162,9 +162,9 @@ def _parsed(parse: Callable[[str], _T], text: str) -> _T:
 
 
 def _needles(requirements: Iterable[Requirement]) -> Iterator[bytes]:
-    """What must show in the bytes of every object that matches.
+    """Bytes that every matching object contains.
 
-    Keys and values of labels have no character that JSON spells in more than one way.
+    Keys and values of labels have no character that JSON can encode in more than one form.
     """
     for requirement in requirements:
         key = f'"{requirement.key}":"'
@@ -186,7 +186,7 @@ def _paths(kind: Kind, fields: FieldSelector) -> dict[str, JsonPath]:
 
 
 def _selectable(kind: Kind) -> dict[str, str]:
-    """The path behind each field that lists of the kind may be narrowed by."""
+    """The path of each field that field selectors of the kind support."""
     common = {_NAME: ".metadata.name"}
     if kind.resource.namespaced:
         common[_NAMESPACE] = ".metadata.namespace"
@@ -196,7 +196,7 @@ def _selectable(kind: Kind) -> dict[str, str]:
 
 
 def _text(values: list[object]) -> str:
-    """What a field selector compares with; a field that is not there is empty."""
+    """The text that a field selector compares with; a missing field is empty."""
     match values:
         case [str(text)]:
             return text

@@ -1,4 +1,4 @@
-"""Which part of an object a subresource may change. The rest stays as it is."""
+"""The part of an object that each subresource may change. The rest stays unchanged."""
 
 from kubekit.api import errors
 from kubekit.client.transport import Document
@@ -10,17 +10,17 @@ from kubekit.plane.registry.verbs.namespace_lifecycle import STORAGE as NAMESPAC
 def check_subresource(kind: Kind, subresource: str) -> None:
     """Refuse a subresource that the kind does not have."""
     resource = kind.resource
-    there = {
+    served = {
         "": True,
         "status": resource.status,
         "scale": resource.scale is not None,
         "finalize": kind.storage == NAMESPACES,
     }
-    if not there.get(subresource, False):
+    if not served.get(subresource, False):
         raise errors.NotFound("the server could not find the requested resource")
 
 
-def part_of(part: str, old: Document, wanted: Document, metadata: Metadata) -> Document:
+def with_part(part: str, old: Document, wanted: Document, metadata: Metadata) -> Document:
     """The object, changed in that part only."""
     if part == "finalize":
         return {**old, "metadata": metadata, "spec": _with_finalizers(old, wanted)}
@@ -31,8 +31,8 @@ def part_of(part: str, old: Document, wanted: Document, metadata: Metadata) -> D
     return changed
 
 
-def kept_back(kind: Kind, wanted: Document, old: Document) -> Document:
-    """The object, with what only a subresource may change taken from the old one.
+def with_protected_fields(kind: Kind, wanted: Document, old: Document) -> Document:
+    """The object, with the fields that only a subresource may change taken from the old one.
 
     The finalizers in a namespace's spec hold it until it is empty; only ``finalize`` removes them.
     """
@@ -42,7 +42,7 @@ def kept_back(kind: Kind, wanted: Document, old: Document) -> Document:
 
 
 def _is_readable(spec: object) -> bool:
-    """Whether a spec is of the right type, or the schema should see it and refuse it."""
+    """Whether a spec is of the right type; otherwise the schema refuses it."""
     if not isinstance(spec, dict):
         return spec is None
     return isinstance(spec.get("finalizers"), list | None)

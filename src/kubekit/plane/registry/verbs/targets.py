@@ -1,4 +1,4 @@
-"""Which object a request is about."""
+"""The object that a write request is about."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from kubekit.plane.users import ITSELF, User
 
 
 class WriteTarget(msgspec.Struct, frozen=True):
-    """An object, how it is to be changed, and by whom. One that is yet to be named has no name."""
+    """The object to write, the options, and the user. The name is empty until it is generated."""
 
     kind: Kind
     namespace: str

@@ -1,4 +1,4 @@
-"""The verbs update and patch: which change of which object a request stands for."""
+"""The verbs update and patch: turns a request into a change of one object."""
 
 from collections.abc import Callable
 from typing import Final
@@ -20,11 +20,11 @@ from kubekit.plane.registry.verbs.create_handler import CreateHandler
 from kubekit.plane.registry.verbs.results import WriteResult
 from kubekit.plane.registry.verbs.subresources import check_subresource
 from kubekit.plane.registry.verbs.targets import WriteTarget
-from kubekit.plane.registry.verbs.update_loop import ObjectChange, UpdateLoop, unborn
+from kubekit.plane.registry.verbs.update_loop import ObjectChange, UpdateLoop, as_new_object
 from kubekit.plane.store.records import Record
 
-# What an update makes where it is not there, as on a Kubernetes server.
-_MADE: Final = frozenset(
+# The kinds that an update creates when they are missing, as on a Kubernetes server.
+_CREATED_BY_UPDATE: Final = frozenset(
     {
         "coordination.k8s.io/leases",
         "rbac.authorization.k8s.io/clusterrolebindings",
@@ -48,28 +48,32 @@ class UpdateHandler:
     async def update(
         self, target: WriteTarget, document: Document, subresource: str, may_create: MayCreate
     ) -> WriteResult:
-        """The object, replaced by the document as far as the subresource reaches.
+        """The object, replaced by the document within the limits of the subresource.
 
-        Some kinds are made by an update where they are not there, unless ``may_create`` raises.
+        Some kinds are created by an update when they are missing, unless ``may_create`` raises.
         """
         while True:
             try:
                 return await self._write(target, subresource, lambda _: document, by_patch=False)
             except NotFound:
-                if subresource or target.kind.storage not in _MADE or self._is_there(target):
+                if (
+                    subresource
+                    or target.kind.storage not in _CREATED_BY_UPDATE
+                    or self._exists(target)
+                ):
                     raise
             may_create()
             try:
-                return await self._creates.create(target, unborn(target, document))
+                return await self._creates.create(target, as_new_object(target, document))
             except AlreadyExists:
-                # Somebody was quicker, and it is there to be changed; or this is a webhook's no.
-                if not self._is_there(target):
+                # Another client created it first, so update it; or a webhook refused.
+                if not self._exists(target):
                     raise
 
     async def patch(
         self, target: WriteTarget, patch_type: PatchType, patch: object, subresource: str
     ) -> WriteResult:
-        """The object, changed as the patch says as far as the subresource reaches."""
+        """The object, patched within the limits of the subresource."""
         kind = target.kind
         check_plain_patch(target.options)
         patches.check_type(kind, patch_type)
@@ -80,7 +84,7 @@ class UpdateHandler:
             by_patch=True,
         )
 
-    def _is_there(self, target: WriteTarget) -> bool:
+    def _exists(self, target: WriteTarget) -> bool:
         return self._context.store.find(target.kind.storage, target.key) is not None
 
     async def _write(
@@ -94,23 +98,21 @@ class UpdateHandler:
         check_write(target.options)
         check_subresource(target.kind, subresource)
         if subresource != "scale":
-            return await self._updates.carry_out(
-                ObjectChange(target, wanted, subresource, by_patch)
-            )
+            return await self._updates.run(ObjectChange(target, wanted, subresource, by_patch))
         resource = target.kind.resource
 
         def scaled(old: Document) -> object:
             scale = wanted(scales.scale_of(resource, old))
             return scales.with_scale(resource, old, scale)
 
-        written = await self._updates.carry_out(
-            ObjectChange(target, scaled, "", by_patch, door="scale")
+        result = await self._updates.run(
+            ObjectChange(target, scaled, "", by_patch, subresource="scale")
         )
-        return replace(written, record=scale_record(target.kind, written.record))
+        return replace(result, record=scale_record(target.kind, result.record))
 
 
 def shown_scale(kind: Kind, record: Record) -> Record:
-    """The Scale of an object that has one: a number that nobody set is not shown as zero."""
+    """The Scale of an object; an object without a replica count has none."""
     resource = kind.resource
     path = resource.scale.spec_path if resource.scale else ""
     if not json_path.compile(path).values(decode(record.data)):

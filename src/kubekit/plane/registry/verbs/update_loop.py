@@ -1,8 +1,8 @@
-"""Changing objects: update and patch, on the object, its status, its scale, a namespace's end.
+"""The retry loop of update and patch, for objects and their subresources.
 
-Each is a function from what is there to what shall be. It is worked out again whenever another
-change came first, until the store takes it or the client's own version no longer holds; so a
-patch, and an update that names no version, never fail because somebody else was quicker.
+A change is a function from the stored document to the wanted one. It is computed again whenever
+another write came first, until the store accepts it or the client's resourceVersion is outdated. So
+a patch, and an update without resourceVersion, do not fail because of concurrent writes.
 """
 
 import dataclasses
@@ -21,12 +21,12 @@ from kubekit.plane.registry.encoding import Metadata, document_of, record_of, sa
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.verbs import resource_versions
 from kubekit.plane.registry.verbs.identity_checks import check_name, check_namespace, check_type
-from kubekit.plane.registry.verbs.metadata import carried
+from kubekit.plane.registry.verbs.metadata import updated_metadata
 from kubekit.plane.registry.verbs.metadata_decoder import Received, receive
 from kubekit.plane.registry.verbs.namespace_lifecycle import STORAGE as NAMESPACES
 from kubekit.plane.registry.verbs.preparation import Preparation, Prepared, Proposal
 from kubekit.plane.registry.verbs.results import WriteResult
-from kubekit.plane.registry.verbs.subresources import kept_back, part_of
+from kubekit.plane.registry.verbs.subresources import with_part, with_protected_fields
 from kubekit.plane.registry.verbs.targets import WriteTarget
 from kubekit.plane.registry.verbs.validation import (
     UndecodableDocument,
@@ -40,7 +40,7 @@ from kubekit.plane.store.store import RevisionConflict
 _MODIFIED: Final = (
     "the object has been modified; please apply your changes to the latest version and try again"
 )
-# Built-in kinds that, like custom ones, take no update from a client that names no version.
+# Built-in kinds that, like custom ones, accept no update without a resourceVersion.
 _VERSIONED: Final = frozenset(
     {"apiextensions.k8s.io/customresourcedefinitions", "coordination.k8s.io/leases"}
 )
@@ -48,17 +48,17 @@ _TIES: Final = ("labels", "ownerReferences", "finalizers")
 
 
 class ObjectChange(msgspec.Struct, frozen=True):
-    """What a client wants of one object. ``wanted`` makes the new document of the present one.
+    """A requested change of one object. ``wanted`` makes the new document of the stored one.
 
-    ``part`` is the subresource that limits what may change; empty means the object itself. The
-    subresource that the client came through may be another one: a Scale changes the object.
+    ``part`` is the subresource that limits what may change; empty means the object itself.
+    ``subresource`` is the one of the request, if it is another one: a Scale changes the object.
     """
 
     target: WriteTarget
     wanted: Callable[[Document], object]
     part: str
     by_patch: bool
-    door: str = ""
+    subresource: str = ""
 
 
 class UpdateLoop:
@@ -68,62 +68,66 @@ class UpdateLoop:
         self._context = context
         self._preparation = preparation
 
-    async def carry_out(self, change: ObjectChange) -> WriteResult:
+    async def run(self, change: ObjectChange) -> WriteResult:
         """The object after the change. Nothing is written when nothing changes."""
         target = change.target
-        kind, key, race = target.kind, target.key, ConflictDeadline()
+        kind, key, deadline = target.kind, target.key, ConflictDeadline()
         while True:
             record = self._context.store.find(kind.storage, key)
             if record is None:
                 _check_missing(change)
                 raise errors.not_found(kind.resource, target.name)
             old = document_of(kind, record)
-            prepared = await self._worked_out(change, record, old)
+            prepared = await self._prepared(change, record, old)
             new, warnings = prepared.document, prepared.warnings
             if _is_unchanged(old, new):
                 return WriteResult(view_of(kind, record), warnings=warnings)
             if target.options.dry_run:
                 return WriteResult(record_of(kind, key, record.revision, new), warnings=warnings)
-            gone = may_go(kind, new)
-            # What lets an object go is not stored: who watches sees it go as it was.
-            step, state = (ChangeType.DELETED, old) if gone else (ChangeType.MODIFIED, new)
-            alike = not gone and _keeps_ties(old["metadata"], new["metadata"])
-            draft = self._context.draft(kind, key, record.revision, step, state, keeps_ties=alike)
+            gone = is_removable(kind, new)
+            # The change that releases an object is not stored: watchers get its last stored state.
+            kind_of_change, state = (
+                (ChangeType.DELETED, old) if gone else (ChangeType.MODIFIED, new)
+            )
+            keeps_ties = not gone and _keeps_ties(old["metadata"], new["metadata"])
+            draft = self._context.draft(
+                kind, key, record.revision, kind_of_change, state, keeps_ties=keeps_ties
+            )
             try:
                 stored = view_of(kind, await self._context.commit(draft))
             except RevisionConflict:
-                race.lost(kind, key)
+                deadline.lost(kind, key)
                 continue
             if gone:
                 stored = record_of(kind, key, record.revision, new)
             return WriteResult(stored, warnings=warnings)
 
-    async def _worked_out(self, change: ObjectChange, record: Record, old: Document) -> Prepared:
-        """The object as the change wants it."""
+    async def _prepared(self, change: ObjectChange, record: Record, old: Document) -> Prepared:
+        """The object after the change, prepared for storage."""
         kind = change.target.kind
-        made = change.wanted(old)
+        result = change.wanted(old)
         managed = None
-        if isinstance(made, ApplyResult):
-            made, managed = made
+        if isinstance(result, ApplyResult):
+            result, managed = result
         try:
-            wanted, received = _read(change, made)
-        except Invalid:  # it says that it is of another kind: whose it is comes first
-            if isinstance(made, dict) and not change.by_patch:
-                _check_subject(change, record, old["metadata"], receive(kind, made).given)
+            wanted, received = _read(change, result)
+        except Invalid:  # the document names another kind: check its identity first
+            if isinstance(result, dict) and not change.by_patch:
+                _check_subject(change, record, old["metadata"], receive(kind, result).given)
             raise
         try:
             _check_subject(change, record, old["metadata"], received.given)
         except (BadRequest, Conflict, Invalid):
-            if managed is None:  # an apply has other things to tell first
+            if managed is None:  # an apply reports other errors first
                 _check_readable(change, wanted, received)
             raise
         if change.part:
             before = old["metadata"].items()
             metadata = {name: value for name, value in before if name != "resourceVersion"}
-            new = part_of(change.part, old, wanted, metadata)
+            new = with_part(change.part, old, wanted, metadata)
         else:
-            metadata = carried(old["metadata"], received.given)
-            new = kept_back(kind, typed(kind, wanted, metadata, old), old)
+            metadata = updated_metadata(old["metadata"], received.given)
+            new = with_protected_fields(kind, typed(kind, wanted, metadata, old), old)
         try:
             return await self._preparation.prepare(
                 Proposal(
@@ -132,7 +136,7 @@ class UpdateLoop:
                     received,
                     old=old,
                     part=change.part,
-                    door=change.door or change.part,
+                    subresource=change.subresource or change.part,
                     managed=managed,
                 )
             )
@@ -140,23 +144,23 @@ class UpdateLoop:
             raise _fault(change, error) from error
 
 
-def _read(change: ObjectChange, made: object) -> tuple[Document, Received]:
-    """The document that is wanted, and its metadata."""
+def _read(change: ObjectChange, result: object) -> tuple[Document, Received]:
+    """The wanted document, and its metadata."""
     try:
-        wanted = check_type(change.target.kind, made)
+        wanted = check_type(change.target.kind, result)
         return wanted, receive(change.target.kind, wanted)
     except BadRequest as error:
         raise _fault(change, error) from error
 
 
 def _check_missing(change: ObjectChange) -> None:
-    """Refuse an update that cannot be read: it is read before it is known what it is about."""
-    if change.by_patch or change.door:
+    """Refuse an unreadable update of a missing object: it is decoded before the object is read."""
+    if change.by_patch or change.subresource:
         return
     target = change.target
     try:
         wanted, received = _read(change, change.wanted({}))
-    except Invalid:  # it says that it is of another kind, which is not the first thing to tell
+    except Invalid:  # the document names another kind, which is not the first error to report
         return
     check_namespace(target.kind, target.namespace, received.given)
     check_name(target.name, received.given)
@@ -164,7 +168,7 @@ def _check_missing(change: ObjectChange) -> None:
 
 
 def _check_readable(change: ObjectChange, wanted: Document, received: Received) -> None:
-    """Refuse what cannot be read, before anything else that is wrong with it."""
+    """Refuse a document that cannot be decoded, before any other error in it."""
     target = change.target
     kind = target.kind
     conformed = kind.conform(typed(kind, wanted, {"name": target.name}, None))
@@ -176,7 +180,7 @@ def _check_readable(change: ObjectChange, wanted: Document, received: Received) 
 
 
 def _fault(change: ObjectChange, error: BadRequest) -> ApiError:
-    """A document that nobody can read is a bad request; one that a patch made is a bad patch."""
+    """The error of an undecodable document: a bad request, or an invalid patch that made it."""
     if not change.by_patch:
         return error
     fault = fields.FieldError("patch", fields.Problem.INVALID, error.message)
@@ -184,7 +188,7 @@ def _fault(change: ObjectChange, error: BadRequest) -> ApiError:
 
 
 def _check_subject(change: ObjectChange, record: Record, old: Metadata, given: Metadata) -> None:
-    """Refuse a document that is about another object, or about another version of this one."""
+    """Refuse a document of another object, or of another version of this one."""
     kind, name = change.target.kind, change.target.name
     check_namespace(kind, change.target.namespace, given)
     check_name(name, given)
@@ -194,7 +198,7 @@ def _check_subject(change: ObjectChange, record: Record, old: Metadata, given: M
     version = resource_versions.parse(given.get("resourceVersion", ""))
     if not version and (kind.custom or kind.storage in _VERSIONED):
         missing = fields.invalid("metadata.resourceVersion", 0, "must be specified for an update")
-        # Here alone a refusal names the plural, not the kind, as a Kubernetes server does.
+        # Only this refusal names the plural and not the kind, as a Kubernetes server does.
         named = dataclasses.replace(kind.resource, kind=kind.resource.plural)
         raise errors.invalid(named, name, [missing])
     if version and version != record.revision:
@@ -202,14 +206,14 @@ def _check_subject(change: ObjectChange, record: Record, old: Metadata, given: M
 
 
 def check_uid(kind: Kind, name: str, wanted: str, present: str) -> None:
-    """Refuse a document that is about another object of the same name."""
+    """Refuse a document of another object with the same name."""
     if wanted != present:
         why = f"Precondition failed: UID in precondition: {wanted}, UID in object meta: {present}"
         raise errors.conflict(kind.resource, name, why)
 
 
-def unborn(target: WriteTarget, document: Document) -> Document:
-    """A document that was meant for an object which is not there, as one for a new object."""
+def as_new_object(target: WriteTarget, document: Document) -> Document:
+    """A document for an object that does not exist, as one for a new object."""
     metadata = {**document["metadata"]}
     if uid := metadata.pop("uid", None):
         check_uid(target.kind, target.name, uid, "")
@@ -220,8 +224,8 @@ def unborn(target: WriteTarget, document: Document) -> Document:
 def _is_unchanged(old: Document, new: Document) -> bool:
     """Whether there is nothing to write.
 
-    Managed fields that differ only in their times, and so in their order, are the same: a field was
-    set to a value that admission or the schema made of it before.
+    Managed fields that differ only in their times, and so in their order, are the same: the client
+    set a field to the value that admission or the schema had given it before.
     """
     before = {name: value for name, value in old["metadata"].items() if name != "resourceVersion"}
     after = new["metadata"]
@@ -237,12 +241,12 @@ def _without_times(metadata: Metadata) -> Metadata:
 
 
 def _keeps_ties(old: Metadata, new: Metadata) -> bool:
-    """Whether the very labels, owners and finalizers that were there are there."""
+    """Whether labels, owners and finalizers are the identical objects as before."""
     return all(new.get(name) is old.get(name) for name in _TIES)
 
 
-def may_go(kind: Kind, document: Document) -> bool:
-    """Whether nothing holds an object any more whose deletion was asked for."""
+def is_removable(kind: Kind, document: Document) -> bool:
+    """Whether an object is being deleted and no finalizer holds it."""
     metadata = document["metadata"]
     if "deletionTimestamp" not in metadata or metadata.get("finalizers"):
         return False

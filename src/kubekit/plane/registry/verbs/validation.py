@@ -1,4 +1,4 @@
-"""What a document becomes before it is stored, or why it is refused."""
+"""Validation of a document before it is stored: unknown fields, types, rules."""
 
 from kubekit import cel
 from kubekit.api import errors
@@ -13,7 +13,7 @@ from kubekit.plane.registry.verbs.metadata_decoder import Received
 
 
 class UndecodableDocument(BadRequest):
-    """A document that is none of its kind: a value of another type, or a field nobody knows."""
+    """A document that does not decode as its kind: a value of another type, or an unknown field."""
 
     @classmethod
     def of(cls, kind: Kind, why: str) -> "UndecodableDocument":
@@ -23,9 +23,9 @@ class UndecodableDocument(BadRequest):
 
 
 def typed(kind: Kind, document: Document, metadata: Metadata, old: Document | None) -> Document:
-    """What a client wants stored: his document with our metadata, a document of its own.
+    """A copy of the client's document with its type and the registry's metadata.
 
-    Where the kind has a status subresource, the status is not his to change here.
+    For a kind with a status subresource, the status stays that of the old document.
     """
     resource = kind.resource
     whole = {
@@ -44,37 +44,37 @@ def typed(kind: Kind, document: Document, metadata: Metadata, old: Document | No
 def warnings_of(
     kind: Kind, mode: FieldValidation, received: Received, conformed: Conformed
 ) -> list[str]:
-    """The warnings about fields that nobody knows; with ``Strict`` they are a refusal."""
+    """The warnings about unknown fields; with ``Strict`` they are a refusal."""
     if mode == "Ignore" or not (received.unknown or conformed.unknown):
         return []
     unknown = (*received.unknown, *(error.path for error in conformed.unknown))
-    told = [f'unknown field "{path}"' for path in unknown]
+    warnings = [f'unknown field "{path}"' for path in unknown]
     if mode != "Strict":
-        return told
-    raise UndecodableDocument.of(kind, f"strict decoding error: {', '.join(told)}")
+        return warnings
+    raise UndecodableDocument.of(kind, f"strict decoding error: {', '.join(warnings)}")
 
 
 def check_types(kind: Kind, conformed: Conformed) -> None:
-    """Refuse a document that is no document of its kind at all, whatever else is wrong with it."""
+    """Refuse a document that does not decode as its kind, before any other error in it."""
     _check_readable(kind, conformed)
     if kind.prepare is not None and not kind.custom and not conformed.errors:
         _check_own_types(kind, kind.prepare(conformed.document, None))
 
 
 def checked(
-    kind: Kind, conformed: Conformed, old: Document | None, found: list[FieldError]
+    kind: Kind, conformed: Conformed, old: Document | None, known: list[FieldError]
 ) -> Document:
-    """The document as it would be stored. ``found`` is what is wrong already.
+    """The document as it would be stored. ``known`` are errors that were found before.
 
-    All that is wrong is told at once; the kind's own rules see only what the schema lets pass.
+    All errors are reported at once; the kind's own rules run only on what the schema accepts.
     """
     document = conformed.document
     _check_readable(kind, conformed)
-    problems = found + conformed.errors
+    problems = known + conformed.errors
     rules = kind.rules
     if rules is not None:
-        unasked = cel.unchecked(conformed.errors)
-        problems += rules.errors(document, old) if unasked is None else [unasked]
+        skipped = cel.unchecked(conformed.errors)
+        problems += rules.errors(document, old) if skipped is None else [skipped]
     if kind.prepare is not None and not problems:
         problems = kind.prepare(document, old)
         _check_own_types(kind, problems)
@@ -89,7 +89,7 @@ def _check_readable(kind: Kind, conformed: Conformed) -> None:
 
 
 def _check_own_types(kind: Kind, problems: list[FieldError]) -> None:
-    """Some types of built-in kinds, such as base64, only the kind's own rules can tell."""
+    """Some types of built-in kinds, such as base64, are checked only by the kind's own rules."""
     for problem in problems:
         if not kind.custom and problem.problem is Problem.TYPE_INVALID:
             raise UndecodableDocument.of(kind, str(problem))

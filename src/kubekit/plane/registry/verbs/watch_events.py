@@ -1,7 +1,7 @@
-"""What watchers are told, as the lines of a stream.
+"""Watch events as the lines of a stream.
 
-An event that everybody sees alike is written once: its line is kept with it, and all watchers
-share the bytes.
+An event that is the same for all watchers is encoded once: its line is kept with it, and all
+watchers share the bytes.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,12 +19,12 @@ from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 WatchEventType = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK", "ERROR"]
 
 _END: Final = b',"annotations":{"k8s.io/initial-events-end":"true"}'
-_WORDS: Final[dict[ChangeType, WatchEventType]] = {
+_TYPES: Final[dict[ChangeType, WatchEventType]] = {
     ChangeType.ADDED: "ADDED",
     ChangeType.MODIFIED: "MODIFIED",
     ChangeType.DELETED: "DELETED",
 }
-# Whether the object was meant before, whether it is meant now.
+# Whether the object was selected before, whether it is selected now.
 _SEEN: Final[dict[tuple[bool, bool], ChangeType | None]] = {
     (False, False): None,
     (False, True): ChangeType.ADDED,
@@ -34,7 +34,7 @@ _SEEN: Final[dict[tuple[bool, bool], ChangeType | None]] = {
 
 
 class EncodedWatchEvent(msgspec.Struct, frozen=True, gc=False):
-    """One thing to tell a watcher. ``event`` is the change that it shows as everybody sees it."""
+    """One event of a watch. ``event`` is the change, if all watchers see the same line."""
 
     type: WatchEventType
     data: bytes
@@ -42,7 +42,7 @@ class EncodedWatchEvent(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def line(self) -> bytes:
-        """``{"type":..,"object":..}`` and a newline. Only who writes a stream needs it."""
+        """``{"type":..,"object":..}`` and a newline. Only a stream writer needs it."""
         event = self.event
         if event is None:
             return _line(self.type, self.data)
@@ -51,63 +51,63 @@ class EncodedWatchEvent(msgspec.Struct, frozen=True, gc=False):
         return event.line
 
 
-def of_events(chosen: Selection, events: Iterable[ChangeEvent]) -> Iterator[EncodedWatchEvent]:
-    """What a watcher of the selection sees of these changes."""
+def of_events(selection: Selection, events: Iterable[ChangeEvent]) -> Iterator[EncodedWatchEvent]:
+    """The events that a watcher of the selection gets for these changes."""
     for event in events:
-        if (notice := _of_event(chosen, event)) is not None:
-            yield notice
+        if (encoded := _of_event(selection, event)) is not None:
+            yield encoded
 
 
 def of_record(kind: Kind, record: Record) -> EncodedWatchEvent:
-    """An object that was there already when the watch began."""
+    """The event of an object that existed when the watch started."""
     return EncodedWatchEvent("ADDED", view_of(kind, record).data)
 
 
-def bookmark(kind: Kind, revision: int, *, ends_beginning: bool = False) -> EncodedWatchEvent:
-    """How far the watcher has been told everything, by an object that has only a version."""
-    end = _END if ends_beginning else b""
+def bookmark(kind: Kind, revision: int, *, ends_initial: bool = False) -> EncodedWatchEvent:
+    """A bookmark: all events up to this revision were sent."""
+    end = _END if ends_initial else b""
     return EncodedWatchEvent(
         "BOOKMARK", b'%b"resourceVersion":"%d"%b}}' % (kind.head, revision, end)
     )
 
 
 def of_error(error: ApiError) -> EncodedWatchEvent:
-    """Why the stream ends."""
+    """The event of an error that ends the stream."""
     return EncodedWatchEvent("ERROR", scheme.encode(error.to_status()))
 
 
-def _of_event(chosen: Selection, event: ChangeEvent) -> EncodedWatchEvent | None:
-    """What a watcher of the selection sees of a change; None when it is not about what he watches.
+def _of_event(selection: Selection, event: ChangeEvent) -> EncodedWatchEvent | None:
+    """The event that a watcher of the selection gets for a change, if any.
 
-    An object that comes to be meant appears to him, and one that ceases to be meant disappears.
+    An object that becomes selected is ADDED, one that is no longer selected is DELETED.
     """
-    if not chosen.covers(event.record.key):
+    if not selection.covers(event.record.key):
         return None
-    if not chosen.filtered:
-        return _told(chosen.kind, event)
+    if not selection.filtered:
+        return _shared(selection.kind, event)
     before = event.previous if event.change is not ChangeType.ADDED else None
-    was_meant = before is not None and chosen.matches(before)
-    if event.keeps_ties and not chosen.fields.requirements:
-        is_meant = was_meant
+    was_selected = before is not None and selection.matches(before)
+    if event.keeps_ties and not selection.fields.requirements:
+        is_selected = was_selected
     else:
-        is_meant = event.change is not ChangeType.DELETED and chosen.matches(event.record)
-    seen = _SEEN[was_meant, is_meant]
-    if seen is None or seen is event.change:
-        return None if seen is None else _told(chosen.kind, event)
-    if before is None or seen is not ChangeType.DELETED:
-        return EncodedWatchEvent(_WORDS[seen], view_of(chosen.kind, event.record).data)
+        is_selected = event.change is not ChangeType.DELETED and selection.matches(event.record)
+    change = _SEEN[was_selected, is_selected]
+    if change is None or change is event.change:
+        return None if change is None else _shared(selection.kind, event)
+    if before is None or change is not ChangeType.DELETED:
+        return EncodedWatchEvent(_TYPES[change], view_of(selection.kind, event.record).data)
     left = Record(
         before.key, event.record.revision, at_revision(before.data, event.record.revision)
     )
-    return EncodedWatchEvent("DELETED", view_of(chosen.kind, left).data)
+    return EncodedWatchEvent("DELETED", view_of(selection.kind, left).data)
 
 
-def _told(kind: Kind, event: ChangeEvent) -> EncodedWatchEvent:
+def _shared(kind: Kind, event: ChangeEvent) -> EncodedWatchEvent:
     data = view_of(kind, event.record).data
     return EncodedWatchEvent(
-        _WORDS[event.change], data, event if data is event.record.data else None
+        _TYPES[event.change], data, event if data is event.record.data else None
     )
 
 
-def _line(word: WatchEventType, data: bytes) -> bytes:
-    return b'{"type":"%b","object":%b}\n' % (word.encode(), data)
+def _line(type_: WatchEventType, data: bytes) -> bytes:
+    return b'{"type":"%b","object":%b}\n' % (type_.encode(), data)

@@ -1,10 +1,8 @@
-"""Watches: a cursor into the store's events, drawn on by whoever reads.
+"""Watches: a cursor into the store's events, advanced by its reader.
 
-A watch holds no events of the present. What it has to tell is made when it is taken: first the
-objects that were there when it began, if they were asked for, then the past that had to be read
-from disk, a stretch at a time and each only when the one before is told, then the events of the
-ring. A reader that comes too late for the ring is told so by an error in the stream, and the watch
-is over.
+A watch holds no recent events. Its events are built when they are taken: first the objects that
+existed when it started, if requested, then history from disk, one chunk after the other, then the
+events of the ring. A reader that is too slow for the ring gets an error event, and the watch ends.
 """
 
 import asyncio
@@ -21,7 +19,7 @@ from kubekit.plane.registry.verbs.watch_events import EncodedWatchEvent, WatchEv
 from kubekit.plane.store.records import ChangeEvent, Record
 from kubekit.plane.store.store import Compacted, Store, Subscription, UnreadableStore, WritesStopped
 
-_STRETCH: Final = 2000  # events looked at before others get their turn
+_SLICE: Final = 2000  # events that are checked before other tasks run
 _BYTES: Final = 256 * 1024  # of lines that are not shared with other watchers
 
 __all__ = ["EncodedWatchEvent", "Watch", "WatchEventType", "WatchStart"]
@@ -29,10 +27,11 @@ __all__ = ["EncodedWatchEvent", "Watch", "WatchEventType", "WatchStart"]
 
 @dataclass(frozen=True, slots=True)
 class WatchStart:
-    """Where a watch begins: after ``since``, and what it tells before what follows from there.
+    """Where a watch starts: after ``since``, and the events before the ones that follow from there.
 
-    ``present`` are objects that are there and meant, ``past`` is a first stretch of changes up to ``since``,
-    read from disk; more may follow it there. ``marked`` asks for a bookmark where the objects end.
+    ``present`` are the existing selected objects, ``past`` is a first chunk of changes up to
+    ``since``, read from disk; more may follow on disk. ``marked`` asks for a bookmark after the
+    objects.
     """
 
     since: int
@@ -42,91 +41,93 @@ class WatchStart:
 
 
 class Watch:
-    """Changes of one collection. It has no queue: nothing is made before it is taken.
+    """Changes of one collection. It has no queue: events are built when they are taken.
 
-    ``ready`` is the consumer's to set; it is called in the loop when there may be something. Take
-    until nothing comes, then wait for it. ``left`` is for whoever counts the open watches.
+    The consumer sets ``ready``; it is called in the loop when there may be events. Take until the
+    result is empty, then wait for ``ready``. ``on_close`` is called once the watch is closed.
     """
 
     __slots__ = (
         "_bookmark_due",
         "_bookmarked",
         "_bookmarks",
-        "_chosen",
         "_finishing",
         "_first",
+        "_position",
         "_reading",
+        "_selection",
         "_store",
         "_subscription",
-        "_told",
         "ended",
-        "left",
+        "on_close",
         "ready",
     )
 
     def __init__(
-        self, store: Store, chosen: Selection, beginning: WatchStart, *, bookmarks: bool
+        self, store: Store, selection: Selection, start: WatchStart, *, bookmarks: bool
     ) -> None:
-        self.ready: Callable[[], None] = _nobody
+        self.ready: Callable[[], None] = _not_ready
         self.ended = False
-        self.left: Callable[[Watch], None] = _nobody_told
+        self.on_close: Callable[[Watch], None] = _not_closed
         self._store = store
-        self._chosen = chosen
+        self._selection = selection
         self._bookmarks = bookmarks
         self._bookmark_due = False
         self._finishing = False
         self._bookmarked = 0  # the revision of the last bookmark
-        self._first = _first(chosen, beginning)
-        self._told = beginning.since  # everything up to there is told, or in ``_first``
+        self._first = _first(selection, start)
+        self._position = start.since  # everything up to there was taken, or is in ``_first``
         self._reading: asyncio.Task[None] | None = None
         self._subscription: Subscription | None = None
-        if beginning.past is None:
+        if start.past is None:
             self._subscription = self._subscribe()
         else:
             self._join()
 
     @property
     def kind(self) -> Kind:
-        """What is watched."""
-        return self._chosen.kind
+        """The kind of the watched objects."""
+        return self._selection.kind
 
     def take(self, limit: int = 500) -> list[EncodedWatchEvent]:
-        """What there is to tell, at most ``limit`` and a bookmark. Nothing means: wait."""
+        """The next events, at most ``limit`` and a bookmark. Empty means: wait for ``ready``."""
         if self.ended:
             return []
-        found = self._take_first(limit)
+        events = self._take_first(limit)
         try:
-            self._draw(found, limit)
+            self._draw(events, limit)
         except Compacted:
             self.close()
-            found.append(
-                watch_events.of_error(resource_versions.too_old(self._told, self._store.compacted))
+            events.append(
+                watch_events.of_error(
+                    resource_versions.too_old(self._position, self._store.compacted)
+                )
             )
-        return found
+        return events
 
     def bookmark(self) -> None:
-        """Tell a watcher that wants to know how far he has got, once he has got there."""
+        """Send a bookmark after the current events, if the watch asked for bookmarks."""
         if self._bookmarks and not self.ended and self._store.revision > self._bookmarked:
             self._bookmark_due = True
             self._wake()
 
     def close(self) -> None:
-        """Nothing more is told. Closing twice is fine."""
+        """No more events. Closing twice is fine."""
         self.ended = True
         if self._subscription is not None:
             self._subscription.close()
         if self._reading is not None:
             self._reading.cancel()
-        self.left(self)
+        self.on_close(self)
 
     def finish(self) -> None:
-        """Its time is up: it tells what there is, a bookmark if such are wanted, and ends."""
+        """Its time is up: send the remaining events, a bookmark if wanted, and end."""
         self._bookmark_due = self._bookmarks
         self._finishing = True
         self._wake()
 
     def end(self) -> None:
-        """Close it from the plane's side, and let the consumer find that out."""
+        """Close it from the plane's side, and wake the consumer."""
         self.close()
         self._wake()
 
@@ -134,24 +135,24 @@ class Watch:
         self.ready()
 
     def _subscribe(self) -> Subscription:
-        chosen = self._chosen
-        place = chosen.key or chosen.prefix or chosen.mark
-        return self._store.subscribe(chosen.kind.storage, self._told, self._wake, place)
+        selection = self._selection
+        scope = selection.key or selection.prefix or selection.mark
+        return self._store.subscribe(selection.kind.storage, self._position, self._wake, scope)
 
     def _join(self) -> None:
-        """Go on from the ring, if it reaches back that far."""
+        """Continue from the ring, if it reaches back that far."""
         with suppress(Compacted):
             self._subscription = self._subscribe()
 
-    async def _read_on(self) -> None:
-        """Read the next stretch of the past."""
+    async def _read_chunk(self) -> None:
+        """Read the next chunk of history."""
         try:
-            history_chunk = await self._store.history_chunk(self._chosen.kind.storage, self._told)
+            chunk = await self._store.history_chunk(self._selection.kind.storage, self._position)
         except Compacted:
             self._first = iter(
                 [
                     watch_events.of_error(
-                        resource_versions.too_old(self._told, self._store.compacted)
+                        resource_versions.too_old(self._position, self._store.compacted)
                     )
                 ]
             )
@@ -159,75 +160,74 @@ class Watch:
         except (UnreadableStore, WritesStopped):
             self._finishing = True  # the store is closed or cannot be read any more
         else:
-            self._first = watch_events.of_events(self._chosen, history_chunk.events)
-            self._told = history_chunk.until
+            self._first = watch_events.of_events(self._selection, chunk.events)
+            self._position = chunk.until
             self._join()
         self._reading = None
         self._wake()
 
     def _take_first(self, limit: int) -> list[EncodedWatchEvent]:
-        """Of what comes first as much as is asked for, but no more bytes than a reader needs."""
-        found: list[EncodedWatchEvent] = []
+        """Up to ``limit`` of the first events, but no more bytes than a reader needs."""
+        events: list[EncodedWatchEvent] = []
         size = 0
-        for notice in islice(self._first, limit):
-            found.append(notice)
-            size += len(notice.data)
+        for event in islice(self._first, limit):
+            events.append(event)
+            size += len(event.data)
             if size >= _BYTES:
                 break
-        return found
+        return events
 
-    def _draw(self, found: list[EncodedWatchEvent], limit: int) -> None:
-        """Add what follows, unless what comes first is enough for now."""
-        if len(found) < limit and sum(len(notice.data) for notice in found) < _BYTES:
+    def _draw(self, events: list[EncodedWatchEvent], limit: int) -> None:
+        """Add the following events, unless the first events are enough for now."""
+        if len(events) < limit and sum(len(event.data) for event in events) < _BYTES:
             if self._subscription is not None:
-                self._draw_from(self._subscription, found, limit)
+                self._draw_from(self._subscription, events, limit)
             elif self._finishing:
                 self.close()
             elif self._reading is None:
-                self._reading = asyncio.get_running_loop().create_task(self._read_on())
+                self._reading = asyncio.get_running_loop().create_task(self._read_chunk())
 
     def _draw_from(
-        self, subscription: Subscription, found: list[EncodedWatchEvent], limit: int
+        self, subscription: Subscription, events: list[EncodedWatchEvent], limit: int
     ) -> None:
-        """Add what the ring has, until the limit, or until there is no more.
+        """Add events of the ring, up to the limit or to the end of the ring.
 
-        One who looks for little among much comes back later for the rest, so that others get
-        their turn.
+        A watch that selects few of many events continues later, so that other tasks run.
         """
         seen = 0
-        while (wanted := limit - len(found)) > 0:
-            if seen >= _STRETCH:
+        while (wanted := limit - len(events)) > 0:
+            if seen >= _SLICE:
                 asyncio.get_running_loop().call_soon(self._wake)
                 return
-            events = subscription.take(wanted)
-            seen += len(events)
-            found += watch_events.of_events(self._chosen, events)
-            if events:
-                self._told = events[-1].record.revision
-            if len(events) < wanted:
-                self._add_bookmark(found)
+            changes = subscription.take(wanted)
+            seen += len(changes)
+            events += watch_events.of_events(self._selection, changes)
+            if changes:
+                self._position = changes[-1].record.revision
+            if len(changes) < wanted:
+                self._add_bookmark(events)
                 if self._finishing:
                     self.close()
                 return
 
-    def _add_bookmark(self, found: list[EncodedWatchEvent]) -> None:
+    def _add_bookmark(self, events: list[EncodedWatchEvent]) -> None:
         if self._bookmark_due:
             self._bookmark_due = False
             self._bookmarked = self._store.revision
-            found.append(watch_events.bookmark(self._chosen.kind, self._bookmarked))
+            events.append(watch_events.bookmark(self._selection.kind, self._bookmarked))
 
 
-def _first(chosen: Selection, beginning: WatchStart) -> Iterator[EncodedWatchEvent]:
-    for record in beginning.present:
-        yield watch_events.of_record(chosen.kind, record)
-    if beginning.marked:
-        yield watch_events.bookmark(chosen.kind, beginning.since, ends_beginning=True)
-    yield from watch_events.of_events(chosen, beginning.past or ())
+def _first(selection: Selection, start: WatchStart) -> Iterator[EncodedWatchEvent]:
+    for record in start.present:
+        yield watch_events.of_record(selection.kind, record)
+    if start.marked:
+        yield watch_events.bookmark(selection.kind, start.since, ends_initial=True)
+    yield from watch_events.of_events(selection, start.past or ())
 
 
-def _nobody() -> None:
-    """Nobody listens yet."""
+def _not_ready() -> None:
+    """The default of `Watch.ready`."""
 
 
-def _nobody_told(_watch: Watch) -> None:
-    """Nobody keeps count of this watch."""
+def _not_closed(_watch: Watch) -> None:
+    """The default of `Watch.on_close`."""

@@ -232,7 +232,7 @@ async def test_a_store_that_closes_refuses_old_lists_with_a_reason(world: World)
 @scenario
 async def test_a_token_of_the_future_is_told(world: World):
     """A token of a plane that was set back names a version that is not there."""
-    asked = continue_tokens.question("", "example.com/widgets", f"{SPACE}/", "", "")
+    asked = continue_tokens.query_digest("", "example.com/widgets", f"{SPACE}/", "", "")
     token = continue_tokens.write(continue_tokens.ContinueToken(asked, 99, "a"))
     with pytest.raises(Timeout, match="Too large resource version: 99"):
         await world.widgets.list(ListOptions(continue_=token))
