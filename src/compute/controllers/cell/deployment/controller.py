@@ -1,28 +1,35 @@
-"""From a deployment to its Instances, in the cell.
+"""From a WorkloadDeployment to its Instances, in the cell.
 
-    caches -> agenda -> live read of the deployment -> Instances, bindings, claims -> status
+    caches -> plan -> live read of the deployment -> Instances, bindings, claims -> status
 
-Every pass looks at everything and does the next step, so a restart, a lost event or a second
-controller changes nothing. Before anything is made, removed or let through a gate the deployment is
-read live: what a cache shows may have been deleted, or stand for another of the same name.
+Each reconcile pass plans from all that exists and applies the next step, so a restart, a lost watch
+event or a second controller changes nothing. Before anything is created, deleted or let through a
+gate the deployment is read live: the one in the cache may be deleted, or replaced by another of the
+same name.
 """
 
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
 
-import msgspec
+from msgspec import structs
 
 from compute.api import finalizers
 from compute.api.compute import MOST_REPLICAS, Instance, WorkloadDeployment
-from compute.controllers.cell.deployment.deployment_plan import Agenda, agenda
-from compute.controllers.cell.deployment.executor import Acting, Done
-from compute.controllers.cell.deployment.members import are_left, begun, concerned, members
+from compute.controllers.cell.deployment.deployment_plan import DeploymentPlan, plan_deployment
+from compute.controllers.cell.deployment.executor import ExecutionResult, Executor
+from compute.controllers.cell.deployment.members import (
+    any_left,
+    count_gated,
+    deployments_of,
+    members,
+)
 from compute.controllers.cell.deployment.network_gate import NetworkGate
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.decide.deployment.rollout import is_begun
 from compute.decide.deployment.rollup import deployment_status, same, tells_more
 from kubekit.api.errors import ApiError
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller, ControllerSettings
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -32,11 +39,11 @@ from kubekit.runtime.requests import DONE, Request, Result
 from kubekit.runtime.sources import mapped, own
 
 NAME: Final = "deployment"
-# Each Instance changes some ten times on its way up, and all may be on their way at once.
+# Each Instance changes about ten times during startup, and all may start at once.
 _SETTINGS: Final = ControllerSettings(storm=10 * MOST_REPLICAS)
 _NEVER: Final = -1
-# Nothing tells that who is at its gates has been there for too long to be waited for.
-_CROWDED: Final = timedelta(seconds=10)
+# No watch event reports that an Instance has been at its gates for too long to be waited for.
+_WINDOW_CHECK: Final = timedelta(seconds=10)
 
 
 def controllers(
@@ -44,31 +51,31 @@ def controllers(
 ) -> list[Controller]:
     """The controller of a cell's deployments."""
     gate = NetworkGate(planes.cell) if settings.networking else None
-    reconciler = Deployments(planes, settings, gate, factory)
+    reconciler = DeploymentReconciler(planes, settings, gate, factory)
     sources = [
         own(WorkloadDeployment, planes.cell),
-        mapped(Instance, planes.cell, concerned),
+        mapped(Instance, planes.cell, deployments_of),
         *(gate.sources() if gate else ()),
     ]
     return [factory.controller(NAME, reconciler, planes.cell, sources, _SETTINGS)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Last:
-    """What a deployment asked for when it was last looked at, and when there is room for more.
+class _LastPass:
+    """The deployment in the last reconcile pass, and when its admission window has room again.
 
-    That is once no more than so many are at their gates; never, where none waits for room.
+    That is once no more than ``window_opens_at`` Instances are at their gates.
     """
 
     generation: int
     deleting: bool
-    room_at: int
+    window_opens_at: int
 
 
-class Deployments:
-    """Brings the Instances of each deployment to where its template says, one step at a time.
+class DeploymentReconciler:
+    """Brings the Instances of each deployment to its template, one step at a time.
 
-    ``gate`` is None where nobody manages networks.
+    ``gate`` is None in a cell without networking.
     """
 
     def __init__(
@@ -84,102 +91,125 @@ class Deployments:
         self._environment = factory.environment
         self._recorder = factory.recorder(NAME)
         self._throttle = ReconcileThrottle(staggered=True)
-        self._reports = ReconcileThrottle()
-        self._last: dict[Request, _Last] = {}
+        self._status_throttle = ReconcileThrottle()
+        self._last: dict[Request, _LastPass] = {}
 
     async def reconcile(self, request: Request) -> Result:
+        """Read the caches, plan, check the plan live, execute it, then write the status."""
         cluster = self._cell.get(request.cluster)
         cache = cluster.informers.of(WorkloadDeployment).cache
-        deployment = cache.get(request.namespace, request.name)
-        if deployment is None:
-            self._forget(request)
-            return DONE
-        early = self._throttle.wait(request)
-        if early is not None and not self._is_due(request, cluster, deployment):
-            return Result(requeue_after=early)
-        work, done = await self._look(request, cluster, deployment)
-        crowded = bool(work.crowd) and done.refused is None
-        room_at = sum(map(is_begun, done.instances)) // 2 if crowded else _NEVER
-        self._last[request] = _Last(*_wish(deployment), room_at)
-        to_count = work.settled or crowded
-        self._throttle.reconciled(request, len(done.instances), to_count=to_count)
-        later = work.patience or self._reports.wait(request)
-        return Result(requeue_after=later or (_CROWDED if crowded else None))
+        cached = cache.get(request.namespace, request.name)
+        if cached is None:
+            return self._forget(request)
+        wait = self._throttle.wait(request)
+        if wait is not None and not self._is_due(request, cluster, cached):
+            return Result(requeue_after=wait)
+
+        deployment = await self._with_finalizer(cluster, cached)
+        plan = self._plan(cluster, deployment)
+        current = await self._checked(cluster, plan) if plan.has_writes else plan
+        if current is None:  # the watch event of its deletion requeues it
+            return self._requeue(request, cached, plan, ExecutionResult([]))
+
+        result = await self._execute(cluster, current)
+        if await self._is_finished(cluster, current, result):
+            await remove_finalizer(cluster.client, current.deployment, finalizers.WORKLOAD)
+        else:
+            await self._write_status(request, cluster, current, result)
+        if result.error is not None:
+            raise result.error
+        return self._requeue(request, cached, current, result)
+
+    # Read and plan
 
     def _is_due(self, request: Request, cluster: Cluster, deployment: WorkloadDeployment) -> bool:
-        """Whether there is more to do than to count: another wish, or half a wave is through."""
+        """Whether there is more to do than to count: a new spec, or half a batch is through."""
         last = self._last.get(request)
-        if last is None or (last.generation, last.deleting) != _wish(deployment):
+        if last is None or (last.generation, last.deleting) != _spec_version(deployment):
             return True
-        return begun(cluster, deployment) <= last.room_at
+        return count_gated(cluster, deployment) <= last.window_opens_at
 
-    def _forget(self, request: Request) -> None:
-        self._throttle.forget(request)
-        self._reports.forget(request)
-        self._last.pop(request, None)
+    async def _with_finalizer(
+        self, cluster: Cluster, deployment: WorkloadDeployment
+    ) -> WorkloadDeployment:
+        if deployment.deleting:
+            return deployment
+        return await add_finalizer(cluster.client, deployment, finalizers.WORKLOAD)
 
-    async def _look(
-        self, request: Request, cluster: Cluster, deployment: WorkloadDeployment
-    ) -> tuple[Agenda, Done]:
-        """One pass: what was on its agenda, and what came of it."""
-        if not deployment.deleting:
-            deployment = await add_finalizer(cluster.client, deployment, finalizers.WORKLOAD)
-        found = self._agenda(cluster, deployment)
-        work = await self._current(cluster, found) if found.due else found
-        if work is None:
-            return found, Done([])  # what became of it asks for a look of its own
-        done = await self._act(cluster, work)
-        if await self._is_over(cluster, work, done):
-            await remove_finalizer(cluster.client, work.deployment, finalizers.WORKLOAD)
-        else:
-            await self._report(request, cluster, work, done)
-        if done.error is not None:
-            raise done.error
-        return work, done
-
-    def _agenda(self, cluster: Cluster, deployment: WorkloadDeployment) -> Agenda:
+    def _plan(self, cluster: Cluster, deployment: WorkloadDeployment) -> DeploymentPlan:
         instances = members(cluster, deployment)
         network = self._gate.plan(cluster, deployment, instances) if self._gate else None
-        return agenda(deployment, instances, network, self._environment.now())
+        return plan_deployment(deployment, instances, network, self._environment.now())
 
-    async def _current(self, cluster: Cluster, work: Agenda) -> Agenda | None:
-        """The agenda for the deployment as it is now; None when it is there no more."""
-        meta = work.deployment.metadata
-        live = await cluster.client.find(WorkloadDeployment, meta.name, meta.namespace)
-        if live is None or live.metadata.uid != meta.uid:
+    async def _checked(self, cluster: Cluster, plan: DeploymentPlan) -> DeploymentPlan | None:
+        """The plan for the deployment as read live; None if that is gone or replaced."""
+        deployment = await live.same(cluster.client, plan.deployment)
+        if deployment is None:
             return None
-        unchanged = live.metadata.resource_version == meta.resource_version
-        return work if unchanged else self._agenda(cluster, live)
+        planned_for = plan.deployment.metadata.resource_version
+        unchanged = deployment.metadata.resource_version == planned_for
+        return plan if unchanged else self._plan(cluster, deployment)
 
-    async def _act(self, cluster: Cluster, work: Agenda) -> Done:
-        """Do what is on the agenda. Trouble with networks must not keep Instances from being made."""
-        acting = Acting(cluster.client, work, self._settings, self._recorder)
-        done = await acting.run(self._environment.now())
-        if self._gate is None or work.network is None or not work.asks_for_networks:
-            return done
+    # Create, update, delete
+
+    async def _execute(self, cluster: Cluster, plan: DeploymentPlan) -> ExecutionResult:
+        """Execute the plan. Failures of networks must not keep Instances from being created."""
+        executor = Executor(cluster.client, plan, self._settings, self._recorder)
+        result = await executor.run(self._environment.now())
+        if self._gate is None or plan.network is None or not plan.networks_due:
+            return result
         try:
-            await self._gate.advance(cluster.client, work.network)
+            await self._gate.apply(cluster.client, plan.network)
         except ApiError as error:
-            return replace(done, error=done.error or error)
-        return done
+            return replace(result, error=result.error or error)
+        return result
 
-    async def _is_over(self, cluster: Cluster, work: Agenda, done: Done) -> bool:
-        """Whether a deployment that is being deleted has no Instances left, read live."""
-        if not work.deployment.deleting or done.instances:
+    async def _is_finished(
+        self, cluster: Cluster, plan: DeploymentPlan, result: ExecutionResult
+    ) -> bool:
+        """Whether a deleting deployment has no Instances left, read live."""
+        if not plan.deployment.deleting or result.instances:
             return False
-        return not await are_left(cluster.client, work.deployment)
+        return not await any_left(cluster.client, plan.deployment)
 
-    async def _report(self, request: Request, cluster: Cluster, work: Agenda, done: Done) -> None:
-        """Write the status if it says anything new. What has merely been counted waits its turn."""
-        deployment, now = work.deployment, self._environment.now()
-        status = deployment_status(deployment, done.instances, work.verdict, now, done.refused)
+    # Report and requeue
+
+    async def _write_status(
+        self, request: Request, cluster: Cluster, plan: DeploymentPlan, result: ExecutionResult
+    ) -> None:
+        """Write the status if it differs. Changes of mere counts are throttled."""
+        deployment, now = plan.deployment, self._environment.now()
+        status = deployment_status(deployment, result.instances, plan.verdict, now, result.refused)
         if same(deployment.status, status):
-            self._reports.forget(request)
-        elif self._reports.wait(request) is None or tells_more(deployment.status, status):
-            self._reports.reconciled(request, len(done.instances), to_count=True)
-            wanted = msgspec.structs.replace(deployment, status=status)
-            await cluster.client.patch_status(deployment, wanted)
+            self._status_throttle.forget(request)
+            return
+        if self._status_throttle.wait(request) and not tells_more(deployment.status, status):
+            return
+        self._status_throttle.reconciled(request, len(result.instances), to_count=True)
+        await cluster.client.patch_status(deployment, structs.replace(deployment, status=status))
+
+    def _requeue(
+        self,
+        request: Request,
+        deployment: WorkloadDeployment,
+        plan: DeploymentPlan,
+        result: ExecutionResult,
+    ) -> Result:
+        """When to reconcile again without a watch event, and from when on with one."""
+        window_full = bool(plan.queued_creates) and result.refused is None
+        opens_at = sum(map(is_begun, result.instances)) // 2 if window_full else _NEVER
+        self._last[request] = _LastPass(*_spec_version(deployment), opens_at)
+        to_count = plan.settled or window_full
+        self._throttle.reconciled(request, len(result.instances), to_count=to_count)
+        wait = plan.delay or self._status_throttle.wait(request)
+        return Result(requeue_after=wait or (_WINDOW_CHECK if window_full else None))
+
+    def _forget(self, request: Request) -> Result:
+        self._throttle.forget(request)
+        self._status_throttle.forget(request)
+        self._last.pop(request, None)
+        return DONE
 
 
-def _wish(deployment: WorkloadDeployment) -> tuple[int, bool]:
+def _spec_version(deployment: WorkloadDeployment) -> tuple[int, bool]:
     return deployment.metadata.generation, deployment.deleting

@@ -1,11 +1,9 @@
-"""What one look at a deployment finds to be done. It is decided from what is there, before any write."""
+"""The plan of one reconcile pass of a deployment, made from the caches before any write."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
-
-import msgspec
 
 from compute.api import finalizers
 from compute.api.compute import Instance, WorkloadDeployment
@@ -24,62 +22,65 @@ from compute.decide.deployment.rollup import NetworkVerdict
 from compute.decide.deployment.template import mould
 from compute.decide.networking.networks import NetworkPlan
 from compute.decide.scheduling_gates import opened
+from kubekit.api.meta import with_metadata, with_spec, with_status
 from kubekit.runtime.reconciling.commit import merge_maps
 
-_MOMENT: Final = timedelta(seconds=2)  # in which networks are usually set up
+_NETWORK_SETUP: Final = timedelta(seconds=2)  # networks are usually ready within it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Agenda:
-    """The deployment and its Instances as they were seen, and what is to be done about them.
+class DeploymentPlan:
+    """A deployment and its Instances, and what is to be done about them.
 
-    ``network`` is None where nobody manages networks: then nothing waits for any.
-    ``origin`` is what Instances of the present template are made from.
-    ``changes`` are Instances that are not as they should be, each with labels that it lacks.
-    ``patience`` is how long nothing new is made: a network that is set up meanwhile saves each
-    Instance the way through a gate.
+    ``network`` is None in a cell without networking: no Instance waits for networks then.
+    ``template`` is what Instances of the current template are made from.
+    ``changes`` are the Instances to update, each with the labels that it lacks.
+    ``delay`` is how long no Instance is created: if its network is ready by then, an Instance needs
+    no Network gate.
     """
 
     deployment: WorkloadDeployment
     instances: Sequence[Instance]
     network: NetworkPlan | None
-    plan: RolloutPlan
-    origin: HashedTemplate
+    rollout_plan: RolloutPlan
+    template: HashedTemplate
     changes: tuple[tuple[Instance, Mapping[str, str]], ...]
-    patience: timedelta | None = None
+    delay: timedelta | None = None
 
     @property
     def creates(self) -> list[CreateInstance]:
-        if self.patience is not None:
+        if self.delay is not None:
             return []
-        return [action for action in self.plan.now if isinstance(action, CreateInstance)]
+        return [action for action in self.rollout_plan.now if isinstance(action, CreateInstance)]
 
     @property
-    def crowd(self) -> list[CreateInstance]:
-        """What is made too, as far as slots of those cannot be filled."""
-        return [] if self.patience is not None else self.plan.crowd
+    def queued_creates(self) -> list[CreateInstance]:
+        """The Instances to create in place of those whose name is taken."""
+        return [] if self.delay is not None else self.rollout_plan.crowd
 
     @property
     def deletes(self) -> list[Instance]:
-        """The very Instances that are to go."""
+        """The Instances to delete."""
         by_uid = {instance.metadata.uid: instance for instance in self.instances}
-        return [by_uid[each.uid] for each in self.plan.now if isinstance(each, DeleteInstance)]
+        return [
+            by_uid[each.uid] for each in self.rollout_plan.now if isinstance(each, DeleteInstance)
+        ]
 
     @property
-    def due(self) -> bool:
-        """Whether anything is to be written but the deployment's own status."""
-        leaving = any(isinstance(action, DeleteInstance) for action in self.plan.now)
-        return bool(leaving or self.creates or self.changes or self.asks_for_networks)
+    def has_writes(self) -> bool:
+        """Whether anything but the status of the deployment is to be written."""
+        deletes = any(isinstance(action, DeleteInstance) for action in self.rollout_plan.now)
+        return bool(deletes or self.creates or self.changes or self.networks_due)
 
     @property
     def settled(self) -> bool:
-        """Whether nothing is to be done, nor waits for a change of an Instance to be done."""
-        going = any(instance.deleting for instance in self.instances)
+        """Whether there is nothing to write, now or after a change of an Instance."""
+        deleting = any(instance.deleting for instance in self.instances)
         closed = self.network is not None and not self.network.verdict.ready
-        return not (self.due or self.plan.later or going or closed)
+        return not (self.has_writes or self.rollout_plan.later or deleting or closed)
 
     @property
-    def asks_for_networks(self) -> bool:
+    def networks_due(self) -> bool:
         return self.network is not None and self.network.due and not self.deployment.deleting
 
     @property
@@ -87,91 +88,83 @@ class Agenda:
         return self.network.verdict if self.network else None
 
 
-def agenda(
+def plan_deployment(
     deployment: WorkloadDeployment,
     instances: Sequence[Instance],
     network: NetworkPlan | None,
     now: datetime,
-) -> Agenda:
-    """What is to be done for a deployment, given its Instances and how its networks stand."""
+) -> DeploymentPlan:
+    """The plan for a deployment with these Instances and networks."""
     plan = rollout.plan(deployment, instances, now)
-    origin = HashedTemplate(deployment.spec.template)
-    return Agenda(
+    template = HashedTemplate(deployment.spec.template)
+    return DeploymentPlan(
         deployment=deployment,
         instances=instances,
         network=network,
-        plan=plan,
-        origin=origin,
-        changes=tuple(_changes(instances, plan, network, origin)),
-        patience=_patience(deployment, network, now),
+        rollout_plan=plan,
+        template=template,
+        changes=tuple(_changes(instances, plan, network, template)),
+        delay=_delay(deployment, network, now),
     )
 
 
-def new_instances(work: Agenda, settings: CellSettings) -> Callable[[int], Instance]:
-    """What makes the Instance for a slot. It waits for nothing that is there already."""
-    ready = work.verdict is None or work.verdict.ready
-    location = work.verdict.location if work.verdict else None
-    status = msgspec.structs.replace(work.deployment.status, location=location)
-    deployment = msgspec.structs.replace(work.deployment, status=status)
-    made = mould(deployment, rollout.initial_gates(networking=not ready))
-    # From the beginning, since to put it on later is a write for every Instance.
+def instance_factory(plan: DeploymentPlan, settings: CellSettings) -> Callable[[int], Instance]:
+    """Builds the Instance of a slot. It has no gate for networks that are ready."""
+    ready = plan.verdict is None or plan.verdict.ready
+    location = plan.verdict.location if plan.verdict else None
+    deployment = with_status(plan.deployment, location=location)
+    build = mould(deployment, rollout.initial_gates(networking=not ready))
+    # Set on creation: to add it later costs a write for every Instance.
     held = (finalizers.CLAIM,) if settings.quota else ()
 
-    def new(ordinal: int) -> Instance:
-        plain = made(ordinal)
-        return msgspec.structs.replace(
-            plain, metadata=msgspec.structs.replace(plain.metadata, finalizers=held)
-        )
+    def instance_of(ordinal: int) -> Instance:
+        return with_metadata(build(ordinal), finalizers=held)
 
-    return new
+    return instance_of
 
 
-def tended(
+def updated(
     instance: Instance,
     labels: Mapping[str, str],
     network: NetworkPlan | None,
-    origin: HashedTemplate,
+    template: HashedTemplate,
 ) -> Instance:
-    """The Instance with its labels, its location, its template's spec, and no gate that is open.
+    """The Instance with these labels, its location, the template's spec, and its open gates removed.
 
-    It is itself where it has all of that.
+    The same object is returned if it has all of that.
     """
     is_open = network is None or network.verdict.ready
-    own = restored(instance, origin)
-    let = opened(own, NETWORK) if is_open else own
-    place = instance.spec.location or (network.verdict.location if network else None)
-    if not labels and let is instance and place is instance.spec.location:
+    own = restored(instance, template)
+    ungated = opened(own, NETWORK) if is_open else own
+    location = instance.spec.location or (network.verdict.location if network else None)
+    if not labels and ungated is instance and location is instance.spec.location:
         return instance
-    kept = merge_maps(instance.metadata.labels, labels)
-    return msgspec.structs.replace(
-        let,
-        metadata=msgspec.structs.replace(instance.metadata, labels=kept),
-        spec=msgspec.structs.replace(let.spec, location=place),
-    )
+    labelled = with_metadata(ungated, labels=merge_maps(instance.metadata.labels, labels))
+    return with_spec(labelled, location=location)
 
 
-def _patience(
+def _delay(
     deployment: WorkloadDeployment, network: NetworkPlan | None, now: datetime
 ) -> timedelta | None:
-    """How long a new deployment waits for its networks before it makes Instances that wait."""
-    born = deployment.metadata.creation_timestamp
-    if network is None or network.verdict.reason != Reason.NETWORK_PROVISIONING or born is None:
+    """How long a new deployment waits for its networks before it creates gated Instances."""
+    created = deployment.metadata.creation_timestamp
+    if network is None or network.verdict.reason != Reason.NETWORK_PROVISIONING or created is None:
         return None
-    age = now - born
-    return _MOMENT - age if timedelta() <= age < _MOMENT else None
+    age = now - created
+    return _NETWORK_SETUP - age if timedelta() <= age < _NETWORK_SETUP else None
 
 
 def _changes(
     instances: Iterable[Instance],
     plan: RolloutPlan,
     network: NetworkPlan | None,
-    origin: HashedTemplate,
+    template: HashedTemplate,
 ) -> Iterator[tuple[Instance, Mapping[str, str]]]:
-    """Instances that stay and are to change: in one write each, whatever the number of reasons."""
+    """The Instances that are kept and updated, with one write each."""
     labels = {action.uid: action.labels for action in plan.now if isinstance(action, LabelInstance)}
-    leaving = {action.uid: None for action in plan.now if isinstance(action, DeleteInstance)}
+    deleted = {action.uid: None for action in plan.now if isinstance(action, DeleteInstance)}
     for instance in instances:
-        if not instance.deleting and instance.metadata.uid not in leaving:
+        if not instance.deleting and instance.metadata.uid not in deleted:
             lacking = labels.get(instance.metadata.uid, {})
-            if tended(instance, lacking, network, origin) is not instance:
+            if updated(instance, lacking, network, template) is not instance:
                 yield instance, lacking

@@ -1,4 +1,4 @@
-"""Which Instances are a deployment's, and which deployment an Instance concerns."""
+"""Which Instances belong to a deployment, and which deployments an Instance requeues."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -13,25 +13,25 @@ from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.requests import ClusterName, Request
 
 _INDEX: Final = "deployment: members"
-_BEGUN: Final = "deployment: members at their gates"
+_GATED: Final = "deployment: members at their gates"
 
 
 def members(cluster: Cluster, deployment: WorkloadDeployment) -> list[Instance]:
-    """The deployment's Instances in its own namespace, as far as they are known."""
+    """The deployment's Instances in its namespace, from the cache."""
     cache = cluster.informers.of(Instance).cache
-    cache.add_index(_INDEX, _of_index)
+    cache.add_index(_INDEX, _member_key)
     return cache.by(_INDEX, _key(deployment.metadata.namespace, deployment.metadata.uid))
 
 
-def begun(cluster: Cluster, deployment: WorkloadDeployment) -> int:
-    """How many of them are at their gates still. It is told without a look at any."""
+def count_gated(cluster: Cluster, deployment: WorkloadDeployment) -> int:
+    """How many of them are still at their gates. The index counts without reading any."""
     cache = cluster.informers.of(Instance).cache
-    cache.add_index(_BEGUN, _begun_of_index)
-    return cache.count(_BEGUN, _key(deployment.metadata.namespace, deployment.metadata.uid))
+    cache.add_index(_GATED, _gated_key)
+    return cache.count(_GATED, _key(deployment.metadata.namespace, deployment.metadata.uid))
 
 
-async def are_left(client: Client, deployment: WorkloadDeployment) -> bool:
-    """Whether any Instance carries the deployment's label, read live. One is enough to know."""
+async def any_left(client: Client, deployment: WorkloadDeployment) -> bool:
+    """Whether any Instance has the deployment's label, read live."""
     selector = f"{labels.DEPLOYMENT_UID}={deployment.metadata.uid}"
     options = ListOptions(label_selector=selector, limit=1)
     found = await client.list(Instance, deployment.metadata.namespace, options)
@@ -39,22 +39,22 @@ async def are_left(client: Client, deployment: WorkloadDeployment) -> bool:
 
 
 def controller_uid(obj: Object) -> str:
-    """The uid of what controls the object; empty when nothing does."""
+    """The uid of the object's controller; empty if it has none."""
     return next((o.uid for o in obj.metadata.owner_references if o.controller), "")
 
 
 def is_member(instance: Instance, deployment: WorkloadDeployment) -> bool:
-    """Whether the deployment controls it, or nobody does and it carries the deployment's label.
+    """Whether the deployment controls it, or it has no controller and the deployment's label.
 
-    A label alone takes nothing from another owner: what is taken for a member may be deleted.
+    A label does not take an Instance from another owner, since members may be deleted.
     """
     return _owner(instance) == deployment.metadata.uid
 
 
-def concerned(cluster: ClusterName, instance: Instance) -> Iterator[Request]:
-    """The deployments that an Instance matters to: whose it is, and whose slot's name it has.
+def deployments_of(cluster: ClusterName, instance: Instance) -> Iterator[Request]:
+    """The deployments that an Instance requeues: its owner, and the one whose slot has its name.
 
-    The second may be another: one that waits for an Instance of its predecessor to go.
+    They differ if a deployment waits for an Instance of its predecessor to be deleted.
     """
     meta = instance.metadata
     for reference in meta.owner_references:
@@ -66,15 +66,15 @@ def concerned(cluster: ClusterName, instance: Instance) -> Iterator[Request]:
             yield Request(cluster, meta.namespace, name)
 
 
-def _of_index(instance: Instance) -> Iterator[str]:
+def _member_key(instance: Instance) -> Iterator[str]:
     owner = _owner(instance)
     if owner:
         yield _key(instance.metadata.namespace, owner)
 
 
-def _begun_of_index(instance: Instance) -> Iterator[str]:
+def _gated_key(instance: Instance) -> Iterator[str]:
     if is_begun(instance):
-        yield from _of_index(instance)
+        yield from _member_key(instance)
 
 
 def _owner(instance: Instance) -> str:

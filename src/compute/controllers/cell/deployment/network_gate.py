@@ -1,19 +1,21 @@
-"""The network's part of a deployment: what is read, what is asked for, and what wakes it.
+"""The networks of a deployment: what is read, what is requested, and what requeues it.
 
 Nothing is polled. A deployment waits for its city's Location, for its bindings, and for the contexts,
-claims and subnets that these lead to; a change of any of them asks for a look at exactly those
-deployments that use it.
+claims and subnets that these lead to; a change of any of them requeues exactly the deployments that
+use it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import Any, Final
 
 from compute.api import names
 from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.networking import Location, NetworkBinding, NetworkContext, Subnet, SubnetClaim
 from compute.decide.networking.networks import NetworkObjects, NetworkPlan, city_of, network_plan
-from kubekit.api.errors import AlreadyExists, Conflict, NotFound
+from kubekit.api.errors import Conflict
 from kubekit.client.client import Client
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.requests import ClusterName, Request
 from kubekit.runtime.sources import Source, mapped
@@ -31,10 +33,10 @@ class NetworkGate:
         self._cell = cell
 
     def sources(self) -> list[Source[Any]]:
-        """Everything whose change may open a gate, or tell why it stays closed."""
+        """The kinds whose changes may open a gate, or give a reason why it stays closed."""
         return [
             mapped(Location, self._cell, self._in_city),
-            mapped(NetworkBinding, self._cell, _named),
+            mapped(NetworkBinding, self._cell, _of_binding),
             mapped(NetworkContext, self._cell, self._using_context),
             mapped(SubnetClaim, self._cell, self._using_claim),
             mapped(Subnet, self._cell, self._using_claim),
@@ -43,7 +45,7 @@ class NetworkGate:
     def plan(
         self, cluster: Cluster, deployment: WorkloadDeployment, instances: Sequence[Instance]
     ) -> NetworkPlan:
-        """How the deployment's networks stand, as far as the caches know."""
+        """The state of the deployment's networks, from the caches."""
         locations = _locations(cluster).by(_BY_CITY, deployment.spec.city_code)
         own = _key(deployment.metadata.namespace, deployment.metadata.name)
         bindings = _bindings(cluster).by(_BY_DEPLOYMENT, own)
@@ -58,21 +60,22 @@ class NetworkGate:
         )
         return network_plan(deployment, instances, there)
 
-    async def advance(self, client: Client, plan: NetworkPlan) -> None:
-        """Ask for what is missing, and let go of what nobody uses. The deployment was read live.
+    async def apply(self, client: Client, plan: NetworkPlan) -> None:
+        """Create missing bindings and claims, delete unused bindings. The deployment was read live.
 
-        What somebody else was faster with is left as it is: when the caches show it, it is seen.
+        An object that another writer created or deleted first is left as it is.
         """
         for binding in plan.bindings:
-            await _made(client, binding)
+            await live.create(client, binding)
         for claim in plan.claims:
             if await _has_context(client, claim):
-                await _made(client, claim)
+                await live.create(client, claim)
         for unused in plan.unused:
-            await _removed(client, unused)
+            with suppress(Conflict):  # gone, and another binding has the name
+                await live.delete(client, unused)
 
     def _in_city(self, cluster: ClusterName, location: Location) -> Iterator[Request]:
-        """The deployments of a Location's city: one that waits for its Location has nothing else."""
+        """The deployments of a Location's city: those without a Location have no binding yet."""
         for deployment in _deployments(self._cell.get(cluster)).by(_BY_CITY, city_of(location)):
             yield Request(cluster, deployment.metadata.namespace, deployment.metadata.name)
 
@@ -85,32 +88,18 @@ class NetworkGate:
     def _using(self, cluster: ClusterName, namespace: str, context: str) -> Iterator[Request]:
         """The deployments that are bound to a context."""
         for binding in _bindings(self._cell.get(cluster)).by(_BY_CONTEXT, _key(namespace, context)):
-            yield from _named(cluster, binding)
+            yield from _of_binding(cluster, binding)
 
 
-def _named(cluster: ClusterName, binding: NetworkBinding) -> Iterator[Request]:
-    """The deployment whose binding this is, going by its name: one may wait for another's to go."""
+def _of_binding(cluster: ClusterName, binding: NetworkBinding) -> Iterator[Request]:
+    """The deployment in the name of a binding: it may wait for another's binding to be deleted."""
     parts = names.network_binding_parts(binding.metadata.name)
     if parts:
         yield Request(cluster, binding.metadata.namespace, parts[0])
 
 
-async def _made(client: Client, obj: NetworkBinding | SubnetClaim) -> None:
-    try:
-        await client.create(obj)
-    except AlreadyExists:
-        return
-
-
-async def _removed(client: Client, binding: NetworkBinding) -> None:
-    try:
-        await client.delete(binding)
-    except (NotFound, Conflict):
-        return
-
-
 async def _has_context(client: Client, claim: SubnetClaim) -> bool:
-    """Whether the context that a claim is to go with is still there, read live."""
+    """Whether the context that owns a claim still exists, read live."""
     name, namespace = claim.spec.network_context.name, claim.metadata.namespace
     context = await client.find(NetworkContext, name, namespace)
     owners = [owner.uid for owner in claim.metadata.owner_references]
@@ -143,7 +132,7 @@ def _claims(cluster: Cluster) -> Cache[SubnetClaim]:
 
 
 def _contexts(cluster: Cluster, bindings: Iterable[NetworkBinding]) -> Iterator[NetworkContext]:
-    """The contexts that bindings lead to, each once."""
+    """The contexts of the bindings, each once."""
     cache = cluster.informers.of(NetworkContext).cache
     refs = dict.fromkeys(b.status.network_context_ref for b in bindings)
     for ref in refs:

@@ -3,7 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
-from compute.controllers.cell.deployment.deployment_plan import agenda
+from compute.controllers.cell.deployment.deployment_plan import plan_deployment
 from compute.decide.deployment.template import build_instance
 from tests.support.compute.builders import NOW, deployment
 
@@ -28,4 +28,4 @@ def there(*, going=False):
 )
 def test_a_deployment_is_settled_when_nothing_waits_to_be_done(replicas, instances, expected):
     """Then a change of an Instance matters to nothing but the numbers in the status."""
-    assert agenda(deployment(replicas), instances, None, NOW).settled is expected
+    assert plan_deployment(deployment(replicas), instances, None, NOW).settled is expected
