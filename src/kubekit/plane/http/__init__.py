@@ -1,1 +1,1 @@
-"""The plane's door for other processes: HTTPS."""
+"""The HTTPS transport of a plane."""

@@ -1,6 +1,6 @@
-"""From a request to its answer: who asks, which plane, which place, may he, and do it.
+"""From a request to its response: authenticate, find the plane and the route, authorize, execute.
 
-Nothing is looked up for somebody who is not known: without credentials every path is the same.
+Nothing is looked up for an unauthenticated request: without credentials every path looks the same.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from kubekit.plane.http.messages import HandlerResult, Response, ServerRequest, 
 from kubekit.plane.http.mounts import Mount, Mounts
 from kubekit.plane.http.refusals import no_such_resource, unauthorized
 from kubekit.plane.http.routes import Route, route, segments_of
-from kubekit.plane.http.verbs import ACTS, READS, VerbCall, VerbContext, verb_of
+from kubekit.plane.http.verbs import HANDLERS, READS, VerbCall, VerbContext, verb_of
 
 _log: Final = logging.getLogger(__name__)
 _VERBS_OF_PAGES: Final = {"GET": "get", "HEAD": "get", "POST": "post", "PUT": "put"}
@@ -33,7 +33,7 @@ _SHORTEST_WATCH: Final = 1800.0
 
 
 class Application:
-    """The handler of a server. It knows nothing of sockets."""
+    """The handler of a server. It does not depend on sockets."""
 
     def __init__(
         self, authenticator: Authenticator, environment: ExecutionEnvironment, seams: ServerOptions
@@ -44,13 +44,13 @@ class Application:
         self._access = seams.access
         self._limits = seams.limits
         self._audit = seams.audit
-        self._fairness = Fairness(seams.shares)
+        self._fairness = Fairness(seams.fairness)
         self._mounts = Mounts()
         self._unauthorized = refusal(unauthorized())
         self._loop: asyncio.AbstractEventLoop | None = None
 
     def mount(self, prefix: str, plane: PlaneBackend) -> None:
-        self._mounts.add(prefix, plane, self._fairness.lane())
+        self._mounts.add(prefix, plane, self._fairness.queue())
 
     def unmount(self, prefix: str) -> None:
         self._mounts.remove(prefix)
@@ -67,7 +67,7 @@ class Application:
         self._mounts.finish()
 
     def handle(self, request: ServerRequest) -> HandlerResult:
-        """The answer, at once where it can be. Nothing is raised: a refusal is an answer."""
+        """The response, at once if possible. Nothing is raised: an error is a response too."""
         loop = self._loop
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()
@@ -75,13 +75,13 @@ class Application:
         exchange = Exchange(request, identity, loop.time())
         if identity is None:
             exchange.attributes = _unknown(request)
-            return self._told(exchange, self._unauthorized, loop)
+            return self._observed(exchange, self._unauthorized, loop)
         try:
             answer = self._answer(request, exchange, loop)
-        except Exception as problem:  # noqa: BLE001 - whatever it is, the peer gets an answer
-            return self._told(exchange, _refused(problem), loop)
+        except Exception as problem:  # noqa: BLE001 - the client gets a response in any case
+            return self._observed(exchange, _refused(problem), loop)
         if isinstance(answer, Response):
-            return self._told(exchange, answer, loop)
+            return self._observed(exchange, answer, loop)
         return eager.run(self._awaited(exchange, answer, loop), loop)
 
     def _answer(
@@ -96,22 +96,22 @@ class Application:
         self._enter(exchange, mount)
         if not _is_resource(segments):
             return self._page(request, mount.plane, exchange)
-        place = route(mount.plane.kinds, segments)
+        found = route(mount.plane.kinds, segments)
         parameters = Parameters(request.query) if request.query else NOTHING
-        verb = verb_of(request.method, place, parameters)
-        exchange.attributes = attributes = _attributes(verb, place, parameters)
+        verb = verb_of(request.method, found, parameters)
+        exchange.attributes = attributes = _attributes(verb, found, parameters)
         self._check(exchange, mount.plane, attributes)
-        call = VerbCall(request, place, parameters, self._desk(mount, loop))
+        call = VerbCall(request, found, parameters, self._context(mount, loop))
         if verb in READS:
             if verb == "watch":
-                mount.lane.check_watches(len(mount.watches))
-            return cast("Response | Coroutine[Any, Any, Response]", ACTS[verb](call))
+                mount.queue.check_watches(len(mount.watches))
+            return cast("Response | Coroutine[Any, Any, Response]", HANDLERS[verb](call))
         if verb in ("patch", "update"):
             call.may_create = partial(self._check_create, mount.plane, request, attributes)
-        return mount.lane.run(cast("Coroutine[Any, Any, Response]", ACTS[verb](call)))
+        return mount.queue.run(cast("Coroutine[Any, Any, Response]", HANDLERS[verb](call)))
 
     def _enter(self, exchange: Exchange, mount: Mount) -> None:
-        """Find out who it is in this plane, and whether it is his turn to ask."""
+        """Resolve the identity within this plane, and apply the plane's rate limit."""
         identity, request = exchange.identity, exchange.request
         assert identity is not None
         exchange.plane = mount.plane
@@ -119,7 +119,7 @@ class Application:
             identity, request, mount.plane, self._access
         )
         request.user = identity.user
-        mount.lane.check_rate()
+        mount.queue.check_rate()
 
     def _check(self, exchange: Exchange, plane: PlaneBackend, attributes: Attributes) -> None:
         self._access.check(plane, exchange.request.user, attributes)
@@ -128,7 +128,7 @@ class Application:
     def _check_create(
         self, plane: PlaneBackend, request: ServerRequest, attributes: Attributes
     ) -> None:
-        """Whoever applies what is not there must be allowed to create it."""
+        """Authorize `create` for an apply of an object that does not exist."""
         create = Attributes(
             verb="create",
             group=attributes.group,
@@ -157,11 +157,11 @@ class Application:
     ) -> Response:
         try:
             response = await answer
-        except Exception as problem:  # noqa: BLE001 - whatever it is, the peer gets an answer
+        except Exception as problem:  # noqa: BLE001 - the client gets a response in any case
             response = _refused(problem)
-        return self._told(exchange, response, loop)
+        return self._observed(exchange, response, loop)
 
-    def _told(
+    def _observed(
         self, exchange: Exchange, response: Response, loop: asyncio.AbstractEventLoop
     ) -> Response:
         seconds = loop.time() - exchange.started
@@ -170,9 +170,9 @@ class Application:
             return exchange.recorded(self._audit, self._environment, response, seconds)
         return response
 
-    def _desk(self, mount: Mount, loop: asyncio.AbstractEventLoop) -> VerbContext:
-        if mount.desk is None:
-            mount.desk = VerbContext(
+    def _context(self, mount: Mount, loop: asyncio.AbstractEventLoop) -> VerbContext:
+        if mount.context is None:
+            mount.context = VerbContext(
                 registry=mount.plane.registry,
                 now=self._environment.now,
                 loop=loop,
@@ -180,21 +180,21 @@ class Application:
                 watch_time=self._watch_time,
                 body_limit=self._limits.body,
             )
-        return mount.desk
+        return mount.context
 
     def _watch_time(self) -> float:
-        """How long a watch lasts that does not say. Spread, so that not all come back at once."""
+        """The duration of a watch without timeoutSeconds. Randomized, so that reconnects spread out."""
         return _SHORTEST_WATCH * (1 + self._environment.chance.random())
 
 
 def _unknown(request: ServerRequest) -> Attributes:
-    """What somebody wants whom nobody knows: nothing is looked up for him, not even a plane."""
+    """The attributes of an unauthenticated request: nothing is looked up, not even the plane."""
     verb = _VERBS_OF_PAGES.get(request.method, "")
     return Attributes(verb=verb or request.method[:_LONGEST_VERB].lower())
 
 
 def _is_resource(segments: list[str]) -> bool:
-    """Whether a path is deep enough to name a resource: what is above describes the plane."""
+    """Whether a path is deep enough to name a resource. Shorter ones are pages about the plane."""
     if segments[0] == "apis":
         return len(segments) > 3  # noqa: PLR2004 - apis, group, version
     return segments[0] == "api" and len(segments) > 2  # noqa: PLR2004 - api, version
@@ -219,9 +219,9 @@ def _attributes(verb: str, place: Route, parameters: Parameters) -> Attributes:
 
 
 def _only_name(selector: str) -> str:
-    """The name of the only object that a selector lets through; empty where it may be several.
+    """The name in a selector that selects one object by name; empty for every other selector.
 
-    What is no selector is refused further on: here it names nobody.
+    An invalid selector is refused later; here it selects no single name.
     """
     if "metadata.name" not in selector:
         return ""

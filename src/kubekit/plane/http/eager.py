@@ -1,8 +1,8 @@
 """Running a coroutine at once, without a task.
 
-A task begins one turn of the loop later than it was made, also when there is nothing to wait for.
+A task starts one iteration of the loop after it was created, even when there is nothing to wait for.
 Most requests never wait: a list comes from memory, a refusal from the rules. Those are answered in
-the very call that read them; the others go on when the future they wait for is done.
+the very call that read them; the others continue when the future they wait for is done.
 
 Such a coroutine has no current task: it may await futures, not ``asyncio.timeout`` and its kin.
 """
@@ -21,11 +21,11 @@ def run(coroutine: Coroutine[Any, Any, T], loop: AbstractEventLoop) -> T | Futur
     except StopIteration as end:
         result: T = end.value
         return result
-    return _Rest(coroutine, loop).after(waits_for)
+    return _Suspended(coroutine, loop).after(waits_for)
 
 
-class _Rest:
-    """A coroutine that has begun and waits."""
+class _Suspended:
+    """A coroutine that has started and waits for a future."""
 
     __slots__ = ("_coroutine", "_loop", "_outcome")
 
@@ -38,7 +38,7 @@ class _Rest:
         if waits_for is None:  # a bare yield, as in asyncio.sleep(0)
             self._loop.call_soon(self._step, None)
         else:
-            # The mark says "somebody yielded me and will wait"; a task takes it off as well.
+            # The flag marks a future that was yielded by `await`; a task clears it too.
             waits_for._asyncio_future_blocking = False  # noqa: SLF001 - the protocol of awaiting
             waits_for.add_done_callback(self._step)
         return self._outcome
@@ -50,7 +50,7 @@ class _Rest:
         except StopIteration as end:
             if not self._outcome.done():
                 self._outcome.set_result(end.value)
-        except BaseException as problem:  # it belongs to whoever waits
+        except BaseException as problem:  # it is the awaiting caller's
             if not self._outcome.done():
                 self._outcome.set_exception(problem)
             if isinstance(problem, KeyboardInterrupt | SystemExit):

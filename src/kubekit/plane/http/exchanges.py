@@ -1,4 +1,4 @@
-"""One request on its way: what is found out about it, for those who count and those who remember."""
+"""The state of one request while it is processed, for metrics and the audit log."""
 
 from typing import Final
 
@@ -14,12 +14,12 @@ from kubekit.plane.identity.identities import Identity
 from kubekit.plane.users import ANONYMOUS
 
 _UNKNOWN = Attributes(verb="")
-# No path of an object is as long. Anybody may send one that is, and entries wait for the disk.
+# Longer than any object's path. Clients may send longer ones, and entries are held in memory.
 _LONGEST_PATH: Final = 1024
 
 
 class Exchange:
-    """A request and what is known of it so far. ``allowed`` once access was granted."""
+    """A request and what is known about it so far. ``allowed`` is set once it is authorized."""
 
     __slots__ = ("allowed", "attributes", "identity", "plane", "request", "started")
 
@@ -32,7 +32,7 @@ class Exchange:
         self.plane: PlaneBackend | None = None
 
     def is_due(self, code: int) -> bool:
-        """Whether the audit log wants to know of it."""
+        """Whether the request belongs into the audit log."""
         identity = self.identity
         impersonated = identity is not None and identity.original is not None
         return is_due(self.attributes.verb, code, impersonated=impersonated)
@@ -40,15 +40,15 @@ class Exchange:
     def recorded(
         self, audit: Audit, environment: ExecutionEnvironment, response: Response, seconds: float
     ) -> Response:
-        """The response with the number under which the audit log has the request."""
+        """Record the request. The response gets its id in the audit log as a header."""
         identity, request = self.identity, self.request
         attributes = self.attributes
         if request.subject and not attributes.name:
             attributes = replace(attributes, name=request.subject)
-        number = audit.identify()
+        audit_id = audit.identify()
         audit.record(
             AuditEntry(
-                id=number,
+                id=audit_id,
                 at=environment.now(),
                 seconds=seconds,
                 attributes=attributes,
@@ -68,6 +68,6 @@ class Exchange:
             response.status,
             response.body,
             response.content_type,
-            (*response.headers, (HEADER, number)),
+            (*response.headers, (HEADER, audit_id)),
             response.close,
         )

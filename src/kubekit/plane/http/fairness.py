@@ -1,14 +1,14 @@
-"""Fair turns between planes when more is asked than can be done at once.
+"""Fair queuing between planes under load, like Kubernetes' API Priority and Fairness.
 
-Each plane has a lane. A change is worked on at once while there are seats: so many for the whole
-server, and no more than so many for one plane. Otherwise it waits in its plane's own queue, and
-whenever a seat is free the planes take turns, so one that asks for a thousand changes delays
-another by one turn and not by a thousand. Reads and watches take no seat: they are answered from
-memory, and cost less than waiting for a turn would.
+Each plane has a queue. A change runs at once while there is a free seat: the seats of the server are
+limited, and so are those of one plane. Otherwise it waits in its plane's own queue, and free seats
+go to the queues in round-robin order. So a plane with a thousand changes delays another plane by one
+change, not by a thousand. Reads and watches take no seat: they are answered from memory, and cost
+less than queuing would.
 
-Whoever waits for a task waits for somebody else, as for a webhook, and not for this server. He has
-no seat meanwhile: webhooks that hang would else stop all planes, and one that writes to the plane
-it is asked by would wait for its own end.
+A change that waits for a task waits for another server, as for a webhook. It gives its seat back
+meanwhile: otherwise webhooks that hang would stop all planes, and a webhook that writes to the
+plane that called it would wait for itself.
 """
 
 import asyncio
@@ -29,63 +29,72 @@ Clock = Callable[[], float]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Shares:
-    """How much may go on at once, and how many may wait for it. Times in seconds."""
+class FairnessLimits:
+    """The limits on concurrent and on queued requests. Times in seconds."""
 
-    in_work: int = 256  # changes of all planes together
+    in_flight: int = 256  # changes of all planes together
     per_plane: int = 64
-    waiting: int = 1024  # changes of one plane
-    patience: float = 15.0  # for a turn, before it is refused
-    rate: float = 0.0  # requests of one plane in a second; 0 for any number
-    burst: int = 100  # requests of one plane at once, where there is a rate
+    queue_length: int = 1024  # changes of one plane
+    queue_timeout: float = 15.0  # before a queued change is refused
+    rate: float = 0.0  # requests of one plane in a second; 0 for no limit
+    burst: int = 100  # requests of one plane at once, if there is a rate
     watches: int = 10_000  # of one plane
 
 
-_DEFAULTS: Final = Shares()
+_DEFAULTS: Final = FairnessLimits()
 
 
 class Fairness:
     """The seats of one server."""
 
-    def __init__(self, shares: Shares = _DEFAULTS, clock: Clock = time.monotonic) -> None:
-        self.shares = shares
+    def __init__(self, limits: FairnessLimits = _DEFAULTS, clock: Clock = time.monotonic) -> None:
+        self.limits = limits
         self.clock = clock
-        self.free = shares.in_work
-        self._turns: deque[Lane] = deque()
+        self.free = limits.in_flight
+        self._order: deque[PlaneQueue] = deque()
 
-    def lane(self) -> "Lane":
-        """The lane of one more plane."""
-        return Lane(self)
+    def queue(self) -> "PlaneQueue":
+        """A queue for one more plane."""
+        return PlaneQueue(self)
 
-    def line_up(self, lane: "Lane") -> None:
-        """Let a lane have its turns. Each is in the line at most once."""
-        if not lane.in_line:
-            lane.in_line = True
-            self._turns.append(lane)
+    def enqueue(self, queue: "PlaneQueue") -> None:
+        """Add a queue to the round-robin order, unless it is in it."""
+        if not queue.scheduled:
+            queue.scheduled = True
+            self._order.append(queue)
 
-    def go_on(self) -> None:
-        """Give free seats away, one lane after the other."""
-        while self.free > 0 and self._turns:
-            lane = self._turns.popleft()
-            lane.in_line = False
-            if lane.seat_next() and lane.may_line_up:
-                self.line_up(lane)
+    def dispatch(self) -> None:
+        """Give the free seats to the queues, in round-robin order."""
+        while self.free > 0 and self._order:
+            queue = self._order.popleft()
+            queue.scheduled = False
+            if queue.seat_next() and queue.can_dispatch:
+                self.enqueue(queue)
 
 
-class Lane:
-    """The changes of one plane: those in work, those that wait, and those ``away`` meanwhile."""
+class PlaneQueue:
+    """The changes of one plane: in flight, queued, or ``away`` while they wait for a task."""
 
-    __slots__ = ("_bucket", "_fairness", "_most", "_queue", "away", "in_line", "in_work", "refused")
+    __slots__ = (
+        "_bucket",
+        "_fairness",
+        "_max_seats",
+        "_queue",
+        "away",
+        "in_flight",
+        "refused",
+        "scheduled",
+    )
 
     def __init__(self, fairness: Fairness) -> None:
-        shares = fairness.shares
+        limits = fairness.limits
         self._fairness = fairness
-        self._most = shares.per_plane
+        self._max_seats = limits.per_plane
         self._queue: deque[_Waiter] = deque()
-        self._bucket = _Bucket(shares, fairness.clock) if shares.rate else None
+        self._bucket = _TokenBucket(limits, fairness.clock) if limits.rate else None
         self.away = 0
-        self.in_line = False
-        self.in_work = 0
+        self.scheduled = False
+        self.in_flight = 0
         self.refused = 0
 
     @property
@@ -93,93 +102,93 @@ class Lane:
         return len(self._queue)
 
     @property
-    def may_line_up(self) -> bool:
-        return bool(self._queue) and self.in_work < self._most
+    def can_dispatch(self) -> bool:
+        return bool(self._queue) and self.in_flight < self._max_seats
 
     def check_rate(self) -> None:
-        """Refuse a request of a plane that asks more often than it may, where there is a limit."""
+        """Refuse a request that exceeds the rate limit of the plane, if it has one."""
         if self._bucket is not None and (seconds := self._bucket.wait()):
-            rate = self._fairness.shares.rate
+            rate = self._fairness.limits.rate
             raise self._refusal(f"this plane answers {rate:g} requests a second", seconds)
 
     def check_watches(self, open_: int) -> None:
-        """Refuse one more watch than a plane may have."""
-        most = self._fairness.shares.watches
+        """Refuse a watch that exceeds the limit of the plane."""
+        most = self._fairness.limits.watches
         if open_ >= most:
             raise self._refusal(f"this plane has {most} watches open already", 1)
 
     async def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """What the work results in, once it has had its turn. `TooManyRequests` if it gets none."""
+        """The result of the work, which runs once it has a seat. `TooManyRequests` without one."""
         fairness = self._fairness
-        is_quiet = not self._queue and self.away < fairness.shares.waiting
-        if is_quiet and fairness.free > 0 and self.in_work < self._most:
+        is_idle = not self._queue and self.away < fairness.limits.queue_length
+        if is_idle and fairness.free > 0 and self.in_flight < self._max_seats:
             fairness.free -= 1
-            self.in_work += 1
+            self.in_flight += 1
         else:
             try:
-                await self._turn()
+                await self._wait_for_seat()
             except BaseException:
                 work.close()
                 raise
         try:
             return await _Seated(self, work)
         finally:
-            self._leave()
+            self._release()
 
-    def step_out(self) -> None:
-        """Let others have the seat until `step_in`."""
+    def release_seat(self) -> None:
+        """Give the seat to others until `take_seat_back`."""
         self.away += 1
-        self._leave()
+        self._release()
 
-    def step_in(self) -> None:
-        """Go on without waiting for a turn: what is half done is brought to its end first."""
+    def take_seat_back(self) -> None:
+        """Continue without queuing: a change that has started comes before new ones."""
         self.away -= 1
-        self.in_work += 1
+        self.in_flight += 1
         self._fairness.free -= 1
 
     def seat_next(self) -> bool:
-        """Whether somebody took a seat. Those who went away or waited too long are passed over."""
-        latest = self._fairness.clock() - self._fairness.shares.patience
+        """Whether a queued change got a seat. Cancelled and timed out ones are skipped."""
+        deadline = self._fairness.clock() - self._fairness.limits.queue_timeout
         while self._queue:
             waiter = self._queue.popleft()
             if waiter.seat.done():
                 continue
-            if waiter.since < latest:
+            if waiter.since < deadline:
                 waiter.seat.set_exception(self._refusal("the request waited too long", 1))
                 continue
             self._fairness.free -= 1
-            self.in_work += 1
+            self.in_flight += 1
             waiter.seat.set_result(None)
             return True
         return False
 
-    async def _turn(self) -> None:
+    async def _wait_for_seat(self) -> None:
         fairness = self._fairness
         waiting = len(self._queue) + self.away
-        if waiting >= fairness.shares.waiting:
+        if waiting >= fairness.limits.queue_length:
             raise self._refusal(f"{waiting} requests of this plane wait already", 1)
         seat = asyncio.get_running_loop().create_future()
         waiter = _Waiter(seat, fairness.clock())
         self._queue.append(waiter)
-        if self.may_line_up:
-            fairness.line_up(self)
+        if self.can_dispatch:
+            fairness.enqueue(self)
         try:
             await seat
         except asyncio.CancelledError:
-            # The seat may have been given just as its taker went away.
+            # The seat may have been given in the moment of the cancellation.
             if not seat.cancelled() and seat.exception() is None:
-                self._leave()
+                self._release()
             with suppress(ValueError):
                 self._queue.remove(waiter)
             raise
 
-    def _leave(self) -> None:
+    def _release(self) -> None:
         fairness = self._fairness
-        self.in_work -= 1
+        self.in_flight -= 1
         fairness.free += 1
         if self._queue:
-            fairness.line_up(self)
-        fairness.go_on()
+            fairness.enqueue(self)
+        fairness.dispatch()
 
     def _refusal(self, why: str, seconds: int) -> TooManyRequests:
         self.refused += 1
@@ -188,35 +197,35 @@ class Lane:
 
 
 class _Seated(Generic[T]):
-    """Work that has a seat, but not while it waits for a task."""
+    """Work that has a seat, except while it waits for a task."""
 
-    __slots__ = ("_lane", "_work")
+    __slots__ = ("_queue", "_work")
 
-    def __init__(self, lane: Lane, work: Coroutine[Any, Any, T]) -> None:
-        self._lane = lane
+    def __init__(self, queue: PlaneQueue, work: Coroutine[Any, Any, T]) -> None:
+        self._queue = queue
         self._work = work
 
     def __await__(self) -> Generator[Any, None, T]:
         step: Callable[[Any], Any] = self._work.send
-        told: BaseException | None = None
+        value: BaseException | None = None
         while True:
             try:
-                waits_for = step(told)
+                waits_for = step(value)
             except StopIteration as end:
                 result: T = end.value
                 return result
             is_away = isinstance(waits_for, asyncio.Task)
             if is_away:
-                self._lane.step_out()
+                self._queue.release_seat()
             try:
                 yield waits_for
-            except BaseException as problem:  # noqa: BLE001 - it is the work's to deal with
-                step, told = self._work.throw, problem
+            except BaseException as problem:  # noqa: BLE001 - the work handles it
+                step, value = self._work.throw, problem
             else:
-                step, told = self._work.send, None
+                step, value = self._work.send, None
             finally:
                 if is_away:
-                    self._lane.step_in()
+                    self._queue.take_seat_back()
 
 
 @dataclass(slots=True, eq=False)
@@ -225,18 +234,18 @@ class _Waiter:
     since: float
 
 
-class _Bucket:
-    """So many requests at once, and so many more as time goes by."""
+class _TokenBucket:
+    """A token bucket: a burst, refilled at a rate."""
 
     __slots__ = ("_burst", "_clock", "_left", "_rate", "_since")
 
-    def __init__(self, shares: Shares, clock: Clock) -> None:
-        self._rate, self._burst = shares.rate, float(shares.burst)
+    def __init__(self, limits: FairnessLimits, clock: Clock) -> None:
+        self._rate, self._burst = limits.rate, float(limits.burst)
         self._clock = clock
         self._left, self._since = self._burst, clock()
 
     def wait(self) -> int:
-        """0 for a request that may go on, else the seconds until one may."""
+        """Take a token: 0, or the seconds until there is one."""
         now = self._clock()
         self._left = min(self._burst, self._left + (now - self._since) * self._rate)
         self._since = now

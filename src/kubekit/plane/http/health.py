@@ -1,4 +1,4 @@
-"""/livez, /readyz and /healthz: whether a plane does its work, or has to be restarted.
+"""/livez, /readyz and /healthz: whether a plane works, or has to be restarted.
 
 A full disk is no failure: reads go on, and so do writes once there is space. A store that must be
 opened anew fails all three, because a restart is the only thing that helps.
@@ -12,7 +12,7 @@ from kubekit.plane.http.messages import TEXT, Response
 from kubekit.plane.store.store import Store
 
 Check = Callable[[Store], str]
-"""What is wrong with a store, in words for its operator; empty when it is well."""
+"""What is wrong with a store, for its operator; empty if nothing is."""
 
 _NO_SNIFFING: Final = (("x-content-type-options", "nosniff"),)
 

@@ -1,4 +1,4 @@
-"""What clients may call a server, which its certificate must say."""
+"""The host names and addresses of a server, for its certificate."""
 
 import socket
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from kubekit.plane.http.server import is_loopback
 
 _IPV4: Final = Path("/proc/net/fib_trie")
 _IPV6: Final = Path("/proc/net/if_inet6")
-# Addresses that are nobody's: to connect a socket of datagrams sends nothing, and names our own end.
+# Addresses reserved for documentation. Connecting a UDP socket sends nothing, and tells our own end.
 _ELSEWHERE: Final = ((socket.AF_INET, "192.0.2.1"), (socket.AF_INET6, "2001:db8::1"))
 _MOST: Final = 256  # a certificate must fit into a handshake
 
@@ -19,27 +19,27 @@ _MOST: Final = 256  # a certificate must fit into a handshake
 def names_for(host: str) -> tuple[str, ...]:
     """The names of a server that listens on an address.
 
-    One on the loopback is known there alone, one on a single address by that too, and one on every
-    address by all of the machine's own.
+    On the loopback that is the loopback alone. On a single address it is that address too, and on
+    the unspecified address all addresses of the machine.
     """
     names = [*LOOPBACK]
     if _is_unspecified(host):
         names += (socket.gethostname(), *own_addresses())
     elif not is_loopback(host):
         names += (host, socket.gethostname())
-    # What is not ASCII no certificate can hold; the listener says what it thinks of it.
+    # A certificate cannot hold a name that is not ASCII; the listener reports it.
     known = filter(str.isascii, filter(None, names))
     return tuple(dict.fromkeys(known))[:_MOST]
 
 
 def own_addresses() -> list[str]:
-    """The addresses of this machine that others may reach it by, as far as it can be found out."""
+    """The addresses at which other machines may reach this one, as far as they can be detected."""
     found = {*_resolved(), *_routed(), *_listed_4(), *_listed_6()}
     return sorted(filter(_is_reachable, found))
 
 
 def _resolved() -> Iterator[str]:
-    """What the machine's name stands for."""
+    """The addresses that the host name resolves to."""
     try:
         entries = socket.getaddrinfo(socket.gethostname(), None)
     except OSError:
@@ -48,7 +48,7 @@ def _resolved() -> Iterator[str]:
 
 
 def _routed() -> Iterator[str]:
-    """Where packets to elsewhere come from."""
+    """The source addresses of outgoing packets."""
     for family, elsewhere in _ELSEWHERE:
         try:
             with socket.socket(family, socket.SOCK_DGRAM) as probe:
@@ -59,7 +59,7 @@ def _routed() -> Iterator[str]:
 
 
 def _listed_4() -> Iterator[str]:
-    """What Linux says are addresses of its own: in its table of routes, the leaves that are local."""
+    """The local addresses in the routing table of Linux."""
     if not _IPV4.exists():
         return
     leaf = ""
@@ -78,7 +78,7 @@ def _listed_6() -> Iterator[str]:
 
 
 def _is_reachable(text: str) -> bool:
-    """Whether others can name it: no loopback, and none that is good on one cable only."""
+    """Whether other machines can use it: neither loopback nor link-local."""
     try:
         address = ip_address(text)
     except ValueError:  # with a zone

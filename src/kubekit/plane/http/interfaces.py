@@ -1,4 +1,4 @@
-"""What the door is handed from outside: planes, who may do what, and the read-only pages."""
+"""What the HTTP layer gets from outside: planes, authorization, and the read-only pages."""
 
 from dataclasses import dataclass, field
 from typing import Final, Literal, Protocol
@@ -6,7 +6,7 @@ from typing import Final, Literal, Protocol
 from kubekit.plane.access.attributes import Attributes
 from kubekit.plane.access.authorizer import Authorizer
 from kubekit.plane.http.audit.audit_log import Audit
-from kubekit.plane.http.fairness import Shares
+from kubekit.plane.http.fairness import FairnessLimits
 from kubekit.plane.http.limits import Limits
 from kubekit.plane.http.messages import Response, ServerRequest
 from kubekit.plane.identity.web_tokens import SigningKey
@@ -30,7 +30,7 @@ Verb = Literal["get", "list", "watch", "create", "update", "patch", "delete", "d
 
 
 class PlaneBackend(Protocol):
-    """What the door needs of a plane."""
+    """What the HTTP layer needs of a plane."""
 
     @property
     def kinds(self) -> Kinds: ...
@@ -43,13 +43,13 @@ class PlaneBackend(Protocol):
 
 
 class AccessCheck(Protocol):
-    """Who may do what. Raises ``errors.Forbidden``."""
+    """Authorizes requests. Raises ``errors.Forbidden``."""
 
     def check(self, plane: PlaneBackend, user: User, attributes: Attributes) -> None: ...
 
 
 class AllowAll:
-    """Whoever is authenticated may do everything."""
+    """Every authenticated user may do everything."""
 
     def check(self, plane: PlaneBackend, user: User, attributes: Attributes) -> None:
         return
@@ -67,12 +67,12 @@ class PageHandler(Protocol):
     def observe(
         self, plane: PlaneBackend | None, attributes: Attributes, status: int, seconds: float
     ) -> None:
-        """Told after each answer. A watch is told when it begins. Strangers are in no plane."""
+        """Called after each response, for a watch at its start. Unauthenticated: no plane."""
         ...
 
 
 class NoPages:
-    """A door without descriptions."""
+    """A server without pages."""
 
     def answer(self, plane: PlaneBackend, request: ServerRequest) -> Response | None:
         return None
@@ -85,19 +85,19 @@ class NoPages:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerOptions:
-    """How a server differs from the plain one."""
+    """How a server differs from the default."""
 
     site: PageHandler = field(default_factory=NoPages)
     access: AccessCheck = field(default_factory=AllowAll)
     limits: Limits = field(default_factory=Limits)
     signing: SigningKey | None = None
-    """What signs the tokens of service accounts; without one they end with the process."""
+    """The key for service account tokens; without it, tokens are lost at the next restart."""
     anonymous_health: bool = False
-    """Whether everybody may ask for /livez, /readyz and /version."""
+    """Whether anonymous requests for /livez, /readyz and /version are allowed."""
     audit: Audit | None = None
-    """Who remembers the requests that change something or are refused."""
-    shares: Shares = field(default_factory=Shares)
-    """How the planes share the server."""
+    """The audit log for requests that change something or are refused."""
+    fairness: FairnessLimits = field(default_factory=FairnessLimits)
+    """The limits by which the planes share the server."""
 
 
 PLAIN: Final = ServerOptions()

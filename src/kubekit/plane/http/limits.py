@@ -1,6 +1,6 @@
-"""How much a peer may send, how long it may take, and how many there may be.
+"""The limits on sizes, times and numbers of requests and connections.
 
-All of it is judged before a body is parsed: a limit that works after parsing is none.
+They are checked before a body is parsed: a limit that works after parsing is none.
 """
 
 from dataclasses import dataclass

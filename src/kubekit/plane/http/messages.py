@@ -1,7 +1,7 @@
-"""Requests and responses as the rest of the door sees them: no sockets, no parser, no chunks.
+"""Requests and responses as the rest of the HTTP layer sees them: no sockets, no parser, no chunks.
 
-A handler answers at once wherever it can (a read is answered while its bytes are still being
-taken from the socket) and with an awaitable where it must wait for the disk.
+A handler answers synchronously if it can (a read is answered within the callback that delivered
+its bytes), and with an awaitable if it must wait for the disk.
 """
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -22,24 +22,25 @@ TEXT: Final = "text/plain; charset=utf-8"
 class Caller:
     """The other end of a connection.
 
-    ``certificate`` is what it has shown and has the key of, in DER; empty where it has shown none.
+    ``certificate`` is the verified client certificate in DER; empty if there is none.
     """
 
     address: str = ""
     certificate: bytes = b""
 
 
-NOBODY: Final = Caller()
+NO_CALLER: Final = Caller()
 
 
 @dataclass(slots=True)
 class ServerRequest:
-    """One request, whole.
+    """One complete request.
 
-    ``path`` is as it was sent, escapes and all, until the plane is known; then it is plain, and
-    without the plane's ``prefix``. ``query`` stays as it was sent. Header names are lower case; a header
+    ``path`` is escaped as it was sent until the plane is known; then it is unescaped, and without
+    the plane's ``prefix``. ``query`` stays as it was sent. Header names are lower case; a header
     sent twice is joined with ``", "``, and ``repeated`` has its values one by one. ``subject`` and
-    ``dry_run`` are what the verb finds out: the name of what it made, and that nothing came of it.
+    ``dry_run`` are set by the verb, for the audit log: the name of a created object, and whether
+    the request was a dry run.
     """
 
     method: str
@@ -50,7 +51,7 @@ class ServerRequest:
     user: User = ANONYMOUS
     subject: str = ""
     dry_run: bool = False
-    caller: Caller = NOBODY
+    caller: Caller = NO_CALLER
     repeated: Mapping[str, Sequence[str]] | None = None
     prefix: str = ""
 
@@ -80,10 +81,10 @@ class Pieces:
 
 
 class StreamBody(Protocol):
-    """A body without an end of its own: a watch.
+    """A body without a known end: a watch.
 
-    The connection pulls: `start` hands over what to call when there may be something, and each
-    `take` answers what there is. Nothing is taken while the peer does not read.
+    The connection pulls: `start` registers a callback for new data, and each `take` returns the
+    data there is. Nothing is taken while the peer does not read.
     """
 
     def start(self, ready: Callable[[], None]) -> None: ...
@@ -92,7 +93,7 @@ class StreamBody(Protocol):
 
     @property
     def ended(self) -> bool:
-        """Whether nothing comes any more, once everything is taken."""
+        """Whether no more data will come, once everything is taken."""
         ...
 
     def close(self) -> None: ...
@@ -103,7 +104,7 @@ Body = bytes | Pieces | StreamBody
 
 @dataclass(slots=True)
 class Response:
-    """An answer. ``close`` ends the connection after it."""
+    """A response. ``close`` ends the connection after it."""
 
     status: int = 200
     body: Body = b""

@@ -1,7 +1,7 @@
-"""/metrics: the figures of a plane as Prometheus text.
+"""/metrics: the metrics of a plane in the Prometheus text format.
 
-The names are those of a Kubernetes API server wherever it has the same figure, so dashboards
-made for one show the other. The text is made only when somebody asks for it.
+The names are those of a Kubernetes API server wherever it has the same metric, so dashboards
+made for one show the other. The text is rendered only when it is requested.
 """
 
 from bisect import bisect_left
@@ -31,7 +31,7 @@ _SECONDS: Final = (
     *(0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0),
 )
 _BOUNDS: Final = (*(f"{bound:g}" for bound in _SECONDS), "+Inf")
-_VERBS: Final = {"create": "POST", "update": "PUT"}  # the others are called alike
+_VERBS: Final = {"create": "POST", "update": "PUT"}  # the others have the same name
 _REQUEST: Final = ("verb", "group", "version", "resource", "subresource")
 
 
@@ -59,21 +59,21 @@ class _Meter:
 
 
 class RequestMetrics:
-    """Counts requests, and tells of them: to each plane of its own, and of the strangers'."""
+    """Counts requests per plane. Each plane shows its own, and the unauthenticated ones."""
 
     def __init__(self, audit: Audit | None = None) -> None:
         self._audit = audit
-        self._strangers: dict[_Route, _Meter] = {}
-        self._of_planes: WeakKeyDictionary[Registry, dict[_Route, _Meter]] = WeakKeyDictionary()
-        # The meters of the plane that was asked last, which is most likely asked next.
-        self._latest: tuple[Registry | None, dict[_Route, _Meter]] = (None, self._strangers)
+        self._unauthenticated: dict[_Route, _Meter] = {}
+        self._by_plane: WeakKeyDictionary[Registry, dict[_Route, _Meter]] = WeakKeyDictionary()
+        # The meters of the latest plane, which is most likely the next one too.
+        self._latest: tuple[Registry | None, dict[_Route, _Meter]] = (None, self._unauthenticated)
         self._process = CollectorRegistry()
         ProcessCollector(registry=self._process)
 
     def observe(
         self, registry: Registry | None, attributes: Attributes, status: int, seconds: float
     ) -> None:
-        """Count one request. Paths that are no resource count together: anybody can make up more."""
+        """Count one request. Non-resource paths count together: clients can make up any number of them."""
         route = (
             attributes.verb,
             attributes.group,
@@ -88,23 +88,23 @@ class RequestMetrics:
         meter.add(status, seconds)
 
     def text(self, registry: Registry) -> bytes:
-        """The requests and figures of one plane, and those of the process."""
+        """The metrics of one plane, and those of the process."""
         families = CollectorRegistry()
-        told = [
+        metrics = [
             *self._requests(registry),
             _watches(registry),
             *_store(registry.store),
             *self._audited(),
         ]
-        families.register(_Families(told))
+        families.register(_Families(metrics))
         return generate_latest(families) + generate_latest(self._process)
 
     def _meters(self, registry: Registry | None) -> dict[_Route, _Meter]:
         if registry is None:
-            return self._strangers
-        meters = self._of_planes.get(registry)
+            return self._unauthenticated
+        meters = self._by_plane.get(registry)
         if meters is None:
-            meters = self._of_planes[registry] = {}
+            meters = self._by_plane[registry] = {}
         self._latest = (registry, meters)
         return meters
 
@@ -117,7 +117,7 @@ class RequestMetrics:
             "Time to the answer; of a watch, to its beginning.",
             labels=_REQUEST,
         )
-        for route, meter in (*self._meters(registry).items(), *self._strangers.items()):
+        for route, meter in (*self._meters(registry).items(), *self._unauthenticated.items()):
             verb, *rest = route
             labels = (_VERBS.get(verb, verb.upper()), *rest)
             for code, number in meter.codes.items():
@@ -129,7 +129,7 @@ class RequestMetrics:
     def _audited(self) -> Iterator[Metric]:
         if self._audit is None:
             return
-        figures = self._audit.figures
+        figures = self._audit.counts
         yield CounterMetricFamily(
             "apiserver_audit_event", "Entries written to the audit log.", value=figures.written
         )
@@ -141,7 +141,7 @@ class RequestMetrics:
 
 
 class _Families(Collector):
-    """Metrics that are there already, as a registry wants them."""
+    """Ready-made metrics, in the form that a registry collects."""
 
     def __init__(self, families: list[Metric]) -> None:
         self._families = families

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from kubekit.plane.http.content.watch_streams import Watches
-from kubekit.plane.http.fairness import Lane
+from kubekit.plane.http.fairness import PlaneQueue
 from kubekit.plane.http.interfaces import PlaneBackend
 from kubekit.plane.http.refusals import no_such_resource
 from kubekit.plane.http.verbs import VerbContext
@@ -12,16 +12,16 @@ from kubekit.plane.http.verbs import VerbContext
 
 @dataclass(slots=True, eq=False)
 class Mount:
-    """A plane in its place, with its turns and the watches that are open on it."""
+    """A mounted plane, with its queue and its open watches."""
 
     plane: PlaneBackend
-    lane: Lane
+    queue: PlaneQueue
     watches: Watches = field(default_factory=Watches)
-    desk: VerbContext | None = None
+    context: VerbContext | None = None
 
 
 class Mounts:
-    """Planes by the path below which they are served. The longest path that fits is the one."""
+    """Planes by the path below which they are served. The longest matching prefix wins."""
 
     def __init__(self) -> None:
         self._by_prefix: dict[tuple[str, ...], Mount] = {}
@@ -31,15 +31,15 @@ class Mounts:
     def watches(self) -> int:
         return sum(len(mount.watches) for mount in self._by_prefix.values())
 
-    def add(self, prefix: str, plane: PlaneBackend, lane: Lane) -> None:
+    def add(self, prefix: str, plane: PlaneBackend, queue: PlaneQueue) -> None:
         key = _key(prefix)
         if key in self._by_prefix:
             raise ValueError(f"{prefix} is taken by another plane")
-        self._by_prefix[key] = Mount(plane, lane)
+        self._by_prefix[key] = Mount(plane, queue)
         self._measure()
 
     def remove(self, prefix: str) -> None:
-        """Forget a plane and end its watches. Nothing happens where there is none."""
+        """Unmount a plane and end its watches. Without a plane nothing happens."""
         mount = self._by_prefix.pop(_key(prefix), None)
         self._measure()
         if mount is not None:

@@ -1,7 +1,6 @@
-"""The pages by which others find the key that a plane's tokens can be checked with.
+"""OpenID Connect discovery: how other services find the key that verifies a plane's tokens.
 
-They are in the words of OpenID. Where the keys are is told under the name that the server was asked
-by; that is why nobody may keep the page for somebody else.
+The URL of the keys uses the host name of the request, so the page must not be cached for others.
 """
 
 import msgspec

@@ -1,8 +1,8 @@
 """The pages that describe a plane: discovery, OpenAPI, version, health, metrics, keys.
 
-    server = Server(address, tls, tokens, environment, Seams(site=Pages()))
+    server = Server(address, tls, tokens, environment, ServerOptions(site=Pages()))
 
-Whatever depends only on the kinds is kept as bytes and carries a hash. Planes with the same kinds
+Pages that depend only on the kinds are cached as bytes and have a hash. Planes with the same kinds
 share one set of pages, and a plane whose kinds change gets another one.
 """
 
@@ -19,7 +19,7 @@ from kubekit.plane.http.messages import JSON, Response, ServerRequest, refusal
 from kubekit.plane.http.metrics import CONTENT_TYPE, RequestMetrics
 from kubekit.plane.http.openapi import openapi_v2_protobuf, version
 from kubekit.plane.http.openapi.discovery import Generation
-from kubekit.plane.http.openapi.document_cache import CachedDocument, book_of
+from kubekit.plane.http.openapi.document_cache import CachedDocument, documents_of
 from kubekit.plane.identity.web_tokens import SigningKey
 
 _AGGREGATED: Final = frozenset({"/api", "/apis"})
@@ -35,21 +35,21 @@ _NOT_ALLOWED: Final = errors.MethodNotAllowed("this page can only be read: use G
 
 
 class Pages:
-    """Answers for what is no object. It is the `Site` of a server.
+    """The non-resource paths. It is the `PageHandler` of a server.
 
-    ``figures`` are told at the root beside those of the plane there: they are the process's own, and
-    no business of whoever may only see one plane of many.
+    ``more_metrics`` are those of the whole process. They are shown at the root only: a user of one
+    plane of many must not see them.
     """
 
     def __init__(
         self,
         audit: Audit | None = None,
         signing: SigningKey | None = None,
-        figures: Callable[[], bytes] = bytes,
+        more_metrics: Callable[[], bytes] = bytes,
     ) -> None:
         self._metrics = RequestMetrics(audit)
         self._signing = signing
-        self._figures = figures
+        self._more_metrics = more_metrics
 
     def observe(
         self, plane: PlaneBackend | None, attributes: Attributes, status: int, seconds: float
@@ -59,7 +59,7 @@ class Pages:
         self._metrics.observe(registry, attributes, status, seconds)
 
     def answer(self, plane: PlaneBackend, request: ServerRequest) -> Response | None:
-        """The page at a path, or None where no page is."""
+        """The page at a path, or None if there is none."""
         find = _WINGS.get(request.path[1:].partition("/")[0])
         response = None if find is None else find(self, plane, request)
         if response is not None and request.method != "GET":
@@ -69,14 +69,14 @@ class Pages:
     def documents(self, plane: PlaneBackend, request: ServerRequest) -> Response | None:
         """Discovery and OpenAPI."""
         path = request.path.rstrip("/")
-        book = book_of(plane.kinds.members)
+        documents = documents_of(plane.kinds.members)
         generation = _generation(request) if path in _AGGREGATED else None
         if generation is not None:
             kind = f"{JSON};g=apidiscovery.k8s.io;v={generation};as=APIGroupDiscoveryList"
-            return _tagged(book.aggregated(path, generation), request, kind)
+            return _tagged(documents.aggregated(path, generation), request, kind)
         if path == "/openapi/v2" and _takes_protobuf(request):
-            return _tagged(book.protobuf(), request, openapi_v2_protobuf.CONTENT_TYPE)
-        page = book.page(path, request.prefix)
+            return _tagged(documents.protobuf(), request, openapi_v2_protobuf.CONTENT_TYPE)
+        page = documents.page(path, request.prefix)
         return None if page is None else _served(page, request)
 
     def version(self, plane: PlaneBackend, request: ServerRequest) -> Response | None:
@@ -90,11 +90,11 @@ class Pages:
     def metrics(self, plane: PlaneBackend, request: ServerRequest) -> Response | None:
         if request.path != "/metrics":
             return None
-        more = b"" if request.prefix else self._figures()
+        more = b"" if request.prefix else self._more_metrics()
         return Response(200, self._metrics.text(plane.registry) + more, CONTENT_TYPE)
 
     def issuer(self, plane: PlaneBackend, request: ServerRequest) -> Response | None:
-        """Who signs the tokens of service accounts, where there is a key that lasts."""
+        """The issuer of service account tokens, if there is a permanent key."""
         return None if self._signing is None else openid.answer(request, self._signing)
 
 
@@ -113,13 +113,16 @@ _WINGS: Final[Mapping[str, Callable[[Pages, PlaneBackend, ServerRequest], Respon
 
 
 def _generation(request: ServerRequest) -> Generation | None:
-    """The aggregated form of discovery that the client likes better than the classic one."""
+    """The form of aggregated discovery that the client prefers to the classic one."""
     for accepted in _json_ranges(request):
-        said = accepted.parameters
-        if "as" not in said:
+        parameters = accepted.parameters
+        if "as" not in parameters:
             return None
-        if (said["as"], said.get("g")) == ("APIGroupDiscoveryList", "apidiscovery.k8s.io"):
-            found = _GENERATIONS.get(said.get("v", ""))
+        if (parameters["as"], parameters.get("g")) == (
+            "APIGroupDiscoveryList",
+            "apidiscovery.k8s.io",
+        ):
+            found = _GENERATIONS.get(parameters.get("v", ""))
             if found is not None:
                 return found
     return None
@@ -132,10 +135,10 @@ def _served(page: CachedDocument, request: ServerRequest) -> Response:
 
 
 def _tagged(page: CachedDocument, request: ServerRequest, content_type: str) -> Response:
-    """The page, or less where the client has it already.
+    """The page, or 304 if the client has it already.
 
-    A client that names a hash may keep what it gets for good, so it must get the very version
-    that it names: for another one it is sent to the right address.
+    A client that names a hash may cache the response indefinitely, so it must get exactly that
+    version: for another one it is redirected.
     """
     asked = parse_qs(request.query).get("hash", [""])[-1] if request.query else ""
     keep = _KEEP if asked else _CHECK_EACH_TIME
@@ -149,7 +152,7 @@ def _tagged(page: CachedDocument, request: ServerRequest, content_type: str) -> 
 
 
 def _takes_protobuf(request: ServerRequest) -> bool:
-    """Whether the client names it: one that takes anything can read JSON for sure."""
+    """Whether the client names it: one that accepts anything can read JSON for sure."""
     accepted = ranges(request.headers.get("accept", ""))
     return any(entry.type in openapi_v2_protobuf.ACCEPTED for entry in accepted)
 

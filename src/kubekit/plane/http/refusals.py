@@ -1,4 +1,4 @@
-"""What HTTP itself refuses, in the same Status documents that the API answers with."""
+"""The errors of HTTP itself, as the same Status documents that the API uses."""
 
 from kubekit.api import errors
 from kubekit.api.status import StatusDetails
@@ -23,7 +23,7 @@ class TooSlow(errors.ApiError):
 
 
 def unauthorized() -> errors.Unauthorized:
-    """Says no more than Kubernetes does: why a credential is wrong is nobody's business."""
+    """Says no more than Kubernetes does: the client must not learn why a credential is wrong."""
     return errors.Unauthorized("Unauthorized")
 
 

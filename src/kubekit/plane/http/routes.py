@@ -1,4 +1,4 @@
-"""Paths to places: which kind, which namespace, which object, which part of it.
+"""Paths to routes: the kind, the namespace, the object, the subresource.
 
 /api/v1/namespaces/<namespace>/<plural>/<name>/<subresource>
 /apis/<group>/<version>/namespaces/<namespace>/<plural>/<name>/<subresource>
@@ -17,15 +17,15 @@ from kubekit.plane.registry.kinds import Kind, Kinds
 from kubekit.plane.registry.verbs.namespace_lifecycle import STORAGE as NAMESPACES
 
 FINALIZE: Final = "finalize"
-"""Where a namespace's own finalizers are taken off, once it is empty."""
-# What stands where a plural would stand below a namespace, and is a part of the namespace itself.
+"""The subresource that removes a namespace's own finalizers, once it is empty."""
+# Subresources of a namespace, at the position of a plural.
 _PARTS_OF_NAMESPACES: Final = frozenset({"status", FINALIZE})
 _NAME_AND_SUBRESOURCE: Final = 2
 
 
 @dataclass(slots=True)
 class Route:
-    """A place in a plane. ``everywhere`` is the collection of all namespaces."""
+    """A parsed resource path. ``everywhere`` is the collection of all namespaces."""
 
     kind: Kind
     namespace: str = ""
@@ -35,7 +35,7 @@ class Route:
 
     @property
     def question(self) -> Kind | None:
-        """The kind of what is asked here, where something is asked and nothing is stored."""
+        """The kind of the virtual object that is created here, if it is not stored."""
         if self.subresource:
             return self.kind.questions.get(self.subresource)
         return self.kind if self.kind.virtual else None
@@ -56,7 +56,7 @@ def segments_of(path: str) -> list[str]:
 
 
 def route(kinds: Kinds, segments: Sequence[str]) -> Route:
-    """The place that a path names."""
+    """The route that a path names."""
     match segments:
         case ["api", version, *rest]:
             return _place(kinds, "", version, rest)
@@ -111,7 +111,7 @@ def _has(kind: Kind, subresource: str) -> bool:
 
 
 def _check_segment(what: str, text: str) -> None:
-    """Refuse what no object can be called and other programs read as another path."""
+    """Refuse names that no object can have and that other programs read as another path."""
     if text in (".", ".."):
         raise BadRequest(f"{what} parameter invalid: \"{text}\": may not be '{text}'")
     for wrong in ("/", "%"):

@@ -28,7 +28,7 @@ _BACKLOG: Final = 1024
 
 
 class CannotListen(PlaneError):
-    """The address cannot be had. Says which, and what to do."""
+    """The server cannot listen on the address. The message says which, and what to do."""
 
 
 class Server:
@@ -62,7 +62,7 @@ class Server:
 
     @property
     def port(self) -> int:
-        """The port in use, which differs from the one asked for when that was 0."""
+        """The port in use, which differs from the configured one if that was 0."""
         return next((port for _, port in self.addresses), self._address[1])
 
     @property
@@ -92,7 +92,7 @@ class Server:
         identity_reviews.answer(self._authenticator, prefix, plane.registry, self._environment)
 
     def unmount(self, prefix: str) -> None:
-        """Stop serving a plane. Its watches end; requests under way are answered."""
+        """Stop serving a plane. Its watches end; requests in flight are answered."""
         self._application.unmount(prefix)
         self._authenticator.remove(issuer_of(prefix))
 
@@ -122,7 +122,7 @@ class Server:
             self._renewals.start(loop)
 
     async def close(self) -> None:
-        """Stop listening, end the watches, let what is under way be answered, then hang up."""
+        """Stop listening, end the watches, finish the requests in flight, then close the connections."""
         if self._listener is None:
             return
         self._listener.close()

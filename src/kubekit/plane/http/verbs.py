@@ -1,4 +1,4 @@
-"""What each method does at each place: HTTP's words to the registry's verbs."""
+"""The HTTP methods of each route, mapped to the verbs of the registry."""
 
 from asyncio import AbstractEventLoop
 from collections.abc import Awaitable, Callable, Mapping
@@ -62,17 +62,17 @@ class VerbContext:
 
 @dataclass(slots=True)
 class VerbCall:
-    """One request, understood."""
+    """One parsed request."""
 
     request: ServerRequest
     route: Route
     parameters: Parameters
-    desk: VerbContext
+    context: VerbContext
     may_create: MayCreate | None = None
 
     @property
     def agent(self) -> str:
-        """What the client's program calls itself."""
+        """The User-Agent of the client."""
         return self.request.headers.get("user-agent", "") or _UNNAMED
 
     def form(self) -> Form:
@@ -80,7 +80,7 @@ class VerbCall:
 
 
 def verb_of(method: str, route: Route, parameters: Parameters) -> Verb:
-    """What the request wants to do, in the words of an access rule."""
+    """The verb of the request, as access rules name it."""
     verb = _allowed(route).get(method)
     if verb is None or (verb == "deletecollection" and route.kind.storage == "/namespaces"):
         raise no_such_method()
@@ -103,7 +103,7 @@ def _allowed(route: Route) -> Mapping[str, Verb]:
 
 def get(call: VerbCall) -> Response:
     route, parameters = call.route, call.parameters
-    form, registry = call.form(), call.desk.registry
+    form, registry = call.form(), call.context.registry
     if route.subresource == "scale":
         return _shown(call, registry.get_scale(route.kind, route.namespace, route.name).data)
     version = parameters.text("resourceVersion") if parameters else ""
@@ -111,37 +111,37 @@ def get(call: VerbCall) -> Response:
     if form is PLAIN:
         return _shown(call, record.data)
     include = include_object(parameters)
-    return _shown(call, responses.one(route.kind, record, form, include, call.desk.now()))
+    return _shown(call, responses.one(route.kind, record, form, include, call.context.now()))
 
 
 async def list_(call: VerbCall) -> Response:
     route, form = call.route, call.form()
     include = include_object(call.parameters)
     options = list_options(call.parameters)
-    found = await call.desk.registry.list(route.kind, route.namespace, options)
-    return _shown(call, responses.page(route.kind, found, form, include, call.desk.now()))
+    found = await call.context.registry.list(route.kind, route.namespace, options)
+    return _shown(call, responses.page(route.kind, found, form, include, call.context.now()))
 
 
 async def watch(call: VerbCall) -> Response:
-    route, desk, form = call.route, call.desk, call.form()
+    route, context, form = call.route, call.context, call.form()
     include = include_object(call.parameters)
     options = watch_options(call.parameters)
-    opened = await desk.registry.watch(route.kind, route.namespace, options, route.name)
-    write = responses.line_writer(route.kind, form, include, desk.now)
-    stream = WatchStream(opened, write, desk.watches.discard)
-    desk.watches.add(stream)
-    stream.limit(desk.loop, options.timeout_seconds or desk.watch_time())
+    opened = await context.registry.watch(route.kind, route.namespace, options, route.name)
+    write = responses.line_writer(route.kind, form, include, context.now)
+    stream = WatchStream(opened, write, context.watches.discard)
+    context.watches.add(stream)
+    stream.limit(context.loop, options.timeout_seconds or context.watch_time())
     return _shown(call, stream)
 
 
 async def create(call: VerbCall) -> Response:
-    route, desk = call.route, call.desk
+    route, context = call.route, call.context
     if route.question is not None:
         return await _ask(call, route.question)
     form, options = call.form(), write_options(call.parameters, "CreateOptions", call.agent)
     call.request.dry_run = options.dry_run
-    document = request_bodies.document(call.request, route.kind, desk.body_limit)
-    written = await desk.registry.create(
+    document = request_bodies.document(call.request, route.kind, context.body_limit)
+    written = await context.registry.create(
         route.kind, route.namespace, document, options, user=call.request.user
     )
     call.request.subject = written.record.key.rpartition("/")[2]
@@ -149,11 +149,11 @@ async def create(call: VerbCall) -> Response:
 
 
 async def update(call: VerbCall) -> Response:
-    route, desk = call.route, call.desk
+    route, context = call.route, call.context
     form, options = call.form(), write_options(call.parameters, "UpdateOptions", call.agent)
     call.request.dry_run = options.dry_run
-    document = request_bodies.document(call.request, route.kind, desk.body_limit)
-    written = await desk.registry.update(
+    document = request_bodies.document(call.request, route.kind, context.body_limit)
+    written = await context.registry.update(
         route.kind,
         route.namespace,
         route.name,
@@ -167,23 +167,23 @@ async def update(call: VerbCall) -> Response:
 
 
 async def patch(call: VerbCall) -> Response:
-    route, desk = call.route, call.desk
+    route, context = call.route, call.context
     form = call.form()
     kind = request_bodies.patch_type(call.request)
     if kind is not PatchType.APPLY:
         patches.check_type(route.kind, kind)
     try:
-        change = request_bodies.patch(call.request, kind, desk.body_limit)
+        change = request_bodies.patch(call.request, kind, context.body_limit)
     except BadRequest:
-        # What is to be changed is looked for first; what is applied need not be there.
+        # A patch needs an existing object, so 404 comes before 400. An apply does not need one.
         if kind is not PatchType.APPLY:
-            desk.registry.get(route.kind, route.namespace, route.name)
+            context.registry.get(route.kind, route.namespace, route.name)
         raise
-    # Who applies has to name himself: his program may be that of many.
+    # An apply must name its field manager: the user agent may be that of many.
     agent = "" if kind is PatchType.APPLY else call.agent
     options = write_options(call.parameters, "PatchOptions", agent)
     call.request.dry_run = options.dry_run
-    written = await desk.registry.patch(
+    written = await context.registry.patch(
         route.kind,
         route.namespace,
         route.name,
@@ -198,10 +198,10 @@ async def patch(call: VerbCall) -> Response:
 
 
 async def delete(call: VerbCall) -> Response:
-    route, desk = call.route, call.desk
-    options = request_bodies.delete_options(call.request, call.parameters, desk.body_limit)
+    route, context = call.route, call.context
+    options = request_bodies.delete_options(call.request, call.parameters, context.body_limit)
     call.request.dry_run = options.dry_run
-    deleted = await desk.registry.delete(
+    deleted = await context.registry.delete(
         route.kind, route.namespace, route.name, options, user=call.request.user
     )
     if deleted.gone:
@@ -210,20 +210,20 @@ async def delete(call: VerbCall) -> Response:
 
 
 async def delete_collection(call: VerbCall) -> Response:
-    route, desk, form = call.route, call.desk, call.form()
+    route, context, form = call.route, call.context, call.form()
     which = list_options(call.parameters)
-    options = request_bodies.delete_options(call.request, call.parameters, desk.body_limit)
+    options = request_bodies.delete_options(call.request, call.parameters, context.body_limit)
     call.request.dry_run = options.dry_run
-    found = await desk.registry.delete_collection(
+    found = await context.registry.delete_collection(
         route.kind, route.namespace, which, options, user=call.request.user
     )
-    return Response(200, responses.page(route.kind, found, form, "Metadata", desk.now()))
+    return Response(200, responses.page(route.kind, found, form, "Metadata", context.now()))
 
 
 READS: Final = frozenset({"get", "list", "watch"})
 
-Act = Callable[[VerbCall], Response | Awaitable[Response]]
-ACTS: Final[Mapping[Verb, Act]] = {
+VerbHandler = Callable[[VerbCall], Response | Awaitable[Response]]
+HANDLERS: Final[Mapping[Verb, VerbHandler]] = {
     "get": get,
     "list": list_,
     "watch": watch,
@@ -236,12 +236,12 @@ ACTS: Final[Mapping[Verb, Act]] = {
 
 
 async def _ask(call: VerbCall, kind: Kind) -> Response:
-    """The answer to a question, which is the question with its answer filled in."""
-    route, desk = call.route, call.desk
-    call.form()  # an answer has but one form, so whether it is taken is all that matters
+    """The response to a virtual object: the same object with its status filled in."""
+    route, context = call.route, call.context
+    call.form()  # there is one form only, so this just checks that the client accepts it
     options = write_options(call.parameters, "CreateOptions")
     call.request.dry_run = options.dry_run
-    document = request_bodies.document(call.request, kind, desk.body_limit)
+    document = request_bodies.document(call.request, kind, context.body_limit)
     question = VirtualRequest(
         kind=route.kind,
         namespace=route.namespace,
@@ -252,12 +252,12 @@ async def _ask(call: VerbCall, kind: Kind) -> Response:
         dry_run=options.dry_run,
         field_validation=options.field_validation,
     )
-    body = encode(await desk.registry.ask(question))
+    body = encode(await context.registry.ask(question))
     return Response(201, body, headers=responses.warning_headers(question.warnings))
 
 
 def _shown(call: VerbCall, body: Body) -> Response:
-    """What was asked for. Whoever uses a version that is going away is told each time."""
+    """The response to a read. Each use of a deprecated version adds a warning."""
     warning = call.route.kind.warning
     return Response(200, body, headers=responses.warning_headers((warning,)) if warning else ())
 
@@ -266,7 +266,7 @@ def _written(call: VerbCall, form: Form, written: WriteResult, status: int) -> R
     kind, body = call.route.kind, written.record.data
     if form is not PLAIN and call.route.subresource != "scale":
         include = include_object(call.parameters)
-        body = responses.one(kind, written.record, form, include, call.desk.now())
+        body = responses.one(kind, written.record, form, include, call.context.now())
     response = Response(201 if written.created else status, body)
     warnings = (*written.warnings, kind.warning) if kind.warning else written.warnings
     if warnings:

@@ -15,7 +15,7 @@ import msgspec
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.identity.account_names import AccountName
 from kubekit.plane.identity.identities import CREDENTIAL
-from kubekit.plane.identity.reviews import Spoken
+from kubekit.plane.identity.reviews import TokenUser
 from kubekit.plane.identity.web_tokens import SigningKey
 from kubekit.plane.registry.ownership import meta_of
 from kubekit.plane.registry.registry import Registry
@@ -131,13 +131,13 @@ class ServiceAccounts:
         )
         return self.key.sign(msgspec.json.encode(claims)), end
 
-    def speaks(self, token: str) -> Spoken | None:
+    def authenticate_token(self, token: str) -> TokenUser | None:
         """Whom a token speaks for that was made here."""
         claims = read_claims(self.key, token)
-        holder = None if claims is None else self.holder(claims)
-        return None if holder is None else Spoken(holder.user, holder.audiences)
+        holder = None if claims is None else self.verify(claims)
+        return None if holder is None else TokenUser(holder.user, holder.audiences)
 
-    def holder(self, claims: TokenClaims) -> VerifiedToken | None:
+    def verify(self, claims: TokenClaims) -> VerifiedToken | None:
         """Who holds a token that says so, of this plane and at this time, for whatever audience."""
         now = self._environment.now().timestamp()
         if claims.iss != self.issuer or not claims.nbf <= now < claims.exp:

@@ -5,8 +5,8 @@ from kubekit.plane.identity.accounts import ACCOUNTS, ServiceAccounts, issuer_of
 from kubekit.plane.identity.reviews import (
     REVIEWS_OF_ONESELF,
     REVIEWS_OF_TOKENS,
+    AuthenticateToken,
     SelfReviews,
-    Speaks,
     TokenReviews,
 )
 from kubekit.plane.identity.token_requests import TokenRequests
@@ -14,15 +14,19 @@ from kubekit.plane.identity.web_tokens import SigningKey
 from kubekit.plane.registry.registry import Registry
 
 
-def answer(accounts: ServiceAccounts, speaks: Speaks, environment: ExecutionEnvironment) -> None:
+def answer(
+    accounts: ServiceAccounts,
+    authenticate_token: AuthenticateToken,
+    environment: ExecutionEnvironment,
+) -> None:
     """Let the plane of these accounts answer; ``speaks`` tells whom a token speaks for in it."""
     answers = accounts.registry.answers
     answers[ACCOUNTS, "token"] = TokenRequests(accounts, environment).answer
-    answers[REVIEWS_OF_TOKENS, ""] = TokenReviews(speaks, accounts.issuer).answer
+    answers[REVIEWS_OF_TOKENS, ""] = TokenReviews(authenticate_token, accounts.issuer).answer
     answers[REVIEWS_OF_ONESELF, ""] = SelfReviews(environment.now).answer
 
 
 def answer_alone(registry: Registry, environment: ExecutionEnvironment) -> None:
     """Let a plane answer that no server serves. Its tokens are forgotten when it is closed."""
     accounts = ServiceAccounts(registry, SigningKey.fresh(), issuer_of("/"), environment)
-    answer(accounts, accounts.speaks, environment)
+    answer(accounts, accounts.authenticate_token, environment)

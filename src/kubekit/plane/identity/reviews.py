@@ -19,22 +19,22 @@ _INVALID: Final = "invalid bearer token"
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class TokenUser:
     """Whom a token speaks for. Without audiences it is for whoever asks."""
 
     user: User
     audiences: tuple[str, ...] | None = None
 
 
-Speaks = Callable[[str], Spoken | None]
+AuthenticateToken = Callable[[str], TokenUser | None]
 """Whom a token speaks for in a plane, for whatever audience it is."""
 
 
 class TokenReviews:
     """Answers whose a token is, in one plane, whose own audience is ``audience``."""
 
-    def __init__(self, speaks: Speaks, audience: str) -> None:
-        self._speaks = speaks
+    def __init__(self, authenticate_token: AuthenticateToken, audience: str) -> None:
+        self._authenticate_token = authenticate_token
         self._audience = audience
 
     def answer(self, question: VirtualRequest) -> Document:
@@ -46,7 +46,7 @@ class TokenReviews:
         return {**question.document, "status": self._status(token, wanted)}
 
     def _status(self, token: str, wanted: Sequence[str]) -> Document:
-        spoken = self._speaks(token)
+        spoken = self._authenticate_token(token)
         if spoken is None:
             return {"user": {}, "error": _INVALID}
         offered = (self._audience,) if spoken.audiences is None else spoken.audiences

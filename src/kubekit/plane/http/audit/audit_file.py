@@ -1,7 +1,7 @@
-"""A file that only grows, for its owner alone, in generations: ``audit.log``, ``audit.log.1``, ...
+"""An append-only file with rotation, readable by its owner alone: ``audit.log``, ``audit.log.1``, ...
 
-Whole lines are written, or nothing. A file that was moved away is made anew at the next writing, so
-whoever moves or removes it need not tell us.
+Whole lines are written, or nothing. A file that was moved or removed is created again at the next
+write, so log rotation by other programs needs no signal.
 """
 
 import os
@@ -13,7 +13,7 @@ _FLAGS: Final = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
 
 
 class AuditFile:
-    """The newest generation, open. ``kept`` older ones of ``size`` bytes stay beside it."""
+    """The current file. ``kept`` older ones of ``size`` bytes stay beside it."""
 
     def __init__(self, path: Path, size: int = 100 << 20, kept: int = 4) -> None:
         self.path = path
@@ -22,12 +22,12 @@ class AuditFile:
         self._handle = _opened(path)
 
     def append(self, lines: bytes) -> None:
-        """Write some lines. Raises OSError, and then nothing of them is there."""
+        """Write some lines. After an OSError none of them is written."""
         if not self._in_place():
             self._reopen()
         size = os.fstat(self._handle).st_size
         if size and size + len(lines) > self._most:
-            self._turn()
+            self._rotate()
             size = 0
         try:
             _write(self._handle, lines)
@@ -36,7 +36,7 @@ class AuditFile:
             raise
 
     def close(self) -> None:
-        """Let the file go, with what was written on the disk."""
+        """Sync the file and close it."""
         try:
             os.fsync(self._handle)
         finally:
@@ -49,8 +49,8 @@ class AuditFile:
             return False
         return os.path.samestat(found, os.fstat(self._handle))
 
-    def _turn(self) -> None:
-        """Begin the next generation; the oldest one goes."""
+    def _rotate(self) -> None:
+        """Start a new file, and delete the oldest one."""
         names = [self.path, *(self._older(number) for number in range(1, self._kept + 1))]
         for older, newer in zip(reversed(names[1:]), reversed(names[:-1]), strict=True):
             if newer.exists():
@@ -71,7 +71,7 @@ class AuditFile:
 def _opened(path: Path) -> int:
     handle = os.open(path, _FLAGS, _OWNER_ONLY)
     try:
-        os.fchmod(handle, _OWNER_ONLY)  # one that was there may be open to others
+        os.fchmod(handle, _OWNER_ONLY)  # an existing file may be readable by others
     except OSError:
         os.close(handle)
         raise

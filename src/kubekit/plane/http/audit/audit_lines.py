@@ -1,10 +1,9 @@
 """A request as one line of the audit log: an Event of ``audit.k8s.io/v1``, at level Metadata.
 
-The form is Kubernetes' own, so whatever reads its audit logs reads these. What it has no field for
-is in annotations. There is no body, no query and no header but the user agent: a value that is
-secret has no way in.
+The format is Kubernetes' own, so its tools read these lines. Annotations hold what it has no field
+for. There is no body, no query and no header but the user agent, so no secret value can get in.
 
-A line is ASCII, whatever somebody calls himself or his objects, and has a bounded length.
+A line is ASCII, whatever the names of users and objects are, and has a bounded length.
 """
 
 import json
@@ -19,15 +18,15 @@ from kubekit.plane.users import User
 LONGEST: Final = 8192  # bytes of a line
 LONGEST_AGENT: Final = 256  # characters
 _DELETE: Final = b"\x7f"
-# How many characters of a text, and members of a list, a line keeps that would be too long.
+# The characters of a text and members of a list that are kept when a line is too long.
 _CUTS: Final = ((256, 16), (64, 4), (16, 1))
 _OURS: Final = "audit.compute.datumapis.com/"
 
 
 class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What is remembered of one request. ``at`` is when it was answered, after so many ``seconds``.
+    """One recorded request. ``at`` is the time of the response, which took so many ``seconds``.
 
-    ``user`` is in whose name it was done; ``original`` is who asked, where that is somebody else.
+    ``user`` is the effective user; ``original`` is the authenticated one, if it impersonates.
     ``plane`` is the prefix of the plane, ``path`` what follows it, without the query.
     """
 
@@ -48,7 +47,7 @@ class AuditEntry(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     dry_run: bool = False
 
 
-class _Who(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
+class _UserInfo(msgspec.Struct, rename="camel", omit_defaults=True, gc=False):
     username: str
     uid: str = ""
     groups: tuple[str, ...] = ()
@@ -96,11 +95,11 @@ class _Event(msgspec.Struct, omit_defaults=True, gc=False):
     stage: str
     requestURI: str  # noqa: N815 - as on the wire
     verb: str
-    user: _Who
+    user: _UserInfo
     responseStatus: _Status  # noqa: N815 - as on the wire
     stageTimestamp: datetime  # noqa: N815 - as on the wire
     annotations: _Annotations
-    impersonatedUser: _Who | None = None  # noqa: N815 - as on the wire
+    impersonatedUser: _UserInfo | None = None  # noqa: N815 - as on the wire
     sourceIPs: tuple[str, ...] = ()  # noqa: N815 - as on the wire
     userAgent: str = ""  # noqa: N815 - as on the wire
     objectRef: _Object | None = None  # noqa: N815 - as on the wire
@@ -110,7 +109,7 @@ _encode: Final = msgspec.json.Encoder().encode
 
 
 def line(entry: AuditEntry) -> bytes:
-    """The entry as it is written, without the end of the line."""
+    """The entry as a line, without the line end."""
     event = _event(entry)
     try:
         text = _encode(event)
@@ -122,7 +121,7 @@ def line(entry: AuditEntry) -> bytes:
 
 
 def shortened(text: str, most: int) -> str:
-    """The text, or as much of it and how long it was."""
+    """The text, or its start and its length."""
     return text if len(text) <= most else f"{text[:most]}... ({len(text)} characters)"
 
 
@@ -136,7 +135,7 @@ def _event(entry: AuditEntry) -> _Event:
         "ResponseComplete",
         entry.path if entry.plane == "/" else entry.plane + entry.path,
         wanted.verb,
-        _who(asked),
+        _user_info(asked),
         _Status(entry.code),
         entry.at,
         _Annotations(
@@ -147,15 +146,15 @@ def _event(entry: AuditEntry) -> _Event:
             entry.reason,
             "true" if entry.dry_run else "",
         ),
-        None if entry.original is None else _who(entry.user),
+        None if entry.original is None else _user_info(entry.user),
         (entry.source,) if entry.source else (),
         entry.agent[:LONGEST_AGENT],
         _object(wanted) if wanted.resource else None,
     )
 
 
-def _who(user: User) -> _Who:
-    return _Who(user.name, user.uid, user.groups)
+def _user_info(user: User) -> _UserInfo:
+    return _UserInfo(user.name, user.uid, user.groups)
 
 
 def _object(wanted: Attributes) -> _Object:

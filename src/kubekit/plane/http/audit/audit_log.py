@@ -1,12 +1,12 @@
-"""Who did what: one line for each request that may change something, or was refused.
+"""The audit log: one line for each request that may change something, or was refused.
 
     audit = Audit(AuditFile(data / "audit.log"), asyncio.get_running_loop())
-    audit.record(Entry(...))
+    audit.record(AuditEntry(...))
     await audit.close()
 
-To record costs the request next to nothing: what gathers within a tenth of a second is encoded and
-written together by a thread. Where it cannot be written, requests go on, and what is lost is counted
-and told; a server that must not go on so says ``required`` and asks `Audit.check` first.
+Recording costs a request next to nothing: a thread encodes and writes the entries of a tenth of a
+second together. If the file cannot be written, requests go on; lost entries are counted and logged.
+A server that must not go on without a log passes ``required`` and calls `Audit.check` first.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 def is_due(verb: str, code: int, *, impersonated: bool = False) -> bool:
-    """Whether a request is recorded: it may change something, was refused, or in another's name."""
+    """Whether a request is recorded: it may change something, was refused, or impersonates."""
     return verb in _MUTATING or code in _REFUSED or impersonated
 
 
@@ -47,7 +47,7 @@ class AuditCounts:
 
 
 class Audit:
-    """The audit log of one server. `record` is for the loop that it was made in."""
+    """The audit log of one server. `record` is for the event loop that it was created in."""
 
     def __init__(
         self, file: AuditFile, loop: asyncio.AbstractEventLoop, *, required: bool = False
@@ -57,23 +57,23 @@ class Audit:
         self._required = required
         self._waiting: list[AuditEntry] = []
         self._timer: asyncio.TimerHandle | None = None
-        self._handed = 0  # entries given to the thread, in all
+        self._handed = 0  # entries given to the thread, in total
         self._overrun = 0  # entries that it was too slow for
-        self._problem = ""  # this and the next two are changed by the thread alone
+        self._problem = ""  # only the thread changes this and the next two
         self._written = 0
         self._failed = 0
-        self._begin, self._numbers = _beginning(), count()
+        self._id_prefix, self._numbers = _uuid_prefix(), count()
         self._jobs: SimpleQueue[list[AuditEntry] | asyncio.Future[None] | None] = SimpleQueue()
         self._thread = Thread(target=self._work, name="audit", daemon=True)
         self._thread.start()
 
     @property
-    def figures(self) -> AuditCounts:
+    def counts(self) -> AuditCounts:
         return AuditCounts(self._written, self._failed + self._overrun)
 
     def identify(self) -> str:
-        """An id for a request: a UUID, of which only the end differs within one process."""
-        return f"{self._begin}{next(self._numbers):012x}"
+        """An id for a request: a UUID, of which only the end differs within a process."""
+        return f"{self._id_prefix}{next(self._numbers):012x}"
 
     def record(self, entry: AuditEntry) -> None:
         waiting = self._waiting
@@ -84,7 +84,7 @@ class Audit:
             self._hand_over()
 
     def check(self) -> None:
-        """Raise `Unavailable` while nothing can be recorded and that is ``required``."""
+        """Raise `Unavailable` if the log is ``required`` and cannot be written."""
         if self._required and self._problem:
             raise Unavailable(f"the audit log cannot be written: {self._problem}")
 
@@ -96,7 +96,7 @@ class Audit:
         await written
 
     async def close(self) -> None:
-        """Write what is left, and let the file go."""
+        """Write what is left, and close the file."""
         await self.flush()
         self._jobs.put(None)
         self._thread.join()
@@ -139,12 +139,12 @@ class Audit:
         self._written += len(entries)
         if self._problem:
             self._problem = ""
-            _log.warning("the audit log is written again", extra={"lost": self.figures.lost})
+            _log.warning("the audit log is written again", extra={"lost": self.counts.lost})
 
     def _fail(self, problem: str) -> None:
-        """Say it once, not for each batch."""
+        """Log a problem once, not for each batch."""
         if problem != self._problem:
-            extra = {"path": str(self._file.path), "why": problem, "lost": self.figures.lost}
+            extra = {"path": str(self._file.path), "why": problem, "lost": self.counts.lost}
             _log.error("the audit log cannot be written: entries are lost", extra=extra)
         self._problem = problem
 
@@ -154,7 +154,7 @@ def _done(waiting: "asyncio.Future[None]") -> None:
         waiting.set_result(None)
 
 
-def _beginning() -> str:
-    """All of a random UUID but its last twelve digits."""
+def _uuid_prefix() -> str:
+    """A random UUID without its last twelve digits."""
     chance = os.urandom(9).hex()
     return f"{chance[:8]}-{chance[8:12]}-4{chance[12:15]}-8{chance[15:18]}-"

@@ -1,11 +1,11 @@
-"""Everybody whom a server lets in, by certificate or by token.
+"""Authentication of requests, by client certificate or by bearer token.
 
-A client's certificate is looked at first, then the ``Authorization`` header, as in Kubernetes. Who
-was found is kept by the whole header, for as long as nothing has changed that it rests on: a token
-that was revoked or has expired, or whose service account is gone, is refused in the next request.
+The client certificate is checked first, then the ``Authorization`` header, as in Kubernetes. The
+result is cached by the whole header, for as long as it is valid: a token that is revoked or expired,
+or whose service account is deleted, is refused at the next request.
 
-A header is looked up by its hash, which is salted for each process: a text that begins like one that
-is known is not told apart from others any later.
+The cache is keyed by the header's hash, which is salted per process: the time of a lookup reveals
+nothing about the prefixes of cached headers.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from kubekit.plane.http.certificates.authority import Certificates
 from kubekit.plane.http.messages import Caller, ServerRequest
 from kubekit.plane.identity.accounts import ServiceAccounts, VerifiedToken, read_claims
 from kubekit.plane.identity.identities import Identity, authenticated
-from kubekit.plane.identity.reviews import Spoken
+from kubekit.plane.identity.reviews import TokenUser
 from kubekit.plane.identity.web_tokens import SigningKey
 from kubekit.plane.registry.registry import Registry
 from kubekit.plane.users import ANONYMOUS
@@ -27,21 +27,21 @@ from kubekit.plane.users import ANONYMOUS
 MOST_KEPT: Final = 4096  # headers
 _OPEN: Final = frozenset({"/livez", "/readyz", "/version"})
 _READING: Final = ("GET", "HEAD")
-_NO_ONE: Final = Identity(ANONYMOUS, "anonymous")
+_ANONYMOUS: Final = Identity(ANONYMOUS, "anonymous")
 
 
 @dataclass(slots=True)
 class _Known:
-    """What was found out about a header, and what it rests on."""
+    """The identity behind a header, and what its validity depends on."""
 
     identity: Identity
     expires: datetime | None
     generation: int
-    holder: VerifiedToken | None = None
+    token: VerifiedToken | None = None
 
 
 class Authenticator:
-    """Knows who asks."""
+    """Authenticates requests."""
 
     def __init__(
         self,
@@ -62,64 +62,64 @@ class Authenticator:
 
     @property
     def key(self) -> SigningKey:
-        """What signs the tokens of service accounts."""
+        """The key for the tokens of service accounts."""
         return self._key
 
     def add(self, accounts: ServiceAccounts) -> None:
-        """Know the service accounts of a plane."""
+        """Accept the service accounts of a plane."""
         self._accounts[accounts.issuer] = accounts
 
     def remove(self, issuer: str) -> None:
-        """Know the service accounts of a plane no more."""
+        """Stop accepting the service accounts of a plane."""
         self._accounts.pop(issuer, None)
         self._known.clear()
 
     def user_of(self, request: ServerRequest) -> Identity | None:
-        """Who asks. Nobody is told why he is not known.
+        """The identity of the client. Without one, the client does not learn why.
 
-        What comes of a service account's token is true in one plane only: see `is_known_in`.
+        The identity of a service account is valid in one plane only: see `is_known_in`.
         """
         identity = self._of(request.headers, request.caller)
         if identity is None and self._anonymous_health and _is_open(request):
-            return _NO_ONE
+            return _ANONYMOUS
         return identity
 
     def knows(self, headers: Mapping[str, str], caller: Caller) -> bool:
-        """Whether somebody asks whom one of the planes knows."""
+        """Whether the credentials are valid in one of the planes."""
         return self._of(headers, caller) is not None
 
-    def speaks(self, token: str, registry: Registry) -> Spoken | None:
-        """Whom a bearer token speaks for in a plane, for whatever audience it is."""
+    def authenticate_token(self, token: str, registry: Registry) -> TokenUser | None:
+        """The user of a bearer token in a plane, for any audience."""
         grant = self._tokens.find(token)
         if grant is not None:
-            return Spoken(authenticated(grant.user))
-        holder = self._holder(token)
-        if holder is None or holder.registry is not registry:
+            return TokenUser(authenticated(grant.user))
+        verified = self._verified(token)
+        if verified is None or verified.registry is not registry:
             return None
-        return Spoken(holder.user, holder.audiences)
+        return TokenUser(verified.user, verified.audiences)
 
     def _of(self, headers: Mapping[str, str], caller: Caller) -> Identity | None:
         if caller.certificate and self._certificates is not None:
-            client = self._certificates.client_of(caller.certificate, self._now())
-            if client is not None:
-                return client.identity
+            verified = self._certificates.client_of(caller.certificate, self._now())
+            if verified is not None:
+                return verified.identity
         header = headers.get("authorization")
         if header is None:
             return None
         known = self._known.get(header)
-        if known is not None and self._still_holds(known):
+        if known is not None and self._still_valid(known):
             return known.identity
-        return self._found(header)
+        return self._authenticate(header)
 
-    def _still_holds(self, known: _Known) -> bool:
+    def _still_valid(self, known: _Known) -> bool:
         if known.expires is not None and known.expires <= self._now():
             return False
-        if known.holder is not None:
-            return known.holder.stands()
+        if known.token is not None:
+            return known.token.stands()
         return known.generation == self._tokens.generation
 
-    def _found(self, header: str) -> Identity | None:
-        """Find it out, and keep it. Only what lets somebody in is kept: nobody else can fill it."""
+    def _authenticate(self, header: str) -> Identity | None:
+        """Authenticate, and cache. Only successes are cached, so that attackers cannot fill the cache."""
         self._known.pop(header, None)
         token = bearer(header)
         known = self._read(token) if token else None
@@ -135,21 +135,21 @@ class Authenticator:
         if grant is not None:
             identity = Identity(authenticated(grant.user), "token")
             return _Known(identity, grant.expires, generation)
-        holder = self._holder(token)
-        if holder is None or holder.issuer not in holder.audiences:
+        verified = self._verified(token)
+        if verified is None or verified.issuer not in verified.audiences:
             return None
-        identity = Identity(holder.user, "serviceaccount", registry=holder.registry)
-        return _Known(identity, holder.expires, generation, holder)
+        identity = Identity(verified.user, "serviceaccount", registry=verified.registry)
+        return _Known(identity, verified.expires, generation, verified)
 
-    def _holder(self, token: str) -> VerifiedToken | None:
-        """Who holds a service account's token, of whichever plane it is."""
+    def _verified(self, token: str) -> VerifiedToken | None:
+        """A verified service account token, of any plane."""
         claims = read_claims(self._key, token)
         accounts = None if claims is None else self._accounts.get(claims.iss)
-        return None if claims is None or accounts is None else accounts.holder(claims)
+        return None if claims is None or accounts is None else accounts.verify(claims)
 
 
 def _is_open(request: ServerRequest) -> bool:
-    """Whether everybody may ask this. A credential that is wrong is refused here as elsewhere."""
+    """Whether an anonymous request may read this. Wrong credentials are refused here too."""
     if "authorization" in request.headers or request.caller.certificate:
         return False
     return request.path in _OPEN and request.method in _READING

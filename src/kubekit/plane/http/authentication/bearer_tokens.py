@@ -1,4 +1,4 @@
-"""Bearer tokens: random, told once, kept only as hashes in a file that nobody else may read."""
+"""Bearer tokens: random, shown once, and stored only as hashes in an owner-only file."""
 
 import secrets
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ _BYTES_OF_CHANCE: Final = 32
 
 
 class TokensRefused(PlaneError):
-    """The file of tokens cannot be trusted or read. Says which file, and what to do."""
+    """The token file cannot be trusted or read. The message says which, and what to do."""
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -35,21 +35,21 @@ class _File(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class TokenGrant(msgspec.Struct, frozen=True, gc=False):
-    """Whom a token speaks for, and until when; None is for ever."""
+    """The user of a token, and when it expires; None means never."""
 
     user: User
     expires: datetime | None = None
 
-    def holds(self, now: datetime) -> bool:
+    def is_valid(self, now: datetime) -> bool:
         return self.expires is None or now < self.expires
 
 
 class Tokens:
-    """Everybody who may come in. Without a path nothing outlives the process.
+    """The accepted tokens. Without a path they are lost when the process ends.
 
-    The hash of a token is looked up, never the token. A lookup ends at the first byte that differs,
-    and how long it takes may be seen; but nobody can choose the bytes of a hash, so what is seen
-    tells nothing about a token that is known.
+    The hash of a token is looked up, never the token. The time of a lookup may reveal the first byte
+    that differs; but a client cannot choose the bytes of a hash, so it learns nothing about a token
+    that is accepted.
     """
 
     def __init__(self, path: Path | None, environment: ExecutionEnvironment) -> None:
@@ -58,7 +58,7 @@ class Tokens:
         entries = _read(path) if path is not None else ()
         self._grants = {bytes.fromhex(entry.sha256): _grant(entry) for entry in entries}
         self.generation = 0
-        """Another number after each change. What was found out under the old one may be wrong."""
+        """Changes with the tokens. Results that were cached under another number are stale."""
 
     def __len__(self) -> int:
         return len(self._grants)
@@ -68,15 +68,15 @@ class Tokens:
         return {grant.user.name for grant in self._grants.values()}
 
     def issue(self, user: User, lifetime: timedelta | None = None) -> str:
-        """A new token for a user. Nobody can tell it again: only its hash is kept."""
+        """A new token for a user. It cannot be shown again: only its hash is stored."""
         token = secrets.token_urlsafe(_BYTES_OF_CHANCE)
         self.accept(token, user, lifetime)
         return token
 
     def accept(self, token: str, user: User, lifetime: timedelta | None = None) -> None:
-        """Let a token in that was made elsewhere."""
+        """Accept a token that was issued elsewhere."""
         if not token:
-            raise TokensRefused("an empty token is no secret")
+            raise TokensRefused("an empty token is not a secret")
         expires = None if lifetime is None else self._now() + lifetime
         self._grants[_digest(token)] = TokenGrant(user, expires)
         self._save()
@@ -87,19 +87,19 @@ class Tokens:
         self._save()
 
     def user_of(self, authorization: str) -> User | None:
-        """Whom an ``Authorization`` header speaks for."""
+        """The user of an ``Authorization`` header."""
         grant = self.find(bearer(authorization))
         return None if grant is None else grant.user
 
     def find(self, token: str) -> TokenGrant | None:
-        """What a token grants now."""
+        """The grant of a token, if it is valid now."""
         grant = self._grants.get(_digest(token))
-        return grant if grant is not None and grant.holds(self._now()) else None
+        return grant if grant is not None and grant.is_valid(self._now()) else None
 
     def _save(self) -> None:
-        """Keep the change, and forget what has expired on this occasion."""
+        """Save the change, and drop expired tokens on this occasion."""
         now = self._now()
-        self._grants = {d: grant for d, grant in self._grants.items() if grant.holds(now)}
+        self._grants = {d: grant for d, grant in self._grants.items() if grant.is_valid(now)}
         self.generation += 1
         if self._path is not None:
             entries = tuple(_entry(digest, grant) for digest, grant in self._grants.items())
@@ -108,7 +108,7 @@ class Tokens:
 
 
 def bearer(authorization: str) -> str:
-    """The token in an ``Authorization`` header; empty for a header of another kind."""
+    """The token in an ``Authorization`` header; empty for another scheme."""
     scheme, _, token = authorization.partition(" ")
     return token if scheme == "Bearer" or scheme.lower() == "bearer" else ""
 
@@ -125,7 +125,7 @@ def _read(path: Path) -> tuple[_Entry, ...]:
     try:
         entries = msgspec.json.decode(content, type=_File).tokens
     except ValueError as problem:
-        message = f"{path} is no file of tokens ({problem}): mend it or delete it"
+        message = f"{path} is not a valid token file ({problem}): fix it or delete it"
         raise TokensRefused(message) from problem
     return entries
 

@@ -1,4 +1,4 @@
-"""The answers of a plane that is served: it knows everybody whom the server lets in."""
+"""The identity reviews of a mounted plane: it knows every user that the server authenticates."""
 
 from functools import partial
 
@@ -12,7 +12,9 @@ from kubekit.plane.registry.registry import Registry
 def answer(
     authenticator: Authenticator, prefix: str, registry: Registry, environment: ExecutionEnvironment
 ) -> None:
-    """Let the plane below a path answer who somebody is, and let its service accounts in."""
+    """Answer identity reviews in the plane below a path, and accept its service accounts."""
     accounts = ServiceAccounts(registry, authenticator.key, issuer_of(prefix), environment)
     authenticator.add(accounts)
-    answers.answer(accounts, partial(authenticator.speaks, registry=registry), environment)
+    answers.answer(
+        accounts, partial(authenticator.authenticate_token, registry=registry), environment
+    )

@@ -1,13 +1,13 @@
-"""Acting as somebody else: headers that say as whom, and the right to do so.
+"""Impersonation: headers that name another user, and the permission to act as that user.
 
     Impersonate-User          once
     Impersonate-Group         any number of times
     Impersonate-Uid           at most once
     Impersonate-Extra-<key>   any number of times; the key is percent-encoded, and lower case
 
-Each of them must be allowed, by the verb ``impersonate``. A header of this family that is not
-understood, or that something between the client and here may have been told to drop, is refused:
-whoever sends it wants to have fewer rights than his own, and must not get his own instead.
+Each of them must be permitted, by the verb ``impersonate``. A header of this family that is unknown,
+or that a proxy may have been asked to drop, is refused: the client wants fewer permissions than its
+own, and must not get its own instead.
 """
 
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ from kubekit.plane.identity.identities import UNAUTHENTICATED, Identity, authent
 from kubekit.plane.users import ANONYMOUS, User
 
 _FAMILY: Final = "impersonate"  # some proxies take an underscore for the hyphen
-_BEGINNING: Final = f"\n{_FAMILY}"
+_LINE_PREFIX: Final = f"\n{_FAMILY}"
 _USER: Final = "impersonate-user"
 _GROUP: Final = "impersonate-group"
 _UID: Final = "impersonate-uid"
@@ -35,7 +35,7 @@ _GROUP_OF_EXTRAS: Final = "authentication.k8s.io"
 def in_plane(
     identity: Identity, request: ServerRequest, plane: PlaneBackend, access: AccessCheck
 ) -> Identity:
-    """Who asks, in this plane: somebody whom it knows, or the one as whom he may act here."""
+    """The effective identity in this plane: the client's own, or the one that it may impersonate."""
     if not identity.is_known_in(plane.registry):
         raise unauthorized()
     if not asked_for(request):
@@ -47,15 +47,15 @@ def in_plane(
 
 
 def asked_for(request: ServerRequest) -> bool:
-    """Whether any header speaks of it."""
+    """Whether the request has such a header."""
     headers = request.headers
-    return _BEGINNING in "\n".join(("", *headers)) or (
+    return _LINE_PREFIX in "\n".join(("", *headers)) or (
         "connection" in headers and _FAMILY in headers["connection"].lower()
     )
 
 
 def _wanted(request: ServerRequest) -> User:
-    """The user that the headers name, as they name him."""
+    """The user that the headers name."""
     if _FAMILY in request.headers.get("connection", "").lower():
         raise BadRequest("header Connection must not name the headers of impersonation")
     names = [name for name in request.headers if name.startswith(_FAMILY)]
@@ -69,7 +69,7 @@ def _wanted(request: ServerRequest) -> User:
 
 
 def _extra(request: ServerRequest, names: list[str]) -> dict[str, tuple[str, ...]]:
-    """What else is to be known of the user. Two spellings of a key are one key."""
+    """The extra attributes of the user. Two spellings of a key are one key."""
     extra: dict[str, tuple[str, ...]] = {}
     for name in names:
         if name.startswith(_EXTRA):
@@ -83,7 +83,7 @@ def _key(name: str) -> str:
     try:
         key = unquote_to_bytes(escaped).decode()
     except UnicodeDecodeError as problem:
-        raise BadRequest(f"header {name}: its key is no UTF-8") from problem
+        raise BadRequest(f"header {name}: its key is not UTF-8") from problem
     whole = "%" not in escaped or _is_escaped(escaped)
     if not key or not whole or not key.isprintable():
         raise BadRequest(f"header {name}: its key is empty or not percent-encoded")
@@ -91,7 +91,7 @@ def _key(name: str) -> str:
 
 
 def _is_escaped(text: str) -> bool:
-    """Whether each percent sign begins an escape."""
+    """Whether each percent sign starts an escape."""
     return all(len(part) > 1 and set(part[:2]) <= _HEXADECIMAL for part in text.split("%")[1:])
 
 
@@ -111,14 +111,14 @@ def _values(request: ServerRequest, name: str) -> Iterator[str]:
         try:
             text = value.encode("latin-1").decode()
         except UnicodeError as problem:
-            raise BadRequest(f"header {name} is no UTF-8") from problem
+            raise BadRequest(f"header {name} is not UTF-8") from problem
         if not text or not text.isprintable():
             raise BadRequest(f"header {name} is empty or holds what cannot be printed")
         yield text
 
 
 def _needed(wanted: User) -> Iterator[Attributes]:
-    """Everything that must be allowed."""
+    """Everything that must be permitted."""
     account = account_name(wanted.name)
     if account is not None:
         yield _right("serviceaccounts", account.name, namespace=account.namespace)
@@ -148,7 +148,7 @@ def _right(
 
 
 def _whole(wanted: User) -> User:
-    """The user with the groups that go without saying."""
+    """The user with its implied groups."""
     account: AccountName | None = account_name(wanted.name)
     groups = wanted.groups
     if account is not None and not groups:

@@ -1,13 +1,13 @@
-"""A certificate authority of one's own, made at first start, and what comes from it.
+"""The server's own certificate authority, created at the first start, and its certificates.
 
-    ca.crt      what clients trust, and what their own certificates come from; for ten years
+    ca.crt      the CA certificate, which signs server and client certificates; valid for ten years
     ca.key      0600
-    server.crt  90 days; made again when two thirds are over or when the names change
+    server.crt  valid for 90 days; renewed after two thirds of that, or when the names change
     server.key  0600
-    revoked     serial numbers of clients' certificates that are not taken any more, one a line
+    revoked     serial numbers of revoked client certificates, one per line
 
-A running server takes up what changes here: connections made from then on see the new certificate,
-and those that are there live on.
+A running server reloads changed files: new connections see the new certificate, and existing ones
+stay open.
 """
 
 import logging
@@ -39,14 +39,14 @@ from kubekit.plane.users import User
 
 LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 RENEW_BEFORE: Final = LEAF_LIFE / 3
-_LOOKED_AT_EVERY: Final = 60.0
+_CHECK_INTERVAL: Final = 60.0
 _CLIENTS_KEPT: Final = 4096
 _FILES: Final = ("ca.crt", "ca.key", "server.crt", "server.key", "revoked")
 _log: Final = logging.getLogger(__name__)
 
 
 class CertificatesRefused(PlaneError):
-    """The files of the certificate authority cannot be used. Says which, and what to do."""
+    """The files of the certificate authority cannot be used. The message says which, and what to do."""
 
 
 class ClientPair(NamedTuple):
@@ -57,7 +57,7 @@ class ClientPair(NamedTuple):
 
 
 class Certificates:
-    """The server's identity, on disk and in the context that the listener uses."""
+    """The server's certificate, on disk and in the TLS context of the listener."""
 
     def __init__(self, directory: Path, now: datetime, names: Sequence[str] = LOOPBACK) -> None:
         self.directory = directory
@@ -72,10 +72,10 @@ class Certificates:
         self.renew(now)
 
     def renew(self, now: datetime) -> bool:
-        """Make what is missing or near its end, and take up what others made.
+        """Create what is missing or expires soon, and load what others changed.
 
-        Answers whether connections from now on see another certificate than before. Who is revoked
-        is read first: whatever else is refused, he is.
+        Returns whether new connections see another certificate than before. Revocations are loaded
+        first, so that they apply even if the rest fails.
         """
         self._revoked = _read_revoked(self.directory / "revoked")
         self._take_authority(_read(self.directory, "ca"), now)
@@ -90,8 +90,8 @@ class Certificates:
         self._seen = self._stamp()
         return changed
 
-    def look(self, now: datetime) -> bool:
-        """The same, where a file has changed or the time has come. Else it costs next to nothing."""
+    def refresh(self, now: datetime) -> bool:
+        """Renew if a file has changed or a certificate expires soon. Otherwise this costs next to nothing."""
         assert self._leaf is not None
         due = now >= self._leaf.certificate.not_valid_after_utc - RENEW_BEFORE
         return self.renew(now) if due or self._seen != self._stamp() else False
@@ -99,24 +99,24 @@ class Certificates:
     def issue_client(
         self, name: str, groups: Sequence[str], lifetime: timedelta, now: datetime, *, uid: str = ""
     ) -> ClientPair:
-        """A new certificate for a user, who must keep the key: it is kept nowhere else."""
+        """A new certificate for a user. Its key is stored nowhere else."""
         return Authority(self.directory).issue(User(name, tuple(groups), uid), lifetime, now).pair
 
     def client_of(self, certificate: bytes, now: datetime) -> VerifiedCertificate | None:
-        """Whom a certificate speaks for that a client has shown, and has the key of.
+        """The verified form of a client certificate from a TLS handshake.
 
-        It is read and verified once, and then known by its bytes.
+        A certificate is parsed and verified once, then cached by its bytes.
         """
         try:
             client = self._clients[certificate]
         except KeyError:
             client = self._keep(certificate)
-        if client is None or not client.begins <= now < client.ends:
+        if client is None or not client.not_before <= now < client.not_after:
             return None
         return None if client.serial in self._revoked else client
 
     def revoke(self, serial: int) -> None:
-        """Take the client's certificate of this serial number no more."""
+        """Revoke the client certificate with this serial number."""
         path = self.directory / "revoked"
         self._revoked = _read_revoked(path) | {serial}
         revoke(path, self._revoked)
@@ -131,9 +131,7 @@ class Certificates:
             raise CertificatesRefused(message)
         elif now < ca.certificate.not_valid_before_utc:
             begin = ca.certificate.not_valid_before_utc.isoformat()
-            message = (
-                f"{self.authority} begins at {begin}, and it is {now.isoformat()}: set the clock"
-            )
+            message = f"{self.authority} is valid from {begin}, and it is {now.isoformat()}: set the clock"
             raise CertificatesRefused(message)
         self._ca = ca
         self._clients.clear()
@@ -148,9 +146,9 @@ class Certificates:
         return names_of(certificate) == set(self.names)
 
     def _load(self, leaf: Pair) -> None:
-        """Hand the pair to the context from one file, since two could change between the readings.
+        """Load the pair from one file, since two files could change between the reads.
 
-        A context that got a certificate and not its key could serve nobody.
+        A context with a certificate and another key could not serve any connection.
         """
         with NamedTemporaryFile(dir=self.directory) as file:  # 0600
             file.write(leaf.certificate_pem() + leaf.key_pem())
@@ -164,12 +162,12 @@ class Certificates:
         return client
 
     def _stamp(self) -> object:
-        """What changes when one of the files does."""
+        """A value that changes when one of the files does."""
         return [_stamp(self.directory / name) for name in _FILES]
 
 
 class Authority:
-    """The authority alone, of a server that may be running: for whoever lets users in."""
+    """The authority without the server, to issue client certificates beside a running server."""
 
     def __init__(self, directory: Path) -> None:
         ca = _read(directory, "ca")
@@ -179,10 +177,10 @@ class Authority:
         self._ca = ca
 
     def issue(self, user: User, lifetime: timedelta, now: datetime) -> "IssuedCertificate":
-        """A new certificate for a user. Its key is kept nowhere else."""
+        """A new certificate for a user. Its key is stored nowhere else."""
         if now + lifetime > (end := self._ca.certificate.not_valid_after_utc):
             raise CertificatesRefused(
-                f"the authority itself ends at {end.isoformat()}: ask for less"
+                f"the authority itself expires at {end.isoformat()}: choose a shorter lifetime"
             )
         try:
             pair = new_client(self._ca, user, now, lifetime)
@@ -194,13 +192,13 @@ class Authority:
         return IssuedCertificate(client, found.serial_number, found.not_valid_after_utc)
 
     def revoke(self, serial: int) -> None:
-        """Take the certificate of this serial number no more; a running server notices soon."""
+        """Revoke the certificate with this serial number. A running server applies it within a minute."""
         path = self._directory / "revoked"
         revoke(path, _read_revoked(path) | {serial})
 
 
 class IssuedCertificate(NamedTuple):
-    """A client's certificate, by which it can be revoked, and until when it holds."""
+    """A client certificate, the serial number to revoke it by, and when it expires."""
 
     pair: ClientPair
     serial: int
@@ -208,36 +206,36 @@ class IssuedCertificate(NamedTuple):
 
 
 def revoke(path: Path, serials: Iterable[int]) -> None:
-    """Write down which certificates are not taken any more."""
+    """Save the revoked serial numbers."""
     lines = "".join(f"{number:x}\n" for number in sorted(serials))
     write_private(path, lines.encode())
 
 
 class Renewals:
-    """Looks after the certificate of a running server, once a minute."""
+    """Renews the certificate of a running server; checked once a minute."""
 
     def __init__(self, certificates: Certificates, now: Callable[[], datetime]) -> None:
         self._certificates = certificates
         self._now = now
         self._timer: TimerHandle | None = None
-        self._told = ""
+        self._reported = ""
 
     def start(self, loop: AbstractEventLoop) -> None:
-        self._timer = loop.call_later(_LOOKED_AT_EVERY, self._look, loop)
+        self._timer = loop.call_later(_CHECK_INTERVAL, self._refresh, loop)
 
     def stop(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
 
-    def _look(self, loop: AbstractEventLoop) -> None:
+    def _refresh(self, loop: AbstractEventLoop) -> None:
         try:
-            self._certificates.look(self._now())
-            self._told = ""
+            self._certificates.refresh(self._now())
+            self._reported = ""
         except (CertificatesRefused, OSError) as problem:
-            # There are thirty days left to mend it, and to say it once is enough.
-            if str(problem) != self._told:
+            # There are thirty days left to fix it, so one log line is enough.
+            if str(problem) != self._reported:
                 _log.warning("the certificate was not renewed", extra={"why": str(problem)})
-            self._told = str(problem)
+            self._reported = str(problem)
         self.start(loop)
 
 
@@ -255,29 +253,31 @@ def _read(directory: Path, stem: str) -> Pair | None:
         message = f"{certificate} and {key} cannot be read: delete both, and new ones are made"
         raise CertificatesRefused(message) from problem
     if not isinstance(private, ec.EllipticCurvePrivateKey):
-        raise CertificatesRefused(f"{key} is no elliptic curve key: delete it and {certificate}")
+        raise CertificatesRefused(
+            f"{key} is not an elliptic curve key: delete it and {certificate}"
+        )
     return Pair(public, private)
 
 
 def _write(directory: Path, stem: str, pair: Pair) -> None:
-    """The key first: a certificate without its key would be trusted and unusable."""
+    """Write the key first: a certificate without its key would be trusted but unusable."""
     write_private(directory / f"{stem}.key", pair.key_pem())
     write_private(directory / f"{stem}.crt", pair.certificate_pem())
 
 
 def _read_revoked(path: Path) -> frozenset[int]:
-    """The serial numbers in the file. What cannot be read must not let anybody in by accident."""
+    """The serial numbers in the file. An unreadable file must not let a revoked certificate in."""
     try:
         return frozenset(_serials(path.read_text().split()))
     except FileNotFoundError:
         return frozenset()
     except ValueError as problem:
-        message = f"{path} is no list of serial numbers ({problem}): mend it or delete it"
+        message = f"{path} is not a list of serial numbers ({problem}): fix it or delete it"
         raise CertificatesRefused(message) from problem
 
 
-def _serials(words: Iterable[str]) -> Iterable[int]:
-    return (int(word, 16) for word in words)
+def _serials(lines: Iterable[str]) -> Iterable[int]:
+    return (int(line, 16) for line in lines)
 
 
 def _stamp(path: Path) -> tuple[int, ...]:

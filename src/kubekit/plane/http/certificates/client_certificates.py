@@ -1,4 +1,4 @@
-"""Whom a client's certificate speaks for. CN is the name, each O a group, as in Kubernetes."""
+"""The users of client certificates. CN is the name, each O is a group, as in Kubernetes."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -14,34 +14,34 @@ from kubekit.plane.users import User
 
 @dataclass(frozen=True, slots=True)
 class VerifiedCertificate:
-    """Somebody and the certificate that says so."""
+    """An identity, and the certificate that proves it."""
 
     identity: Identity
     serial: int
-    begins: datetime
-    ends: datetime
+    not_before: datetime
+    not_after: datetime
 
 
 def read_client(der: bytes, ca: Pair) -> VerifiedCertificate | None:
-    """The client of a certificate, if that comes from our authority and was made for clients.
+    """The identity of a certificate, if our authority signed it, and for client authentication.
 
-    TLS has verified it, but against every authority that there was since the server began.
+    TLS has verified it, but against every authority since the start of the server.
     """
     try:
         certificate = x509.load_der_x509_certificate(der)
         user = _user(certificate.subject, sha256(der).hexdigest())
         for_clients = _is_for_clients(certificate)
-    except ValueError:  # also what a certificate may not say twice
+    except ValueError:  # duplicate attributes raise it too
         return None
     if user is None or not for_clients or not ca.signed(certificate):
         return None
-    begins, ends = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    not_before, not_after = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     identity = Identity(authenticated(user), "certificate")
-    return VerifiedCertificate(identity, certificate.serial_number, begins, ends)
+    return VerifiedCertificate(identity, certificate.serial_number, not_before, not_after)
 
 
 def _is_for_clients(certificate: x509.Certificate) -> bool:
-    """Whether it says so. One that does not say what it is for is for nothing here."""
+    """Whether its extended key usage says so. A certificate without one is not accepted."""
     try:
         usages = certificate.extensions.get_extension_for_class(x509.ExtendedKeyUsage).value
     except x509.ExtensionNotFound:
@@ -61,5 +61,5 @@ def _user(subject: x509.Name, fingerprint: str) -> User | None:
 def _texts(subject: x509.Name, attribute: x509.ObjectIdentifier) -> tuple[str, ...]:
     values = [found.value for found in subject.get_attributes_for_oid(attribute)]
     if not all(isinstance(value, str) for value in values):
-        raise ValueError("a name in a certificate is no text")
+        raise ValueError("a name in a certificate is not text")
     return tuple(map(str, values))

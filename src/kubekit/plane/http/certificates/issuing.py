@@ -1,4 +1,4 @@
-"""Certificates as they are made here: an authority, a server, a client. Nothing touches a file."""
+"""Creates certificates of an authority, a server or a client, without touching files."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -70,7 +70,7 @@ def new_authority(now: datetime) -> Pair:
 
 
 def new_server(ca: Pair, names: Sequence[str], now: datetime) -> Pair:
-    """A certificate for whoever is called by one of these names."""
+    """A server certificate for these host names and addresses."""
     subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "compute plane")])
     alternatives = x509.SubjectAlternativeName(map(_general, names))
     key = ec.generate_private_key(ec.SECP256R1())
@@ -79,14 +79,14 @@ def new_server(ca: Pair, names: Sequence[str], now: datetime) -> Pair:
 
 
 def new_client(ca: Pair, user: User, now: datetime, lifetime: timedelta) -> Pair:
-    """A certificate that speaks for a user: the name, the groups, and the uid if there is one."""
+    """A client certificate for a user: the name, the groups, and the uid if there is one."""
     key = ec.generate_private_key(ec.SECP256R1())
     builder = _builder(_subject(user), key, now, lifetime)
     return _leaf(builder, ca, key, ExtendedKeyUsageOID.CLIENT_AUTH)
 
 
 def names_of(certificate: x509.Certificate) -> set[str]:
-    """What a server's certificate calls it."""
+    """The names in a server certificate."""
     extension = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
     return {str(name.value) for name in extension.value}
 

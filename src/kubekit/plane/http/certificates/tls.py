@@ -1,8 +1,8 @@
 """The TLS of the listener.
 
-A client may show a certificate and need not. One that does not come from our authority, is past its
-time or is for another use ends the handshake. Whom a connection speaks for never changes: there is
-no renegotiation, and a session that is resumed speaks for whom it did.
+Client certificates are optional. One that is not from our authority, has expired or is for another
+use ends the handshake. The user of a connection never changes: there is no renegotiation, and a
+resumed session keeps its user.
 """
 
 import ssl
@@ -18,10 +18,10 @@ _BAD_CLIENT: Final = "CERTIFICATE_VERIFY_FAILED"
 
 
 class _Handshake(ssl.SSLObject):
-    """A handshake whose failure is told: the event loop would drop the words with the connection.
+    """A handshake that sends an alert when it fails: the event loop would drop it with the connection.
 
-    To ask for more bytes makes the loop send what there is. If more come, or nothing does for as
-    long as a handshake may take, the connection ends.
+    Asking for more bytes makes the loop send the alert. The connection ends when more bytes arrive,
+    or after the handshake timeout.
     """
 
     outgoing: ssl.MemoryBIO
@@ -35,7 +35,7 @@ class _Handshake(ssl.SSLObject):
                 raise
             self._failed = True
             if problem.reason == _HTTP:
-                self.outgoing.read()  # an alert, which no client that speaks plainly understands
+                self.outgoing.read()  # an alert, which a client without TLS does not understand
                 self.outgoing.write(_ANSWER_TO_PLAIN)
             raise ssl.SSLWantReadError from problem
 
@@ -58,7 +58,7 @@ class _Context(ssl.SSLContext):
 
 
 def listening_context() -> ssl.SSLContext:
-    """A context that lacks only its certificate and the authority of the clients."""
+    """A context without its certificate and the authority of the clients, which are loaded later."""
     context = _Context(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])

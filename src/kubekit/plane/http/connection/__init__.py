@@ -1,1 +1,1 @@
-"""One HTTP/1.1 connection: bytes to requests, responses to bytes."""
+"""One HTTP/1.1 connection: parses requests and writes responses."""

@@ -1,8 +1,8 @@
 """Writing bodies that do not fit into one write, no faster than the peer reads.
 
-A body is a sequence of slices, each made only when the last ones have left. A watch is the same
-without an end: while the peer does not read, nothing is taken from it, so a slow watcher costs one
-full buffer and no more.
+A body is a sequence of slices, each created only when the previous ones are sent. A watch is the
+same without an end: while the peer does not read, nothing is taken from the watch, so a slow client
+costs one full buffer and no more.
 """
 
 import logging
@@ -13,7 +13,7 @@ from typing import Final
 from kubekit.plane.http.messages import StreamBody
 
 _log: Final = logging.getLogger(__name__)
-_SLICES_PER_TURN: Final = 4  # then others get their turn of the loop
+_SLICES_PER_TURN: Final = 4  # then other connections get a turn of the loop
 _LAST_CHUNK: Final = b"0\r\n\r\n"
 
 
@@ -37,7 +37,7 @@ class Outlet:
         self._slices: Iterator[bytes] | None = None
         self._stream: StreamBody | None = None
         self._chunked = True
-        self._buffer: list[bytes] = []  # what is left to write, the last first
+        self._buffer: list[bytes] = []  # what is left to write, in reverse order
         self._soon = False
         self.paused = False
         self.paused_since = 0.0
@@ -48,7 +48,7 @@ class Outlet:
 
     @property
     def ending(self) -> bool:
-        """Whether only the last words of a stream are left to write."""
+        """Whether only the last bytes of a stream are left to write."""
         return self._stream is not None and self._stream.ended
 
     @property
@@ -56,7 +56,7 @@ class Outlet:
         return self._stream is not None or self._slices is not None
 
     def pour(self, slices: Iterator[bytes]) -> None:
-        """Write a body that has an end."""
+        """Write a body of known length."""
         self._slices = slices
         self._go_on()
 
@@ -76,13 +76,13 @@ class Outlet:
         self.wake()
 
     def wake(self) -> None:
-        """Go on soon. Many calls in one turn of the loop cost one write."""
+        """Continue writing soon. Many calls in one turn of the loop cost one write."""
         if not self._soon and not self.paused and self.busy:
             self._soon = True
             self._when(self._go_on)
 
     def stop(self) -> None:
-        """Write nothing more, ever: the connection is let go of, whoever still knows the stream."""
+        """Stop writing permanently, and release the connection, even if the stream is still referenced."""
         stream, self._stream, self._slices = self._stream, None, None
         self._buffer.clear()
         del self._transport, self._done
@@ -99,7 +99,7 @@ class Outlet:
             elif self._slices is not None:
                 self._pump(self._slices)
         except Exception:  # noqa: BLE001 - others write after this, in the same turn
-            _log.exception("an answer broke off")
+            _log.exception("a response was aborted")
             self._transport.abort()
 
     def _pump(self, slices: Iterator[bytes]) -> None:

@@ -1,8 +1,8 @@
-"""Everybody who is connected, and one coarse clock for all their deadlines.
+"""The connections of a server, and one coarse clock for all their deadlines.
 
-A timer for each connection would be set and dropped with each request. Instead each connection
-notes when it began to wait, by a clock that moves once a tick, and one sweep looks at them all.
-With nobody connected there is no sweep.
+A timer per connection would be set and cancelled with each request. Instead each connection notes
+when it started to wait, by a clock that advances once per tick, and one sweep checks them all.
+Without connections there is no sweep.
 """
 
 import asyncio
@@ -16,15 +16,15 @@ from kubekit.plane.http.limits import Limits
 from kubekit.plane.http.messages import Caller
 
 _BUFFER: Final = 256 * 1024
-_PER_TURN: Final = 32  # connections that write before others are heard again
+_PER_TURN: Final = 32  # connections that write before other events are handled
 
 
 Knows = Callable[[Mapping[str, str], Caller], bool]
-"""Whether the headers of a request, or whoever sends them, speak for somebody."""
+"""Whether the headers of a request, or its connection, authenticate it."""
 
 
-def _everybody(_headers: Mapping[str, str], _caller: Caller) -> bool:
-    """Where nobody has to be known."""
+def _accept_all(_headers: Mapping[str, str], _caller: Caller) -> bool:
+    """Without authentication."""
     return True
 
 
@@ -32,18 +32,18 @@ class Peer(Protocol):
     """A connection, as the sweep sees it."""
 
     def sweep(self, now: float) -> None:
-        """Do what is overdue."""
+        """Enforce the deadlines."""
         ...
 
     def retire(self) -> None:
-        """Answer what is under way, then hang up."""
+        """Finish the requests in flight, then close."""
         ...
 
     def abort(self) -> None: ...
 
 
 class BodyBudget:
-    """How many bytes of unfinished bodies all connections may hold together."""
+    """The limit on the bytes of incomplete bodies of all connections together."""
 
     __slots__ = ("_left",)
 
@@ -51,7 +51,7 @@ class BodyBudget:
         self._left = most
 
     def take(self, size: int) -> bool:
-        """Whether there is room for as much again."""
+        """Reserve some bytes. Returns whether the limit holds."""
         self._left -= size
         return self._left >= 0
 
@@ -63,7 +63,7 @@ class Peers:
     """The connections of one server."""
 
     def __init__(
-        self, limits: Limits, environment: ExecutionEnvironment, knows: Knows = _everybody
+        self, limits: Limits, environment: ExecutionEnvironment, knows: Knows = _accept_all
     ) -> None:
         self.knows = knows
         self._limits = limits
@@ -73,7 +73,7 @@ class Peers:
         self._empty: asyncio.Future[None] | None = None
         self._loop: asyncio.AbstractEventLoop
         self.buffer = memoryview(bytearray(_BUFFER))
-        """Where a connection reads to; what is read is used up before the next one reads."""
+        """The shared read buffer: a connection consumes what it reads before the next one reads."""
         self.bodies = BodyBudget(limits.bodies)
         self._due: deque[Callable[[], None]] = deque()
         self.now = 0.0
@@ -91,17 +91,17 @@ class Peers:
         self._loop = loop
         self._read_clocks()
 
-    def soon(self, go_on: Callable[[], None]) -> None:
-        """Call it soon, with a few others in each turn of the loop.
+    def soon(self, callback: Callable[[], None]) -> None:
+        """Call it soon, with a few others per turn of the loop.
 
-        So a crowd that hears of something does not keep those waiting who ask for something else.
+        So an event for thousands of watches does not delay other requests.
         """
         if not self._due:
             self._loop.call_soon(self._go_on)
-        self._due.append(go_on)
+        self._due.append(callback)
 
     def join(self, peer: Peer) -> bool:
-        """Whether there is room for one more. Also one too many must `leave`."""
+        """Whether one more connection is accepted. A refused one must `leave` too."""
         self._members.add(peer)
         if self._timer is None:
             self._read_clocks()
@@ -114,7 +114,7 @@ class Peers:
             self._empty.set_result(None)
 
     async def close(self) -> None:
-        """Hang up on everybody, politely for as long as a drain may take."""
+        """Close all connections, and abort those that take longer than the drain time."""
         self._empty = self._loop.create_future()
         for peer in list(self._members):
             peer.retire()
@@ -130,8 +130,8 @@ class Peers:
         turn = [self._due.popleft() for _ in range(min(len(self._due), _PER_TURN))]
         if self._due:
             self._loop.call_soon(self._go_on)
-        for go_on in turn:
-            go_on()
+        for callback in turn:
+            callback()
 
     def _sweep(self) -> None:
         self._timer = None
@@ -153,7 +153,7 @@ _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct",
 
 
 def _http_date(parts: tuple[int, ...]) -> bytes:
-    """A date as HTTP writes it, which no locale may change."""
+    """A date in HTTP's format, independent of the locale."""
     year, month, day, hour, minute, second, weekday = parts
     text = f"{_DAYS[weekday]}, {day:02} {_MONTHS[month - 1]} {year:04} {hour:02}:{minute:02}:{second:02} GMT"
     return text.encode()

@@ -1,11 +1,11 @@
 """One connection: requests in, responses out, in order.
 
-A whole request is handed to the handler inside the call that delivered its last byte, and if the
-handler can answer at once, the answer is written in that call too. Requests that come while
-another is being answered wait their turn; when many wait, nothing more is read.
+A complete request is passed to the handler in the callback that delivered its last byte. If the
+handler answers at once, the response is written in that callback too. Pipelined requests wait until
+the previous one is answered; when many wait, nothing more is read.
 
-Whatever is refused here ends the connection: after bytes that make no sense, nothing that follows
-can be trusted to be a request.
+An error here ends the connection: after invalid bytes, nothing that follows can be trusted to be a
+request.
 """
 
 import asyncio
@@ -50,15 +50,15 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
         self._pending: asyncio.Future[Response] | None = None
         self._refusal: Response | None = None
         self._since = peers.now
-        self._deaf = False  # nothing more is read
+        self._reading_stopped = False
         self._held_back = False
         self._invitation_due = False
         self._discarded = 0
 
-    # What the transport calls
+    # Called by the transport
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        # Of uvloop's transports not all are asyncio.Transport by inheritance.
+        # Not all transports of uvloop inherit from asyncio.Transport.
         self._transport = transport  # type: ignore[assignment]
         limits = self._limits
         self._transport.set_write_buffer_limits(high=limits.slice)
@@ -71,7 +71,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
         return self._peers.buffer
 
     def buffer_updated(self, nbytes: int) -> None:
-        if self._deaf:
+        if self._reading_stopped:
             self._discard(nbytes)
             return
         try:
@@ -80,20 +80,20 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
             self._refuse(error)
 
     def eof_received(self) -> bool:
-        """Whether to keep our half open: yes where an answer is still to come."""
+        """Whether to keep our half open: yes, if a response is pending."""
         answering = self._turn is not None and not self._outlet.streaming
-        self._deaf = True
+        self._reading_stopped = True
         self._waiting.clear()
         return answering and self._transport.can_write_eof()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._deaf = True
+        self._reading_stopped = True
         self._turn = self._pending = None
         self._waiting.clear()
         self._outlet.stop()
         self._reader.drop()
         self._peers.leave(self)
-        # These refer back to us. Circles wait for the collector, who comes seldom: 30 KB for each.
+        # These refer back to us. Reference cycles wait for a rare garbage collection: 30 KB each.
         del self._transport, self._outlet, self._reader
 
     def pause_writing(self) -> None:
@@ -104,21 +104,21 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
         if self._turn is not None and self._pending is None and not self._outlet.busy:
             self._answered()
 
-    # What the sweep calls
+    # Called by the sweep
 
     def sweep(self, now: float) -> None:
         waited = now - self._since
         if self._turn is not None:
             self._sweep_answer(now, waited)
-        elif self._deaf:
-            self._sweep_remains(waited)
+        elif self._reading_stopped:
+            self._sweep_unread(waited)
         elif self._reader.stage is Stage.NOTHING:
             self._sweep_idle(waited)
         elif self._reader.too_slow(waited):
             self._refuse(refusals.TooSlow("the request did not arrive in time"))
 
     def retire(self) -> None:
-        """Answer what is under way, then hang up."""
+        """Finish the requests in flight, then close."""
         self._waiting.clear()
         if self._turn is None:
             self._transport.close()
@@ -136,7 +136,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
     def _arrived(self, turn: Turn) -> None:
         self._invitation_due = False
         if self._turn is None and not self._waiting:
-            self._begin(turn)
+            self._start(turn)
             return
         self._waiting.append(turn)
         full = len(self._waiting) >= self._limits.pipelined or _has_body(turn)
@@ -144,7 +144,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
             self._held_back = True
             self._transport.pause_reading()
 
-    def _begin(self, turn: Turn) -> None:
+    def _start(self, turn: Turn) -> None:
         self._turn = turn
         self._since = self._peers.now
         try:
@@ -161,7 +161,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
         self._pending.add_done_callback(self._resolved)
 
     def _resolved(self, pending: asyncio.Future[Response]) -> None:
-        """The answer is there: too late, perhaps, and then nobody waits for it."""
+        """The response is ready. After a timeout nothing waits for it."""
         awaited = pending is self._pending
         if pending.cancelled() or pending.exception() is not None:
             if awaited:
@@ -175,7 +175,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
             response.body.close()
 
     def _send(self, response: Response, turn: Turn) -> None:
-        half_closed = self._deaf and self._refusal is None
+        half_closed = self._reading_stopped and self._refusal is None
         if response.close or half_closed:
             turn.persistent = False
         body = response.body
@@ -186,7 +186,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
             self._answered()
         elif isinstance(body, bytes | Pieces):
             self._send_large(response, body, turn)
-        elif half_closed:  # whether it still listens could never be found out
+        elif half_closed:  # there is no way to detect whether it still reads
             body.close()
             self.abort()
         else:
@@ -210,7 +210,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
 
     def _head(self, response: Response, framing: bytes, turn: Turn) -> bytes:
         if not turn.modern and framing is _CHUNKED:
-            framing = b""  # a stream for an old client ends with the connection
+            framing = b""  # for HTTP/1.0 a stream ends with the connection
             turn.persistent = False
         parts = [response_heads.opening(response.status, response.content_type), framing]
         parts.append(
@@ -224,7 +224,7 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
         return b"".join(parts)
 
     def _answered(self) -> None:
-        """One answer is written: the next request's turn, once the peer has read enough."""
+        """A response is written: continue with the next request, once the peer has read enough."""
         turn = self._turn
         if turn is None or self._outlet.paused:
             return
@@ -244,10 +244,10 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
         if self._held_back and not self._waiting:
             self._held_back = False
             self._transport.resume_reading()
-        self._begin(turn)
+        self._start(turn)
 
     def _invite(self) -> None:
-        """Tell a client that waits for it to send its body, once it is that request's turn."""
+        """Send 100 Continue to a client that waits for it, once its request is the next one."""
         self._invitation_due = self._turn is not None or bool(self._waiting)
         if not self._invitation_due:
             self._transport.write(response_heads.CONTINUE)
@@ -255,13 +255,15 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
     # Ending
 
     def _refuse(self, error: errors.ApiError) -> None:
-        """Answer with a refusal, in its turn, and read no more. Of a stranger the handler is told."""
-        self._deaf = True
+        """Answer with an error, after earlier responses, and stop reading. The handler sees an
+        unauthenticated request too.
+        """
+        self._reading_stopped = True
         self._refusal = refusal(error)
-        self._arrived(Turn(self._reader.stranger, persistent=False, modern=True))
+        self._arrived(Turn(self._reader.unauthenticated, persistent=False, modern=True))
 
     def _hang_up(self) -> None:
-        """Close. With bytes unread a close is a reset, which would destroy our last words."""
+        """Close. With unread bytes a close is a reset, which would discard our last response."""
         if self._refusal is None:
             self._transport.close()
         elif self._transport.can_write_eof():
@@ -272,15 +274,15 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
         if self._discarded > _UNREAD_AFTER_REFUSAL:
             self.abort()
 
-    def _sweep_remains(self, waited: float) -> None:
-        """The peer has been told that nothing more is read, and has had a moment to hear it."""
+    def _sweep_unread(self, waited: float) -> None:
+        """The peer knows that nothing more is read, and had a moment to react."""
         if waited > self._limits.drain_time:
             self.abort()
         elif waited >= self._limits.tick:
             self._transport.close()
 
     def _sweep_idle(self, waited: float) -> None:
-        """Nobody asks. A close may still wait for a peer that does not read its last answer."""
+        """No request is pending. A close may still wait for a peer that does not read its last response."""
         limits = self._limits
         if waited > limits.idle_time + limits.drain_time:
             self.abort()
@@ -290,27 +292,27 @@ class HttpServerProtocol(asyncio.BufferedProtocol):
     def _sweep_answer(self, now: float, waited: float) -> None:
         outlet, limits = self._outlet, self._limits
         if outlet.streaming:
-            patience = limits.drain_time if outlet.ending else limits.stall_time
-            stalled = outlet.paused and now - outlet.paused_since > patience
-            if stalled or self._held_back:  # while nothing is read, that it has left is not seen
+            timeout = limits.drain_time if outlet.ending else limits.stall_time
+            stalled = outlet.paused and now - outlet.paused_since > timeout
+            if stalled or self._held_back:  # while nothing is read, a disconnect is not noticed
                 self.abort()
         elif waited > limits.request_time:
             self._give_up()
 
     def _give_up(self) -> None:
-        """No answer in time: say so, if nothing has been said yet."""
+        """The request timed out: answer that, if the response has not started."""
         turn = self._turn
         if self._pending is None or turn is None:
             self.abort()
             return
         self._pending = None
         turn.persistent = False
-        message = f"no answer within {self._limits.request_time:g} s; it may have happened yet"
+        message = f"no response within {self._limits.request_time:g} s; it may still have succeeded"
         self._send(refusal(errors.Timeout(message)), turn)
 
 
 def _caller(transport: asyncio.BaseTransport) -> Caller:
-    """Who is there, as the handshake found out. It holds for the whole connection."""
+    """The client, as the handshake identified it. It is the same for the whole connection."""
     peer = transport.get_extra_info("peername")
     tls = transport.get_extra_info("ssl_object")
     certificate = None if tls is None else tls.getpeercert(binary_form=True)
@@ -322,5 +324,5 @@ def _is_head(turn: Turn) -> bool:
 
 
 def _has_body(turn: Turn) -> bool:
-    """Bodies may be large: of those that wait there is one."""
+    """Bodies may be large: only one waits at a time."""
     return turn.request is not None and bool(turn.request.body)

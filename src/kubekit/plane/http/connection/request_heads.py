@@ -1,4 +1,4 @@
-"""The head of a request, judged: what the parser lets through and HTTP or we do not."""
+"""Checks on the head of a request, for what the parser accepts and HTTP or this server do not."""
 
 from typing import Final, NamedTuple
 
@@ -6,7 +6,7 @@ from kubekit.api.errors import BadRequest
 from kubekit.plane.http import refusals
 from kubekit.plane.http.limits import Limits
 
-# What clients send with each request, so that no name is decoded twice.
+# The usual header names, so that they are not decoded for each request.
 _SPELLINGS: Final = (
     "Host", "User-Agent", "Accept", "Accept-Encoding", "Authorization", "Content-Type",
     "Content-Length", "Connection", "Transfer-Encoding", "Content-Encoding", "Expect",
@@ -19,7 +19,7 @@ _ONLY_IN_HEADS: Final = (b"authorization", b"impersonate")
 
 
 class RequestTarget(NamedTuple):
-    """What was asked for: the path and the query as they were sent."""
+    """The path and the query, as they were sent."""
 
     path: str
     query: str
@@ -31,30 +31,30 @@ def header_name(raw: bytes) -> str:
 
 
 def check(version: str, headers: dict[str, str], limits: Limits) -> None:
-    """Refuse a head that could be understood in two ways, or announces too much."""
+    """Refuse a head that is ambiguous, or announces too large a body."""
     if version not in _VERSIONS:
-        raise BadRequest(f"HTTP/{version} is not spoken here: use HTTP/1.1")
+        raise BadRequest(f"HTTP/{version} is not supported: use HTTP/1.1")
     if version == "1.1":
         _check_host(headers)
     coding = headers.get("transfer-encoding")
     if coding is not None and (version == "1.0" or coding.lower() != "chunked"):
-        raise BadRequest("header Transfer-Encoding: only chunked is understood, in HTTP/1.1")
+        raise BadRequest("header Transfer-Encoding: only chunked is supported, in HTTP/1.1")
     length = headers.get("content-length")
     if length is not None and int(length) > limits.body:
         raise refusals.body_too_large(limits.body)
     expected = headers.get("expect")
     if expected is not None and expected.lower() != "100-continue":
-        raise refusals.ExpectationFailed("header Expect: only 100-continue is understood")
+        raise refusals.ExpectationFailed("header Expect: only 100-continue is supported")
 
 
 def check_trailer(name: bytes) -> None:
-    """Refuse what must be known before a request is judged: it is not looked at after the body."""
+    """Refuse trailers that must come before the body: they are not evaluated after it."""
     if name.lower().startswith(_ONLY_IN_HEADS):
         raise BadRequest(f"header {header_name(name)} must not come after the body")
 
 
 def target(url: bytes) -> RequestTarget:
-    """The path and query of a request line. A proxy may also send the whole address."""
+    """The path and query of a request line. A proxy may also send the absolute URL."""
     text = url.decode("latin-1")
     if not text.startswith("/"):
         text = _without_authority(text)
@@ -73,8 +73,8 @@ def _check_host(headers: dict[str, str]) -> None:
 def _without_authority(text: str) -> str:
     scheme, found, rest = text.partition("://")
     if not found or scheme.lower() not in ("http", "https"):
-        raise BadRequest("the request line must name a path that begins with /")
+        raise BadRequest("the request line must name a path that starts with /")
     authority, _, path = rest.partition("/")
     if not authority or "?" in authority:
-        raise BadRequest("the request line must name a path that begins with /")
+        raise BadRequest("the request line must name a path that starts with /")
     return "/" + path

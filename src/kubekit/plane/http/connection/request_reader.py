@@ -1,4 +1,4 @@
-"""Bytes to requests. llhttp does the parsing, in its strict mode; the limits are kept here."""
+"""Parses requests with llhttp in its strict mode, and enforces the limits."""
 
 from collections.abc import Callable, Mapping
 from enum import Enum, auto
@@ -17,13 +17,13 @@ from kubekit.plane.http.connection.request_heads import (
     target,
 )
 from kubekit.plane.http.limits import Limits
-from kubekit.plane.http.messages import NOBODY, Caller, ServerRequest
+from kubekit.plane.http.messages import NO_CALLER, Caller, ServerRequest
 
-_SMALL: Final = 64 * 1024  # bytes of a body that are read before anybody asks from whom
+_SMALL: Final = 64 * 1024  # bytes of a body that are read without authentication
 
 
 class Stage(Enum):
-    """How much of the next request is there."""
+    """How much of the next request has arrived."""
 
     NOTHING = auto()
     HEAD = auto()
@@ -31,43 +31,43 @@ class Stage(Enum):
 
 
 class Turn:
-    """A request to be answered, and how the answer may be written."""
+    """A request to be answered, and how the response may be written."""
 
     __slots__ = ("modern", "persistent", "request")
 
     def __init__(self, request: ServerRequest | None, *, persistent: bool, modern: bool) -> None:
         self.request = request
         self.persistent = persistent
-        self.modern = modern  # HTTP/1.1: takes chunks
+        self.modern = modern  # HTTP/1.1: accepts chunks
 
 
 class Reader:
     """The reading half of one connection.
 
-    ``began`` is called at each new stage, ``arrived`` with each whole request, ``invite`` where a
-    client wants to be told to send its body.
+    ``on_stage`` is called at each new stage, ``on_request`` with each complete request, and
+    ``on_expect`` if a client waits for 100 Continue.
     """
 
     def __init__(
         self,
         limits: Limits,
         peers: Peers,
-        began: Callable[[], None],
-        arrived: Callable[[Turn], None],
-        invite: Callable[[], None],
+        on_stage: Callable[[], None],
+        on_request: Callable[[Turn], None],
+        on_expect: Callable[[], None],
     ) -> None:
         self._limits = limits
         self._bodies = peers.bodies
         self._knows = peers.knows
-        self._began = began
-        self._arrived = arrived
-        self._invite = invite
+        self._on_stage = on_stage
+        self._on_request = on_request
+        self._on_expect = on_expect
         self._parser = httptools.HttpRequestParser(self)
         self._unfinished = 0
-        self._another = False  # whether a request ended in the data at hand
-        self.caller: Caller = NOBODY
-        self.stranger: ServerRequest | None = None
-        """A request whose body is not read, because nobody knows who sends it."""
+        self._another = False  # whether a request ended in the current data
+        self.caller: Caller = NO_CALLER
+        self.unauthenticated: ServerRequest | None = None
+        """An unauthenticated request, whose body is not read."""
         self._url: bytes
         self._headers: dict[str, str]
         self._repeated: dict[str, list[str]] | None
@@ -78,15 +78,15 @@ class Reader:
         self._reset()
 
     def feed(self, data: memoryview) -> None:
-        """Read on. Raises a refusal, after which nothing more may be fed."""
+        """Parse more data. After an error nothing more may be fed."""
         self._another = False
         try:
             self._parser.feed_data(data)
         except (httptools.HttpParserError, httptools.HttpParserUpgrade) as problem:
             raise _understood(problem) from problem
         if self.stage is Stage.HEAD:
-            # The parser keeps the beginning of a header line to itself until it is whole.
-            # How much of data that ends another request is of this one is not known, nor is it much.
+            # The parser buffers a header line until it is complete.
+            # How many bytes of the current data belong to this request is not known, but it is little.
             self._unfinished = 0 if self._another else self._unfinished + len(data)
             if self._unfinished > self._limits.header_bytes + self._limits.url:
                 raise self._too_long()
@@ -94,17 +94,17 @@ class Reader:
             self._unfinished = 0
 
     def too_slow(self, waited: float) -> bool:
-        """Whether what is there of a request has taken too long to come."""
+        """Whether an incomplete request has taken too long to arrive."""
         limits = self._limits
         if self.stage is Stage.HEAD:
             return waited > limits.header_time
         return waited > limits.body_time and self._body_bytes < limits.body_rate * waited
 
-    # What the parser calls
+    # Called by the parser
 
     def on_message_begin(self) -> None:
         self.stage = Stage.HEAD
-        self._began()
+        self._on_stage()
 
     def on_url(self, url: bytes) -> None:
         self._url = self._url + url if self._url else url
@@ -117,7 +117,7 @@ class Reader:
         if self._headers_left < 0 or self._bytes_left < 0:
             raise self._too_long()
         if self.stage is Stage.BODY:
-            check_trailer(name)  # counted, and else of no meaning to us
+            check_trailer(name)  # counted, and otherwise ignored
             return
         headers, key = self._headers, KNOWN_NAMES.get(name) or header_name(name)
         text = value.decode("latin-1")
@@ -131,14 +131,14 @@ class Reader:
         self._version = parser.get_http_version()
         check(self._version, headers, self._limits)
         if parser.should_upgrade():
-            raise errors.BadRequest("no other protocol than HTTP/1.1 is spoken here")
+            raise errors.BadRequest("no other protocol than HTTP/1.1 is supported")
         self.stage = Stage.BODY
         if "content-length" in headers or "transfer-encoding" in headers:
             if _is_large(headers) and not self._knows(headers, self.caller):
                 raise self._turned_away()
-            self._began()
+            self._on_stage()
             if "expect" in headers and self._version == "1.1":
-                self._invite()
+                self._on_expect()
 
     def on_body(self, data: bytes) -> None:
         self._body_bytes += len(data)
@@ -152,7 +152,7 @@ class Reader:
             self._body = data
         elif isinstance(body, bytearray):
             body += data
-        else:  # pieces kept one by one would cost more than they hold, if they are crumbs
+        else:  # small pieces in a list would cost more memory than their content
             self._body = bytearray(body) + data
 
     def on_message_complete(self) -> None:
@@ -161,18 +161,18 @@ class Reader:
         request = self._request()
         persistent, modern = parser.should_keep_alive(), self._version == "1.1"
         self._reset()
-        self._arrived(Turn(request, persistent=persistent, modern=modern))
+        self._on_request(Turn(request, persistent=persistent, modern=modern))
 
     def drop(self) -> None:
-        """Forget what is there of a request that will never be whole. Nothing more may be fed."""
+        """Drop a request that will never be complete. Nothing more may be fed."""
         self._reset()
         del self._parser  # it refers to us
 
     def _turned_away(self) -> errors.ApiError:
-        """The refusal of a stranger. His credential is dropped: it may be known a moment later."""
+        """401 without reading the body. Drops the credential, which may become valid a moment later."""
         self._headers.pop("authorization", None)
         self.caller = Caller(self.caller.address)
-        self.stranger = self._request()
+        self.unauthenticated = self._request()
         return refusals.unauthorized()
 
     def _request(self) -> ServerRequest:
@@ -200,7 +200,7 @@ class Reader:
         self._body = b""
 
     def _repeat(self, key: str, text: str) -> None:
-        """Keep one more value of a header. A value may hold commas, so joined they are not told apart."""
+        """Keep one more value of a header. A value may hold commas, so the joined text is ambiguous."""
         joined = self._headers[key]
         if self._repeated is None:
             self._repeated = {}
@@ -213,13 +213,13 @@ class Reader:
 
 
 def _is_large(headers: Mapping[str, str]) -> bool:
-    """Whether a body may come that is not read for somebody who is not known."""
+    """Whether the body may be too large to be read without authentication."""
     length = headers.get("content-length")
     return length is None or int(length) > _SMALL
 
 
 def _understood(problem: Exception) -> errors.ApiError:
-    """Why the parser stopped: a refusal of ours, or what it found itself."""
+    """Why the parser stopped: an error of ours, or its own."""
     if isinstance(problem.__context__, errors.ApiError):
         return problem.__context__
     return errors.BadRequest(f"the request is not valid HTTP/1.1: {problem}")

@@ -1,4 +1,4 @@
-"""The first lines of a response. What can be known before is made once."""
+"""The head of a response. Constant parts are cached."""
 
 from collections.abc import Collection
 from functools import lru_cache
@@ -11,12 +11,12 @@ UNCACHED: Final = b"cache-control: no-cache, private\r\n"
 
 @lru_cache(maxsize=512)
 def opening(status: int, content_type: str) -> bytes:
-    """The status line and what kind of body follows."""
+    """The status line and the content type."""
     return f"HTTP/1.1 {status} {_phrase(status)}\r\ncontent-type: {content_type}\r\n".encode()
 
 
 def lines(headers: Collection[tuple[str, str]]) -> bytes:
-    """More headers. A value cannot end its line: what would is shown as a question mark."""
+    """More headers. A character that would end the line is replaced by a question mark."""
     shown = [f"{name}: {''.join(map(_shown, value))}\r\n".encode() for name, value in headers]
     if not any(name == "cache-control" for name, _ in headers):
         shown.append(UNCACHED)

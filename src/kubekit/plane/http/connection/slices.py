@@ -1,4 +1,4 @@
-"""Large bodies cut into slices that are made as they are needed, compressed or not."""
+"""Large bodies as slices that are created on demand, compressed or not."""
 
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
@@ -21,7 +21,7 @@ def slices(body: bytes | Pieces, size: int) -> Iterator[bytes]:
 
 
 def compressed(plain: Iterable[bytes]) -> Iterator[bytes]:
-    """The same, as gzip in chunks: how long it gets is known only at the end."""
+    """The same, as gzip in chunks: the length is known only at the end."""
     compressor = isal_zlib.compressobj(_LEVEL, wbits=_GZIP_WINDOW)
     for piece in plain:
         data = compressor.compress(piece)
@@ -32,7 +32,7 @@ def compressed(plain: Iterable[bytes]) -> Iterator[bytes]:
 
 @lru_cache(maxsize=256)
 def takes_gzip(accept_encoding: str) -> bool:
-    """Whether an Accept-Encoding header lets us compress."""
+    """Whether an Accept-Encoding header allows gzip."""
     for entry in accept_encoding.split(","):
         name, _, rest = entry.partition(";")
         if name.strip().lower() == "gzip":

@@ -1,4 +1,4 @@
-"""Reading Accept headers: which of the things on offer a client likes best."""
+"""Parses Accept headers, to find the media type that a client prefers."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,9 +16,9 @@ class MediaRange:
     quality: float = 1.0
 
 
-@lru_cache(maxsize=256)  # clients send the same few headers again and again
+@lru_cache(maxsize=256)  # clients keep sending the same few headers
 def ranges(accept: str) -> tuple[MediaRange, ...]:
-    """The entries of an Accept header, the best liked first; an empty header takes anything."""
+    """The entries of an Accept header by preference; an empty header accepts anything."""
     entries = [entry for part in accept.split(",") if (entry := _range(part)).type]
     liked = sorted((e for e in entries if e.quality > 0), key=lambda e: -e.quality)
     return tuple(liked) if entries else (MediaRange(_ANY),)

@@ -1,11 +1,11 @@
 r"""Reading the protobuf that typed Kubernetes clients send for built-in kinds.
 
-`kubectl create configmap` speaks nothing else. Only reading is needed: every such client also takes
-JSON for an answer. An object comes in an envelope that names its kind:
+`kubectl create configmap` sends nothing else. Only reading is needed: every such client also accepts
+JSON responses. An object comes in an envelope that names its kind:
 
     "k8s\0", then the message Unknown: 1 = TypeMeta (1 = apiVersion, 2 = kind), 2 = the object
 
-Which number stands for which field is told by the tables of `protobuf_kinds`.
+The tables of `protobuf_kinds` map field numbers to field names.
 """
 
 from base64 import b64encode
@@ -49,7 +49,7 @@ def _message(data: bytes, message: Message) -> dict[str, Any]:
 
 
 def _put(document: dict[str, Any], field: Field, value: int | bytes) -> None:
-    """Take over one field. What is empty says nothing, unless the field can also be absent."""
+    """Add one field. An empty value is dropped, unless the field is optional."""
     if field.type == "map":
         entry = _message(_bytes(value), {1: Field("key"), 2: Field("value", field.entries)})
         document.setdefault(field.name, {})[entry.get("key", "")] = entry.get("value", "")
@@ -82,7 +82,7 @@ def _time(value: int | bytes, *, micro: bool = False) -> str:
 
 
 def _fields(data: bytes) -> Iterator[Raw]:
-    """The numbered fields of a message, in the order they stand there."""
+    """The numbered fields of a message, in order."""
     position, end = 0, len(data)
     while position < end:
         tag, position = _varint(data, position)

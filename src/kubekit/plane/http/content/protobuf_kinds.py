@@ -12,7 +12,7 @@ Message = Mapping[int, "Field"]
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One field. ``optional`` ones are told apart from their zero: they can be absent."""
+    """One field. An ``optional`` field distinguishes zero from absent."""
 
     name: str
     type: Type = "text"
@@ -36,7 +36,7 @@ def _parts(name: str, message: Message) -> Field:
 
 
 def _optional(name: str, message: Message) -> Field:
-    """A part that says something even when it is empty."""
+    """A message field that has a meaning even when it is empty."""
     return Field(name, "message", message, optional=True)
 
 
@@ -59,7 +59,7 @@ _OWNER: Final[Message] = {
     6: _maybe("controller", "flag"),
     7: _maybe("blockOwnerDeletion", "flag"),
 }
-# Field 17, managedFields, is the server's own: what a client says of it is dropped anyway.
+# Field 17, managedFields, is set by the server: a client's value is dropped anyway.
 _METADATA: Final = _part(
     "metadata",
     {

@@ -1,4 +1,4 @@
-"""What a query says. Unknown parameters are passed over; wrong values are refused by name."""
+"""Parses query parameters. Unknown ones are ignored; wrong values are refused by name."""
 
 from collections.abc import Iterable
 from functools import lru_cache
@@ -22,14 +22,14 @@ Include = Literal["None", "Metadata", "Object"]
 _MOST_PARAMETERS: Final = 100
 _LARGEST: Final = 2**63
 _MOST_DIGITS: Final = 19
-_AGENTS: Final = 256  # programs whose options are remembered
+_AGENTS: Final = 256  # user agents whose options are cached
 _FIELD_VALIDATIONS: Final = ("", "Ignore", "Strict", "Warn")
 _VERSION_MATCHES: Final = ("Exact", "NotOlderThan", "")
 _INCLUDES: Final = ("Metadata", "Object", "None")
 
 
 class Parameters:
-    """The parameters of one query. Of one that is given twice, the first counts."""
+    """The parameters of one query. If one is given twice, the first counts."""
 
     __slots__ = ("_values",)
 
@@ -52,7 +52,7 @@ class Parameters:
         return self._values.get(name, [])
 
     def number(self, name: str) -> int | None:
-        """A whole number of 64 bits; None where nothing is said."""
+        """A whole number of 64 bits; None if it is absent."""
         text = self.text(name)
         if name not in self:
             return None
@@ -118,9 +118,9 @@ def watch_options(parameters: Parameters) -> WatchOptions:
 
 
 def write_options(parameters: Parameters, kind: str, agent: str = "") -> WriteOptions:
-    """How to write. ``kind`` is what a refusal calls the options: CreateOptions, say.
+    """The options of a write. ``kind`` is their name in an error, CreateOptions for example.
 
-    Who does not name a field manager is known by what his ``agent`` calls itself.
+    Without a field manager, the name of the user agent ``agent`` is used.
     """
     if not parameters:
         return _plain_write(agent)
@@ -142,7 +142,7 @@ def write_options(parameters: Parameters, kind: str, agent: str = "") -> WriteOp
 
 
 def include_object(parameters: Parameters) -> Include:
-    """How much of each object the rows of a Table carry."""
+    """How much of each object the rows of a Table include."""
     text = parameters.text("includeObject") or "Metadata"
     if text not in _INCLUDES:
         message = "query parameter includeObject: must be Metadata, Object, None or empty"
@@ -151,7 +151,7 @@ def include_object(parameters: Parameters) -> Include:
 
 
 def dry_run_errors(values: Iterable[str]) -> list[FieldError]:
-    """What is wrong with dryRun: it means every stage, or it is not given."""
+    """What is wrong with dryRun: its only value is All."""
     values = list(values)
     if all(value == "All" for value in values):
         return []
@@ -159,7 +159,7 @@ def dry_run_errors(values: Iterable[str]) -> list[FieldError]:
 
 
 def wrong(kind: str, problems: Iterable[FieldError]) -> errors.Invalid:
-    """The refusal of options, as Kubernetes words it."""
+    """The error for invalid options, worded like Kubernetes' own."""
     resource = Resource(group="meta.k8s.io", version="v1", kind=kind, plural="")
     return errors.invalid(resource, "", problems)
 

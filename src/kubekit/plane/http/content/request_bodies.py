@@ -1,4 +1,4 @@
-"""Bodies of requests: unpacked within limits, read by their media type."""
+"""Request bodies: decompressed within limits, decoded by their media type."""
 
 import zlib
 from collections.abc import Callable, Mapping
@@ -39,7 +39,7 @@ _TYPES: Final[Mapping[str, type]] = {
 
 
 def document(request: ServerRequest, kind: Kind, limit: int) -> Document:
-    """The object in the body. Whether it fits its kind is the registry's business."""
+    """The object in the body. The registry validates it."""
     value = _read(request, limit)
     if not isinstance(value, dict):
         word = kind.resource.kind
@@ -48,7 +48,7 @@ def document(request: ServerRequest, kind: Kind, limit: int) -> Document:
 
 
 def patch_type(request: ServerRequest) -> PatchType:
-    """How the patch in the body is written."""
+    """The type of the patch in the body."""
     try:
         return PatchType(_media_type(request))
     except ValueError as problem:
@@ -72,7 +72,7 @@ def _read_config(body: bytes) -> object:
 
 
 def delete_options(request: ServerRequest, parameters: Parameters, limit: int) -> DeleteOptions:
-    """How to delete: what the body says, and without a body what the query says."""
+    """The delete options, from the body or, without a body, from the query."""
     if request.body:
         value = _read(request, limit)
         return _delete_options(_checked(value))
@@ -98,9 +98,7 @@ def _unpacked(request: ServerRequest, limit: int) -> bytes:
     if encoding is None or encoding.lower() in ("", "identity"):
         return request.body
     if encoding.lower() != "gzip":
-        raise UnsupportedMediaType(
-            "header Content-Encoding: only gzip is understood, and only once"
-        )
+        raise UnsupportedMediaType("header Content-Encoding: only gzip is supported, and only once")
     decompressor = zlib.decompressobj(wbits=_GZIP_WINDOW)
     try:
         plain = decompressor.decompress(request.body, limit + 1)
@@ -114,58 +112,58 @@ def _unpacked(request: ServerRequest, limit: int) -> bytes:
 
 
 def _from_query(parameters: Parameters) -> dict[str, Any]:
-    said: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     if policy := parameters.text("propagationPolicy"):
-        said["propagationPolicy"] = policy
+        values["propagationPolicy"] = policy
     if (grace := parameters.number("gracePeriodSeconds")) is not None:
-        said["gracePeriodSeconds"] = grace
+        values["gracePeriodSeconds"] = grace
     if "orphanDependents" in parameters:
-        said["orphanDependents"] = parameters.flag("orphanDependents")
+        values["orphanDependents"] = parameters.flag("orphanDependents")
     if dry_run := parameters.texts("dryRun"):
-        said["dryRun"] = dry_run
-    return said
+        values["dryRun"] = dry_run
+    return values
 
 
 def _checked(value: object) -> dict[str, Any]:
     """The body as DeleteOptions, each field of the type it must have."""
     if not isinstance(value, dict) or value.get("kind", "DeleteOptions") != "DeleteOptions":
         raise BadRequest("the body of a delete must be a DeleteOptions object")
-    said = {name: entry for name, entry in value.items() if entry is not None}
+    values = {name: entry for name, entry in value.items() if entry is not None}
     for name, expected in _TYPES.items():
-        if name in said and type(said[name]) is not expected:
+        if name in values and type(values[name]) is not expected:
             raise BadRequest(f"DeleteOptions: field {name} has a value of the wrong type")
     for name in ("uid", "resourceVersion"):
-        if not isinstance(_condition(said, name), str):
+        if not isinstance(_condition(values, name), str):
             raise BadRequest(f"DeleteOptions: field preconditions.{name} must be text")
-    if not all(isinstance(entry, str) for entry in said.get("dryRun", ())):
+    if not all(isinstance(entry, str) for entry in values.get("dryRun", ())):
         raise BadRequest("DeleteOptions: field dryRun must be a list of texts")
-    return said
+    return values
 
 
-def _condition(said: dict[str, Any], name: str) -> object:
-    found: object = said.get("preconditions", {}).get(name)
+def _condition(values: dict[str, Any], name: str) -> object:
+    found: object = values.get("preconditions", {}).get(name)
     return "" if found is None else found
 
 
-def _delete_options(said: dict[str, Any]) -> DeleteOptions:
-    problems = [*query.dry_run_errors(said.get("dryRun", ())), *_policy_errors(said)]
+def _delete_options(values: dict[str, Any]) -> DeleteOptions:
+    problems = [*query.dry_run_errors(values.get("dryRun", ())), *_policy_errors(values)]
     if problems:
         raise query.wrong("DeleteOptions", problems)
-    policy, orphan = said.get("propagationPolicy", ""), said.get("orphanDependents")
+    policy, orphan = values.get("propagationPolicy", ""), values.get("orphanDependents")
     if orphan is not None:
         policy = "Orphan" if orphan else "Background"
     return DeleteOptions(
-        uid=str(_condition(said, "uid")),
-        resource_version=str(_condition(said, "resourceVersion")),
+        uid=str(_condition(values, "uid")),
+        resource_version=str(_condition(values, "resourceVersion")),
         propagation=cast("Propagation", policy),
-        grace_period_seconds=said.get("gracePeriodSeconds"),
-        dry_run=bool(said.get("dryRun")),
+        grace_period_seconds=values.get("gracePeriodSeconds"),
+        dry_run=bool(values.get("dryRun")),
     )
 
 
-def _policy_errors(said: dict[str, Any]) -> list[FieldError]:
-    policy = said.get("propagationPolicy", "")
-    if policy and "orphanDependents" in said:
+def _policy_errors(values: dict[str, Any]) -> list[FieldError]:
+    policy = values.get("propagationPolicy", "")
+    if policy and "orphanDependents" in values:
         detail = "orphanDependents and deletionPropagation cannot be both set"
         return [fields.invalid("propagationPolicy", policy, detail)]
     if policy and policy not in _PROPAGATIONS:

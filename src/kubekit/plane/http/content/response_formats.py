@@ -1,4 +1,4 @@
-"""The forms that an answer can have, and which of them a client likes best.
+"""The formats of a response, and which of them a client prefers.
 
 Plain objects, rows for printing (Table), or metadata alone (PartialObjectMetadata): always JSON.
 """
@@ -25,7 +25,7 @@ _VERSIONS: Final[dict[str, Version]] = {"v1": "v1", "v1beta1": "v1beta1"}
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """How to write objects, and under which media type."""
+    """A format of objects, and its media type."""
 
     shape: Shape = "object"
     version: Version = "v1"
@@ -35,7 +35,7 @@ PLAIN: Final = Form()
 
 
 def form_for(accept: str) -> Form:
-    """The first form that an Accept header asks for and we can give."""
+    """The first supported format in an Accept header."""
     form = _chosen(accept)
     if form is None:
         raise NotAcceptable("only the following media types are accepted: application/json")

@@ -1,4 +1,4 @@
-"""Answers in the form that was asked for: objects, lists and watch lines as objects, rows or
+"""Responses in the requested format: objects, lists and watch lines as plain objects, as rows or as
 metadata alone.
 """
 
@@ -20,7 +20,7 @@ from kubekit.plane.registry.verbs.watches import EncodedWatchEvent
 from kubekit.plane.store.records import Record
 
 _encode: Final = msgspec.json.Encoder().encode
-_MOST_WARNINGS: Final = 4096  # bytes; more is cut off, the answer matters more
+_MOST_WARNINGS: Final = 4096  # bytes; further warnings are dropped, to keep the head small
 
 
 class _Identity(msgspec.Struct):
@@ -43,7 +43,7 @@ def one(kind: Kind, record: Record, form: Form, include: Include, now: datetime)
 
 
 def page(kind: Kind, found: Page, form: Form, include: Include, now: datetime) -> bytes | Pieces:
-    """A list in the form asked for. The objects of a plain one are not copied."""
+    """A list in the requested format. The objects of a plain one are not copied."""
     metadata = _list_metadata(found)
     served: Iterable[bytes] = [record.data for record in found.records]
     if form.shape == "table":
@@ -59,14 +59,14 @@ def page(kind: Kind, found: Page, form: Form, include: Include, now: datetime) -
 def line_writer(
     kind: Kind, form: Form, include: Include, now: Callable[[], datetime]
 ) -> Write | None:
-    """What makes the lines of a watch; None where the shared ones will do."""
+    """The function that renders the lines of a watch; None if the shared lines will do."""
     if form.shape == "object":
         return None
     return _Lines(kind, form, include, now).write
 
 
 def removed(kind: Kind, record: Record, name: str) -> Response:
-    """The answer to a delete that left nothing behind."""
+    """The response to a delete that removed the object."""
     resource = kind.resource
     details = StatusDetails(
         name=name,
@@ -78,7 +78,7 @@ def removed(kind: Kind, record: Record, name: str) -> Response:
 
 
 def warning_headers(warnings: Iterable[str]) -> tuple[tuple[str, str], ...]:
-    """What the client should tell its user, as headers."""
+    """Warnings for the user, as headers."""
     headers: list[tuple[str, str]] = []
     room = _MOST_WARNINGS
     for text in warnings:
@@ -91,7 +91,7 @@ def warning_headers(warnings: Iterable[str]) -> tuple[tuple[str, str], ...]:
 
 
 class _Lines:
-    """The lines of a watch that wants rows or metadata. Only the first row names its columns."""
+    """The lines of a watch as rows or metadata. Only the first row has column definitions."""
 
     def __init__(
         self, kind: Kind, form: Form, include: Include, now: Callable[[], datetime]

@@ -1,4 +1,4 @@
-"""A watch as the body of a response: lines of JSON, for as long as somebody listens."""
+"""A watch as the body of a response: lines of JSON, until either side ends it."""
 
 from asyncio import AbstractEventLoop, TimerHandle
 from collections.abc import Callable, Sequence
@@ -11,9 +11,9 @@ Write = Callable[[EncodedWatchEvent], bytes]
 
 
 class WatchStream:
-    """A watch that ends by itself after its time, and when its plane goes away.
+    """A watch that ends after its timeout, and when its plane is unmounted.
 
-    ``write`` makes a line of a notice; without it the lines are those that all watchers share.
+    ``write`` renders a line from an event; without it the lines are those that all watches share.
     """
 
     __slots__ = ("_finishing", "_gone", "_timer", "_watch", "_write", "ended")
@@ -49,7 +49,7 @@ class WatchStream:
         return [write(notice) for notice in notices]
 
     def finish(self) -> None:
-        """Tell where the watch stands, for a client that asked to be told, and end it."""
+        """End the watch, with a last bookmark if the client requested bookmarks."""
         if not self._finishing:
             self._finishing = True
             self._watch.finish()
@@ -63,7 +63,7 @@ class WatchStream:
 
 
 class Watches:
-    """The watches that are open on a plane. Once they are finished, so is each that comes."""
+    """The open watches of a plane. After `finish`, each new one ends at once."""
 
     __slots__ = ("_finished", "_open")
 

@@ -1,6 +1,6 @@
-"""What a plane serves, as clients find out: the classic documents and the aggregated ones.
+"""Discovery of what a plane serves: the classic documents and the aggregated ones.
 
-Only what is served is told. A kind's verbs and subresources follow from its `Resource`.
+Only served versions are listed. A kind's verbs and subresources follow from its `Resource`.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,7 +18,7 @@ Generation = Literal["v2", "v2beta1"]
 _VERBS: Final = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 _SUBRESOURCE_VERBS: Final = ("get", "patch", "update")
 _QUESTION_VERBS: Final = ("create",)
-# What Kubernetes does not offer of a kind whose definition is about to go.
+# The verbs that Kubernetes hides for a kind whose definition is being deleted.
 _NOT_WHILE_CLOSING: Final = frozenset({"create", "patch", "update"})
 # Deleting all namespaces at once would empty the plane; Kubernetes has no such verb either.
 _NOT_BY_THE_COLLECTION: Final = frozenset({("", "namespaces")})
@@ -27,7 +27,7 @@ _NOT_BY_THE_COLLECTION: Final = frozenset({("", "namespaces")})
 def api_versions(kinds: Iterable[Kind]) -> Document:
     """The answer to /api: the versions of the core group.
 
-    No server address is told: a client knows one that works, a server behind a prefix does not.
+    There is no server address: the client knows one that works, a server behind a prefix does not.
     """
     return {
         "kind": "APIVersions",
@@ -59,7 +59,7 @@ def resource_list(members: Sequence[Kind]) -> Document:
 
 
 def aggregated(kinds: Iterable[Kind], *, core: bool, generation: Generation) -> Document:
-    """All of /api (``core``) or of /apis in one document, so that a client asks but once."""
+    """All of /api (``core``) or of /apis in one document, so that a client needs one request."""
     items = [
         {"metadata": {"name": name} if name else {}, "versions": _aggregated_versions(members)}
         for name, members in _groups(kinds)
@@ -74,7 +74,7 @@ def aggregated(kinds: Iterable[Kind], *, core: bool, generation: Generation) -> 
 
 
 def verbs(kind: Kind) -> tuple[str, ...]:
-    """What can be done to the objects of a kind."""
+    """The verbs of a kind."""
     if kind.virtual:
         return _QUESTION_VERBS
     if kind.closing:
@@ -106,7 +106,7 @@ def _aggregated_versions(members: Iterable[Kind]) -> list[Document]:
 
 def _classic(kind: Kind) -> Iterator[Document]:
     resource = kind.resource
-    yield _said(
+    yield _nonempty(
         name=resource.plural,
         singularName=kind.singular,
         namespaced=resource.namespaced,
@@ -128,7 +128,7 @@ def _classic(kind: Kind) -> Iterator[Document]:
 
 def _aggregated(kind: Kind) -> Document:
     resource = kind.resource
-    return _said(
+    return _nonempty(
         resource=resource.plural,
         responseKind=kind_triple(kind),
         scope="Namespaced" if resource.namespaced else "Cluster",
@@ -169,6 +169,6 @@ def _versions(members: Iterable[Kind]) -> list[tuple[str, list[Kind]]]:
     return [(v, list(of)) for v, of in groupby(by_version, lambda kind: kind.resource.version)]
 
 
-def _said(**parts: object) -> Document:
-    """The parts that say something. Whether a kind is namespaced is said either way."""
+def _nonempty(**parts: object) -> Document:
+    """The parts that are not empty. ``namespaced`` is kept even if it is false."""
     return {name: part for name, part in parts.items() if part or part is False}

@@ -1,4 +1,4 @@
-"""All documents about one set of kinds, each made when it is first asked for and kept as bytes."""
+"""The documents about one set of kinds, each created on first use and cached as bytes."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ _VERSIONS_KEPT: Final = 512
 
 @dataclass(frozen=True, slots=True)
 class CachedDocument:
-    """A document and what tells it from its other versions."""
+    """A document and its hash, which identifies the version."""
 
     body: bytes
     hash: str
@@ -43,7 +43,7 @@ class OpenAPICache:
         self._makers["/openapi/v2"] = partial(openapi_v2.document, kinds)
 
     def page(self, path: str, prefix: str = "") -> CachedDocument | None:
-        """The document at a path, if there is one. A prefix is where the plane is mounted."""
+        """The document at a path, if there is one. ``prefix`` is where the plane is mounted."""
         if path == _INDEX:
             return self._made(f"{path} {prefix}", partial(self._index, prefix))
         if path in self._schemas:
@@ -86,14 +86,14 @@ class OpenAPICache:
 
 
 @lru_cache(maxsize=_SETS_KEPT)
-def book_of(kinds: tuple[Kind, ...]) -> OpenAPICache:
-    """The book of these kinds. Planes with the same kinds share it."""
+def documents_of(kinds: tuple[Kind, ...]) -> OpenAPICache:
+    """The documents of these kinds. Planes with the same kinds share them."""
     return OpenAPICache(kinds)
 
 
 @lru_cache(maxsize=_VERSIONS_KEPT)
 def _described(members: tuple[Kind, ...]) -> CachedDocument:
-    """The schemas of one version of a group, which stay the same when a kind elsewhere changes."""
+    """The schemas of one version of a group; they do not change with kinds of other groups."""
     return _page(msgspec.json.encode(openapi_v3.document(members)))
 
 

@@ -22,13 +22,13 @@ _TIME: Final = f"{_META}.Time"
 
 
 def reference(name: str, description: str = "") -> Schema:
-    """A place that holds what another schema says. Beside a bare ``$ref`` nothing may stand."""
+    """A reference to another schema. A bare ``$ref`` must not have siblings."""
     target = {"$ref": REFERENCE + name}
     return {"description": description, "allOf": [target]} if description else target
 
 
 def type_fields() -> Schema:
-    """The two fields by which every document says what it is."""
+    """The two fields that identify the type of every document."""
     return {
         "apiVersion": _text("The group and version that this object is written in."),
         "kind": _text("The kind of this object, in CamelCase."),

@@ -60,14 +60,14 @@ def _schema(node: Schema) -> Schema:
 
 
 def _target(node: Schema) -> str | None:
-    """Where a node points to, if it is nothing but a pointer."""
+    """The target of a node that is a bare reference."""
     inner = node.get("allOf", [node])
     found = inner[0].get("$ref") if len(inner) == 1 else None
     return found and found.replace(REFERENCE, _DEFINITION)
 
 
 def _open(node: Schema) -> bool:
-    """Whether the node takes more than its type says."""
+    """Whether the node accepts more than its type."""
     return bool(node.get("nullable") or node.get(_PRESERVED) or "anyOf" in node)
 
 

@@ -32,10 +32,10 @@ def encode(document: Document) -> bytes:
 
 def _message(table: Table, extension: int, node: Document) -> bytes:
     """One message. ``extension`` is the number of its field for vendor extensions."""
-    parts = [table[word](said) for word, said in node.items() if word in table]
+    parts = [table[word](value) for word, value in node.items() if word in table]
     parts += [
-        _nested(extension, _text(1, word) + _nested(2, _anything(said)))
-        for word, said in node.items()
+        _nested(extension, _text(1, word) + _nested(2, _anything(value)))
+        for word, value in node.items()
         if word.startswith("x-")
     ]
     return b"".join(parts)
@@ -58,39 +58,39 @@ def _nested(number: int, payload: bytes) -> bytes:
     return _key(number, _BYTES) + _varint(len(payload)) + payload
 
 
-def _text(number: int, said: str) -> bytes:
-    return _nested(number, said.encode())
+def _text(number: int, value: str) -> bytes:
+    return _nested(number, value.encode())
 
 
-def _texts(number: int, said: list[str]) -> bytes:
-    return b"".join(_text(number, each) for each in said)
+def _texts(number: int, value: list[str]) -> bytes:
+    return b"".join(_text(number, each) for each in value)
 
 
-def _count(number: int, said: int) -> bytes:
-    return _key(number, _VARINT) + _varint(int(said))
+def _count(number: int, value: int) -> bytes:
+    return _key(number, _VARINT) + _varint(int(value))
 
 
-def _double(number: int, said: float) -> bytes:
-    return _key(number, _DOUBLE) + struct.pack("<d", said)
+def _double(number: int, value: float) -> bytes:
+    return _key(number, _DOUBLE) + struct.pack("<d", value)
 
 
-def _anything(said: object) -> bytes:
+def _anything(value: object) -> bytes:
     """A value of any type, as YAML; JSON is YAML too."""
-    return _nested(2, msgspec.json.encode(said))
+    return _nested(2, msgspec.json.encode(value))
 
 
-def _each(number: int, write: Writer, said: list[Any]) -> bytes:
-    return b"".join(_nested(number, write(each)) for each in said)
+def _each(number: int, write: Writer, value: list[Any]) -> bytes:
+    return b"".join(_nested(number, write(each)) for each in value)
 
 
-def _named(number: int, write: Writer, said: Document) -> bytes:
+def _named(number: int, write: Writer, value: Document) -> bytes:
     """A map, which is a message of entries, each with a name and a value."""
-    entries = (_text(1, name) + _nested(2, write(value)) for name, value in said.items())
+    entries = (_text(1, name) + _nested(2, write(entry)) for name, entry in value.items())
     return _nested(number, b"".join(_nested(1, entry) for entry in entries))
 
 
-def _one(number: int, write: Writer, said: object) -> bytes:
-    return _nested(number, write(said))
+def _one(number: int, write: Writer, value: object) -> bytes:
+    return _nested(number, write(value))
 
 
 def _schema(node: Document) -> bytes:
@@ -102,12 +102,12 @@ def _schema_item(node: Document) -> bytes:
     return _nested(1, _schema(node))
 
 
-def _additional(said: Document | bool) -> bytes:  # noqa: FBT001 - the keyword takes either
-    return _count(2, said) if isinstance(said, bool) else _schema_item(said)
+def _additional(value: Document | bool) -> bytes:  # noqa: FBT001 - the keyword takes either
+    return _count(2, value) if isinstance(value, bool) else _schema_item(value)
 
 
-def _type(said: str) -> bytes:
-    return _text(1, said)
+def _type(value: str) -> bytes:
+    return _text(1, value)
 
 
 def _parameter(node: Document) -> bytes:
@@ -134,9 +134,9 @@ def _info(node: Document) -> bytes:
     return _message(_INFO, 7, node)
 
 
-def _paths(said: Document) -> bytes:
+def _paths(value: Document) -> bytes:
     """The one map whose entries have another number."""
-    entries = (_text(1, name) + _nested(2, _path(value)) for name, value in said.items())
+    entries = (_text(1, name) + _nested(2, _path(value)) for name, value in value.items())
     return _nested(8, b"".join(_nested(2, entry) for entry in entries))
 
 

@@ -24,10 +24,10 @@ _BEARER: Final = {"type": "apiKey", "in": "header", "name": "authorization"}
 
 
 def index(hashes: Mapping[str, str], prefix: str = "") -> Document:
-    """The answer to /openapi/v3, given the hash of each document by its path.
+    """The response to /openapi/v3, given the hash of each document by its path.
 
-    The hash stands in the address, so a client may keep what it got for as long as it likes. The
-    address is one of the server, below which the plane may have a ``prefix``.
+    The hash is part of the URL, so a client may cache the document indefinitely. The URL is relative
+    to the server, below which the plane may have a ``prefix``.
     """
     paths = {
         path: {"serverRelativeURL": f"{prefix}/openapi/v3/{path}?hash={hash_}"}
@@ -50,7 +50,7 @@ def document(kinds: Iterable[Kind]) -> Document:
 
 
 def schemas(kinds: Iterable[Kind]) -> dict[str, Schema]:
-    """The schemas of the kinds, of their lists, and of what all kinds share, by name."""
+    """The schemas of the kinds, of their lists, and of the types that all kinds share, by name."""
     own: dict[str, Schema] = {}
     for kind in kinds:
         own[schema_name(kind)] = _object_schema(kind)
@@ -61,7 +61,7 @@ def schemas(kinds: Iterable[Kind]) -> dict[str, Schema]:
 
 
 def operation_head(operation: Operation) -> Document:
-    """What v2 and v3 write alike of an operation."""
+    """The part of an operation that v2 and v3 have in common."""
     return {
         "description": operation.description,
         "operationId": operation.name,
@@ -75,24 +75,24 @@ def reason(code: int) -> str:
 
 
 def _with_merged_lists(kind: Kind) -> Schema:
-    """The schema of a built-in kind, which says how lists are merged: kubectl goes by that."""
+    """The schema of a built-in kind, with the merge keys of its lists: kubectl uses them."""
     schema: Schema = dict(kind.schema)
     for path, key in strategic_merge_patch.lists_of(kind.resource).items():
         steps = path.split(".")
         if steps[0] in schema.get("properties", {}) and steps[0] != "metadata":
-            marks = {_STRATEGY: "merge"} | ({_MERGE_KEY: key} if key else {})
-            schema = _marked(schema, steps, marks)
+            keywords = {_STRATEGY: "merge"} | ({_MERGE_KEY: key} if key else {})
+            schema = _with_keywords(schema, steps, keywords)
     return schema
 
 
-def _marked(schema: Schema, steps: list[str], marks: Schema) -> Schema:
-    """A copy of the schema, with marks at the end of a path. Lists are passed through."""
+def _with_keywords(schema: Schema, steps: list[str], keywords: Schema) -> Schema:
+    """A copy of the schema, with keywords added at the end of a path that may lead through lists."""
     if not steps:
-        return {**schema, **marks}
+        return {**schema, **keywords}
     if "items" in schema:
-        return {**schema, "items": _marked(schema["items"], steps, marks)}
+        return {**schema, "items": _with_keywords(schema["items"], steps, keywords)}
     fields = schema["properties"]
-    inner = _marked(fields[steps[0]], steps[1:], marks)
+    inner = _with_keywords(fields[steps[0]], steps[1:], keywords)
     return {**schema, "properties": {**fields, steps[0]: inner}}
 
 

@@ -1,7 +1,7 @@
-"""What can be asked of each kind, path by path, in words that OpenAPI v2 and v3 share.
+"""The operations of each kind by path, in a form that OpenAPI v2 and v3 share.
 
-Clients read more out of it than documentation: kubectl finds the schema of a kind through the
-kind that stands at a path, and sends ``fieldValidation`` only where a patch says it takes it.
+Clients use it for more than documentation: kubectl finds the schema of a kind through the kind of a
+path, and sends ``fieldValidation`` only if the patch operation has that parameter.
 """
 
 from collections.abc import Iterator, Mapping
@@ -22,7 +22,7 @@ _STRATEGIC: Final = "application/strategic-merge-patch+json"
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """Something that a request may say in its path or query."""
+    """A parameter in the path or the query."""
 
     name: str
     type: str
@@ -55,8 +55,10 @@ class PathOperations:
     operations: tuple[Operation, ...]
 
 
-def _query(**said: tuple[str, str]) -> tuple[Parameter, ...]:
-    return tuple(Parameter(name.strip("_"), type_, text) for name, (type_, text) in said.items())
+def _query(**parameters: tuple[str, str]) -> tuple[Parameter, ...]:
+    return tuple(
+        Parameter(name.strip("_"), type_, text) for name, (type_, text) in parameters.items()
+    )
 
 
 _NAMESPACE: Final = Parameter("namespace", "string", "The namespace of the objects.", "path")
@@ -166,13 +168,13 @@ class _Described:
         return PathOperations(self._collection, self._own, tuple(operations))
 
     def question(self) -> PathOperations:
-        """The path of a kind that is asked by creating it."""
+        """The path of a virtual kind, whose objects are answered when they are created."""
         own, word = schema_name(self._kind), self._kind.resource.kind
         asking = self._operation("post", "post", f"create a {word}", own)
         return PathOperations(self._collection, self._own, (asking,))
 
     def question_about(self, name: str, question: Kind) -> PathOperations:
-        """The path at which something is asked about one object."""
+        """The path of a virtual subresource of one object."""
         words = f"create a {question.resource.kind} of a {self._kind.resource.kind}"
         asking = self._operation("post", "post", words, schema_name(question), scope=name)
         asking = replace(asking, group_version_kind=kind_triple(question))

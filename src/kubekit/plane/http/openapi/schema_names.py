@@ -1,7 +1,7 @@
-"""What OpenAPI documents call the schema of a kind.
+"""The names of the kinds' schemas in OpenAPI documents.
 
 The names are those of Kubernetes: ``io.k8s.api.core.v1.Secret`` for its own kinds, and the group
-read backwards for all others, as in ``com.datumapis.compute.v1alpha.Workload``.
+in reverse order for all others, as in ``com.datumapis.compute.v1alpha.Workload``.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,7 @@
-"""What /version says: the Kubernetes that clients may take this plane for.
+"""The response of /version: the Kubernetes version that the plane is compatible with.
 
 Clients choose their behaviour by the minor version, so it names the Kubernetes whose API rules
-the plane follows. The build metadata after it says that this is another program.
+the plane follows. The build metadata after it identifies this server.
 """
 
 from typing import Final

@@ -145,7 +145,7 @@ def test_a2_a_revocation_holds_though_something_else_is_wrong(tmp_path):
     Authority(certificates.directory).revoke(serial)
     (certificates.directory / "ca.key").chmod(0o644)
     with pytest.raises(CertificatesRefused, match=r"ca\.key can be read by other users"):
-        certificates.look(made_at(tmp_path))
+        certificates.refresh(made_at(tmp_path))
 
     assert certificates.client_of(der, made_at(tmp_path)) is None
 
@@ -155,7 +155,7 @@ def test_a2_a_revocation_undoes_no_other(tmp_path):
     certificates, der, serial = revocable(tmp_path)
     Authority(certificates.directory).revoke(serial)
     certificates.revoke(serial + 1)
-    certificates.look(made_at(tmp_path))
+    certificates.refresh(made_at(tmp_path))
 
     assert certificates.client_of(der, made_at(tmp_path)) is None
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 
 from kubekit.api.errors import TooManyRequests
 from kubekit.plane.http import eager
-from kubekit.plane.http.fairness import Fairness, Lane, Shares
+from kubekit.plane.http.fairness import Fairness, FairnessLimits, PlaneQueue
 from tests.support.generated import depth
 
 
@@ -61,8 +61,8 @@ def told(test: Callable[[], Awaitable[None]]) -> Callable[[], None]:
     return run
 
 
-def begin(lane: Lane, bench: Bench, *names: str) -> list["asyncio.Task[str]"]:
-    return [asyncio.ensure_future(lane.run(bench.work(name))) for name in names]
+def begin(queue: PlaneQueue, bench: Bench, *names: str) -> list["asyncio.Task[str]"]:
+    return [asyncio.ensure_future(queue.run(bench.work(name))) for name in names]
 
 
 async def drain(bench: Bench, tasks: list["asyncio.Task[Any]"]) -> None:
@@ -78,18 +78,18 @@ async def test_work_begins_at_once_while_there_are_seats():
     async def quick() -> int:
         return 7
 
-    fairness = Fairness(Shares(in_work=1))
-    assert eager.run(fairness.lane().run(quick()), asyncio.get_running_loop()) == 7
+    fairness = Fairness(FairnessLimits(in_flight=1))
+    assert eager.run(fairness.queue().run(quick()), asyncio.get_running_loop()) == 7
     assert fairness.free == 1
 
 
 @told
 async def test_t6_a_crowd_delays_another_plane_by_one_turn():
     """With a thousand changes of one plane waiting, the other's is the next but one to begin."""
-    fairness, bench = Fairness(Shares(in_work=4, per_plane=4, waiting=2000)), Bench()
-    crowd = begin(fairness.lane(), bench, *(f"a{n}" for n in range(1000)))
+    fairness, bench = Fairness(FairnessLimits(in_flight=4, per_plane=4, queue_length=2000)), Bench()
+    crowd = begin(fairness.queue(), bench, *(f"a{n}" for n in range(1000)))
     await settle()
-    other = begin(fairness.lane(), bench, "b")
+    other = begin(fairness.queue(), bench, "b")
     await settle()
 
     await bench.finish(turns=2)
@@ -102,10 +102,10 @@ async def test_t6_a_crowd_delays_another_plane_by_one_turn():
 @told
 async def test_t6_a_plane_never_takes_all_seats():
     """Another plane finds one without any turn when one plane is at its own bound."""
-    fairness, bench = Fairness(Shares(in_work=3, per_plane=2)), Bench()
-    crowd = begin(fairness.lane(), bench, "a1", "a2", "a3")
+    fairness, bench = Fairness(FairnessLimits(in_flight=3, per_plane=2)), Bench()
+    crowd = begin(fairness.queue(), bench, "a1", "a2", "a3")
     await settle()
-    other = begin(fairness.lane(), bench, "b1")
+    other = begin(fairness.queue(), bench, "b1")
     await settle()
     assert bench.under_way == ["a1", "a2", "b1"]
     await drain(bench, [*crowd, *other])
@@ -114,10 +114,10 @@ async def test_t6_a_plane_never_takes_all_seats():
 @told
 async def test_t6_planes_take_turns():
     """Each of several crowds gets a seat before any gets a second one."""
-    fairness, bench = Fairness(Shares(in_work=1, per_plane=1)), Bench()
+    fairness, bench = Fairness(FairnessLimits(in_flight=1, per_plane=1)), Bench()
     tasks = []
     for name in "abc":
-        tasks += begin(fairness.lane(), bench, f"{name}1", f"{name}2", f"{name}3")
+        tasks += begin(fairness.queue(), bench, f"{name}1", f"{name}2", f"{name}3")
         await settle()
     await bench.finish(turns=8)
     assert [name[0] for name in bench.begun] == list("abcabcabc")
@@ -126,9 +126,9 @@ async def test_t6_planes_take_turns():
 
 @told
 async def test_a_plane_is_served_in_the_order_of_asking():
-    """Within one lane the first comes first."""
-    fairness, bench = Fairness(Shares(in_work=2, per_plane=1)), Bench()
-    tasks = begin(fairness.lane(), bench, *"12345")
+    """Within one queue the first comes first."""
+    fairness, bench = Fairness(FairnessLimits(in_flight=2, per_plane=1)), Bench()
+    tasks = begin(fairness.queue(), bench, *"12345")
     await settle()
     await drain(bench, tasks)
     assert bench.begun == list("12345")
@@ -138,16 +138,16 @@ async def test_a_plane_is_served_in_the_order_of_asking():
 @told
 async def test_too_many_waiting_is_refused():
     """The refusal says when to come again, and the work is never begun."""
-    fairness, bench = Fairness(Shares(in_work=1, waiting=1)), Bench()
-    lane = fairness.lane()
-    tasks = begin(lane, bench, "1", "2")
+    fairness, bench = Fairness(FairnessLimits(in_flight=1, queue_length=1)), Bench()
+    queue = fairness.queue()
+    tasks = begin(queue, bench, "1", "2")
     await settle()
     with pytest.raises(TooManyRequests) as refusal:
-        await lane.run(bench.work("3"))
+        await queue.run(bench.work("3"))
     assert refusal.value.details is not None
     assert refusal.value.details.retry_after_seconds == 1
     assert "1 requests of this plane wait already" in refusal.value.message
-    assert (lane.waiting, lane.refused) == (1, 1)
+    assert (queue.waiting, queue.refused) == (1, 1)
     await drain(bench, tasks)
     assert bench.begun == ["1", "2"]
 
@@ -156,11 +156,11 @@ async def test_too_many_waiting_is_refused():
 async def test_nobody_waits_for_ever():
     """Who waited too long is refused when his turn comes, and the next one gets it."""
     clock, bench = Clock(), Bench()
-    lane = Fairness(Shares(in_work=1, patience=5), clock).lane()
-    tasks = begin(lane, bench, "1", "late")
+    queue = Fairness(FairnessLimits(in_flight=1, queue_timeout=5), clock).queue()
+    tasks = begin(queue, bench, "1", "late")
     await settle()
     clock.now = 4.0
-    tasks += begin(lane, bench, "3")
+    tasks += begin(queue, bench, "3")
     await settle()
     clock.now = 6.0
     await bench.finish()
@@ -173,9 +173,9 @@ async def test_nobody_waits_for_ever():
 @told
 async def test_who_goes_away_takes_no_turn():
     """A waiter that is cancelled leaves its place to the next, and its work is closed."""
-    fairness, bench = Fairness(Shares(in_work=1)), Bench()
-    lane = fairness.lane()
-    tasks = begin(lane, bench, "1", "gone", "3")
+    fairness, bench = Fairness(FairnessLimits(in_flight=1)), Bench()
+    queue = fairness.queue()
+    tasks = begin(queue, bench, "1", "gone", "3")
     await settle()
     tasks[1].cancel()
     await settle()
@@ -188,9 +188,9 @@ async def test_who_goes_away_takes_no_turn():
 @told
 async def test_a_seat_that_nobody_sits_on_is_free_again():
     """One who goes away in the very moment he is given a seat does not keep it."""
-    fairness, bench = Fairness(Shares(in_work=1)), Bench()
-    lane = fairness.lane()
-    tasks = begin(lane, bench, "1", "gone", "3")
+    fairness, bench = Fairness(FairnessLimits(in_flight=1)), Bench()
+    queue = fairness.queue()
+    tasks = begin(queue, bench, "1", "gone", "3")
     await settle()
     tasks[0].cancel()
     tasks[1].get_loop().call_soon(tasks[1].cancel)
@@ -198,7 +198,7 @@ async def test_a_seat_that_nobody_sits_on_is_free_again():
     assert bench.begun == ["1", "3"]
     bench._under_way.pop(0)
     await drain(bench, tasks)
-    assert (fairness.free, lane.in_work) == (1, 0)
+    assert (fairness.free, queue.in_flight) == (1, 0)
 
 
 @told
@@ -208,43 +208,43 @@ async def test_work_that_fails_gives_its_seat_back():
     async def fail() -> None:
         raise ValueError("no")
 
-    fairness = Fairness(Shares(in_work=1))
+    fairness = Fairness(FairnessLimits(in_flight=1))
     with pytest.raises(ValueError, match="no"):
-        await fairness.lane().run(fail())
+        await fairness.queue().run(fail())
     assert fairness.free == 1
 
 
 @told
 async def test_w1_who_waits_for_a_webhook_keeps_nobody_waiting():
     """A change that waits for a task has no seat meanwhile: what the task asks for needs one."""
-    fairness, bench = Fairness(Shares(in_work=1, per_plane=1)), Bench()
-    lane = fairness.lane()
+    fairness, bench = Fairness(FairnessLimits(in_flight=1, per_plane=1)), Bench()
+    queue = fairness.queue()
 
     async def asking() -> str:
-        inner = lane.run(bench.work("inner"))
+        inner = queue.run(bench.work("inner"))
         return await asyncio.ensure_future(inner)
 
-    outer = asyncio.ensure_future(lane.run(asking()))
+    outer = asyncio.ensure_future(queue.run(asking()))
     await settle()
-    assert (bench.under_way, lane.in_work, lane.away) == (["inner"], 1, 1)
+    assert (bench.under_way, queue.in_flight, queue.away) == (["inner"], 1, 1)
     await bench.finish()
     assert await outer == "inner"
-    assert (fairness.free, lane.in_work, lane.away) == (1, 0, 0)
+    assert (fairness.free, queue.in_flight, queue.away) == (1, 0, 0)
 
 
 @told
 async def test_w1_those_who_wait_for_webhooks_are_counted_among_those_who_wait():
     """There are not more of them than may wait at all."""
-    lane = Fairness(Shares(in_work=1, waiting=2)).lane()
+    queue = Fairness(FairnessLimits(in_flight=1, queue_length=2)).queue()
     answer = asyncio.get_running_loop().create_future()
 
     async def asking() -> None:
         await asyncio.ensure_future(_until(answer))
 
-    tasks = [asyncio.ensure_future(lane.run(asking())) for _ in range(2)]
+    tasks = [asyncio.ensure_future(queue.run(asking())) for _ in range(2)]
     await settle()
     with pytest.raises(TooManyRequests):
-        await lane.run(asking())
+        await queue.run(asking())
     answer.set_result(None)
     await asyncio.gather(*tasks)
 
@@ -256,8 +256,8 @@ async def _until(answer: "asyncio.Future[None]") -> None:
 @told
 async def test_who_goes_away_while_he_waits_for_a_webhook_leaves_nothing():
     """Cancelled there, or refused there, his seat is free and everything is told to the work."""
-    fairness = Fairness(Shares(in_work=1))
-    lane = fairness.lane()
+    fairness = Fairness(FairnessLimits(in_flight=1))
+    queue = fairness.queue()
     ends: list[str] = []
 
     async def asking(answer: "asyncio.Future[None]") -> None:
@@ -268,26 +268,26 @@ async def test_who_goes_away_while_he_waits_for_a_webhook_leaves_nothing():
             raise
 
     answers = [asyncio.get_running_loop().create_future() for _ in range(2)]
-    tasks = [asyncio.ensure_future(lane.run(asking(answer))) for answer in answers]
+    tasks = [asyncio.ensure_future(queue.run(asking(answer))) for answer in answers]
     await settle()
     tasks[0].cancel()
     answers[1].set_exception(ValueError("no"))
     await asyncio.gather(*tasks, return_exceptions=True)
     assert ends == ["CancelledError", "ValueError"]
-    assert (fairness.free, lane.in_work, lane.away) == (1, 0, 0)
+    assert (fairness.free, queue.in_flight, queue.away) == (1, 0, 0)
 
 
 @told
 async def test_who_went_away_is_not_counted_among_those_who_wait():
     """His place is free at once, and not only when his turn would have come."""
-    fairness, bench = Fairness(Shares(in_work=1, waiting=1)), Bench()
-    lane = fairness.lane()
-    tasks = begin(lane, bench, "1", "gone")
+    fairness, bench = Fairness(FairnessLimits(in_flight=1, queue_length=1)), Bench()
+    queue = fairness.queue()
+    tasks = begin(queue, bench, "1", "gone")
     await settle()
     tasks[1].cancel()
     await settle()
-    assert lane.waiting == 0
-    tasks += begin(lane, bench, "3")
+    assert queue.waiting == 0
+    tasks += begin(queue, bench, "3")
     await settle()
     await drain(bench, tasks)
     assert bench.begun == ["1", "3"]
@@ -296,34 +296,34 @@ async def test_who_went_away_is_not_counted_among_those_who_wait():
 def test_a_rate_lets_bursts_through_and_then_so_many_a_second():
     """Tokens come back with time, and never more than a burst of them."""
     clock = Clock()
-    lane = Fairness(Shares(rate=2, burst=3), clock).lane()
+    queue = Fairness(FairnessLimits(rate=2, burst=3), clock).queue()
     for _ in range(3):
-        lane.check_rate()
+        queue.check_rate()
     with pytest.raises(TooManyRequests) as refusal:
-        lane.check_rate()
+        queue.check_rate()
     assert refusal.value.details is not None
     assert refusal.value.details.retry_after_seconds == 1
     clock.now = 100.0
     for _ in range(3):
-        lane.check_rate()
+        queue.check_rate()
     with pytest.raises(TooManyRequests):
-        lane.check_rate()
+        queue.check_rate()
 
 
 def test_without_a_rate_nothing_is_counted():
     """There is no limit unless somebody sets one."""
-    lane = Fairness().lane()
+    queue = Fairness().queue()
     for _ in range(10_000):
-        lane.check_rate()
-    assert lane.refused == 0
+        queue.check_rate()
+    assert queue.refused == 0
 
 
 def test_t6_a_plane_has_so_many_watches():
     """One watch more than allowed is refused, with a time to come again."""
-    lane = Fairness(Shares(watches=2)).lane()
-    lane.check_watches(1)
+    queue = Fairness(FairnessLimits(watches=2)).queue()
+    queue.check_watches(1)
     with pytest.raises(TooManyRequests) as refusal:
-        lane.check_watches(2)
+        queue.check_watches(2)
     assert "2 watches" in refusal.value.message
 
 
@@ -333,22 +333,22 @@ def test_t6_a_plane_has_so_many_watches():
     st.integers(1, 4),
     st.integers(1, 3),
 )
-def test_seats_are_never_lost_nor_shared(steps, in_work, per_plane):
+def test_seats_are_never_lost_nor_shared(steps, in_flight, per_plane):
     """Whatever comes and ends in whatever order: bounds hold, all is served, all seats are free."""
 
     async def story() -> None:
-        fairness = Fairness(Shares(in_work=in_work, per_plane=per_plane))
-        lanes, bench, tasks = [fairness.lane() for _ in range(4)], Bench(), []
-        for lane, ends in steps:
-            tasks += begin(lanes[lane], bench, str(lane))
+        fairness = Fairness(FairnessLimits(in_flight=in_flight, per_plane=per_plane))
+        queues, bench, tasks = [fairness.queue() for _ in range(4)], Bench(), []
+        for queue, ends in steps:
+            tasks += begin(queues[queue], bench, str(queue))
             await settle()
             await bench.finish(min(ends, len(bench.under_way)))
-            assert len(bench.under_way) <= in_work
-            assert all(each.in_work <= per_plane for each in lanes)
-            waiting = [each for each in lanes if each.waiting and each.in_work < per_plane]
+            assert len(bench.under_way) <= in_flight
+            assert all(each.in_flight <= per_plane for each in queues)
+            waiting = [each for each in queues if each.waiting and each.in_flight < per_plane]
             assert not (fairness.free and waiting)
         await drain(bench, tasks)
         assert len(bench.begun) == len(steps)
-        assert fairness.free == in_work
+        assert fairness.free == in_flight
 
     asyncio.run(story())

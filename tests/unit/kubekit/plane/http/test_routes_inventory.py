@@ -26,7 +26,7 @@ from kubekit.plane.http import health, pages
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.content.query_parameters import NOTHING
 from kubekit.plane.http.interfaces import ServerOptions
-from kubekit.plane.http.openapi.document_cache import book_of
+from kubekit.plane.http.openapi.document_cache import documents_of
 from kubekit.plane.http.openapi.operations import paths_of
 from kubekit.plane.http.pages import Pages
 from kubekit.plane.http.routes import route, segments_of
@@ -108,7 +108,7 @@ def candidates(kind: Kind, parts: Iterable[str]) -> Iterator[str]:
 
 
 def _documents(kinds: Kinds) -> Iterator[str]:
-    book = book_of(kinds.members)
+    book = documents_of(kinds.members)
     yield from (*book._makers, *book._schemas, "/openapi/v3")
 
 

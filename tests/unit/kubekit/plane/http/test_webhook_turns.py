@@ -6,7 +6,7 @@ from pathlib import Path
 import msgspec
 from aiohttp import web
 
-from kubekit.plane.http.fairness import Shares
+from kubekit.plane.http.fairness import FairnessLimits
 from kubekit.plane.http.interfaces import ServerOptions
 from tests.support.kubekit.admission_builders import answer, serving as hooks_serving
 from tests.support.kubekit.http_builders import CONFIG_MAPS, config_map, connected, request, serving
@@ -20,7 +20,7 @@ def test_w1_a_webhook_may_write_while_all_seats_are_taken(tmp_path: Path):
     """Many changes wait for it, and it makes one of its own for each: none waits for ever."""
 
     async def story() -> tuple[set[int], list[int]]:
-        seams = ServerOptions(shares=Shares(in_work=1, per_plane=1))
+        seams = ServerOptions(fairness=FairnessLimits(in_flight=1, per_plane=1))
         async with serving(tmp_path, seams) as server, hooks_serving(tmp_path) as hooks:
             written: list[int] = []
 

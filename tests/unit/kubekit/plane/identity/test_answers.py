@@ -85,7 +85,7 @@ async def token_of(world: World, **changes: object) -> tuple[ServiceAccounts, st
 async def test_every_claim_counts(world, changes, known):
     """Even what our own key has signed must fit together."""
     accounts, token = await token_of(world, **changes)
-    assert (accounts.speaks(token) is not None) is known
+    assert (accounts.authenticate_token(token) is not None) is known
 
 
 def test_what_is_signed_and_no_claims_says_nothing():
@@ -100,6 +100,6 @@ async def test_a_token_ends_on_the_second(world):
     accounts, token = await token_of(world)
     claims = read_claims(KEY, token)
     assert claims is not None
-    holder = accounts.holder(claims)
+    holder = accounts.verify(claims)
     assert holder is not None
     assert holder.expires == datetime.fromtimestamp(claims.exp, UTC)

@@ -217,7 +217,7 @@ async def test_a8_entries_are_written_soon_in_their_order(tmp_path):
     async with auditing(path) as audit:
         for number in range(2500):
             audit.record(entry(id=str(number)))
-        await until(lambda: audit.figures.written == 2500)
+        await until(lambda: audit.counts.written == 2500)
         assert [e["auditID"] for e in lines(path)] == [str(n) for n in range(2500)]
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
@@ -312,7 +312,7 @@ async def test_a8_what_is_lost_is_counted_and_told_once(tmp_path, caplog):
         await audit.flush()
     await audit.close()
 
-    assert (audit.figures.written, audit.figures.lost) == (6, 6)
+    assert (audit.counts.written, audit.counts.lost) == (6, 6)
     assert [record.getMessage() for record in caplog.records] == [
         "the audit log cannot be written: entries are lost",
         "the audit log is written again",

@@ -138,7 +138,7 @@ def test_a_broken_file_is_named(tmp_path, content):
     path = tmp_path / "tokens"
     path.write_text(content)
     path.chmod(0o600)
-    with pytest.raises(TokensRefused, match="is no file of tokens"):
+    with pytest.raises(TokensRefused, match="is not a valid token file"):
         Tokens(path, HERE)
 
 

@@ -122,7 +122,7 @@ def test_a_key_of_another_kind_is_refused(tmp_path):
         serialization.NoEncryption(),
     )
     (tmp_path / "ca.key").write_bytes(other)
-    with pytest.raises(CertificatesRefused, match="no elliptic curve key"):
+    with pytest.raises(CertificatesRefused, match="not an elliptic curve key"):
         Certificates(tmp_path, NOW)
 
 
@@ -226,7 +226,7 @@ def test_a_client_of_an_authority_that_was_replaced_is_unknown(tmp_path):
     shown = der(certificates.issue_client("zoe", [], timedelta(days=1), NOW))
     before = certificates.client_of(shown, NOW)
     (tmp_path / "ca.crt").unlink()
-    certificates.look(NOW)
+    certificates.refresh(NOW)
     assert before is not None
     assert certificates.client_of(shown, NOW) is None
 
@@ -254,7 +254,7 @@ def test_serials_that_another_process_revoked_are_heard_of(tmp_path):
     pair = running.issue_client("zoe", [], timedelta(days=1), NOW)
     other.revoke(x509.load_pem_x509_certificate(pair.certificate).serial_number)
     before = running.client_of(der(pair), NOW)
-    running.look(NOW)
+    running.refresh(NOW)
     assert before is not None
     assert running.client_of(der(pair), NOW) is None
 
@@ -263,5 +263,5 @@ def test_a_broken_list_of_serials_is_named(tmp_path):
     """It is not taken for an empty one: that would let in who was shut out."""
     Certificates(tmp_path, NOW)
     (tmp_path / "revoked").write_text("no number\n")
-    with pytest.raises(CertificatesRefused, match="is no list of serial numbers"):
+    with pytest.raises(CertificatesRefused, match="is not a list of serial numbers"):
         Certificates(tmp_path, NOW)

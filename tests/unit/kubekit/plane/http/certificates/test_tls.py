@@ -120,7 +120,7 @@ def test_a4_a_renewed_certificate_is_taken_up_under_load(tmp_path, loop):
                 for _ in range(3):
                     before = len(seen)
                     (tmp_path / "pki" / "server.crt").unlink()
-                    assert here.certificates.look(here.clock.now)
+                    assert here.certificates.refresh(here.clock.now)
                     await until(lambda: len(seen) >= before + 6)  # noqa: B023 - used at once
                 header = f"Authorization: Bearer {token}"
                 still = (await old.ask(post(WHO, {}, header))).code
@@ -137,13 +137,13 @@ def test_a4_what_another_process_has_made_is_taken_up(tmp_path):
         async with house(tmp_path) as here:
             async with here.peer() as peer:
                 first = serial(peer)
-            idle = here.certificates.look(here.clock.now)
+            idle = here.certificates.refresh(here.clock.now)
             ca = Certificates(tmp_path / "pki", here.clock.now)
             (tmp_path / "pki" / "server.key").unlink()
             ca.renew(here.clock.now)
             async with here.peer() as peer:
                 before = serial(peer)
-            changed = here.certificates.look(here.clock.now)
+            changed = here.certificates.refresh(here.clock.now)
             async with here.peer() as peer:
                 return first == before, idle, changed, serial(peer) == first
 
@@ -154,7 +154,7 @@ def test_a4_two_thirds_of_a_life_are_enough(tmp_path):
     """A look from then on makes a new certificate, once."""
     now = made_at(tmp_path)
     certificates = Certificates(tmp_path, now)
-    looks = [certificates.look(now + timedelta(days=days)) for days in (1, 59, 61, 61, 62)]
+    looks = [certificates.refresh(now + timedelta(days=days)) for days in (1, 59, 61, 61, 62)]
     assert looks == [False, False, True, False, False]
 
 
@@ -165,7 +165,7 @@ def test_a4_half_a_pair_is_not_taken_up(tmp_path):
     other = ec.generate_private_key(ec.SECP256R1())
     certificate = x509.load_pem_x509_certificate((tmp_path / "server.crt").read_bytes())
     (tmp_path / "server.key").write_bytes(Pair(certificate, other).key_pem())
-    assert certificates.look(now)
+    assert certificates.refresh(now)
     assert handshake(certificates.context, client(certificates.authority)) == "TLSv1.3"
 
 
@@ -176,7 +176,7 @@ def test_a4_a_certificate_of_another_authority_is_replaced(tmp_path):
     certificates = Certificates(tmp_path / "own", now)
     for name in ("server.crt", "server.key"):
         (tmp_path / "other" / name).replace(tmp_path / "own" / name)
-    assert certificates.look(now)
+    assert certificates.refresh(now)
     assert handshake(certificates.context, client(certificates.authority)) == "TLSv1.3"
     with pytest.raises(ssl.SSLError):
         handshake(certificates.context, client(other.authority))
