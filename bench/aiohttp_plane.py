@@ -16,7 +16,8 @@ from pathlib import Path
 import uvloop
 from aiohttp import web
 
-from compute.app import crds, interpreter
+from compute.app import crds
+from compute.app.process import tune_interpreter
 from compute.app.system_environment import system
 from kubekit.plane.http.application import Application
 from kubekit.plane.http.authentication.authenticator import Authenticator
@@ -46,7 +47,7 @@ async def main(data: Path, port: int) -> None:
     runner = web.ServerRunner(web.Server(_handler(application)))
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", port, ssl_context=certificates.context).start()
-    interpreter.settle()
+    tune_interpreter()
     print(f"aiohttp serves {data} on port {port}", flush=True)
     await asyncio.Event().wait()
 

@@ -18,7 +18,7 @@ import uvloop
 from prometheus_client import CollectorRegistry
 
 from bench.controllers.parents import CHILD_DATA, Parent, ParentStatus
-from compute.app import interpreter
+from compute.app.process import tune_interpreter
 from compute.app.system_environment import system
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import ObjectMeta
@@ -88,7 +88,7 @@ async def main(kubeconfig: Path, count: int, contexts: list[str]) -> None:
         program.providers.append(FixedCluster(clusters, cluster_name(context), client))
     manager = Manager(program)
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, manager.stop)
-    interpreter.settle()
+    tune_interpreter()
     print("started", flush=True)
     await manager.run()
 

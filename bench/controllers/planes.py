@@ -14,8 +14,8 @@ import uvloop
 import yaml
 
 from bench.controllers.parents import Parent, definition, parent
-from compute.app import interpreter
 from compute.app.kubeconfig import kubeconfig
+from compute.app.process import tune_interpreter
 from compute.app.system_environment import system
 from kubekit.client.options import PLAIN_WRITE
 from kubekit.client.transport import ResourceLocation
@@ -50,7 +50,7 @@ async def main(folder: Path, planes: int, parents: int) -> None:
         stack.push_async_callback(server.close)
         config = kubeconfig(server.url, certificates.authority.read_bytes(), token)
         (folder / "kubeconfig").write_text(_contexts(yaml.safe_load(config), planes))
-        interpreter.settle()
+        tune_interpreter()
         stopped = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
         print("ready", flush=True)

@@ -13,7 +13,8 @@ import msgspec
 import uvloop
 
 from bench.load.servers import cpu, resident
-from compute.app import crds, interpreter
+from compute.app import crds
+from compute.app.process import tune_interpreter
 from compute.app.system_environment import system
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import Certificates
@@ -45,7 +46,7 @@ async def main(planes: int, seconds: float) -> None:
                 server.mount(f"/clusters/{number}", plane)
             await server.start()
             stack.push_async_callback(server.close)
-            interpreter.settle()
+            tune_interpreter()
             await asyncio.sleep(1)
             print(msgspec.json.encode(await _spent(planes, seconds)).decode())
 

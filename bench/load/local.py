@@ -19,7 +19,8 @@ from bench.load import objects
 from bench.load.measures import SEEDED
 from bench.load.report import percentile
 from compute.api.compute import Instance
-from compute.app import crds, interpreter
+from compute.app import crds
+from compute.app.process import tune_interpreter
 from compute.app.system_environment import system
 from kubekit.client.options import PLAIN_WRITE
 from kubekit.client.transport import ResourceLocation
@@ -47,7 +48,7 @@ async def main(seconds: float) -> None:
         for number in range(SEEDED):
             document = objects.document(NAMESPACE, f"seed-{number}")
             await client.raw.create(PLACE, document, PLAIN_WRITE)
-        interpreter.settle()
+        tune_interpreter()
         for clients in CLIENTS:
             for name, operation in _operations(client, clients).items():
                 print(msgspec.json.encode(await _rate(name, operation, clients, seconds)).decode())

@@ -74,7 +74,7 @@ def test_it_stops_cleanly(tmp_path, number):
         code, out, err = plane.stop(number)
 
         assert (code, err) == (0, "")
-        assert out == "Stopping.\nStopped. Everything that was acknowledged is kept.\n"
+        assert out == "Stopping.\nStopped. All acknowledged writes are kept.\n"
     with running(tmp_path / "data"):
         pass
 
@@ -224,7 +224,7 @@ def test_a_folder_that_may_not_be_written():
 def test_every_address(tmp_path):
     """Bound to every address it warns, and the kubeconfig still leads to it."""
     with running(tmp_path / "data", "--bind", "0.0.0.0") as plane:
-        assert "whoever has the token may do everything" in plane.said
+        assert "the token allows everything" in plane.said
         assert plane.url.startswith("https://127.0.0.1:")
         assert plane.get("/readyz") == b"ok"
 

@@ -205,7 +205,7 @@ def test_a_user_has_one_role_in_a_project_until_removed(data):
     added(data, "carol", "--project=shop", "--role=viewer")
     assert not asyncio.run(may_write())
     line = ["remove", "carol", "--project=shop", f"--data={data}"]
-    assert users(*line) == (0, "carol has no role in the project shop any more.\n")
+    assert users(*line) == (0, "carol no longer has a role in the project shop.\n")
     with pytest.raises(Forbidden):
         asyncio.run(may_write())
     code, again = users(*line)
@@ -281,7 +281,7 @@ def test_the_recipe_of_the_docs_works(data, kubectl_home, tmp_path):
     assert recipe.count("compute plane-users add ") == 3
     assert "workload.compute.datumapis.com/hello created" in done.stdout
     assert "locationbinding.networking.datumapis.com/dfw" in done.stdout
-    assert "alice has no role in the project demo any more." in done.stdout
+    assert "alice no longer has a role in the project demo." in done.stdout
     assert done.stdout.count("\nyes\n") == 2, done.stdout
 
 

@@ -74,7 +74,7 @@ def test_no_request_of_the_schemas_fails(plane: PlaneProcess, part: int) -> None
     assert succeeded == {operation.method.upper() for operation in operations}
     assert plane.stop() == (
         0,
-        "Stopping.\nStopped. Everything that was acknowledged is kept.\n",
+        "Stopping.\nStopped. All acknowledged writes are kept.\n",
         "",
     )
 

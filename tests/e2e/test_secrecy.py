@@ -324,7 +324,7 @@ def test_p5_root_is_told_and_the_process_is_closed(plane):
 
 def test_p5_a_second_one_is_refused_and_an_open_folder_closed(plane, compute):
     """A folder that others could look into is mended at the start, and that is said."""
-    assert f"{plane.data} was open to other users" in plane.said
+    assert f"{plane.data} was readable by other users" in plane.said
     assert plane.data.stat().st_mode & 0o777 == 0o700
     assert f"process {plane.process.pid} " in compute("plane", "--data", str(plane.data))
 
@@ -335,7 +335,7 @@ def test_p5_a_folder_with_other_things_is_refused(tmp_path, compute):
     tmp_path.chmod(0o755)
     said = compute("plane", "--data", str(tmp_path), "--port", "0")
 
-    assert said.startswith(f"Error: {tmp_path} can be looked into by other users")
+    assert said.startswith(f"Error: {tmp_path} is readable by other users")
     assert [file.name for file in tmp_path.iterdir()] == ["theirs"]
 
 

@@ -101,7 +101,7 @@ def test_it_says_where_it_is_and_what_to_type(tmp_path):
         world.process.send_signal(signal.SIGINT)
         out, err = world.process.communicate(timeout=30)
         assert world.process.returncode == 0
-        assert out.endswith("Stopped. Everything that was acknowledged is kept.\n")
+        assert out.endswith("Stopped. All acknowledged writes are kept.\n")
         assert err == ""
     modes = {f.stat().st_mode & 0o077 for f in data.rglob("*") if f.suffix != ".crt"}
     assert modes == {0}
@@ -136,7 +136,7 @@ def test_it_goes_on_in_the_background_after_being_killed(tmp_path):
         ended = compute("down", f"--data={data}")
     assert (ended.returncode, ended.stdout.splitlines()[-1]) == (
         0,
-        "Stopped. `compute up` goes on where it ended.",
+        "Stopped. `compute up` starts it again with all its data.",
     )
     assert "is not running" in compute("down", f"--data={data}").stdout
     assert "is not running" in fails("up", f"--data={data}", "status")
@@ -164,7 +164,7 @@ def test_cells_are_cut_and_healed_by_city_or_name(tmp_path):
         assert re.search(r"^cell +dfw +DFW +Ready", shown, re.MULTILINE)
         assert re.search(r"^cell +lhr +LHR +cut off", shown, re.MULTILINE)
         healed = compute("cell", f"--data={data}", "heal", "LHR")
-        assert healed.stdout.startswith("lhr is healed.")
+        assert healed.stdout.startswith("lhr is connected again.")
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,11 @@
 
 On every plane a deletion that would orphan what nothing manages is refused. On a project's plane:
 
-    Workload         its defaults are filled in, then it is judged
+    Workload         its defaults are filled in, then it is validated
     Instance         is created by the platform alone
     Network          keeps its range while addresses of it are in use
     ResourceClaim    claims what is registered, for its own project
-    LocationBinding  is not taken away from Workloads by a user
+    LocationBinding  is not deleted by a user while Workloads use it
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -121,7 +121,7 @@ class WorldAdmission:
 
 
 def _by_kind(plugins: Mapping[_KindKey, AdmissionPlugin]) -> AdmissionPlugin:
-    """One plugin that passes what is written on to the one of its kind. Statuses pass."""
+    """A plugin that calls the plugin of the kind that is written. Subresources are not checked."""
 
     def admit(attempt: Attempt) -> Awaitable[None] | None:
         resource = attempt.kind.resource
@@ -142,7 +142,7 @@ def _refuse_orphans(attempt: Attempt) -> None:
 
 
 def _complete(attempt: Attempt) -> None:
-    """Fill in the defaults of a Workload. Webhooks, which are asked before, see it without."""
+    """Fill in the defaults of a Workload. Mutating webhooks run before, and see it without them."""
     missing = defaults(attempt.verb, attempt.document, attempt.old)
     if missing and attempt.document is not None:
         attempt.document = completed(attempt.document, missing)
@@ -150,7 +150,7 @@ def _complete(attempt: Attempt) -> None:
 
 
 def _check_creator(attempt: Attempt) -> None:
-    """Refuse a user's own Instance. No cell would run it, and it would look as if one did."""
+    """Refuse an Instance that a user creates. No cell would run it."""
     if attempt.verb == "create" and not attempt.by_plane:
         raise Forbidden(
             f'instances.compute.datumapis.com "{attempt.name}" is forbidden: only the platform '
@@ -159,9 +159,9 @@ def _check_creator(attempt: Attempt) -> None:
 
 
 async def _protect_binding(client: Client, attempt: Attempt) -> None:
-    """Refuse to take a city away from Workloads.
+    """Refuse to withdraw a city that Workloads use.
 
-    The platform may: what runs there is drained after a time of grace.
+    The platform may withdraw it: what runs there is drained after a grace period.
     """
     if attempt.old is None or attempt.by_plane:
         return

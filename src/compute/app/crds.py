@@ -1,7 +1,6 @@
-"""The CustomResourceDefinitions of our kinds, and of the kinds around them, as planes serve them.
+"""The CustomResourceDefinitions of our kinds and of the neighbouring kinds, as planes serve them.
 
-With the descriptions, which only sources hold, they are in ``crds.json``, which
-``tools/generate.py`` writes.
+``tools/generate.py`` writes them to ``crds.json``, with the descriptions from the docstrings.
 """
 
 from functools import cache

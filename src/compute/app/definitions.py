@@ -8,27 +8,27 @@ from kubekit.api.structural.nodes import Document
 from kubekit.client import documents
 from kubekit.plane import PlaneError, kinds_of
 
-_ENDINGS: Final = frozenset({".yaml", ".yml", ".json"})
+_SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 _DEFINITION: Final = "CustomResourceDefinition"
 
 
 class BadFile(Exception):
-    """A file that cannot be used. Names it, and the field."""
+    """A file that cannot be used. The message names it, and the field."""
 
 
 def read(folder: Path) -> list[Document]:
-    """Every definition in a folder. Documents of other kinds do not matter."""
-    files = [file for file in _listed(folder) if file.suffix in _ENDINGS]
-    found = [document for file in files for document in _judged(file)]
-    if not found:
-        raise BadFile(f"{folder}: there is no {_DEFINITION} in it, in no .yaml, .yml or .json file")
-    return found
+    """Every definition in a folder. Documents of other kinds are ignored."""
+    files = [file for file in _listed(folder) if file.suffix in _SUFFIXES]
+    definitions = [document for file in files for document in _checked(file)]
+    if not definitions:
+        raise BadFile(f"{folder}: there is no {_DEFINITION} in any .yaml, .yml or .json file of it")
+    return definitions
 
 
 def joined(ours: Sequence[Document], given: Sequence[Document]) -> list[Document]:
-    """Ours and those that are given, which take the place of others of their name.
+    """Our definitions and the given ones. A given definition replaces ours of the same name.
 
-    A definition of ours must still serve our objects as what they are.
+    It must still serve the versions and the scope of ours.
     """
     by_name = {document["metadata"]["name"]: document for document in ours}
     for document in given:
@@ -54,7 +54,7 @@ def _listed(folder: Path) -> list[Path]:
         raise BadFile(f"{folder}: cannot be read: {error.strerror}") from error
 
 
-def _judged(file: Path) -> Iterator[Document]:
+def _checked(file: Path) -> Iterator[Document]:
     for definition in _definitions(file):
         try:
             kinds_of(definition)
@@ -66,9 +66,9 @@ def _judged(file: Path) -> Iterator[Document]:
 def _definitions(file: Path) -> Iterator[Document]:
     try:
         with file.open("rb") as opened:
-            found = documents.read(opened.read(documents.SIZE_LIMIT + 1))
+            values = documents.read(opened.read(documents.SIZE_LIMIT + 1))
     except OSError as error:
         raise BadFile(f"{file}: cannot be read: {error.strerror}") from error
     except documents.UnreadableDocument as error:
         raise BadFile(f"{file}{error.place}: {error.problem}") from error
-    yield from (d for d in found if isinstance(d, dict) and d.get("kind") == _DEFINITION)
+    yield from (d for d in values if isinstance(d, dict) and d.get("kind") == _DEFINITION)

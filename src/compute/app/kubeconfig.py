@@ -1,4 +1,4 @@
-"""The file that tells kubectl, and every other client, where a plane is and how to be let in."""
+"""Kubeconfig files: where a plane is, and the credentials for it."""
 
 import base64
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ Credential = str | ClientPair
 
 @dataclass(frozen=True, slots=True)
 class PlaneContext:
-    """A plane and who speaks to it: the path of the plane, and the names of both in the file."""
+    """A plane and its user: the path of the plane, and the names of both in the file."""
 
     path: str
     cluster: str
@@ -29,7 +29,7 @@ class PlaneContext:
 def kubeconfig(
     url: str, authority: bytes, credential: Credential, *, name: str = _NAME, user: str = _NAME
 ) -> bytes:
-    """A kubeconfig that can be moved: the CA and the credential, a token or not, are in it."""
+    """A kubeconfig for one plane. It contains the CA and the credential, so it can be moved."""
     contexts = {name: PlaneContext("", name, user)}
     return kubeconfig_of_many(url, contexts, name, authority, {user: credential})
 
@@ -67,7 +67,7 @@ def kubeconfig_of_many(
 
 
 def current_context(file: Path) -> str:
-    """The context that a kubeconfig is set to; empty where there is none, or no such file."""
+    """The current context of a kubeconfig; empty where there is none, or no such file."""
     try:
         document = yaml.safe_load(file.read_bytes())
     except (OSError, yaml.YAMLError):
@@ -77,7 +77,7 @@ def current_context(file: Path) -> str:
 
 
 def reachable(url: str) -> str:
-    """The URL for a client on this machine: a server on every address is also on the loopback."""
+    """The URL for a client on this machine: a server on every address also listens on the loopback."""
     parts = urlsplit(url)
     host = _loopback_for(parts.hostname or "")
     return parts._replace(netloc=f"{host}:{parts.port}").geturl() if host else url
@@ -101,7 +101,7 @@ def _base64(data: bytes) -> str:
 
 
 def _loopback_for(host: str) -> str:
-    """Where to find a server on every address; empty for a server on one of them."""
+    """The loopback address for a server on every address; empty for a server on one of them."""
     try:
         address = ip_address(host)
     except ValueError:

@@ -2,9 +2,9 @@
 
     time=2026-03-01T12:00:00.250Z level=warning logger=kubekit.plane msg="not made" name=default
 
-What others have written, such as the name of an object, is always a value: it is quoted where it
-could be taken for more, control characters are spelled out, and it is cut where it is long. What
-looks like a credential is not shown.
+Text from outside, such as the name of an object, is always a value: it is quoted where it could be
+mistaken for syntax, control characters are escaped, and long values are cut. What looks like a
+credential is hidden.
 """
 
 import logging
@@ -21,8 +21,8 @@ LONGEST: Final = 8192  # characters of a line
 _VALUE: Final = 1000  # characters of a value
 _TRACE: Final = 4000  # characters of a traceback, its end
 _HIDDEN: Final = "[hidden]"
-_OWN: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
-_BARE: Final = re.compile(r"[^\s\"'=\\]+")
+_STANDARD: Final = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
+_UNQUOTED: Final = re.compile(r"[^\s\"'=\\]+")
 _SECRET_NAME: Final = re.compile(r"(?i)token|password|passwd|secret|authorization|credential")
 _CREDENTIAL: Final = re.compile(
     r"(?i)\b(?P<scheme>bearer|basic)\s+[^\s\"',;]+"  # a header
@@ -34,12 +34,12 @@ _CREDENTIAL: Final = re.compile(
 
 @contextmanager
 def shown(level: str) -> Iterator[None]:
-    """Show what is logged, from that level on, until the end."""
+    """Write log records of this level and above to stderr, inside the context."""
     root = logging.getLogger()
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(LogfmtFormatter())
     before, complaints = root.level, logging.raiseExceptions
-    logging.raiseExceptions = False  # with stderr gone there is nowhere to complain
+    logging.raiseExceptions = False  # with stderr closed there is no place to report
     logging.captureWarnings(capture=True)
     root.setLevel(level.upper())
     root.addHandler(handler)
@@ -53,17 +53,16 @@ def shown(level: str) -> Iterator[None]:
 
 
 def show_unhandled() -> None:
-    """Write whole lines where no log is set up.
+    """Write complete lines where no log is set up.
 
-    There the last resort of `logging` writes messages alone, and what a record says is in its
-    fields.
+    The last resort of `logging` would write messages only, without the fields of the records.
     """
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(LogfmtFormatter())
 
 
 class LogfmtFormatter(logging.Formatter):
-    """Each record as one line, whatever is in it."""
+    """Formats each record as one line, whatever it contains."""
 
     def format(self, record: logging.LogRecord) -> str:
         pairs = [f"{name}={_quoted(value)}" for name, value in _pairs(record)]
@@ -77,12 +76,12 @@ def _pairs(record: logging.LogRecord) -> Iterator[tuple[str, str]]:
     yield "level", record.levelname.lower()
     yield "logger", record.name
     yield "msg", _cut(_message(record))
-    told = {name: value for name, value in vars(record).items() if name not in _OWN}
-    for name, value in told.items():
+    fields = {name: value for name, value in vars(record).items() if name not in _STANDARD}
+    for name, value in fields.items():
         yield name, _HIDDEN if _SECRET_NAME.search(name) else _cut(_text(value))
     if record.exc_info and record.exc_info[1] is not None:
         error = record.exc_info[1]
-        if "error" not in told:
+        if "error" not in fields:
             yield "error", _cut(f"{type(error).__name__}: {_text(error)}")
         yield "trace", "".join(traceback.format_tb(error.__traceback__))[-_TRACE:]
 
@@ -90,14 +89,14 @@ def _pairs(record: logging.LogRecord) -> Iterator[tuple[str, str]]:
 def _message(record: logging.LogRecord) -> str:
     try:
         return record.getMessage()
-    except Exception:  # noqa: BLE001 - a message that is put together wrongly is still told
+    except Exception:  # noqa: BLE001 - a message with wrong arguments is still written
         return str(record.msg)
 
 
 def _text(value: object) -> str:
     try:
         return str(value)
-    except Exception:  # noqa: BLE001 - whatever it is, the event is told
+    except Exception:  # noqa: BLE001 - whatever it is, the record is written
         return f"({type(value).__name__})"
 
 
@@ -107,17 +106,17 @@ def _cut(text: str) -> str:
 
 def _quoted(value: str) -> str:
     shown = _CREDENTIAL.sub(_hide, value)
-    if _BARE.fullmatch(shown) and shown.isprintable():
+    if _UNQUOTED.fullmatch(shown) and shown.isprintable():
         return shown
     escaped = shown.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{"".join(map(_spelled, escaped))}"'
+    return f'"{"".join(map(_escaped, escaped))}"'
 
 
-def _hide(found: re.Match[str]) -> str:
-    return f"{found['scheme'] or found['key'] or ''} {_HIDDEN}".lstrip()
+def _hide(match: re.Match[str]) -> str:
+    return f"{match['scheme'] or match['key'] or ''} {_HIDDEN}".lstrip()
 
 
-def _spelled(character: str) -> str:
+def _escaped(character: str) -> str:
     if character.isprintable():
         return character
     return character.encode("unicode_escape").decode()

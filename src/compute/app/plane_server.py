@@ -1,4 +1,4 @@
-"""One plane behind one listener, from a folder: the whole of `compute plane` but its words."""
+"""Serves one plane from a folder: all of `compute plane` except what it prints."""
 
 import asyncio
 import logging
@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from compute.api import cluster_roles
-from compute.app import interpreter
 from compute.app.kubeconfig import kubeconfig
+from compute.app.process import tune_interpreter
 from compute.app.system_environment import system
 from kubekit.api.structural.nodes import Document
 from kubekit.plane import Kinds, Plane, PlaneError, PlaneServer, write_private
@@ -37,9 +37,9 @@ class ServedPlane:
 async def serving(
     data: Path, kinds: Kinds, address: tuple[str, int], definitions: Sequence[Document] = ()
 ) -> AsyncIterator[ServedPlane]:
-    """A plane from a folder, served, with the files that let clients in.
+    """Serve a plane from a folder, and write the files that clients need.
 
-    The plane is opened first: whoever comes second on a folder has changed nothing in it.
+    The plane is opened first: a second process on the same folder changes nothing in it.
     """
     environment = system()
     plane = await Plane.open(
@@ -50,24 +50,24 @@ async def serving(
         server = PlaneServer(data, address, environment)
         server.mount("/", plane)
         async with server.listening():
-            pass_ = kubeconfig(server.url, server.authority, server.token)
-            write_private(data / "kubeconfig", pass_)
-            interpreter.settle()
+            content = kubeconfig(server.url, server.authority, server.token)
+            write_private(data / "kubeconfig", content)
+            tune_interpreter()
             yield ServedPlane(plane, server)
     finally:
         await plane.close()
-        if server is not None:  # the last: it has a line for all that was stored
+        if server is not None:  # last: the audit log has a line for every write
             await server.close()
 
 
 async def stop_signal() -> signal.Signals:
     """Wait for Ctrl-C or SIGTERM. A second one ends the process at once."""
     loop = asyncio.get_running_loop()
-    told: asyncio.Future[signal.Signals] = loop.create_future()
+    received: asyncio.Future[signal.Signals] = loop.create_future()
     for number in _STOPPING:
-        loop.add_signal_handler(number, _tell, told, number)
+        loop.add_signal_handler(number, _receive, received, number)
     try:
-        return await told
+        return await received
     finally:
         for number in _STOPPING:
             loop.remove_signal_handler(number)
@@ -75,10 +75,10 @@ async def stop_signal() -> signal.Signals:
 
 @asynccontextmanager
 async def resealing_on_signal(planes: Callable[[], Iterable[Plane]]) -> AsyncIterator[None]:
-    """Take up new keys at each SIGUSR1. One that cannot be had changes nothing."""
-    loop, told = asyncio.get_running_loop(), asyncio.Event()
-    loop.add_signal_handler(signal.SIGUSR1, told.set)
-    task = loop.create_task(_reseal(planes, told))
+    """Reload the keys at each SIGUSR1. Where that fails, nothing changes."""
+    loop, requested = asyncio.get_running_loop(), asyncio.Event()
+    loop.add_signal_handler(signal.SIGUSR1, requested.set)
+    task = loop.create_task(_reseal(planes, requested))
     try:
         yield
     finally:
@@ -86,9 +86,9 @@ async def resealing_on_signal(planes: Callable[[], Iterable[Plane]]) -> AsyncIte
         task.cancel()
 
 
-async def _reseal(planes: Callable[[], Iterable[Plane]], told: asyncio.Event) -> None:
-    while await told.wait():
-        told.clear()
+async def _reseal(planes: Callable[[], Iterable[Plane]], requested: asyncio.Event) -> None:
+    while await requested.wait():
+        requested.clear()
         for plane in tuple(planes()):
             try:
                 await plane.reseal()
@@ -96,6 +96,6 @@ async def _reseal(planes: Callable[[], Iterable[Plane]], told: asyncio.Event) ->
                 _log.warning("not sealed with another key", extra={"why": str(refusal)})
 
 
-def _tell(told: "asyncio.Future[signal.Signals]", number: signal.Signals) -> None:
-    if not told.done():
-        told.set_result(number)
+def _receive(received: "asyncio.Future[signal.Signals]", number: signal.Signals) -> None:
+    if not received.done():
+        received.set_result(number)

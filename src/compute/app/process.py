@@ -1,10 +1,20 @@
-"""What a server does for its own safety before it opens anything."""
+"""Settings of the process that serves: its privileges, its files, and its interpreter.
+
+What a plane keeps is bytes, and nearly all of what a request allocates is free when it is answered.
+So the garbage collector finds next to nothing, and each of its full collections visits everything.
+With the defaults they cost half of the throughput.
+
+The thread that writes to disk needs the interpreter for moments between long waits. With Python's
+default switch interval, it would wait for the busy event loop each time.
+"""
 
 import codecs
 import ctypes
+import gc
 import os
 import pwd
 import resource
+import sys
 from pathlib import Path
 from typing import Final
 
@@ -12,19 +22,33 @@ from kubekit.plane import PlaneDirectory
 
 _NOT_DUMPABLE: Final = (4, 0, 0, 0, 0)  # PR_SET_DUMPABLE, no
 _OTHERS: Final = 0o077
-_FILES: Final = 65_536  # open at once: connections, and what else there is
+_FILES: Final = 65_536  # open files at once, most of them connections
 _OWNER_ONLY: Final = 0o700
+
+# Allocations until the young generation is collected. Every request waits for that: 10,000 objects
+# take up to 13 ms, and 50,000 took up to 49 ms.
+_YOUNG: Final = 10_000
+_MIDDLE: Final = 100
+_OLD: Final = 100
+
+# Seconds until a busy thread yields to another one. While a world of 2,000 Instances starts, a status
+# is copied to the hub in 74 instead of 88 ms and shown in the project in 71 instead of 126 ms (p50),
+# compared with Python's own 5 ms, for the same CPU.
+_SWITCH_INTERVAL: Final = 0.0005
+
+_M_MMAP_THRESHOLD: Final = -3
+_MAPPED: Final = 256 * 1024
 
 
 class Unsafe(Exception):
-    """The process cannot be made as safe as was asked. Says what to do."""
+    """The process cannot be made as safe as was asked. The message says what to do."""
 
 
 def harden() -> None:
-    """Make every file for its owner alone, leave no memory behind, and have room for connections.
+    """Make new files private, disable memory dumps, and raise the limit of open files.
 
     A dump of the memory would hold every secret: neither a crash nor another process of the same
-    user may make one. What a shell may open at once is too little: idle peers would use it up.
+    user may make one. The limit of a shell is too low: idle peers would exhaust it.
     """
     os.umask(_OTHERS)
     _, most = resource.getrlimit(resource.RLIMIT_CORE)
@@ -41,7 +65,7 @@ def is_root() -> bool:
 
 
 def become(name: str, data: Path) -> None:
-    """Go on as another user, for good. A folder that is not there yet is made for him."""
+    """Continue as another user, permanently. A missing folder is created for that user."""
     try:
         user = pwd.getpwnam(name)
     except KeyError:
@@ -53,7 +77,7 @@ def become(name: str, data: Path) -> None:
     if not data.exists():
         data.mkdir(mode=_OWNER_ONLY)
         os.chown(data, user.pw_uid, user.pw_gid, follow_symlinks=False)
-    # Modules that are imported later may be where only root can read: this one, listening needs.
+    # A module that is imported later may be readable by root only. Listening needs this one.
     codecs.lookup("idna")
     os.initgroups(name, user.pw_gid)
     os.setgid(user.pw_gid)
@@ -61,25 +85,40 @@ def become(name: str, data: Path) -> None:
 
 
 def keep_private(data: Path) -> str:
-    """See that nobody else can look into the folder; what was done about it, in words.
+    """Make the folder readable by its owner only. Returns a message if that changed anything.
 
-    A folder of ours, or an empty one, is mended. One that holds other things is not ours to close.
+    Only a folder of a plane, or an empty one, is changed. Other folders are refused.
     """
     try:
         found = data.stat()
     except FileNotFoundError:
-        return ""  # it is made as it should be
+        return ""  # the store creates it with the right mode
     if found.st_uid != os.geteuid():
         raise Unsafe(
-            f"{data} belongs to another user, who could have put anything into it; it is not yours: "
-            "start it as that user, by --user NAME say, or name another folder"
+            f"{data} is not yours: it belongs to another user, who may have put anything into it. "
+            "Start the server as that user, for example with --user NAME, or name another folder"
         )
     if not found.st_mode & _OTHERS:
         return ""
     if not PlaneDirectory(data).exists() and any(data.iterdir()):
         raise Unsafe(
-            f"{data} can be looked into by other users and holds other things: "
-            f"name a folder of its own, {data / 'plane'} say, or close this one to others"
+            f"{data} is readable by other users and holds other files: name a folder of its own, "
+            f"such as {data / 'plane'}, or make this one private"
         )
     data.chmod(_OWNER_ONLY)
-    return f"{data} was open to other users; now it is for its owner alone."
+    return f"{data} was readable by other users; it is private now."
+
+
+def tune_interpreter() -> None:
+    """Exclude all present objects from garbage collection, and collect rarely.
+
+    Call it once everything is loaded.
+    """
+    # uvloop has a buffer of 256 KiB for each TLS connection, most of it never touched. The C library
+    # must map those: in its heap they share pages with others, which costs 15 KiB more for each.
+    if hasattr(libc := ctypes.CDLL(None), "mallopt"):
+        libc.mallopt(_M_MMAP_THRESHOLD, _MAPPED)
+    sys.setswitchinterval(_SWITCH_INTERVAL)
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_YOUNG, _MIDDLE, _OLD)

@@ -1,8 +1,8 @@
 """Clusters by `Project` objects: each project that is ready has a plane of its own.
 
-A project stays engaged until its object has gone. While it is being deleted its plane must still be
-emptied, and a plane that is not ready for a while is no reason to forget what is in it. So a project
-that is being cleaned up is engaged by a process that starts meanwhile, though it is not Ready.
+A project stays engaged until its object is gone. While it is being deleted its plane must still be
+emptied, and a plane that is not ready for a while keeps its content. So a process that starts while
+a project is cleaned up engages the project, though it is not Ready.
 """
 
 from collections.abc import Callable
@@ -24,10 +24,10 @@ Connect = Callable[[Project], Client]
 
 
 class ProjectReconciler:
-    """Keeps the engaged clusters in step with the projects that are there.
+    """Engages the plane of each project, and disengages it when the project is gone.
 
-    It is a reconciler like any other, but one that runs in every process: whoever answers an
-    admission review must know the project's plane, whether or not he leads.
+    Unlike other reconcilers it runs in every process: a replica that does not lead answers admission
+    reviews too, and needs the project's plane for them.
     """
 
     def __init__(self, core: Clusters, projects: Clusters, connect: Connect) -> None:
@@ -41,7 +41,7 @@ class ProjectReconciler:
         name = cluster_name(request.name)
         project = await core.client.find(Project, request.name)
         uid = project.metadata.uid if project else ""
-        if project is None or self._uids.get(name, uid) != uid:  # or another of its name is there
+        if project is None or self._uids.get(name, uid) != uid:  # or another project has its name
             await self._projects.disengage(name)
             self._uids.pop(name, None)
         if project is not None and self._projects.find(name) is None and _has_plane(project):
@@ -63,7 +63,7 @@ class ProjectReconciler:
 def projects_controller(
     projects: ProjectReconciler, core: Clusters, environment: ExecutionEnvironment, metrics: Metrics
 ) -> Controller:
-    """The controller that runs the provider. It belongs on every replica."""
+    """The controller of a `ProjectReconciler`. It belongs on every replica."""
     return Controller(
         "projects",
         projects,
@@ -76,7 +76,7 @@ def projects_controller(
 
 
 def project_connection(core: Connection, project: str) -> Connection:
-    """The way to a project's plane: below the path of the server that keeps the projects."""
+    """The connection to a project's plane: a path of the server that stores the projects."""
     path = f"/apis/{GROUP}/{VERSION}/projects/{project}/control-plane"
     return replace(core, server=core.server + path)
 

@@ -52,7 +52,7 @@ def sites(cities: Iterable[str]) -> list[CellSite]:
     if not found:
         raise BadCities("no city is named: give at least one, DFW say")
     if len(found) > MOST:
-        raise BadCities(f"{len(found)} cells are more than one machine is for: at most {MOST}")
+        raise BadCities(f"{len(found)} cells are too many for one machine: at most {MOST}")
     return found
 
 

@@ -1,4 +1,4 @@
-"""The clock and the chance of this machine. Everything below is handed them."""
+"""The clock and the random numbers of this machine. All other code is handed them."""
 
 import os
 from datetime import UTC, datetime
@@ -8,13 +8,13 @@ from kubekit.environment import ExecutionEnvironment
 
 
 def system() -> ExecutionEnvironment:
-    """What a plane runs on outside of tests.
+    """The environment of a plane outside of tests.
 
-    Chance makes uids and names, which need not be secret: the system is asked for a seed, and not
-    at each request. Tokens and keys come from the system itself.
+    The random numbers make uids and names, which need not be secret: the system provides one seed,
+    and not each number. Tokens and keys come from the system itself.
     """
-    return ExecutionEnvironment(now=_now, chance=Random(os.urandom(32)))  # noqa: S311 - for that reason
+    return ExecutionEnvironment(now=_now, chance=Random(os.urandom(32)))  # noqa: S311 - not for secrets
 
 
 def _now() -> datetime:
-    return datetime.now(UTC)  # noqa: TID251 - here is where the clock is injected
+    return datetime.now(UTC)  # noqa: TID251 - the clock is injected here

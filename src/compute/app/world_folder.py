@@ -1,29 +1,26 @@
-"""Who runs a world out of a folder, and where: for the commands that come while it runs."""
+"""The folder of a world, and the process that runs a world from it."""
 
 import asyncio
 import os
 import shlex
 import signal
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import click
 import msgspec
 
-from compute.app.folders import Folder
 from compute.app.planes import core_directory
 from kubekit.plane import write_private
 
 _FILE: Final = "up.json"
-POLL_SECONDS: Final = 0.05  # seconds between two looks
-T = TypeVar("T")
+POLL_SECONDS: Final = 0.05
 ENVIRONMENT: Final = "COMPUTE_DATA"
 
 
 class RunningState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
-    """What a running world says of itself."""
+    """What the process of a world writes about itself once it is ready."""
 
     pid: int
     url: str
@@ -34,7 +31,7 @@ class RunningState(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
 
 @dataclass(frozen=True, slots=True)
 class WorldFolder:
-    """A folder that a world is run out of."""
+    """A folder that a world runs from."""
 
     data: Path
 
@@ -47,79 +44,57 @@ class WorldFolder:
         return self.data / "up.log"
 
     def command(self, words: str) -> str:
-        """A command about this world, as its user can type it from anywhere."""
+        """A command for this world, as the user can type it in any folder."""
         known = self.data == default_data().resolve()
         return f"compute {words}" + ("" if known else f" --data {shlex.quote(str(self.data))}")
 
     def pid(self) -> int:
-        """The process that runs it; 0 where none does."""
+        """The process that runs the world; 0 where there is none."""
         written = core_directory(self.data).process()
         return int(written) if written.isdecimal() else 0
 
     def state(self) -> RunningState | None:
-        """What the process that runs it says, once it is ready."""
+        """The state of the process that runs the world, once it is ready."""
         try:
             state = msgspec.json.decode((self.data / _FILE).read_bytes(), type=RunningState)
         except (OSError, msgspec.MsgspecError):
             return None
         return state if state.pid == self.pid() else None
 
-    def note(self, state: RunningState) -> None:
+    def write_state(self, state: RunningState) -> None:
         write_private(self.data / _FILE, msgspec.json.encode(state))
 
-    def forget(self) -> None:
+    def remove_state(self) -> None:
         (self.data / _FILE).unlink(missing_ok=True)
 
     def require(self) -> RunningState:
-        """What the running world says; or a sentence for somebody who thinks that there is one."""
+        """The state of the running world. Raises where no world runs, or where it is still starting."""
         state = self.state()
         if state is None:
-            begun = "is still starting; ask again in a moment"
+            starting = "is still starting; try again in a moment"
             absent = f"is not running; `{self.command('up')}` starts it"
             raise click.ClickException(
-                f"the world in {self.data} {begun if self.pid() else absent}"
+                f"the world in {self.data} {starting if self.pid() else absent}"
             )
         return state
 
     async def stop(self, limit: float) -> bool:
-        """Tell the process to end, and wait; whether it has ended in time."""
+        """Send SIGTERM to the process and wait. Returns whether it ended in time."""
         pid = self.pid()
         if pid:
             os.kill(pid, signal.SIGTERM)
-        ends = asyncio.get_running_loop().time() + limit
+        deadline = asyncio.get_running_loop().time() + limit
         while pid and self.pid() == pid:
-            if asyncio.get_running_loop().time() > ends:
+            if asyncio.get_running_loop().time() > deadline:
                 return False
             await asyncio.sleep(POLL_SECONDS)
         return True
 
 
 def default_data() -> Path:
-    """Where a world is kept unless somebody says otherwise."""
+    """The default folder of a world."""
     named = os.environ.get(ENVIRONMENT)
     if named:
         return Path(named)
     shared = os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share"
     return Path(shared) / "compute"
-
-
-def data_option(function: Callable[..., T]) -> Callable[..., T]:
-    """The option that names the folder of a world."""
-    return click.option(
-        "--data", metavar="DIR", type=Folder(path_type=Path, file_okay=False),
-        default=default_data, show_default="~/.local/share/compute",
-        help=f"The folder of the world; made if it is not there. Also by {ENVIRONMENT}.",
-    )(function)  # fmt: skip
-
-
-def same_data_option(function: Callable[..., T]) -> Callable[..., T]:
-    """The same option behind the name of a subcommand, where people write it too."""
-    return click.option(
-        "--data", metavar="DIR", type=Folder(path_type=Path, file_okay=False),
-        expose_value=False, callback=_meant, help="The folder of the world.",
-    )(function)  # fmt: skip
-
-
-def _meant(context: click.Context, _: click.Parameter, data: Path | None) -> None:
-    if data is not None:
-        context.obj = WorldFolder(data.resolve())

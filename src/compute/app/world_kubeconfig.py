@@ -1,4 +1,4 @@
-"""Letting people and other programs into a world: every plane in its place, and one kubeconfig."""
+"""Mounts the planes of a world on its server, and writes one kubeconfig for all of them."""
 
 from pathlib import Path
 from typing import Final
@@ -20,23 +20,23 @@ _NOTICE: Final = b"""\
 
 
 class WorldKubeconfig:
-    """Serves the planes of a world while they are open, and keeps the kubeconfig in step.
+    """Serves the planes of a world while they are open, and updates the kubeconfig.
 
-    Each project has a user of its own, whose token is in the folder of the project's plane. It ends
-    with the project: another of the same name has another.
+    Each project has a user of its own. Its token is in the folder of the project's plane and is
+    revoked with the project: a new project of the same name has another token.
 
-    Which context is the current one is its user's choice, for as long as there is such a context.
-    Before there is a project, the core stands in for one.
+    The user may choose the current context: the choice stays for as long as the context exists.
+    Before there is a project, the current context is the core.
     """
 
     def __init__(self, data: Path, server: PlaneServer, planes: OpenPlanes) -> None:
-        self.kubeconfig = data / "kubeconfig"
+        self.file = data / "kubeconfig"
         self._data = data
         self._server = server
         self._planes = planes
         self._tokens: dict[str, str] = {}  # of projects, by context
         self._listens = False
-        self._stands_in = False
+        self._is_fallback = False
 
     def opened(self, ref: PlaneRef, plane: Plane) -> None:
         self._server.mount(ref.prefix, plane)
@@ -48,21 +48,21 @@ class WorldKubeconfig:
     def closing(self, ref: PlaneRef, plane: Plane) -> None:
         self._server.unmount(ref.prefix)
         self._tokens.pop(ref.context, None)
-        if ref.user is not None and self._listens:  # else it comes back at the next start
+        if ref.user is not None and self._listens:  # else it opens again at the next start
             self._server.tokens.revoke(ref.user.name)
         self._write(without=ref)
 
-    def begin(self) -> None:
-        """The server listens, and its address is known from here on."""
+    def start(self) -> None:
+        """Write the file: the server listens, so its address is known."""
         self._listens = True
         users = {ref.user.name for ref in self._planes if ref.user is not None}
         for name in self._server.tokens.names() - users:
-            if name.startswith(PROJECT_USERS):  # its project went while there was no server
+            if name.startswith(PROJECT_USERS):  # its project was deleted before the server listened
                 self._server.tokens.revoke(name)
         self._write()
 
-    def end(self) -> None:
-        """The planes close from here on, to come back: the kubeconfig is for then, too."""
+    def stop(self) -> None:
+        """Keep the file as it is: the planes close now, and open again at the next start."""
         self._listens = False
 
     @property
@@ -73,20 +73,20 @@ class WorldKubeconfig:
     def _write(self, without: PlaneRef | None = None) -> None:
         contexts = self._contexts(without)
         if self._listens and contexts:
-            server, current = self._server, current_context(self.kubeconfig)
-            if current not in contexts or (self._stands_in and current == CORE.context):
+            server, current = self._server, current_context(self.file)
+            if current not in contexts or (self._is_fallback and current == CORE.context):
                 current = _first(contexts)
-                self._stands_in = current == CORE.context
+                self._is_fallback = current == CORE.context
             users: dict[str, Credential] = {_ADMINISTRATOR: server.token, **self._tokens}
             content = kubeconfig_of_many(server.url, contexts, current, server.authority, users)
-            write_private(self.kubeconfig, _NOTICE + content)
+            write_private(self.file, _NOTICE + content)
 
     def _contexts(self, without: PlaneRef | None) -> dict[str, PlaneContext]:
         """The contexts by name. A project has two: its own user's, and the administrator's."""
-        planes = [ref for ref in self._planes if ref != without]
-        planes.sort(key=lambda ref: (_ORDER.index(ref.role), ref.name))
-        own = {ref.context: _context(ref, ref.context) for ref in planes}
-        return own | {ref.admin_context: _context(ref, _ADMINISTRATOR) for ref in planes}
+        refs = [ref for ref in self._planes if ref != without]
+        refs.sort(key=lambda ref: (_ORDER.index(ref.role), ref.name))
+        own = {ref.context: _context(ref, ref.context) for ref in refs}
+        return own | {ref.admin_context: _context(ref, _ADMINISTRATOR) for ref in refs}
 
 
 def _context(ref: PlaneRef, user: str) -> PlaneContext:
@@ -94,6 +94,6 @@ def _context(ref: PlaneRef, user: str) -> PlaneContext:
 
 
 def _first(contexts: dict[str, PlaneContext]) -> str:
-    """A project, since that is where people work; else the core."""
+    """A project, because users work there; else the core."""
     projects = (name for name in contexts if name.startswith("project-"))
     return next(projects, CORE.context)

@@ -1,20 +1,23 @@
-"""A world out of a folder, served: the whole of `compute up` but its words."""
+"""Serves a world from a folder: all of `compute up` except what it prints."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import Metric
+from prometheus_client.registry import Collector
 
 from compute.api.conditions import ConditionType
 from compute.api.karmada import MemberCluster
 from compute.api.networking import LocationBinding
 from compute.api.reasons import NeighbourReason
 from compute.api.resource_manager import Project, ProjectOwnerRef, ProjectSpec
-from compute.app import interpreter
-from compute.app.metrics_page import WorldMetrics
-from compute.app.planes import CORE, HUB, OpenPlanes, PlaneFolders, PlaneRef
+from compute.app.planes import CORE, HUB, OpenPlanes, PlaneFolders, PlaneRef, create_if_missing
+from compute.app.process import tune_interpreter
 from compute.app.sites import CellSite
 from compute.app.system_environment import system
 from compute.app.world import World
@@ -22,17 +25,45 @@ from compute.app.world_kubeconfig import WorldKubeconfig
 from compute.decide.conditions import find
 from compute.decide.deployment.drains import PLAIN, Grace
 from compute.services.offers import offers
-from kubekit.api.errors import AlreadyExists
 from kubekit.api.meta import ObjectMeta
 from kubekit.plane import LocalClient, Plane, PlaneServer
+from kubekit.runtime.reporting.metrics import Metrics
 
 _ORGANIZATION: Final = "home"
-_PATIENCE: Final = 60.0  # seconds for a world to become ready
-_LOOK: Final = 0.01
+_READY_TIMEOUT: Final = 60.0  # seconds for a world to become ready
+_POLL_SECONDS: Final = 0.01
+
+
+class WorldMetrics(Collector):
+    """The metrics of all managers on one page, distinguished by the label ``manager``.
+
+    Each manager has its own registry, as it would on its own machine, with the same metric names.
+    """
+
+    def __init__(self, managers: Callable[[], Mapping[str, Metrics]]) -> None:
+        self._managers = managers
+        self._registry = CollectorRegistry()
+        self._registry.register(self)
+
+    def text(self) -> bytes:
+        """The body of a scrape. Call it in the running loop."""
+        return generate_latest(self._registry)
+
+    def collect(self) -> Iterator[Metric]:
+        families: dict[str, Metric] = {}
+        for name, metrics in self._managers().items():
+            for family in metrics.registry.collect():
+                empty = Metric(family.name, family.documentation, family.type)
+                merged = families.setdefault(family.name, empty)
+                merged.samples += [
+                    sample._replace(labels={"manager": name, **sample.labels})
+                    for sample in family.samples
+                ]
+        yield from families.values()
 
 
 class NotReady(Exception):
-    """A world that does not become ready. Says what it waits for."""
+    """The world does not become ready in time. The message says what it waits for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,31 +72,28 @@ class ServedWorld:
 
     world: World
     server: PlaneServer
-    visitors: WorldKubeconfig
+    kubeconfig: WorldKubeconfig
 
     def planes(self) -> list[Plane]:
         return [self.world.planes[ref] for ref in self.world.planes]
 
     async def make_project(self, name: str) -> None:
-        """Ask for a project, unless it is there."""
+        """Create a project, unless it exists."""
         client = LocalClient(self.world.planes[CORE], manager="compute-up")
         owner = ProjectOwnerRef(kind="Organization", name=_ORGANIZATION)
         project = Project(metadata=ObjectMeta(name=name), spec=ProjectSpec(owner_ref=owner))
-        try:
-            await client.create(project)
-        except AlreadyExists:
-            return
+        await create_if_missing(client, project)
 
     async def ready(self) -> None:
-        """Wait until everybody has read what there is, and every project can be used."""
+        """Wait until every cache is complete and every project can be used."""
         loop = asyncio.get_running_loop()
-        ends = loop.time() + _PATIENCE
+        deadline = loop.time() + _READY_TIMEOUT
         while problems := self.world.problems() or await self._unready():
             if self.world.failed.done():
                 self.world.failed.result()
-            if loop.time() > ends:
-                raise NotReady(f"not ready after {_PATIENCE:g} s: {'; '.join(problems[:5])}")
-            await asyncio.sleep(_LOOK)
+            if loop.time() > deadline:
+                raise NotReady(f"not ready after {_READY_TIMEOUT:g} s: {'; '.join(problems[:5])}")
+            await asyncio.sleep(_POLL_SECONDS)
 
     async def projects(self) -> list[Project]:
         client = LocalClient(self.world.planes[CORE])
@@ -75,17 +103,19 @@ class ServedWorld:
         """The projects that cannot be used yet. One that can never have a plane is not waited for."""
         members = (await LocalClient(self.world.planes[HUB]).every(MemberCluster)).items
         cities = offers(members).keys()
-        found = []
+        problems = []
         for project in await self.projects():
             name = project.metadata.name
-            said = find(project.status.conditions, ConditionType.READY)
-            if project.deleting or (said and said.reason == NeighbourReason.PROJECT_NAME_CONFLICT):
+            ready = find(project.status.conditions, ConditionType.READY)
+            if project.deleting or (
+                ready and ready.reason == NeighbourReason.PROJECT_NAME_CONFLICT
+            ):
                 continue
-            if said is None or said.status != "True":
-                found.append(f"project {name} is not Ready")
+            if ready is None or ready.status != "True":
+                problems.append(f"project {name} is not Ready")
             elif missing := cities - await self._offered(name):
-                found.append(f"project {name} is not offered {', '.join(sorted(missing))}")
-        return found
+                problems.append(f"project {name} is not offered {', '.join(sorted(missing))}")
+        return problems
 
     async def _offered(self, project: str) -> set[str]:
         plane = self.world.planes.find(PlaneRef("project", project))
@@ -99,9 +129,9 @@ class ServedWorld:
 async def hosted(
     data: Path, sites: Sequence[CellSite], address: tuple[str, int], grace: Grace = PLAIN
 ) -> AsyncIterator[ServedWorld]:
-    """A world from a folder, served, with the files that let clients in.
+    """Serve a world from a folder, and write the files that clients need.
 
-    Its planes are opened first: whoever comes second on a folder has changed nothing in it.
+    The core plane is opened first: a second process on the same folder changes nothing in it.
     """
     environment = system()
     planes = OpenPlanes(PlaneFolders(data, environment))
@@ -110,17 +140,17 @@ async def hosted(
     try:
         await planes.open(CORE)
         server = PlaneServer(data, address, environment, WorldMetrics(world.metrics).text)
-        visitors = WorldKubeconfig(data, server, planes)
-        planes.join(visitors)
+        kubeconfig = WorldKubeconfig(data, server, planes)
+        planes.join(kubeconfig)
         await world.start()
         async with server.listening():
-            visitors.begin()
-            interpreter.settle()
+            kubeconfig.start()
+            tune_interpreter()
             try:
-                yield ServedWorld(world, server, visitors)
+                yield ServedWorld(world, server, kubeconfig)
             finally:
-                visitors.end()
+                kubeconfig.stop()
     finally:
         await world.stop()
-        if server is not None:  # the last: it has a line for all that was stored
+        if server is not None:  # last: the audit log has a line for every write
             await server.close()

@@ -1,4 +1,4 @@
-"""What a running world answers about itself: cells, projects, load, and what is stuck."""
+"""The status of a running world: cells, projects, load, and stuck objects."""
 
 import asyncio
 from collections.abc import Iterable, Sequence
@@ -29,7 +29,7 @@ from kubekit.client.kubeconfig import contexts, load
 
 PACKAGE: Final = "datum-compute"
 _CELL: Final = "cell-"
-_JUDGED: Final[tuple[tuple[type[Any], str], ...]] = (
+_CONDITIONS: Final[tuple[tuple[type[Any], str], ...]] = (
     (Workload, ConditionType.AVAILABLE),
     (WorkloadDeployment, ConditionType.AVAILABLE),
     (Instance, ConditionType.READY),
@@ -60,7 +60,7 @@ class PlaneLoad(Wire, frozen=True, kw_only=True):
 
 
 class StuckObject(Wire, frozen=True, kw_only=True):
-    """An object that has not come on for minutes, and the command that shows more of it."""
+    """An object without progress for minutes, and the command that shows more of it."""
 
     project: str
     kind: str
@@ -71,7 +71,7 @@ class StuckObject(Wire, frozen=True, kw_only=True):
 
 
 class WorldStatus(Wire, frozen=True, kw_only=True):
-    """All of it. ``cpu`` is the share of one processor since the start."""
+    """The whole status. ``cpu`` is the share of one processor since the start."""
 
     version: str
     command_version: str
@@ -87,23 +87,23 @@ class WorldStatus(Wire, frozen=True, kw_only=True):
     stuck: tuple[StuckObject, ...]
 
 
-def client(place: WorldFolder, context: str) -> HttpClient:
-    """A client of one plane of the world that runs out of a folder."""
+def client(folder: WorldFolder, context: str) -> HttpClient:
+    """A client of one plane of the world that runs from a folder."""
     environment = system()
-    return HttpClient(load(environment, [place.kubeconfig], context), environment)
+    return HttpClient(load(environment, [folder.kubeconfig], context), environment)
 
 
-async def observed(place: WorldFolder, state: RunningState) -> WorldStatus:
+async def observed(folder: WorldFolder, state: RunningState) -> WorldStatus:
     """The status of a world that runs."""
     now = system().now()
-    async with client(place, "hub") as hub, client(place, "core") as core:
+    async with client(folder, "hub") as hub, client(folder, "core") as core:
         clusters, projects = (
             (await hub.every(MemberCluster)).items,
             (await core.every(Project)).items,
         )
-    reached = _own_contexts(place)
-    pages = await asyncio.gather(*(_metrics(place, context) for context in reached))
-    found = await asyncio.gather(*(_stuck(place, project, now) for project in projects))
+    reached = _own_contexts(folder)
+    pages = await asyncio.gather(*(_metrics(folder, context) for context in reached))
+    found = await asyncio.gather(*(_stuck(folder, project, now) for project in projects))
     process = pages[reached.index("hub")]
     return WorldStatus(
         version=state.version,
@@ -111,8 +111,8 @@ async def observed(place: WorldFolder, state: RunningState) -> WorldStatus:
         url=state.url,
         pid=state.pid,
         started=state.started,
-        data=str(place.data),
-        cells=(*(_cell(place, one) for one in clusters), *_orphans(place, state, clusters)),
+        data=str(folder.data),
+        cells=(*(_cell(folder, one) for one in clusters), *_orphans(folder, state, clusters)),
         projects=tuple(map(_project, projects)),
         cpu=round(process[_CPU] / max(now.timestamp() - process[_STARTED], 1.0), 4),
         memory_bytes=int(process[_MEMORY]),
@@ -121,16 +121,16 @@ async def observed(place: WorldFolder, state: RunningState) -> WorldStatus:
     )
 
 
-def _own_contexts(place: WorldFolder) -> list[str]:
-    """One context for each plane. Those of a project's own user are of the same planes."""
-    named = contexts([place.kubeconfig])
+def _own_contexts(folder: WorldFolder) -> list[str]:
+    """One context for each plane. The contexts of the projects' own users lead to the same planes."""
+    named = contexts([folder.kubeconfig])
     return sorted(name for name in named if not name.startswith("project-"))
 
 
-async def _metrics(place: WorldFolder, context: str) -> dict[str, float]:
+async def _metrics(folder: WorldFolder, context: str) -> dict[str, float]:
     """The metrics of a plane that have no labels."""
     environment = system()
-    connection = load(environment, [place.kubeconfig], context)
+    connection = load(environment, [folder.kubeconfig], context)
     async with HttpTransport(connection, environment) as transport:
         page = (await transport.call("GET", "/metrics")).decode()
     lines = (line.split() for line in page.splitlines() if not line.startswith("#"))
@@ -142,12 +142,12 @@ def _load(context: str, metrics: dict[str, float]) -> PlaneLoad:
     return PlaneLoad(plane=plane, writes=int(metrics[_WRITES]), bytes=int(metrics[_BYTES]))
 
 
-def _cell(place: WorldFolder, cluster: MemberCluster) -> PartStatus:
+def _cell(folder: WorldFolder, cluster: MemberCluster) -> PartStatus:
     name, ready = cluster.metadata.name, find(cluster.status.conditions, ConditionType.READY)
     is_ready = ready is not None and ready.status == "True" and not is_cut(cluster)
     city = cluster.metadata.labels.get(labels.TOPOLOGY_CITY_CODE, "")
     if is_cut(cluster):
-        state = f"cut off; `{place.command(f'cell heal {name}')}` ends that"
+        state = f"cut off; `{folder.command(f'cell heal {name}')}` connects it again"
     elif ready is None:
         state = "no report yet"
     else:
@@ -156,18 +156,20 @@ def _cell(place: WorldFolder, cluster: MemberCluster) -> PartStatus:
 
 
 def _orphans(
-    place: WorldFolder, state: RunningState, clusters: Iterable[MemberCluster]
+    folder: WorldFolder, state: RunningState, clusters: Iterable[MemberCluster]
 ) -> list[PartStatus]:
     """The cells that run without a Cluster on the hub."""
     known = {cluster.metadata.name for cluster in clusters}
     running = [
-        context.removeprefix(_CELL) for context in _own_contexts(place) if context.startswith(_CELL)
+        context.removeprefix(_CELL)
+        for context in _own_contexts(folder)
+        if context.startswith(_CELL)
     ]
-    up = place.command(f"up --cities {','.join(state.cities)}")
+    up = folder.command(f"up --cities {','.join(state.cities)}")
     gone = (
         "its Cluster on the hub is gone: it removes what it runs, unless it is cut off, and gets "
         "nothing new; "
-        f"`{place.command('down')}`, then `{up}` joins it again"
+        f"`{folder.command('down')}`, then `{up}` joins it again"
     )
     return [
         PartStatus(name=name, city="", ready=False, state=gone)
@@ -187,21 +189,21 @@ def _project(project: Project) -> PartStatus:
     return PartStatus(name=project.metadata.name, city="", ready=is_ready, state=state)
 
 
-async def _stuck(place: WorldFolder, project: Project, now: datetime) -> list[StuckObject]:
-    """What is stuck in a project, and the project itself if it is being deleted for long."""
+async def _stuck(folder: WorldFolder, project: Project, now: datetime) -> list[StuckObject]:
+    """What is stuck in a project, and the project itself if its deletion takes long."""
     name = project.metadata.name
     found: list[StuckObject] = []
     late = stuck(project, project.status.conditions, ConditionType.READY, now)
     if late is not None and project.deleting:
         shown = f"kubectl --context core describe project {name}"
-        found.append(_told(name, project, times.format_time(late.since), late.why, shown))
+        found.append(_stuck_object(name, project, times.format_time(late.since), late.why, shown))
     ref = PlaneRef("project", name)
     try:
-        async with client(place, ref.admin_context) as plane:
-            lists = [(await plane.every(kind)).items for kind, _ in _JUDGED]
+        async with client(folder, ref.admin_context) as plane:
+            lists = [(await plane.every(kind)).items for kind, _ in _CONDITIONS]
     except (ApiError, Misconfigured, OSError):
-        return found  # it has no plane yet, or no more
-    for objects, (_, condition) in zip(lists, _JUDGED, strict=True):
+        return found  # it has no plane, or no longer
+    for objects, (_, condition) in zip(lists, _CONDITIONS, strict=True):
         found += _late(ref, objects, condition, now)
     return found
 
@@ -219,11 +221,11 @@ def _late(
                 f"describe {kind} {meta.name}"
             )
             since = times.format_time(late.since)
-            found.append(_told(ref.name, obj, since, late.why, shown))
+            found.append(_stuck_object(ref.name, obj, since, late.why, shown))
     return found
 
 
-def _told(project: str, obj: Object, since: str, why: str, shown: str) -> StuckObject:
+def _stuck_object(project: str, obj: Object, since: str, why: str, shown: str) -> StuckObject:
     meta = obj.metadata
     name = "/".join(filter(None, (meta.namespace, meta.name)))
     return StuckObject(project=project, kind=obj.kind, name=name, since=since, why=why, next=shown)

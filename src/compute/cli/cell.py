@@ -1,17 +1,18 @@
-"""`compute cell`: cutting cells off, and healing them, to see how the system copes."""
+"""`compute cell`: cuts cells off and heals them, to see how the system copes."""
 
 from collections.abc import Sequence
 from pathlib import Path
 
 import click
-import msgspec
 
 from compute.api import annotations, labels
 from compute.api.karmada import MemberCluster
-from compute.app.world_folder import WorldFolder, data_option, same_data_option
+from compute.app.world_folder import WorldFolder
+from compute.cli.data_options import data_option, same_data_option
 from compute.cli.startup import say
-from compute.cli.up_status import asked, client
+from compute.cli.up_status import client, run_request
 from kubekit.api.errors import Conflict
+from kubekit.api.meta import with_metadata
 from kubekit.client.client import Client
 from kubekit.runtime.reconciling.commit import merge_maps
 
@@ -20,7 +21,7 @@ from kubekit.runtime.reconciling.commit import merge_maps
 @data_option
 @click.pass_context
 def command(context: click.Context, data: Path) -> int:
-    """Cut cells off from everything else, and heal them."""
+    """Cut cells off from all other planes, and heal them."""
     context.obj = WorldFolder(data.resolve())
     return 0
 
@@ -29,13 +30,13 @@ def command(context: click.Context, data: Path) -> int:
 @click.argument("name", metavar="CELL")
 @same_data_option
 @click.pass_obj
-def cut(place: WorldFolder, name: str) -> int:
-    """Let nothing in or out of CELL, or of every cell of a city.
+def cut(folder: WorldFolder, name: str) -> int:
+    """Cut CELL, or every cell of a city, off from all other planes.
 
-    What runs there goes on; the project sees CellUnreachable once the cell's lease has run out.
+    Instances there keep running. The project sees CellUnreachable once the cell's lease expires.
     """
-    for cell in _set(place, name, "true"):
-        say(f"{cell} is cut off. `{place.command(f'cell heal {name}')}` ends that.")
+    for cell in _set(folder, name, "true"):
+        say(f"{cell} is cut off. Connect it again with: {folder.command(f'cell heal {name}')}")
     return 0
 
 
@@ -43,42 +44,41 @@ def cut(place: WorldFolder, name: str) -> int:
 @click.argument("name", metavar="CELL")
 @same_data_option
 @click.pass_obj
-def heal(place: WorldFolder, name: str) -> int:
-    """Let CELL, or every cell of a city, speak to everybody again."""
-    for cell in _set(place, name, None):
-        say(f"{cell} is healed. It reports within half a minute.")
+def heal(folder: WorldFolder, name: str) -> int:
+    """Connect CELL, or every cell of a city, again."""
+    for cell in _set(folder, name, None):
+        say(f"{cell} is connected again. It reports within half a minute.")
     return 0
 
 
-def _set(place: WorldFolder, name: str, value: str | None) -> Sequence[str]:
-    place.require()
-    return asked(_change(place, name, value))
+def _set(folder: WorldFolder, name: str, value: str | None) -> Sequence[str]:
+    folder.require()
+    return run_request(_change(folder, name, value))
 
 
-async def _change(place: WorldFolder, name: str, value: str | None) -> list[str]:
-    async with client(place, "hub") as hub:
+async def _change(folder: WorldFolder, name: str, value: str | None) -> list[str]:
+    async with client(folder, "hub") as hub:
         clusters = (await hub.every(MemberCluster)).items
-        meant = [cluster for cluster in clusters if _is_meant(cluster, name)]
-        if not meant:
+        named = [cluster for cluster in clusters if _is_named(cluster, name)]
+        if not named:
             known = ", ".join(sorted(cluster.metadata.name for cluster in clusters))
             raise click.ClickException(f"there is no cell or city {name}; cells: {known}")
-        for cluster in meant:
+        for cluster in named:
             await _annotate(hub, cluster.metadata.name, value)
-        return [cluster.metadata.name for cluster in meant]
+        return [cluster.metadata.name for cluster in named]
 
 
 async def _annotate(hub: Client, name: str, value: str | None) -> None:
     while True:
         cluster = await hub.get(MemberCluster, name)
-        told = merge_maps(cluster.metadata.annotations, {annotations.CUT: value})
-        metadata = msgspec.structs.replace(cluster.metadata, annotations=told)
+        merged = merge_maps(cluster.metadata.annotations, {annotations.CUT: value})
         try:
-            await hub.patch(cluster, msgspec.structs.replace(cluster, metadata=metadata))
-        except Conflict:  # the engine writes what it hears of the cell
+            await hub.patch(cluster, with_metadata(cluster, annotations=merged))
+        except Conflict:  # the engine writes the status of the cell at the same time
             continue
         return
 
 
-def _is_meant(cluster: MemberCluster, name: str) -> bool:
+def _is_named(cluster: MemberCluster, name: str) -> bool:
     city = cluster.metadata.labels.get(labels.TOPOLOGY_CITY_CODE)
     return cluster.metadata.name == name or city == name.upper()

@@ -7,7 +7,7 @@ class Exit(IntEnum):
     """How a command ended."""
 
     OK = 0
-    ERROR = 1  # what was asked cannot be done as asked
+    ERROR = 1  # the command cannot do what it was asked
     USAGE = 2  # the command was called wrongly
     INTERRUPTED = 130
 

@@ -14,7 +14,7 @@ __all__ = ["DEPTH_LIMIT", "DIGIT_LIMIT", "SIZE_LIMIT", "Manifest", "read"]
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One document and where it stands."""
+    """One document, and the file that it is from."""
 
     source: str
     document: dict[str, object]
@@ -34,7 +34,7 @@ def read(path: str) -> list[Manifest]:
 
 
 def _text(path: str) -> tuple[str, bytes]:
-    """The name of the text and as much of it as it takes to see that it is too large."""
+    """The name of the text, and at most one byte more of it than is allowed."""
     source = "stdin" if path == "-" else path or "''"
     try:
         if path == "-":

@@ -1,4 +1,4 @@
-"""`compute plan`: what Workload manifests would make, and what is wrong with them."""
+"""`compute plan`: what Workload manifests would create, and what is wrong with them."""
 
 import json
 import sys
@@ -40,16 +40,16 @@ _START: Final = {"OrderedReady": "one by one", "Parallel": "at once"}
     show_default=True, help="How to print the plan.",
 )  # fmt: skip
 def command(files: Sequence[str], cities: Sequence[str], output: str) -> int:
-    """Show what Workload manifests would make, and what is wrong with them.
+    """Show what Workload manifests would create, and what is wrong with them.
 
     Nothing is contacted and nothing is changed. Exits with 1 when a manifest is not valid.
     """
     if files.count("-") > 1:
         raise click.UsageError("stdin can be read only once: give `-f -` one time")
     offered = _codes(cities)
-    found = [manifest for file in files for manifest in manifests.read(file)]
-    workloads = [m for m in found if _is_workload(m)]
-    for manifest in (m for m in found if not _is_workload(m)):
+    read = [manifest for file in files for manifest in manifests.read(file)]
+    workloads = [m for m in read if _is_workload(m)]
+    for manifest in (m for m in read if not _is_workload(m)):
         print(f"Skipped {_title(manifest)}: only Workloads are planned.", file=sys.stderr)
     if not workloads:
         where = ", ".join("stdin" if file == "-" else file for file in files)
@@ -62,7 +62,7 @@ def command(files: Sequence[str], cities: Sequence[str], output: str) -> int:
     wrong = sum(bool(plan.errors) for _, plan in plans)
     if wrong:
         count = f"{wrong} of {len(plans)} workloads" if len(plans) > 1 else "the workload"
-        raise Failure(f"{count} cannot be made as written")
+        raise Failure(f"{count} cannot be created as written")
     return Exit.OK
 
 
@@ -76,9 +76,9 @@ def _codes(cities: Sequence[str]) -> list[str] | None:
 
 
 def _check_codes(codes: Iterable[str], workloads: Iterable[Manifest]) -> None:
-    """Refuse a code that is not known, and that no manifest names as a city of its own platform.
+    """Refuse a code that is neither known nor named by a manifest as a city of its own platform.
 
-    A city that no manifest names makes no difference to the plan, so such a code is a slip.
+    A city that no manifest names does not change the plan, so such a code is a typing error.
     """
     named = {city for manifest in workloads for city in cities_named(manifest.document)}
     for code in codes:
@@ -89,7 +89,7 @@ def _check_codes(codes: Iterable[str], workloads: Iterable[Manifest]) -> None:
 
 
 def _is_workload(manifest: Manifest) -> bool:
-    """A Workload, or what is probably meant as one: its errors name the field that is wrong."""
+    """Whether a document is a Workload, or probably meant as one. Its errors name the wrong field."""
     kind, version = manifest.document.get("kind"), manifest.document.get("apiVersion")
     if kind is None:
         return True
@@ -157,12 +157,12 @@ def _amounts(need: Need) -> tuple[str, str]:
 
 
 def _listed(heading: str, lines: Iterable[str]) -> list[str]:
-    found = [f"  {plain(line)}" for line in lines]
-    return ["", f"{heading}:", *found] if found else []
+    indented = [f"  {plain(line)}" for line in lines]
+    return ["", f"{heading}:", *indented] if indented else []
 
 
 def _data(plans: Iterable[tuple[str, Preview]], output: str) -> str:
-    """The plans for scripts: in ASCII, which every stream can carry and no terminal obeys."""
+    """The plans for scripts, in ASCII: every stream can encode it, and it holds no control characters."""
     document = {"workloads": [_view(source, plan) for source, plan in plans]}
     if output == "yaml":
         text: str = yaml.safe_dump(document, sort_keys=False)

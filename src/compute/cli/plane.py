@@ -1,4 +1,4 @@
-"""`compute plane`: a small Kubernetes API out of one folder."""
+"""`compute plane`: serves a Kubernetes API from one folder."""
 
 import asyncio
 import shlex
@@ -10,9 +10,9 @@ import click
 import uvloop
 
 from compute.app import crds, definitions, logs
-from compute.app.folders import Folder
 from compute.app.kubeconfig import reachable
 from compute.app.plane_server import ServedPlane, resealing_on_signal, serving, stop_signal
+from compute.cli.data_options import FolderType
 from compute.cli.startup import (
     keep_standard_streams,
     reporting_errors,
@@ -28,16 +28,16 @@ _PORT: Final = 7443
 
 @click.command()
 @click.option(
-    "--data", required=True, metavar="DIR", type=Folder(path_type=Path, file_okay=False),
-    help="Where everything is kept; made if it is not there.",
+    "--data", required=True, metavar="DIR", type=FolderType(path_type=Path, file_okay=False),
+    help="The folder of the plane; created if it is missing.",
 )  # fmt: skip
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True,
-    help="The port to listen on; 0 takes any that is free.",
+    help="The port to listen on; 0 takes any free port.",
 )  # fmt: skip
 @click.option(
     "--bind", metavar="ADDRESS", default="127.0.0.1", show_default=True,
-    help="The address to listen on. Another than the loopback is reachable from other machines.",
+    help="The address to listen on. Other machines can reach any address but the loopback.",
 )  # fmt: skip
 @click.option(
     "--crds", "folders", multiple=True, metavar="DIR", type=click.Path(path_type=Path),
@@ -45,13 +45,13 @@ _PORT: Final = 7443
 )  # fmt: skip
 @click.option(
     "--log-level", type=click.Choice(logs.LEVELS), default="info", show_default=True,
-    help="What is told on stderr of its work: this, and what is worse.",
+    help="The lowest level of log records on stderr.",
 )  # fmt: skip
 @click.option(
     "--user", metavar="NAME", default="",
-    help="Whom to go on as, before anything is opened, where root starts it.",
+    help="The user to run as, where root starts the command.",
 )  # fmt: skip
-def command(data: Path, port: int, bind: str, folders: Sequence[Path], **conduct: str) -> int:
+def command(data: Path, port: int, bind: str, folders: Sequence[Path], **options: str) -> int:
     """Serve a Kubernetes API from a folder of this machine.
 
     It serves this project's kinds, namespaces, config maps, secrets, events and leases, and the
@@ -59,11 +59,11 @@ def command(data: Path, port: int, bind: str, folders: Sequence[Path], **conduct
     """
     keep_standard_streams()
     with reporting_errors(data):
-        secure_process(data, conduct["user"])
+        secure_process(data, options["user"])
         more = [document for folder in folders for document in definitions.read(folder)]
         every = definitions.joined(crds.definitions(), more)
         with (
-            logs.shown(conduct["log_level"]),
+            logs.shown(options["log_level"]),
             asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         ):
             runner.run(_serve(data, every, (bind, port)))
@@ -72,22 +72,22 @@ def command(data: Path, port: int, bind: str, folders: Sequence[Path], **conduct
 
 async def _serve(data: Path, every: Sequence[Document], address: tuple[str, int]) -> None:
     stop = asyncio.ensure_future(stop_signal())
-    await asyncio.sleep(0)  # from here on a signal is heard
+    await asyncio.sleep(0)  # let it install the signal handlers
     loop = asyncio.get_running_loop()
-    begun = loop.time()
+    started = loop.time()
     say(f"Opening {data}")
     async with (
         serving(data, builtin_kinds(), address, every) as opened,
         resealing_on_signal(lambda: [opened.plane]),
     ):
-        _introduce(data, opened, loop.time() - begun)
+        _introduce(data, opened, loop.time() - started)
         await stop
         failure = opened.plane.store.stopped
         say("Stopping.")
     if failure is None:
-        say("Stopped. Everything that was acknowledged is kept.")
+        say("Stopped. All acknowledged writes are kept.")
     else:
-        say(f"Stopped. Nothing could be written any more: {failure}")
+        say(f"Stopped. Writing was no longer possible: {failure}")
 
 
 def _introduce(data: Path, opened: ServedPlane, seconds: float) -> None:
@@ -107,4 +107,4 @@ def _introduce(data: Path, opened: ServedPlane, seconds: float) -> None:
 def _warning(server: PlaneServer) -> str:
     if server.loopback_only:
         return ""
-    return "Other machines can reach it, and whoever has the token may do everything.\n"
+    return "Other machines can reach it, and the token allows everything: keep it secret.\n"

@@ -6,13 +6,13 @@ from typing import TypeVar
 
 import click
 
-from compute.app.folders import Folder
+from compute.cli.data_options import FolderType
 from kubekit.plane import PlaneDirectory, PlaneError
 
 Result = TypeVar("Result")
 
 _data = click.option(
-    "--data", required=True, metavar="DIR", type=Folder(path_type=Path, file_okay=False),
+    "--data", required=True, metavar="DIR", type=FolderType(path_type=Path, file_okay=False),
     help="The folder of the plane.",
 )  # fmt: skip
 

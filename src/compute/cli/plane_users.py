@@ -11,13 +11,13 @@ import click
 import msgspec
 import yaml
 
-from compute.app.folders import Folder
 from compute.app.kubeconfig import kubeconfig
 from compute.app.planes import PROJECT_USERS, PlaneRef
 from compute.app.system_environment import system
 from compute.app.world_folder import ENVIRONMENT, WorldFolder, default_data
 from compute.cli import project_users
-from compute.cli.up_status import asked
+from compute.cli.data_options import FolderType
+from compute.cli.up_status import run_request
 from kubekit.plane import (
     Authority,
     IssuedCertificate,
@@ -31,7 +31,7 @@ _LONGEST: Final = 24 * 365
 _SYSTEM: Final = "system:"
 _DEFAULT_ROLE: Final = "editor"
 _data = click.option(
-    "--data", "place", metavar="DIR", type=Folder(path_type=Path, file_okay=False),
+    "--data", "folder", metavar="DIR", type=FolderType(path_type=Path, file_okay=False),
     default=default_data, show_default="~/.local/share/compute",
     callback=lambda _context, _option, data: WorldFolder(data.resolve()),
     help=f"The folder of the plane, or of the world. Also by {ENVIRONMENT}.",
@@ -39,7 +39,7 @@ _data = click.option(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Wish:
+class _AddOptions:
     """The options of `add`."""
 
     groups: tuple[str, ...]
@@ -51,9 +51,9 @@ class _Wish:
 
 @click.group(name="plane-users")
 def command() -> None:
-    """Let users into a plane, each with a certificate of their own.
+    """Give users access to a plane, each with a certificate of their own.
 
-    Roles say what a user may do. In a world, --project gives one; elsewhere kubectl does:
+    Roles say what a user may do. In a world, --project grants one; elsewhere kubectl does:
     kubectl create rolebinding, kubectl auth can-i --as NAME.
     """
 
@@ -74,28 +74,30 @@ def command() -> None:
 )  # fmt: skip
 @click.option(
     "--hours", type=click.IntRange(1, _LONGEST), default=24, show_default=True,
-    help="How long the certificate holds.",
+    help="How many hours the certificate is valid.",
 )  # fmt: skip
 @click.option(
     "--out", metavar="FILE", type=click.Path(path_type=Path, dir_okay=False),
-    help="Where to write it, for you alone to read; without this, to stdout.",
+    help="The file to write, readable by you only; without this, stdout.",
 )  # fmt: skip
 @_data
-def add(name: str, place: WorldFolder, **options: object) -> int:
+def add(name: str, folder: WorldFolder, **arguments: object) -> int:
     """Make a kubeconfig for a user. It holds the only copy of the user's key."""
-    wish = msgspec.convert(options, _Wish)
-    _refuse_reserved(name, wish)
-    if wish.project:
-        place.require()
-    issued, url = _issued(place, name, wish), _url(place.data)
-    if wish.project:
-        asked(project_users.give(place, wish.project, name, wish.role or _DEFAULT_ROLE))
-    content = _kubeconfig(place, name, wish, url, issued)
-    if wish.out is None:
+    options = msgspec.convert(arguments, _AddOptions)
+    _refuse_reserved(name, options)
+    if options.project:
+        folder.require()
+    issued, url = _issued(folder, name, options), _url(folder.data)
+    if options.project:
+        run_request(
+            project_users.grant_role(folder, options.project, name, options.role or _DEFAULT_ROLE)
+        )
+    content = _kubeconfig(folder, name, options, url, issued)
+    if options.out is None:
         click.echo(content, nl=False)
     else:
-        write_private(wish.out, content)
-    for line in _summary(place, name, wish, issued):
+        write_private(options.out, content)
+    for line in _summary(folder, name, options, issued):
         click.echo(line, err=True)
     return 0
 
@@ -106,11 +108,11 @@ def add(name: str, place: WorldFolder, **options: object) -> int:
     "--project", metavar="PROJECT", required=True, help="The project to remove the user from."
 )
 @_data
-def remove(name: str, project: str, place: WorldFolder) -> int:
-    """Take away the role that `add` gave a user in a project. It is gone for the next request."""
-    place.require()
-    if asked(project_users.take(place, project, name)):
-        click.echo(f"{name} has no role in the project {project} any more.")
+def remove(name: str, project: str, folder: WorldFolder) -> int:
+    """Revoke the role that `add` granted a user in a project. The next request is refused."""
+    folder.require()
+    if run_request(project_users.revoke_role(folder, project, name)):
+        click.echo(f"{name} no longer has a role in the project {project}.")
     else:
         click.echo(f"{name} was not added to the project {project}: there is nothing to remove.")
     return 0
@@ -119,68 +121,68 @@ def remove(name: str, project: str, place: WorldFolder) -> int:
 @command.command()
 @click.argument("serial")
 @_data
-def revoke(serial: str, place: WorldFolder) -> int:
-    """Take a certificate no more. A plane that runs notices within a minute."""
+def revoke(serial: str, folder: WorldFolder) -> int:
+    """Revoke a certificate. A running plane refuses it within a minute."""
     try:
         number = int(serial, 16)
     except ValueError as problem:
-        message = f"{serial} is no serial number; `compute plane-users add` prints it"
+        message = f"{serial} is not a serial number; `compute plane-users add` prints it"
         raise click.BadParameter(message, param_hint="SERIAL") from problem
-    authority = _authority(place.data)
+    authority = _authority(folder.data)
     try:
         authority.revoke(number)
     except PlaneError as refusal:
         raise click.ClickException(str(refusal)) from refusal
-    click.echo(f"A certificate with the serial number {number:x} is not taken any more.")
+    click.echo(f"The certificate with the serial number {number:x} is revoked.")
     return 0
 
 
-def _refuse_reserved(name: str, wish: _Wish) -> None:
-    """Refuse names by which a certificate would pass for a part of the system."""
+def _refuse_reserved(name: str, options: _AddOptions) -> None:
+    """Refuse names that are reserved for the system."""
     if not name.strip():
         raise click.BadParameter("a user needs a name", param_hint="NAME")
     if name.startswith((_SYSTEM, PROJECT_USERS)):
-        message = f"names that begin with {_SYSTEM} or {PROJECT_USERS} are reserved: {name}"
+        message = f"names that start with {_SYSTEM} or {PROJECT_USERS} are reserved: {name}"
         raise click.BadParameter(message, param_hint="NAME")
-    for group in wish.groups:
+    for group in options.groups:
         if group.startswith(_SYSTEM):
-            message = f"groups that begin with {_SYSTEM} are reserved: {group}"
+            message = f"groups that start with {_SYSTEM} are reserved: {group}"
             raise click.BadParameter(message, param_hint="--group")
-    if wish.role and not wish.project:
+    if options.role and not options.project:
         raise click.BadParameter("a role needs --project PROJECT", param_hint="--role")
 
 
-def _issued(place: WorldFolder, name: str, wish: _Wish) -> IssuedCertificate:
-    authority, user = _authority(place.data), User(name, wish.groups)
+def _issued(folder: WorldFolder, name: str, options: _AddOptions) -> IssuedCertificate:
+    authority, user = _authority(folder.data), User(name, options.groups)
     try:
-        return authority.issue(user, timedelta(hours=wish.hours), system().now())
+        return authority.issue(user, timedelta(hours=options.hours), system().now())
     except PlaneError as refusal:
         raise click.ClickException(str(refusal)) from refusal
 
 
 def _kubeconfig(
-    place: WorldFolder, name: str, wish: _Wish, url: str, issued: IssuedCertificate
+    folder: WorldFolder, name: str, options: _AddOptions, url: str, issued: IssuedCertificate
 ) -> bytes:
-    """A file with one context: the project, or the plane that the server has at its root."""
-    authority = (place.data / "pki" / "ca.crt").read_bytes()
-    if not wish.project:
+    """A file with one context: the project, or the plane at the root of the server."""
+    authority = (folder.data / "pki" / "ca.crt").read_bytes()
+    if not options.project:
         return kubeconfig(url, authority, issued.pair)
-    ref = PlaneRef("project", wish.project)
+    ref = PlaneRef("project", options.project)
     return kubeconfig(url + ref.prefix, authority, issued.pair, name=ref.context, user=name)
 
 
 def _summary(
-    place: WorldFolder, name: str, wish: _Wish, issued: IssuedCertificate
+    folder: WorldFolder, name: str, options: _AddOptions, issued: IssuedCertificate
 ) -> Iterator[str]:
-    """What the user may do and until when, and how to end it before."""
-    until = f"until {issued.until:%Y-%m-%d %H:%M} UTC. To end it before:"
-    if wish.project:
-        yield f"{name} is {wish.role or _DEFAULT_ROLE} of the project {wish.project} {until}"
-        removal = f"plane-users remove {shlex.quote(name)} --project {wish.project}"
-        yield f"  {place.command(removal)}"
+    """What the user may do and until when, and how to revoke it earlier."""
+    until = f"until {issued.until:%Y-%m-%d %H:%M} UTC. To revoke it earlier:"
+    if options.project:
+        yield f"{name} is {options.role or _DEFAULT_ROLE} of the project {options.project} {until}"
+        removal = f"plane-users remove {shlex.quote(name)} --project {options.project}"
+        yield f"  {folder.command(removal)}"
     else:
-        yield f"{name} may come in {until}"
-    yield f"  {place.command(f'plane-users revoke {issued.serial:x}')}"
+        yield f"{name} has access {until}"
+    yield f"  {folder.command(f'plane-users revoke {issued.serial:x}')}"
 
 
 def _authority(data: Path) -> Authority:
@@ -192,7 +194,7 @@ def _authority(data: Path) -> Authority:
 
 
 def _url(data: Path) -> str:
-    """Where the plane is, or was last."""
+    """The URL of the plane when it last ran."""
     file = data / "kubeconfig"
     try:
         clusters = yaml.safe_load(file.read_bytes())["clusters"]

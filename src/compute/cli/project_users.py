@@ -1,4 +1,4 @@
-"""Users of a project: a role is given and taken in the project's plane of a world that runs."""
+"""Users of a project: grants and revokes roles in the project's plane of a running world."""
 
 from typing import Final
 
@@ -23,11 +23,11 @@ ROLES: Final = {
 _NOT_IN_NAMES: Final = "/%"  # of objects
 
 
-async def give(place: WorldFolder, project: str, user: str, role: str) -> None:
-    """Give a user one role in a project, instead of the one that a user of this name had."""
+async def grant_role(folder: WorldFolder, project: str, user: str, role: str) -> None:
+    """Grant a user one role in a project. It replaces the role that this user had there."""
     wanted = _binding(user, role)
-    await _require(place, project)
-    async with client(place, PlaneRef("project", project).admin_context) as plane:
+    await _require(folder, project)
+    async with client(folder, PlaneRef("project", project).admin_context) as plane:
         while True:
             try:
                 await plane.create(wanted)
@@ -41,11 +41,11 @@ async def give(place: WorldFolder, project: str, user: str, role: str) -> None:
                 return
 
 
-async def take(place: WorldFolder, project: str, user: str) -> bool:
-    """Take the role of a user in a project; whether there was one."""
+async def revoke_role(folder: WorldFolder, project: str, user: str) -> bool:
+    """Revoke the role of a user in a project. Returns whether there was one."""
     name = _name(user)
-    await _require(place, project)
-    async with client(place, PlaneRef("project", project).admin_context) as plane:
+    await _require(folder, project)
+    async with client(folder, PlaneRef("project", project).admin_context) as plane:
         present = await plane.find(ClusterRoleBinding, name)
         if present is None:
             return False
@@ -56,19 +56,19 @@ async def take(place: WorldFolder, project: str, user: str) -> bool:
         return True
 
 
-async def _require(place: WorldFolder, name: str) -> None:
+async def _require(folder: WorldFolder, name: str) -> None:
     """Refuse a project that does not exist or cannot be used, in one sentence."""
-    async with client(place, "core") as core:
+    async with client(folder, "core") as core:
         projects = (await core.every(Project)).items
-    found = next((each for each in projects if each.metadata.name == name), None)
-    if found is None:
+    project = next((each for each in projects if each.metadata.name == name), None)
+    if project is None:
         known = ", ".join(sorted(each.metadata.name for each in projects)) or "none"
         raise click.ClickException(f"there is no project {name}; projects: {known}")
-    if found.deleting:
+    if project.deleting:
         raise click.ClickException(f"the project {name} is being deleted")
-    if not is_true(found.status.conditions, "Ready"):
+    if not is_true(project.status.conditions, "Ready"):
         raise click.ClickException(
-            f"the project {name} is not Ready yet; `{place.command('up status')}` shows when it is"
+            f"the project {name} is not Ready yet; `{folder.command('up status')}` shows when it is"
         )
 
 
@@ -81,7 +81,7 @@ def _binding(user: str, role: str) -> ClusterRoleBinding:
 
 
 def _name(user: str) -> str:
-    """The name of the binding of a user. It is found again by nothing else."""
+    """The name of the binding of a user. Only this name identifies the binding."""
     if any(sign in user for sign in _NOT_IN_NAMES):
         message = f"a user of a project may not have / or % in the name: {user}"
         raise click.BadParameter(message, param_hint="NAME")

@@ -46,14 +46,14 @@ def root() -> None:
 
 
 def run(arguments: Sequence[str], more: Commands = MappingProxyType({})) -> int:
-    """Run one command. Every failure is one sentence on stderr and an exit code.
+    """Run one command. An error is one sentence on stderr and an exit code.
 
     ``more`` are commands of other packages, which may not be named here.
     """
     streams.prepare()
     try:
         sentence, code = _run(arguments, more)
-        sys.stdout.flush()  # what was printed before the sentence stands before it, also in a log
+        sys.stdout.flush()  # keeps the order of output and error in a log
     except BrokenPipeError:
         streams.discard_output()
         return Exit.OK
@@ -64,7 +64,7 @@ def run(arguments: Sequence[str], more: Commands = MappingProxyType({})) -> int:
         if os.environ.get("COMPUTE_DEBUG"):
             raise
         fault = plain(f"{type(error).__name__}: {error}")
-        sentence = f"Error: a fault of compute's own: {fault}; COMPUTE_DEBUG=1 shows where"
+        sentence = f"Error: a bug of compute: {fault}; COMPUTE_DEBUG=1 shows where"
         code = Exit.ERROR
     if sentence:
         print(sentence, file=sys.stderr)
@@ -96,7 +96,7 @@ def _failure(error: BaseException) -> tuple[str, Exit]:
             path = context.command_path if context else "compute"
             sentence = plain(error.format_message()).rstrip(".")
             return f"Error: {sentence}; see `{path} --help`", Exit.USAGE
-        case click.ClickException():  # how a command of another package fails
+        case click.ClickException():  # an error of a command that uses click
             return f"Error: {plain(error.format_message())}", Exit.ERROR
         case _:
             return "Interrupted.", Exit.INTERRUPTED

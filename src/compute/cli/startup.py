@@ -1,4 +1,4 @@
-"""What every command that serves does at its beginning, and how it speaks."""
+"""What every command that serves does first, and how commands print."""
 
 import os
 from collections.abc import Iterator
@@ -13,15 +13,15 @@ from compute.app.sites import BadCities
 from kubekit.plane import PlaneError
 
 # Each of these says in its own words what is wrong, where, and what to do.
-_SPOKEN: Final = (BadCities, definitions.BadFile, process.Unsafe, PlaneError)
+_REPORTED: Final = (BadCities, definitions.BadFile, process.Unsafe, PlaneError)
 
 
 @contextmanager
 def reporting_errors(data: Path) -> Iterator[None]:
-    """Tell whoever started the command what it cannot do, in one sentence."""
+    """Turn an expected error into one sentence for the user."""
     try:
         yield
-    except _SPOKEN as error:
+    except _REPORTED as error:
         raise click.ClickException(str(error)) from error
     except OSError as error:
         where = error.filename or data
@@ -29,25 +29,25 @@ def reporting_errors(data: Path) -> Iterator[None]:
 
 
 def secure_process(data: Path, user: str = "") -> None:
-    """See to it that nobody else gets at anything. Memory is closed last: a new user opens it."""
+    """Protect files and memory from other users. Memory is last: `become` makes it readable again."""
     if user:
         process.become(user, data)
     process.harden()
-    mended = process.keep_private(data)
-    if mended:
-        say(mended)
+    change = process.keep_private(data)
+    if change:
+        say(change)
 
 
 def warning_of_root() -> str:
     if not process.is_root():
         return ""
-    return "It runs as root, which it need not: --user NAME lets it go on as somebody else.\n"
+    return "It runs as root, but does not need to: --user NAME makes it run as another user.\n"
 
 
 def keep_standard_streams() -> None:
-    """Put nothing in the place of streams that were closed: the loop refuses to close their numbers.
+    """Open /dev/null for each standard stream that is closed.
 
-    Without this, the first sockets would get those numbers.
+    Without this, the first sockets would get those numbers, which the event loop refuses to close.
     """
     for number in range(3):
         try:
@@ -57,7 +57,7 @@ def keep_standard_streams() -> None:
 
 
 def say(text: str) -> None:
-    """Print lines, with the names in them spelled out. Nobody need be there to read: it goes on."""
+    """Print lines, with control characters escaped. A reader that is gone is no error."""
     shown = (c if c.isprintable() or c == "\n" else ascii(c)[1:-1] for c in text)
     try:
         click.echo("".join(shown))

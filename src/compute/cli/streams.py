@@ -1,4 +1,4 @@
-"""The standard streams, made safe: always there, and never the end of a command."""
+"""The standard streams, made safe: they are always open, and never end a command."""
 
 import io
 import os
@@ -8,8 +8,8 @@ import sys
 def prepare() -> None:
     """Make every stream usable.
 
-    One that the caller closed reads as empty and takes what is written nowhere; else what is meant
-    for stderr would be printed to stdout. A character that the terminal cannot show is spelled out.
+    A stream that the caller closed reads as empty and discards what is written; otherwise output for
+    stderr could go to stdout. A character that the terminal cannot show is escaped.
     """
     sys.stdin = sys.stdin or _nowhere()
     sys.stdout = sys.stdout or _nowhere()
@@ -20,7 +20,7 @@ def prepare() -> None:
 
 
 def show(text: str) -> None:
-    """Print to stdout. A reader that has left, such as ``head``, changes nothing for the command."""
+    """Print to stdout. A reader that is gone, such as ``head``, is no error."""
     try:
         print(text, flush=True)
     except BrokenPipeError:
@@ -28,7 +28,7 @@ def show(text: str) -> None:
 
 
 def discard_output() -> None:
-    """Send to nowhere what stdout still holds. Python would fail on it once more at its exit."""
+    """Discard what stdout still buffers. Python would fail on it again at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

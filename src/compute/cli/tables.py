@@ -1,4 +1,4 @@
-"""Tables as text: pure, so a test compares the very lines a user would see."""
+"""Tables as text. They are pure, so a test compares the lines that a user sees."""
 
 from collections.abc import Iterable, Sequence
 
@@ -16,5 +16,5 @@ def table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
 
 
 def plain(text: str) -> str:
-    """The text with control characters spelled out: what a manifest says must not move a cursor."""
+    """The text with control characters escaped: text of a manifest must not move the cursor."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

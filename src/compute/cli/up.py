@@ -20,10 +20,10 @@ from compute.app.kubeconfig import reachable
 from compute.app.plane_server import resealing_on_signal, stop_signal
 from compute.app.sites import BadCities, CellSite, sites
 from compute.app.system_environment import system
-from compute.app.world_folder import POLL_SECONDS, RunningState, WorldFolder, data_option
+from compute.app.world_folder import POLL_SECONDS, RunningState, WorldFolder
 from compute.app.world_server import NotReady, ServedWorld, hosted
 from compute.app.world_status import PACKAGE
-from compute.cli.durations import DURATION
+from compute.cli.data_options import data_option
 from compute.cli.startup import keep_standard_streams, reporting_errors, say, secure_process
 from compute.cli.up_status import status
 from compute.decide import city_codes
@@ -31,12 +31,34 @@ from compute.decide.deployment.drains import PLAIN, Grace
 from kubekit.api import times
 
 _PORT: Final = 7443
-_PATIENCE: Final = 90.0  # seconds for a world in the background to become ready
+_START_TIMEOUT: Final = 90.0  # seconds for a world in the background to become ready
+
+
+class _Duration(click.ParamType[timedelta]):
+    """A duration such as ``90s``, ``5m`` or ``1h30m``."""
+
+    name = "duration"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> timedelta:
+        if isinstance(value, timedelta):
+            return value
+        try:
+            duration = times.parse_duration(str(value))
+        except times.TimeError as error:
+            self.fail(str(error), param, ctx)
+        if duration < timedelta():
+            self.fail(f"{value} is negative; give a duration such as 5m", param, ctx)
+        return duration
+
+
+DURATION: Final = _Duration()
 
 
 @dataclass(frozen=True, slots=True)
 class UpOptions:
-    """The options of the command, but for its folder."""
+    """The options of the command, except its folder."""
 
     cities: str
     project: str
@@ -56,8 +78,8 @@ class UpOptions:
                 raise BadCities(fault)
         return sites(codes)
 
-    def line(self) -> list[str]:
-        """The options again, for a process that does the same in the background."""
+    def arguments(self) -> list[str]:
+        """The options as arguments, for the process in the background."""
         return [
             f"--cities={self.cities}",
             f"--project={self.project}",
@@ -72,96 +94,96 @@ class UpOptions:
 @data_option
 @click.option(
     "--cities", metavar="CODES", default="DFW,LHR,SIN", show_default=True,
-    help="The cities to serve, one cell each; a city named twice has two. Those of before stay.",
+    help="The cities to serve, one cell each; a city named twice has two. Existing cells stay.",
 )  # fmt: skip
 @click.option(
     "--project", metavar="NAME", default="demo", show_default=True,
-    help='A project to begin with, made if it is not there; "" for none.',
+    help='The first project, created if it is missing; "" for none.',
 )  # fmt: skip
 @click.option(
     "--port", type=click.IntRange(0, 65535), default=_PORT, show_default=True,
-    help="The port to listen on, on the loopback; 0 takes any that is free.",
+    help="The port to listen on, on the loopback; 0 takes any free port.",
 )  # fmt: skip
 @click.option(
     "--city-grace", metavar="DURATION", type=DURATION, default=PLAIN.withdrawal, show_default="5m",
-    help="How long a city that is withdrawn goes on in Workloads that run there, such as 90s.",
+    help="How long Workloads keep running in a city that is withdrawn, such as 90s.",
 )  # fmt: skip
 @click.option(
     "--replacement-grace", metavar="DURATION", type=DURATION, default=PLAIN.replacement,
     show_default="10m",
-    help="How long a city that leaves a Workload waits for progress of what replaces it.",
+    help="How long a city that a Workload no longer names waits for progress of its replacement.",
 )  # fmt: skip
 @click.option("--detach", is_flag=True, help="Leave it running in the background.")
 @click.option(
     "--log-level", type=click.Choice(logs.LEVELS), default="warning", show_default=True,
-    help="What is told on stderr of its work: this, and what is worse.",
+    help="The lowest level of log records on stderr.",
 )  # fmt: skip
 @click.pass_context
 def command(context: click.Context, /, data: Path, **options: object) -> int:
     """Start the whole platform on this machine: planes, cells, and everything around them.
 
-    All of it is kept in DIR and goes on where it ended; DIR/kubeconfig lets kubectl in.
+    All data is kept in DIR, also between runs. DIR/kubeconfig is the file for kubectl.
     """
-    place = WorldFolder(data.resolve())
-    context.obj = place
+    folder = WorldFolder(data.resolve())
+    context.obj = folder
     if context.invoked_subcommand:
         return 0
-    wish = msgspec.convert(options, UpOptions)
+    parsed = msgspec.convert(options, UpOptions)
     keep_standard_streams()
     with reporting_errors(data):
-        wanted = wish.sites()
-        _refuse_a_second(place)
-        if wish.detach:
-            _detach(place, wish)
+        wanted = parsed.sites()
+        _refuse_a_second(folder)
+        if parsed.detach:
+            _detach(folder, parsed)
             return 0
         secure_process(data)
         with (
-            logs.shown(wish.log_level),
+            logs.shown(parsed.log_level),
             asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner,
         ):
-            runner.run(_serve(place, wanted, wish))
+            runner.run(_serve(folder, wanted, parsed))
     return 0
 
 
 command.add_command(status)
 
 
-def _refuse_a_second(place: WorldFolder) -> None:
-    pid, state = place.pid(), place.state()
+def _refuse_a_second(folder: WorldFolder) -> None:
+    pid, state = folder.pid(), folder.state()
     if pid:
         where = f" at {state.url}" if state else ""
         raise click.ClickException(
-            f"{place.data} is up already{where} (process {pid}); "
-            f"`{place.command('up status')}` shows it, `{place.command('down')}` stops it, "
+            f"{folder.data} is up already{where} (process {pid}); "
+            f"`{folder.command('up status')}` shows it, `{folder.command('down')}` stops it, "
             "--data names another"
         )
 
 
-async def _serve(place: WorldFolder, wanted: Sequence[CellSite], wish: UpOptions) -> None:
+async def _serve(folder: WorldFolder, wanted: Sequence[CellSite], options: UpOptions) -> None:
     stop = asyncio.ensure_future(stop_signal())
-    await asyncio.sleep(0)  # from here on a signal is heard
+    await asyncio.sleep(0)  # let it install the signal handlers
     loop = asyncio.get_running_loop()
-    begun = loop.time()
-    say(f"Opening {place.data}")
+    started = loop.time()
+    say(f"Opening {folder.data}")
     try:
         async with (
-            hosted(place.data, wanted, ("127.0.0.1", wish.port), wish.grace()) as world,
+            hosted(folder.data, wanted, ("127.0.0.1", options.port), options.grace()) as world,
             resealing_on_signal(world.planes),
         ):
-            if wish.project:
-                await world.make_project(wish.project)
+            if options.project:
+                await world.make_project(options.project)
             await _until_ready(world, stop)
             if not stop.done():
-                _introduce(place, world, loop.time() - begun)
+                _introduce(folder, world, loop.time() - started)
                 ends: list[asyncio.Future[Any]] = [stop, world.world.failed]
                 await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
-            place.forget()
+            folder.remove_state()
             say("Stopping.")
         if world.world.failed.done():
             world.world.failed.result()
     except NotReady as problem:
         raise click.ClickException(str(problem)) from problem
-    say("Stopped. Everything that was acknowledged is kept.")
+    say("Stopped. All acknowledged writes are kept.")
 
 
 async def _until_ready(world: ServedWorld, stop: "asyncio.Future[Any]") -> None:
@@ -172,13 +194,13 @@ async def _until_ready(world: ServedWorld, stop: "asyncio.Future[Any]") -> None:
     ready.cancel()
 
 
-def _introduce(place: WorldFolder, world: ServedWorld, seconds: float) -> None:
+def _introduce(folder: WorldFolder, world: ServedWorld, seconds: float) -> None:
     cities = [f"{site.city} ({site.cell})" for site in world.world.sites]
     url = reachable(world.server.url)
-    contexts = world.visitors.contexts
-    place.note(
+    contexts = world.kubeconfig.contexts
+    folder.write_state(
         RunningState(
-            pid=place.pid(),
+            pid=folder.pid(),
             url=url,
             started=times.format_time(system().now()),
             cities=tuple(site.city for site in world.world.sites),
@@ -191,7 +213,7 @@ def _introduce(place: WorldFolder, world: ServedWorld, seconds: float) -> None:
         f"  contexts  {', '.join(contexts)}\n"
         "\n"
         "In another terminal:\n"
-        f"  export KUBECONFIG={shlex.quote(str(place.kubeconfig))}\n"
+        f"  export KUBECONFIG={shlex.quote(str(folder.kubeconfig))}\n"
         "  kubectl config get-contexts\n"
         "  kubectl get locationbindings\n"
         "\n"
@@ -199,35 +221,39 @@ def _introduce(place: WorldFolder, world: ServedWorld, seconds: float) -> None:
     )
 
 
-def _detach(place: WorldFolder, wish: UpOptions) -> None:
+def _detach(folder: WorldFolder, options: UpOptions) -> None:
     """Start the same command in a session of its own, and wait until it is ready."""
-    place.data.mkdir(mode=0o700, parents=True, exist_ok=True)
-    line = [sys.executable, "-m", "compute", "up", f"--data={place.data}", *wish.line()]
-    place.log.touch(mode=0o600)
-    with place.log.open("wb") as log:
-        child = subprocess.Popen(  # noqa: S603 - it is this very program
+    folder.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+    line = [sys.executable, "-m", "compute", "up", f"--data={folder.data}", *options.arguments()]
+    folder.log.touch(mode=0o600)
+    with folder.log.open("wb") as log:
+        child = subprocess.Popen(  # noqa: S603 - it is this program
             line, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
         )
-    say(f"Starting in {place.data}")
-    state = asyncio.run(_started(place, child))
+    say(f"Starting in {folder.data}")
+    state = asyncio.run(_started(folder, child))
     say(
-        f"Up at {state.url}, process {child.pid}. It tells of itself in {place.log}.\n"
+        f"Up at {state.url}, process {child.pid}. Logs: {folder.log}\n"
         "\n"
-        f"  export KUBECONFIG={shlex.quote(str(place.kubeconfig))}\n"
-        f"  {place.command('up status')}\n"
-        f"  {place.command('down')}"
+        f"  export KUBECONFIG={shlex.quote(str(folder.kubeconfig))}\n"
+        f"  {folder.command('up status')}\n"
+        f"  {folder.command('down')}"
     )
 
 
-async def _started(place: WorldFolder, child: "subprocess.Popen[bytes]") -> RunningState:
+async def _started(folder: WorldFolder, child: "subprocess.Popen[bytes]") -> RunningState:
     loop = asyncio.get_running_loop()
-    ends = loop.time() + _PATIENCE
-    while (state := place.state()) is None:
+    deadline = loop.time() + _START_TIMEOUT
+    while (state := folder.state()) is None:
         if child.poll() is not None:
-            said = place.log.read_text(errors="replace").strip().splitlines()
-            last = said[-1].removeprefix("Error: ") if said else f"it ended with {child.returncode}"
+            lines = folder.log.read_text(errors="replace").strip().splitlines()
+            last = (
+                lines[-1].removeprefix("Error: ") if lines else f"it ended with {child.returncode}"
+            )
             raise click.ClickException(last)
-        if loop.time() > ends:
-            raise click.ClickException(f"it is not ready after {_PATIENCE:g} s: see {place.log}")
+        if loop.time() > deadline:
+            raise click.ClickException(
+                f"it is not ready after {_START_TIMEOUT:g} s: see {folder.log}"
+            )
         await asyncio.sleep(POLL_SECONDS)
     return state

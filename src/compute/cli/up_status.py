@@ -1,4 +1,4 @@
-"""`compute up status`, and the way of other commands to a world that runs."""
+"""`compute up status`, and the client of other commands for a running world."""
 
 import asyncio
 import json
@@ -8,15 +8,16 @@ from typing import Any, Final, TypeVar
 import click
 import msgspec
 
-from compute.app.world_folder import WorldFolder, same_data_option
+from compute.app.world_folder import WorldFolder
 from compute.app.world_status import PartStatus, WorldStatus, client, observed
+from compute.cli.data_options import same_data_option
 from compute.cli.startup import say
 from kubekit.api.errors import ApiError
 
-__all__ = ["asked", "client", "status"]
+__all__ = ["client", "run_request", "status"]
 
 T = TypeVar("T")
-_MOST_SHOWN: Final = 10  # stuck objects; more are a page of their own
+_MOST_SHOWN: Final = 10  # stuck objects in the table; `-o json` lists all
 _MEBIBYTE: Final = 1024 * 1024
 
 
@@ -27,62 +28,64 @@ _MEBIBYTE: Final = 1024 * 1024
 )  # fmt: skip
 @same_data_option
 @click.pass_obj
-def status(place: WorldFolder, output: str) -> int:
+def status(folder: WorldFolder, output: str) -> int:
     """Show the running world: versions, cells, projects, load, and what is stuck."""
-    state = place.require()
-    seen = asked(observed(place, state))
+    state = folder.require()
+    current = run_request(observed(folder, state))
     if output == "json":
-        say(json.dumps(msgspec.to_builtins(seen), indent=2))
+        say(json.dumps(msgspec.to_builtins(current), indent=2))
     else:
-        say("\n".join(_lines(place, seen)))
+        say("\n".join(_lines(folder, current)))
     return 0
 
 
-def asked(question: Coroutine[Any, Any, T]) -> T:
-    """The answer of a running world; what it refuses is told in one sentence."""
+def run_request(request: Coroutine[Any, Any, T]) -> T:
+    """The result of a request to a running world. An error is reported in one sentence."""
     try:
-        return asyncio.run(question)
+        return asyncio.run(request)
     except ApiError as refusal:
         raise click.ClickException(refusal.message) from refusal
 
 
-def _lines(place: WorldFolder, seen: WorldStatus) -> Iterator[str]:
-    yield f"Up at {seen.url} since {seen.started}, process {seen.pid}, in {seen.data}"
-    yield _versions(place, seen)
+def _lines(folder: WorldFolder, status: WorldStatus) -> Iterator[str]:
+    yield f"Up at {status.url} since {status.started}, process {status.pid}, in {status.data}"
+    yield _versions(folder, status)
     yield ""
-    for cell in seen.cells:
+    for cell in status.cells:
         yield f"cell     {cell.name:<12} {cell.city or '-':<6} {cell.state}"
-    for project in seen.projects:
+    for project in status.projects:
         yield _project(project)
     yield (
-        f"load     {'process':<19} {seen.cpu:.1%} of a processor since the start, "
-        f"{seen.memory_bytes // _MEBIBYTE} MiB of memory"
+        f"load     {'process':<19} {status.cpu:.1%} of a processor since the start, "
+        f"{status.memory_bytes // _MEBIBYTE} MiB of memory"
     )
-    for plane in seen.planes:
+    for plane in status.planes:
         size = plane.bytes / _MEBIBYTE
         yield f"load     {plane.plane:<19} {plane.writes} writes, {size:.1f} MiB on disk"
-    yield from _stuck(seen)
+    yield from _stuck(status)
 
 
-def _versions(place: WorldFolder, seen: WorldStatus) -> str:
-    runs = seen.version or "unknown"
-    if runs == seen.command_version:
+def _versions(folder: WorldFolder, status: WorldStatus) -> str:
+    runs = status.version or "unknown"
+    if runs == status.command_version:
         return f"Version {runs}"
-    again = f"`{place.command('down')}`, then `{place.command('up')}`"
-    return f"Version {runs}; this command is of {seen.command_version}: {again} starts that"
+    restart = f"`{folder.command('down')}`, then `{folder.command('up')}`"
+    return (
+        f"Version {runs}; this command has version {status.command_version}: {restart} updates it"
+    )
 
 
 def _project(project: PartStatus) -> str:
     return f"project  {project.name:<19} {project.state}"
 
 
-def _stuck(seen: WorldStatus) -> Iterator[str]:
+def _stuck(status: WorldStatus) -> Iterator[str]:
     """The objects that are stuck, each with the command that shows more of it."""
-    if not seen.stuck:
+    if not status.stuck:
         yield "stuck    nothing"
-    for one in seen.stuck[:_MOST_SHOWN]:
+    for one in status.stuck[:_MOST_SHOWN]:
         yield f"stuck    {one.project:<19} {one.kind} {one.name}, since {one.since}: {one.why}"
         yield f"         {'':<19} {one.next}"
-    more = len(seen.stuck) - _MOST_SHOWN
+    more = len(status.stuck) - _MOST_SHOWN
     if more > 0:
         yield f"stuck    {'':<19} and {more} more; `-o json` lists them all"

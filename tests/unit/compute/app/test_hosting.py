@@ -30,7 +30,7 @@ def test_a_world_that_ends_leaves_the_kubeconfig_as_it_is(tmp_path):
 
     async def story() -> bytes:
         async with hosted(tmp_path, sites(["DFW"]), ("127.0.0.1", 0)) as world:
-            file = world.visitors.kubeconfig
+            file = world.kubeconfig.file
             chosen = yaml.safe_load(file.read_text()) | {"current-context": "cell-dfw"}
             file.write_text(yaml.safe_dump(chosen))
             return file.read_bytes()

@@ -1,6 +1,6 @@
 """The figures of several managers on one page."""
 
-from compute.app.metrics_page import WorldMetrics
+from compute.app.world_server import WorldMetrics
 from kubekit.runtime.reporting.metrics import Metrics
 from tests.support.kubekit.virtual_time import run
 

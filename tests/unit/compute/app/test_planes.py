@@ -113,24 +113,24 @@ def test_the_kubeconfig_follows_the_planes_and_keeps_the_choice_of_its_user(tmp_
         planes = OpenPlanes(PlaneFolders(tmp_path, environment))
         await planes.open(CORE)
         server = PlaneServer(tmp_path, ("127.0.0.1", 0), environment)
-        visitors = WorldKubeconfig(tmp_path, server, planes)
-        planes.join(visitors)
-        assert not visitors.kubeconfig.exists()
-        visitors.begin()
+        kubeconfig = WorldKubeconfig(tmp_path, server, planes)
+        planes.join(kubeconfig)
+        assert not kubeconfig.file.exists()
+        kubeconfig.start()
         assert _read(tmp_path)["current-context"] == "core"
         await planes.open(HUB)
-        assert visitors.contexts == ["core", "hub"]
+        assert kubeconfig.contexts == ["core", "hub"]
         chosen = _read(tmp_path) | {"current-context": "hub"}
-        visitors.kubeconfig.write_text(yaml.safe_dump(chosen))
+        kubeconfig.file.write_text(yaml.safe_dump(chosen))
         await planes.open(SHOP)
         assert _read(tmp_path)["current-context"] == "hub"
         assert _servers(tmp_path)["project-shop"] == server.url + SHOP.prefix
-        visitors.kubeconfig.write_text(yaml.safe_dump(chosen | {"current-context": "gone"}))
+        kubeconfig.file.write_text(yaml.safe_dump(chosen | {"current-context": "gone"}))
         await planes.open(CELL)
         assert _read(tmp_path)["current-context"] == "project-shop"
         await planes.remove(SHOP)
         assert _read(tmp_path)["current-context"] == "core"
-        visitors.kubeconfig.write_text("{")
+        kubeconfig.file.write_text("{")
         await planes.open(SHOP)
         assert _read(tmp_path)["current-context"] == "project-shop"
         await planes.close()
@@ -147,15 +147,15 @@ def test_the_first_project_is_where_its_user_begins(tmp_path):
         planes = OpenPlanes(PlaneFolders(tmp_path, environment))
         await planes.open(CORE)
         server = PlaneServer(tmp_path, ("127.0.0.1", 0), environment)
-        visitors = WorldKubeconfig(tmp_path, server, planes)
-        planes.join(visitors)
-        visitors.begin()
+        kubeconfig = WorldKubeconfig(tmp_path, server, planes)
+        planes.join(kubeconfig)
+        kubeconfig.start()
         await planes.open(SHOP)
         assert _read(tmp_path)["current-context"] == "project-shop"
         await planes.open(BAR)
         assert _read(tmp_path)["current-context"] == "project-shop"
         chosen = _read(tmp_path) | {"current-context": "core"}
-        visitors.kubeconfig.write_text(yaml.safe_dump(chosen))
+        kubeconfig.file.write_text(yaml.safe_dump(chosen))
         await planes.open(CELL)
         assert _read(tmp_path)["current-context"] == "core"
         await planes.close()
@@ -168,10 +168,10 @@ def test_each_project_has_a_user_of_its_own_beside_the_administrator(tmp_path):
     """A token opens one project, but for the administrator's; and the file says whose that is."""
 
     async def story() -> None:
-        async with _served(tmp_path) as (planes, server, visitors):
+        async with _served(tmp_path) as (planes, server, kubeconfig):
             await planes.open(SHOP)
-            visitors.begin()
-            assert visitors.contexts == ["core", "project-shop", "admin-project-shop"]
+            kubeconfig.start()
+            assert kubeconfig.contexts == ["core", "project-shop", "admin-project-shop"]
             users = {each["name"]: each["context"]["user"] for each in _read(tmp_path)["contexts"]}
             assert users == {
                 "core": "administrator",
@@ -181,7 +181,7 @@ def test_each_project_has_a_user_of_its_own_beside_the_administrator(tmp_path):
             tokens = _tokens(tmp_path)
             assert tokens["administrator"] == server.token
             assert server.tokens.user_of(f"Bearer {tokens['project-shop']}") == SHOP.user
-            text = visitors.kubeconfig.read_text()
+            text = kubeconfig.file.read_text()
             assert 'user "administrator" may do everything in every plane' in text
             assert _servers(tmp_path)["project-shop"] == server.url + SHOP.prefix
 
@@ -213,16 +213,16 @@ def test_the_token_of_a_project_outlives_a_restart_and_ends_with_the_project(tmp
     """A project of the same name has another one, and the old one is refused in between, too."""
 
     async def first() -> str:
-        async with _served(tmp_path) as (planes, _, visitors):
+        async with _served(tmp_path) as (planes, _, kubeconfig):
             await planes.open(SHOP)
-            visitors.begin()
-            visitors.end()
+            kubeconfig.start()
+            kubeconfig.stop()
             return str(_tokens(tmp_path)["project-shop"])
 
     async def second(token: str) -> None:
-        async with _served(tmp_path) as (planes, server, visitors):
+        async with _served(tmp_path) as (planes, server, kubeconfig):
             await planes.open(SHOP)
-            visitors.begin()
+            kubeconfig.start()
             assert _tokens(tmp_path)["project-shop"] == token
             await planes.remove(SHOP)
             assert server.tokens.user_of(f"Bearer {token}") is None
@@ -237,11 +237,11 @@ def test_the_token_of_a_project_that_went_before_the_server_listened_is_refused(
     """Its user is not let in, whether or not another project has the name."""
 
     async def story() -> None:
-        async with _served(tmp_path) as (planes, server, visitors):
+        async with _served(tmp_path) as (planes, server, kubeconfig):
             await planes.open(SHOP)
             await planes.remove(SHOP)
             assert server.tokens.names() == {"admin", "project:shop:admin"}
-            visitors.begin()
+            kubeconfig.start()
             assert server.tokens.names() == {"admin"}
 
     asyncio.run(story())
@@ -254,9 +254,9 @@ async def _served(data):
     planes = OpenPlanes(PlaneFolders(data, environment))
     await planes.open(CORE)
     server = PlaneServer(data, ("127.0.0.1", 0), environment)
-    visitors = WorldKubeconfig(data, server, planes)
-    planes.join(visitors)
-    yield planes, server, visitors
+    kubeconfig = WorldKubeconfig(data, server, planes)
+    planes.join(kubeconfig)
+    yield planes, server, kubeconfig
     await planes.close()
     await server.close()
 

@@ -103,7 +103,7 @@ def test_p5_a_folder_of_ours_is_closed_to_others(tmp_path, mode, files):
         (data / file).touch()
     data.chmod(mode)
 
-    assert keep_private(data) == f"{data} was open to other users; now it is for its owner alone."
+    assert keep_private(data) == f"{data} was readable by other users; it is private now."
     assert stat.S_IMODE(data.stat().st_mode) == 0o700
     assert keep_private(data) == ""
 
@@ -112,7 +112,7 @@ def test_p5_a_folder_of_others_is_left_alone(tmp_path):
     """Whoever names a folder with other things in it, /tmp say, is not locked out of it."""
     (tmp_path / "theirs").touch()
     tmp_path.chmod(0o755)
-    with pytest.raises(Unsafe, match=f"name a folder of its own, {tmp_path}/plane say"):
+    with pytest.raises(Unsafe, match=f"name a folder of its own, such as {tmp_path}/plane"):
         keep_private(tmp_path)
     assert stat.S_IMODE(tmp_path.stat().st_mode) == 0o755
 

@@ -31,11 +31,11 @@ def test_the_folder_may_be_named_at_the_end(tmp_path, capsys, line):
 
 def test_a_command_names_its_folder_unless_that_goes_without_saying(tmp_path, monkeypatch):
     """What is printed can be typed as it stands, from any folder."""
-    place = WorldFolder(tmp_path / "my world")
-    assert place.command("down") == f"compute down --data '{tmp_path}/my world'"
+    folder = WorldFolder(tmp_path / "my world")
+    assert folder.command("down") == f"compute down --data '{tmp_path}/my world'"
 
-    monkeypatch.setenv(ENVIRONMENT, str(place.data))
-    assert place.command("down") == "compute down"
+    monkeypatch.setenv(ENVIRONMENT, str(folder.data))
+    assert folder.command("down") == "compute down"
 
 
 def test_a_world_that_starts_is_waited_for(tmp_path, capsys):
@@ -49,4 +49,4 @@ def test_a_world_that_starts_is_waited_for(tmp_path, capsys):
         return code
 
     assert asyncio.run(story()) == 1
-    assert "is still starting; ask again in a moment" in capsys.readouterr().err
+    assert "is still starting; try again in a moment" in capsys.readouterr().err

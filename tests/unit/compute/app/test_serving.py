@@ -126,8 +126,8 @@ def test_the_command_speaks(tmp_path, capsys, bind, warned):
     assert run(arguments, COMMAND) == 0
     out = capsys.readouterr().out
     assert f"export KUBECONFIG={tmp_path}/data/kubeconfig" in out
-    assert ("whoever has the token may do everything" in out) is warned
-    assert out.endswith("Stopped. Everything that was acknowledged is kept.\n")
+    assert ("the token allows everything" in out) is warned
+    assert out.endswith("Stopped. All acknowledged writes are kept.\n")
 
 
 def test_failures_are_sentences(tmp_path, capsys):

@@ -71,7 +71,7 @@ def test_a_world_that_is_well_is_shown_in_rows(tmp_path):
 def test_a_world_of_another_version_says_how_to_change_that(tmp_path, runs, said):
     """It goes on with what it was started with."""
     line = shown(tmp_path, status(version=runs))[1]
-    assert line.startswith(said + "this command is of 1.0: `compute down")
+    assert line.startswith(said + "this command has version 1.0: `compute down")
 
 
 def test_what_is_stuck_is_shown_with_a_command(tmp_path):

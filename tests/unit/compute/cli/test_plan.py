@@ -70,7 +70,7 @@ def test_a_wrong_manifest_is_shown_with_every_error(plan, written):
         '  spec.placements[0].cityCodes[0]: Unsupported value: "DWF": '
         'supported values: "DFW", "LHR"; did you mean "DFW"?\n'
     )
-    assert err == "Error: the workload cannot be made as written\n"
+    assert err == "Error: the workload cannot be created as written\n"
 
 
 def test_json_and_yaml_carry_the_same_facts(plan):
@@ -227,7 +227,7 @@ def test_cities_that_nobody_checked_are_mentioned(plan, written):
     _, out, err = plan("-f", written(BROKEN), "-f", str(EXAMPLES / "greeter.yaml"))
 
     assert out.endswith("\n\nCities were taken as offered; check them with --cities.\n")
-    assert err == "Error: 1 of 2 workloads cannot be made as written\n"
+    assert err == "Error: 1 of 2 workloads cannot be created as written\n"
 
 
 def test_a_size_that_is_not_known_is_not_zero(plan, written):

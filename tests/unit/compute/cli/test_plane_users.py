@@ -85,7 +85,7 @@ def test_the_certificate_of_the_server_stays(data, capsys):
         (("add", "alice", "--role", "viewer"), "a role needs --project PROJECT"),
         (("add", "alice", "--project", "shop"), "is not running; `compute up --data"),
         (("remove", "alice", "--project", "shop"), "is not running; `compute up --data"),
-        (("revoke", "zz"), "zz is no serial number"),
+        (("revoke", "zz"), "zz is not a serial number"),
     ],
     ids=[
         "long",

@@ -68,7 +68,7 @@ def test_a_fault_of_our_own_is_a_sentence(capsys):
     """A user sees no traceback, but how to get one."""
     assert run(["faulty"]) == 1
     assert capsys.readouterr().err == (
-        "Error: a fault of compute's own: ValueError: 1\\x1b[31m; COMPUTE_DEBUG=1 shows where\n"
+        "Error: a bug of compute: ValueError: 1\\x1b[31m; COMPUTE_DEBUG=1 shows where\n"
     )
 
 
