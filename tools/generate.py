@@ -1,8 +1,8 @@
-"""Write the files that are made from the types of the API, or check that they are up to date.
+"""Write the files that are generated from the types of the API, or check that they are up to date.
 
 ``tools/generate.py`` writes them; ``tools/generate.py --check`` writes nothing, names each file
-that would change and fails if there is one. Each row of `TABLE` makes some files and owns every
-file that its pattern finds: one that is no longer made is removed.
+that would change and fails if there is one. Each row of `TABLE` generates some files and owns
+every file that its pattern matches: one that is no longer generated is removed.
 """
 
 import argparse
@@ -51,7 +51,7 @@ Files = Mapping[str, str]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Files that are made together."""
+    """Files that are generated together."""
 
     owns: str
     make: Callable[[], Files]
@@ -67,31 +67,33 @@ TABLE: Final = (
     Row("docs/reasons.md", lambda: {"docs/reasons.md": reasons_page()}),
 )
 
-# Pods and Services are spoken of by others; a plane serves neither.
+# Other kinds refer to Pods and Services; a plane serves neither.
 BUILTIN_KINDS: Final = tuple(kind for kind in KUBERNETES_KINDS if kind not in (Pod, Service))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Write or check. The answer is the exit code."""
-    parser = argparse.ArgumentParser(description="Make the files that are made from the types.")
+    """Write or check; return the exit code."""
+    parser = argparse.ArgumentParser(
+        description="Write the files that are generated from the types."
+    )
     parser.add_argument("--check", action="store_true", help="only name the files that differ")
     if not parser.parse_args(arguments).check:
         write(ROOT)
         print("generated files: written")
         return 0
     stale = differences(ROOT)
-    complaints = [f"{path}: out of date; run `make generate`" for path in stale]
-    print("\n".join(complaints) or "generated files: up to date")
+    lines = [f"{path}: out of date; run `make generate`" for path in stale]
+    print("\n".join(lines) or "generated files: up to date")
     return 1 if stale else 0
 
 
 def differences(root: Path) -> list[str]:
-    """The paths of files that are missing, hold something else, or are no longer made."""
+    """The paths of files that are missing, out of date, or no longer generated."""
     return sorted(_stale(root))
 
 
 def write(root: Path) -> None:
-    """Make every file as it should be, and leave alone those that already are."""
+    """Write every file that is out of date, and remove those that are no longer generated."""
     for path, text in _stale(root).items():
         if text is None:
             (root / path).unlink()
@@ -148,7 +150,7 @@ def _json(content: Mapping[str, Any]) -> str:
 
 
 def api_page() -> str:
-    """Every kind, and every field of ours, as a page to look them up in."""
+    """Every kind, and every field of ours, as a reference page."""
     return (
         "\n\n".join(
             (
@@ -156,7 +158,7 @@ def api_page() -> str:
                 "# The API",
                 "A Workload asks for instances of one template in several cities; the "
                 "[examples](../examples) are complete manifests. WorkloadDeployments and Instances are "
-                "made by the system and read by people. Fields marked * are required, unless they have a "
+                "created by the system and read by users. Fields marked * are required, unless they have a "
                 "default. The meaning of "
                 "conditions and reasons is on [a page of its own](reasons.md).",
                 "## What users set by annotation",
@@ -176,17 +178,15 @@ def api_page() -> str:
 
 
 def reasons_page() -> str:
-    """Every reason and type of condition, as a page to look them up in."""
+    """Every reason and type of condition, as a reference page."""
     return "\n\n".join(
         (
             f"<!-- {NOTICE} -->",
             "# Reasons and conditions",
-            "A condition says whether something is so, and its reason says why. Who acts is the "
+            "A condition states whether something is so, and its reason states why. Who acts is the "
             "user, who wrote the Workload, or the platform, which runs the cells, the networks "
-            "and the quota; what is transient passes by itself, or is no trouble at all. Of the "
-            "commands named here only `compute plan` exists so far; the others come with the "
-            "parts they speak to.",
-            "## Reasons we give",
+            "and the quota; what is transient passes by itself, or is no trouble at all.",
+            "## Reasons we set",
             _reasons(Reason),
             "## Reasons of others that we read",
             _reasons(NeighbourReason),
@@ -203,7 +203,7 @@ def reasons_page() -> str:
 
 
 def field_docs(cls: type) -> Mapping[str, str]:
-    """The docstrings of a class's fields, those it inherits included, read from the source."""
+    """The docstrings of a class's fields, inherited ones included, read from the source."""
     docs: dict[str, str] = {}
     for base in reversed(cls.__mro__):
         if base.__module__.startswith(("compute.", "kubekit.")):
@@ -219,7 +219,7 @@ def _docs_by_class(module: str) -> dict[str, dict[str, str]]:
 
 
 def _docs_in(node: ast.ClassDef) -> dict[str, str]:
-    """The strings that stand right after a field. Python itself forgets them."""
+    """The string after each field. Python itself does not keep them."""
     docs = {}
     for field, after in pairwise(node.body):
         match field, after:
@@ -247,7 +247,7 @@ def _read(path: Path) -> str | None:
 
 
 class _PlainDumper(yaml.SafeDumper):
-    """YAML without anchors: a reader should not have to look elsewhere."""
+    """YAML without anchors: easier to read."""
 
     def ignore_aliases(self, data: object) -> bool:
         return True
@@ -278,7 +278,7 @@ _ANNOTATIONS: Final = (
     ),
 )
 
-# Parts that another table of the page spells out: of Workload, WorkloadDeployment, Instance.
+# Parts that another table of the page lists: of Workload, WorkloadDeployment, Instance.
 _SCALE: Final = {"spec.scaleSettings": "as `spec.placements[].scaleSettings` of a Workload"}
 _TEMPLATE: Final = {"spec.template": "as `spec.template` of a Workload"}
 _SPEC: Final = {
@@ -317,8 +317,8 @@ def _field_rows(
         here = f"{path}{name}" + ("[]" if inner is not field else "")
         star = " *" if name in schema.get("required", ()) else ""
         elsewhere = folded.get(here.removesuffix("[]"))
-        told = field.get("description", inner.get("description", ""))
-        yield f"`{here}`{star}", _type(inner), f"{told} ({elsewhere})" if elsewhere else told
+        text = field.get("description", inner.get("description", ""))
+        yield f"`{here}`{star}", _type(inner), f"{text} ({elsewhere})" if elsewhere else text
         if not elsewhere:
             yield from _field_rows(f"{here}.", inner, folded)
 
@@ -344,7 +344,7 @@ def _reasons(reasons: Iterable[KnownReason]) -> str:
 
 def _conditions(conditions: Iterable[KnownCondition]) -> str:
     rows = [(f"`{c}`", c.meaning, c.writer) for c in sorted(conditions)]
-    return _table(("Type", "What it says when it is true", "Who says it"), rows)
+    return _table(("Type", "What it means when it is true", "Who sets it"), rows)
 
 
 def _gates(table: GateTable) -> str:

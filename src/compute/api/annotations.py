@@ -11,17 +11,19 @@ EXPECTED_REFERENCED_DATA: Final = "compute.datumapis.com/expected-referenced-dat
 REFERENCED_DATA_ERROR: Final = "compute.datumapis.com/referenced-data-error"
 FEDERATION_NAMESPACE: Final = "compute.datumapis.com/federation-namespace"
 CURRENT_REVISION: Final = "compute.datumapis.com/current-revision"  # on the history ConfigMap
-UNUSED: Final = "compute.datumapis.com/unused"  # on a policy that is about to go
-TRACEPARENT: Final = "compute.datumapis.com/traceparent"  # W3C; which trace it is part of
+UNUSED: Final = "compute.datumapis.com/unused"  # on a policy that is about to be deleted
+TRACEPARENT: Final = "compute.datumapis.com/traceparent"  # W3C trace context
 CUT: Final = "compute.datumapis.com/cut"  # "true" on a hub's Cluster: nothing goes in or out
 APPROVAL: Final = "services.miloapis.com/approval"  # Approved or Denied, on a ServiceEntitlement
-APPROVAL_MESSAGE: Final = "services.miloapis.com/approval-message"  # why, for whoever asked
-DEFAULT_NETWORK: Final = "networking.datumapis.com/default-network"  # on a Namespace: it had one
+APPROVAL_MESSAGE: Final = "services.miloapis.com/approval-message"  # why, for the requester
+DEFAULT_NETWORK: Final = (
+    "networking.datumapis.com/default-network"  # on a Namespace that was given one
+)
 DRAIN: Final = "compute.datumapis.com/drain"  # on a deployment: why it is drained, and when
-LAST_REPORT: Final = "compute.datumapis.com/last-report"  # when the cell was last heard of
+LAST_REPORT: Final = "compute.datumapis.com/last-report"  # when the cell last reported
 
-# Set by users or by us in the project, obeyed in the cell: absence travels too, since a stale copy
-# would gate or stop Instances for ever.
+# Set by users or by us in the project, applied in the cell. Absence is propagated too, since a stale
+# copy would gate or stop Instances indefinitely.
 MIRRORED: Final = (
     EXPECTED_REFERENCED_DATA,
     REFERENCED_DATA_ERROR,

@@ -1,12 +1,12 @@
-"""The ClusterRoles of people: three for a project, one for operators of the hub and the cells.
+"""The ClusterRoles for users: three for a project, one for operators of the hub and the cells.
 
     compute-viewer    reads what is in a project, but for Secrets
     compute-editor    and deploys: Workloads, Networks, ConfigMaps, Secrets
     compute-admin     and shares: roles, bindings, service accounts
-    compute-operator  reads a hub or a cell, and writes what its operator acts with
+    compute-operator  reads a hub or a cell, and writes what its operator works with
 
-The first three are part of Kubernetes' own view, edit and admin. A plane makes sure of those for its
-role when it opens; `config/base/rbac` has all of them for other clusters.
+The first three are part of Kubernetes' own view, edit and admin. A plane ensures those of its
+role when it starts; `config/base/rbac` has all of them for other clusters.
 """
 
 from typing import Final
@@ -81,8 +81,8 @@ def _role(name: str, *rules: tuple[PolicyRule, ...], part_of: str = "") -> Clust
     )
 
 
-# Entitlements and claims are for reading: to write one is to approve it. kubectl looks a kind that
-# it does not know up among the definitions, and complains of rights where there is a typo.
+# Entitlements and claims are read-only: to write one is to approve it. kubectl looks an unknown kind
+# up among the definitions; without that permission a typo would be reported as a missing permission.
 _VIEWER: Final = _rules(
     _READ, Namespace, ConfigMap, ServiceAccount, *_EVENTS, *_COMPUTE, *_NETWORKS,
     ResourceClaim, AllowanceBucket, ServiceEntitlement, CustomResourceDefinition,
@@ -112,7 +112,7 @@ OPERATOR: Final = _role(
         *_COMPUTE, *_NETWORKS, *_KARMADA,
     ),
     _rules(_WRITE, MemberCluster),
-    # What the system makes again: to delete one is to have it done anew.
+    # What the system creates again: to delete one is to have it created anew.
     _rules(_DELETE, WorkloadDeployment, Instance, PropagationPolicy, ResourceBinding, Work),
     # A request to create names no object, so a rule with names cannot allow it.
     _rules(("create",), ConfigMap),

@@ -122,7 +122,7 @@ class WorkloadStatus(ReplicaCounts, frozen=True, kw_only=True):
     deployments: Counter = always(0)
     """WorkloadDeployments that exist."""
     observed_generation: Int64 = 0
-    """The generation of the spec that this status speaks of."""
+    """The generation of the spec that this status is about."""
     placements: tuple[PlacementStatus, ...] = ()
     """The health of each placement."""
 
@@ -153,7 +153,7 @@ class Workload(Object, frozen=True, kw_only=True):
     spec: WorkloadSpec
     """What to run, and where."""
     status: WorkloadStatus = msgspec.field(default_factory=WorkloadStatus)
-    """How it is doing."""
+    """Its state."""
 
 
 class WorkloadRef(Wire, frozen=True, kw_only=True):
@@ -188,7 +188,7 @@ class WorkloadDeploymentStatus(ReplicaCounts, frozen=True, kw_only=True):
     location: LocationRef | None = None
     """The Location that serves the city."""
     observed_generation: Int64 = 0
-    """The generation this speaks of, as counted in the plane that wrote it."""
+    """The observed generation, as counted in the plane that wrote it."""
 
 
 class WorkloadDeployment(Object, frozen=True, kw_only=True):
@@ -218,21 +218,21 @@ class WorkloadDeployment(Object, frozen=True, kw_only=True):
     spec: Annotated[WorkloadDeploymentSpec, Rule(required=False)]
     """What to run in this city."""
     status: WorkloadDeploymentStatus = msgspec.field(default_factory=WorkloadDeploymentStatus)
-    """How it is doing."""
+    """Its state."""
 
 
 class InstanceControllerStatus(Wire, frozen=True, kw_only=True):
-    """What the provider says of the template it runs."""
+    """What the provider reports of the template it runs."""
 
     observed_template_hash: str
-    """The hash of the template that is really running."""
+    """The hash of the template that is running."""
 
 
 class InterfaceAssignments(Wire, frozen=True, kw_only=True):
     """Addresses of an interface."""
 
     external_ip: str | None = msgspec.field(default=None, name="externalIP")
-    """The address as the world sees it."""
+    """The public address."""
     network_ip: str | None = msgspec.field(default=None, name="networkIP")
     """The address within the network."""
 
@@ -245,12 +245,12 @@ class NetworkInterfaceStatus(Wire, frozen=True, kw_only=True):
 
 
 class InstanceStatus(Wire, frozen=True, kw_only=True):
-    """How one Instance is doing."""
+    """The state of one Instance."""
 
     conditions: tuple[Condition, ...] = ()
     """Programmed and Available by the provider, QuotaGranted and Ready by the cell."""
     controller: InstanceControllerStatus | None = None
-    """What the provider says of the template it runs."""
+    """What the provider reports of the template it runs."""
     network_interfaces: tuple[NetworkInterfaceStatus, ...] = ()
     """The interfaces, in the order of the spec."""
 
@@ -265,7 +265,7 @@ def _unheard(condition: str, reason: str, message: str) -> Condition:
     )
 
 
-# What an Instance says before anybody has looked at it. The CRD writes it on creation.
+# The conditions of an Instance before its first reconcile. The CRD defaults them on creation.
 NEW_INSTANCE_STATUS: Final = InstanceStatus(
     conditions=(
         _unheard("Programmed", "Pending", "Waiting for controller"),
@@ -277,7 +277,7 @@ NEW_INSTANCE_STATUS: Final = InstanceStatus(
 
 
 class Instance(Object, frozen=True, kw_only=True):
-    """One running copy, told apart from its siblings by its ordinal."""
+    """One running copy of a template, identified by its ordinal."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group=GROUP,
@@ -306,4 +306,4 @@ class Instance(Object, frozen=True, kw_only=True):
     status: Annotated[InstanceStatus, Rule(default=NEW_INSTANCE_STATUS)] = msgspec.field(
         default_factory=InstanceStatus
     )
-    """How it is doing."""
+    """Its state."""

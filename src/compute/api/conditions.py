@@ -1,4 +1,4 @@
-"""The types of conditions: what each says when it is true, and whose word it is."""
+"""The types of conditions: what each means when it is true, and who sets it."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ from typing import Final, Self
 
 @dataclass(frozen=True, slots=True)
 class ConditionDefinition:
-    """The definition of a type: its name, what it says when it is true, and who says it."""
+    """The definition of a type: its name, what it means when it is true, and who sets it."""
 
     type: str
     meaning: str
@@ -20,19 +20,17 @@ class KnownCondition(StrEnum):
     meaning: str
     writer: str
 
-    def __new__(cls, said: ConditionDefinition | str) -> Self:
-        assert isinstance(
-            said, ConditionDefinition
-        )  # a str looks a member up, and never comes here
-        member = str.__new__(cls, said.type)
-        member._value_ = said.type
-        member.meaning = said.meaning
-        member.writer = said.writer
+    def __new__(cls, definition: ConditionDefinition | str) -> Self:
+        assert isinstance(definition, ConditionDefinition)  # a str looks a member up instead
+        member = str.__new__(cls, definition.type)
+        member._value_ = definition.type
+        member.meaning = definition.meaning
+        member.writer = definition.writer
         return member
 
 
 class ConditionType(KnownCondition):
-    """What our kinds say: adjectives that are true when all is well, but for pauses and drains."""
+    """Conditions of our kinds: adjectives that are true when all is well, but for pauses and drains."""
 
     AVAILABLE = ConditionDefinition(
         "Available",
@@ -41,7 +39,7 @@ class ConditionType(KnownCondition):
     )
     DRAIN_SCHEDULED = ConditionDefinition(
         "DrainScheduled",
-        "It is no longer wanted and goes on until the time that its message says.",
+        "It is no longer wanted and keeps running until the time in its message.",
         "the management plane, for deployments and for workloads that have such deployments",
     )
     PAUSED = ConditionDefinition(
@@ -62,7 +60,7 @@ class ConditionType(KnownCondition):
     READY = ConditionDefinition(
         "Ready",
         "It can be used; of an instance: every gate is open, and it is programmed and available.",
-        "the cell for instances; whoever serves a kind for all others",
+        "the cell for instances; the controller of the kind for all others",
     )
     REFERENCED_DATA_READY = ConditionDefinition(
         "ReferencedDataReady",
@@ -71,13 +69,13 @@ class ConditionType(KnownCondition):
     )
     REPLICAS_READY = ConditionDefinition(
         "ReplicasReady",
-        "Neither quota nor data holds an instance back; it does not say that any is ready.",
+        "Neither quota nor data holds an instance back; it does not mean that any is ready.",
         "the cell",
     )
 
 
 class NeighbourCondition(KnownCondition):
-    """What the kinds around ours say, where a reader of ours comes across it."""
+    """Conditions of the kinds around ours that our users come across."""
 
     ACCEPTED = ConditionDefinition(
         "Accepted", "The runtime class can be used.", "the runtime class's controller"
@@ -128,5 +126,5 @@ _KNOWN: Final[dict[str, KnownCondition]] = {
 
 
 def describe(kind: str) -> KnownCondition | None:
-    """What is known of a type of condition; None when nobody told us of it."""
+    """The definition of a type of condition; None for an unknown one."""
     return _KNOWN.get(kind)

@@ -11,7 +11,7 @@ INSTANCE: Final = (
 )
 CLAIM: Final = "quota.compute.datumapis.com/claim-cleanup"  # cell Instance: until its claim is gone
 PROJECT: Final = "resourcemanager.miloapis.com/plane"  # Project: until its plane is empty and gone
-NETWORK: Final = "networking.datumapis.com/network-controller"  # Network: until nobody uses it
+NETWORK: Final = "networking.datumapis.com/network-controller"  # Network: until it is unused
 REFERENCED_DATA: Final = "compute.datumapis.com/referenced-data-controller"  # later releases' own
 UNIKRAFT: Final = "unikraft.datumapis.com/finalizer"  # a provider's: until the machine has stopped
 SIMULATED: Final = "simulated.compute.datumapis.com/machine"  # the same, of the simulated one

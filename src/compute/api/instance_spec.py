@@ -1,4 +1,4 @@
-"""What one Instance is made of. Used by `Instance.spec` and by every template."""
+"""The spec of one Instance. Used by `Instance.spec` and by every template."""
 
 from typing import Annotated
 
@@ -114,7 +114,7 @@ class IPBlock(Wire, frozen=True, kw_only=True):
     cidr: str
     """The range, such as 10.0.0.0/8."""
     except_: Annotated[tuple[str, ...], ATOMIC_LIST] = msgspec.field(default=(), name="except")
-    """Ranges within it that are not meant."""
+    """Ranges within it that are excluded."""
 
 
 class NetworkPolicyPort(Wire, frozen=True, kw_only=True):
@@ -141,7 +141,7 @@ class NetworkPolicyIngressRule(Wire, frozen=True, kw_only=True):
     from_: Annotated[tuple[NetworkPolicyPeer, ...], ATOMIC_LIST] = msgspec.field(
         default=(), name="from"
     )
-    """Peers that may connect; anybody when empty."""
+    """Peers that may connect; any when empty."""
     ports: Annotated[tuple[NetworkPolicyPort, ...], ATOMIC_LIST] = ()
     """Ports they may reach; all of them when empty."""
 
@@ -251,12 +251,12 @@ class SchedulingGate(Wire, frozen=True, kw_only=True):
 
 
 class InstanceController(Wire, frozen=True, kw_only=True):
-    """What the deployment controller says of the Instance it made."""
+    """What the deployment controller records of the Instance that it created."""
 
     scheduling_gates: Annotated[tuple[SchedulingGate, ...], list_map("name")] = ()
     """Gates that are still closed. They are only ever removed."""
     template_hash: str
-    """The hash of the template this Instance was made from."""
+    """The hash of the template this Instance was created from."""
 
 
 class InstanceSpec(Wire, frozen=True, kw_only=True):
@@ -275,7 +275,7 @@ class InstanceSpec(Wire, frozen=True, kw_only=True):
 
 
 class InstanceTemplate(Wire, frozen=True, kw_only=True):
-    """What every Instance of a placement is made from."""
+    """The template of every Instance of a placement."""
 
     metadata: TemplateMeta = msgspec.field(default_factory=TemplateMeta)
     """Labels and annotations of the Instances."""

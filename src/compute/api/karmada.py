@@ -1,4 +1,4 @@
-"""What Karmada is told: Cluster, PropagationPolicy, ResourceInterpreterCustomization.
+"""The input of Karmada: Cluster, PropagationPolicy, ResourceInterpreterCustomization.
 
 A policy selects objects on the hub and the clusters they go to; an interpreter says what Karmada
 should make of a kind it does not know. What Karmada makes of it is in `karmada_work`.
@@ -18,7 +18,7 @@ from kubekit.api.resource import Column, Resource, condition_column
 from kubekit.api.wire import Cel, Int32, Rule, Wire, always
 
 CATEGORY: Final = "karmada-io"
-DEFAULT_SCHEDULER: Final = "default-scheduler"  # the engine's own
+DEFAULT_SCHEDULER: Final = "default-scheduler"  # of Karmada itself
 AGE: Final = Column("AGE", ".metadata.creationTimestamp", "date")
 
 ConflictResolution = Annotated[str, Rule(default="Abort", enum=("Abort", "Overwrite"))]

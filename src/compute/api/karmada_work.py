@@ -54,7 +54,7 @@ class ResourceBindingSpec(Wire, frozen=True, kw_only=True):
 
 
 class AggregatedStatusItem(Wire, frozen=True, kw_only=True):
-    """How the copy in one cluster is doing; ``status`` is the copy's own."""
+    """The state of the copy in one cluster; ``status`` is the copy's own."""
 
     cluster_name: str
     status: dict[str, Any] | None = None
@@ -64,10 +64,10 @@ class AggregatedStatusItem(Wire, frozen=True, kw_only=True):
 
 
 class ResourceBindingStatus(Wire, frozen=True, kw_only=True):
-    """How far it has come: Scheduled, FullyApplied, and the status from each cluster."""
+    """Its progress: Scheduled, FullyApplied, and the status from each cluster."""
 
     scheduler_observed_generation: int = 0
-    # Not spelt like its neighbour: that is what Karmada calls it on the wire.
+    # Spelled differently from the field above, as in Karmada itself.
     scheduler_observing_affinity_name: str = ""
     last_scheduled_time: datetime | None = None
     conditions: tuple[Condition, ...] = ()
@@ -75,7 +75,7 @@ class ResourceBindingStatus(Wire, frozen=True, kw_only=True):
 
 
 class ResourceBinding(Object, frozen=True, kw_only=True):
-    """Where one object goes, and how its copies are doing."""
+    """Where one object is propagated, and the state of its copies."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group="work.karmada.io",
@@ -113,7 +113,7 @@ class WorkSpec(Wire, frozen=True, kw_only=True):
 
 
 class ResourceIdentifier(Wire, frozen=True, kw_only=True):
-    """One of the manifests; ``ordinal`` is its place among them."""
+    """One of the manifests; ``ordinal`` is its index among them."""
 
     ordinal: int
     group: str = ""
@@ -133,7 +133,7 @@ class ManifestStatus(Wire, frozen=True, kw_only=True):
 
 
 class WorkStatus(Wire, frozen=True, kw_only=True):
-    """Whether the cluster has it (Applied), and how it is doing there."""
+    """Whether the cluster has it (Applied), and its state there."""
 
     conditions: tuple[Condition, ...] = ()
     manifest_statuses: tuple[ManifestStatus, ...] = ()

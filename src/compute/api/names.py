@@ -31,7 +31,7 @@ _GRANT_SUFFIX: Final = "-compute-quota"
 
 
 def cluster(name: str) -> ClusterName:
-    """A cluster's name. An empty one cannot be made: it would silently mean "here"."""
+    """A cluster's name. An empty one is refused: it would silently mean "here"."""
     if not name:
         raise ValueError("a cluster name must not be empty")
     return ClusterName(name)
@@ -56,7 +56,7 @@ def decode_cluster(value: str) -> ClusterName:
 
 
 def cluster_key(name: ClusterName) -> ClusterName:
-    """The key under which a project's plane is engaged: its last path segment."""
+    """The cluster name of a project's plane: the last segment of its path."""
     return cluster(name.rpartition("/")[2])
 
 
@@ -208,7 +208,7 @@ def _after(prefix: str, name: str) -> str | None:
 
 
 def _number(text: str) -> int | None:
-    """The number in its one plain spelling; None for other texts, and for what nobody counts to."""
+    """The number in its one plain spelling; None for other texts and for larger numbers."""
     plain = digits.only(text) and not (text.startswith("0") and text != "0")
     return int(text) if plain and len(text) <= _MOST_DIGITS else None
 
@@ -218,12 +218,12 @@ def _is_word(text: str) -> bool:
 
 
 def _is_city_word(city: str) -> bool:
-    """City codes are upper case; any other spelling must not pass for one that is."""
+    """City codes are upper case; another spelling must not be taken for one."""
     return city.isascii() and city == city.upper() and _is_word(city.lower())
 
 
 def _hashed(plain: str, parts: tuple[str, ...], limit: int) -> str:
-    """A name that fits, says what it is of, and is no other input's.
+    """A name that fits, is readable, and belongs to no other input.
 
     The stem keeps only what a DNS label may contain, in runs joined by single dashes, so that the
     double dash before the hash is the only one.
@@ -234,7 +234,7 @@ def _hashed(plain: str, parts: tuple[str, ...], limit: int) -> str:
 
 
 def _digest(parts: tuple[str, ...]) -> str:
-    """The hash of the parts. Where one ends must show, so none may contain what stands between."""
-    told_apart = (part.replace("\1", "\1\1").replace("\0", "\1\2") for part in parts)
-    exact = "\0".join(told_apart).encode(errors="surrogatepass")
+    """The hash of the parts. The separator is escaped in them, so that their limits are unambiguous."""
+    escaped = (part.replace("\1", "\1\1").replace("\0", "\1\2") for part in parts)
+    exact = "\0".join(escaped).encode(errors="surrogatepass")
     return hashlib.sha256(exact).hexdigest()[:_HASH_DIGITS]

@@ -1,13 +1,13 @@
 """Reasons that others write and we read: the services around us, other releases of the original.
 
-A word that we use too is explained once, among ours, in words that fit both.
+A reason that we use too is defined once, among ours, in words that fit both.
 """
 
-from compute.api.reason_types import KnownReason, Trait, healthy, platform, transient, user
+from compute.api.reason_types import KnownReason, Trait, healthy, passing, platform, transient, user
 
 
 class NeighbourReason(KnownReason):
-    """A reason that somebody else gives."""
+    """A reason that another component sets."""
 
     # Networks: Network, NetworkBinding, NetworkContext, SubnetClaim, Subnet.
     LOCATION_NOT_AVAILABLE = user(
@@ -15,27 +15,23 @@ class NeighbourReason(KnownReason):
         "The project may not use the location that its network is wanted in.",
         "Choose cities that `compute cities` lists, and run `compute deploy NAME --city CITY`.",
     )
-    NETWORK_CONTEXT_NOT_READY = transient(
-        "NetworkContextNotReady",
-        "The network is not set up in the city yet.",
-        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    NETWORK_CONTEXT_NOT_READY = passing(
+        "NetworkContextNotReady", "The network is not set up in the city yet."
     )
     NETWORK_CONTEXT_READY = healthy("NetworkContextReady", "The network is set up in the city.")
-    NOT_PROGRAMMED = transient(
-        "NotProgrammed",
-        "The infrastructure has not set up the network or subnet yet.",
-        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    NOT_PROGRAMMED = passing(
+        "NotProgrammed", "The infrastructure has not set up the network or subnet yet."
     )
     PREFIX_ALLOCATED = healthy("PrefixAllocated", "The subnet has its addresses.")
     PROJECT_NAMESPACE_NOT_FOUND = platform(
         "ProjectNamespaceNotFound",
         "The network service cannot find the project's namespace.",
-        "Ask those who run the network whether they know the project.",
+        "Ask the operators of the network whether they know the project.",
     )
     PROJECT_UNRESOLVED = platform(
         "ProjectUnresolved",
-        "The network service cannot tell which project asks.",
-        "Ask those who run the platform to restore the labels of the hub's namespace.",
+        "The network service cannot determine which project asks.",
+        "Ask the operators of the platform to restore the labels of the hub's namespace.",
     )
     RANGE_IN_USE = user(
         "RangeInUse",
@@ -52,17 +48,11 @@ class NeighbourReason(KnownReason):
         "The network asks for addresses that cannot be given out.",
         "Give the network another range, or let it choose: `compute networks create NETWORK`.",
     )
-    SUBNET_NOT_READY = transient(
-        "SubnetNotReady",
-        "The addresses of the network in the city are not ready yet.",
-        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    SUBNET_NOT_READY = passing(
+        "SubnetNotReady", "The addresses of the network in the city are not ready yet."
     )
     SUBNET_READY = healthy("SubnetReady", "The addresses of the network in the city are ready.")
-    UNKNOWN = transient(
-        "Unknown",
-        "Nobody has said anything of it yet.",
-        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
-    )
+    UNKNOWN = passing("Unknown", "It has not been reported on yet.")
 
     # Quota: ResourceRegistration, ResourceGrant, GrantCreationPolicy.
     GRANT_ACTIVE = healthy("GrantActive", "The grant counts towards the project's quota.")
@@ -74,14 +64,14 @@ class NeighbourReason(KnownReason):
     POLICY_DISABLED = platform(
         "PolicyDisabled",
         "New projects are given no quota, because the policy that grants it is switched off.",
-        "Ask those who run the quota service to switch the policy on.",
+        "Ask the operators of the quota service to switch the policy on.",
     )
     POLICY_READY = healthy("PolicyReady", "New projects are given their first quota.")
     REGISTRATION_ACTIVE = healthy("RegistrationActive", "The resource can be claimed.")
     REGISTRATION_NOT_FOUND = platform(
         "RegistrationNotFound",
         "The quota service does not know the resource that is claimed.",
-        "Ask those who run the quota service to register the resource.",
+        "Ask the operators of the quota service to register the resource.",
     )
     REGISTRATION_PENDING = transient(
         "RegistrationPending",
@@ -100,54 +90,54 @@ class NeighbourReason(KnownReason):
     APPLIED_FAILED = platform(
         "AppliedFailed",
         "The cell refused what the hub sent it.",
-        "Read `compute events NAME`, and hand what it says to those who run the cell.",
+        "Read `compute events NAME`, and pass its output on to the operators of the cell.",
     )
-    APPLIED_SUCCESSFUL = healthy("AppliedSuccessful", "The cell has taken what the hub sent it.")
-    DISPATCHING = healthy("Dispatching", "The hub sends the cell what it is to have.")
+    APPLIED_SUCCESSFUL = healthy("AppliedSuccessful", "The cell has applied what the hub sent it.")
+    DISPATCHING = healthy("Dispatching", "The hub sends the cell its objects.")
     SUSPEND_DISPATCHING = platform(
         "SuspendDispatching",
-        "A policy of the hub holds back everything new for the cell; what runs there goes on.",
-        "Ask those who run the hub to lift the suspension of the policy.",
+        "A policy of the hub holds back everything new for the cell; what runs there keeps running.",
+        "Ask the operators of the hub to lift the suspension of the policy.",
     )
     CLUSTER_NOT_REACHABLE = platform(
         "ClusterNotReachable",
-        "The hub cannot reach the cell; what runs there goes on unseen.",
-        "Run `compute cities describe CITY`; those who run the cell have to bring it back.",
+        "The hub cannot reach the cell; what runs there keeps running unobserved.",
+        "Run `compute cities describe CITY`; the operators of the cell have to restore it.",
     )
     CLUSTER_NOT_READY = platform(
         "ClusterNotReady",
-        "The cell answers the hub, but says that it is not well.",
-        "Run `compute cities describe CITY`; those who run the cell have to mend it.",
+        "The cell answers the hub, but reports that it is not healthy.",
+        "Run `compute cities describe CITY`; the operators of the cell have to repair it.",
     )
-    CLUSTER_READY = healthy("ClusterReady", "The cell answers the hub and is well.")
+    CLUSTER_READY = healthy("ClusterReady", "The cell answers the hub and is healthy.")
     CLUSTER_STATUS_UNKNOWN = platform(
         "ClusterStatusUnknown",
-        "The hub has not heard of the cell for a while.",
-        "Run `compute cities describe CITY`; those who run the cell have to bring it back.",
+        "The hub has received no heartbeat from the cell for a while.",
+        "Run `compute cities describe CITY`; the operators of the cell have to restore it.",
     )
     FULLY_APPLIED_FAILED = platform(
         "FullyAppliedFailed",
-        "Not every cell has taken what the hub sent it.",
-        "Read `compute events NAME`, and hand what it says to those who run the cell.",
+        "Not every cell has applied what the hub sent it.",
+        "Read `compute events NAME`, and pass its output on to the operators of the cell.",
     )
     FULLY_APPLIED_SUCCESS = healthy(
-        "FullyAppliedSuccess", "Every cell has taken what the hub sent it."
+        "FullyAppliedSuccess", "Every cell has applied what the hub sent it."
     )
     NO_CLUSTER_FIT = platform(
         "NoClusterFit",
         "The hub knows no cell that serves the city.",
-        "Choose a city that `compute cities` lists as ready, or ask those who run the cells for one.",
+        "Choose a city that `compute cities` lists as ready, or ask the operators of the cells for one.",
         Trait.NO_CELL,
     )
     SCHEDULER_ERROR = platform(
         "SchedulerError",
         "The hub failed while it chose a cell.",
-        "Wait, it tries again; if it lasts, hand `compute events NAME` to those who run the hub.",
+        "Wait, it tries again; if it lasts, pass `compute events NAME` on to the operators of the hub.",
     )
     STATUS_COLLECTION_FAILED = platform(
         "StatusCollectionFailed",
-        "The hub reaches the cell but cannot read how it is doing.",
-        "Run `compute cities describe CITY`; those who run the cell have to mend it.",
+        "The hub reaches the cell but cannot read its status.",
+        "Run `compute cities describe CITY`; the operators of the cell have to repair it.",
     )
     SUCCESS = healthy("Success", "The hub has chosen a cell.")
     UNSCHEDULABLE = platform(
@@ -161,7 +151,7 @@ class NeighbourReason(KnownReason):
     ACTIVE = healthy("Active", "It is in use.")
     CLEANUP_AWAITING_COMPLETION = transient(
         "CleanupAwaitingCompletion",
-        "The project is being removed, and something in it is not gone yet.",
+        "The project is being removed, and something in it is not removed yet.",
         "Wait; the message names what is left, the cells that have it, and how long they are waited for.",
     )
     CLEANUP_COMPLETE = healthy("CleanupComplete", "Everything in the project has been removed.")
@@ -173,7 +163,7 @@ class NeighbourReason(KnownReason):
     ENTITLEMENT_ACTIVE = healthy("EntitlementActive", "The project may use the service.")
     ENTITLEMENT_PENDING_APPROVAL = platform(
         "EntitlementPendingApproval",
-        "The project has asked for the service, and nobody has answered yet.",
+        "The project has asked for the service, and it has not been approved or rejected yet.",
         "Wait for the answer; `compute access` shows it.",
     )
     ENTITLEMENT_REJECTED = user(
@@ -190,24 +180,24 @@ class NeighbourReason(KnownReason):
     PROJECT_SUSPENDED = user(
         "ProjectSuspended",
         "The project is suspended: nothing of it runs, and nothing of it is deleted.",
-        "Run `compute access` to see why; it goes on by itself once the suspension is lifted.",
+        "Run `compute access` to see why; it continues by itself once the suspension is lifted.",
     )
     SERVICE_NOT_PUBLISHED = platform(
         "ServiceNotPublished",
         "The platform does not offer the service.",
-        "Run `compute config view` to check the platform, and ask those who run it for the service.",
+        "Run `compute config view` to check the platform, and ask its operators for the service.",
     )
 
     # Other releases of the original.
     AMBIGUOUS_SERVING_LOCATION = platform(
         "AmbiguousServingLocation",
-        "The cell says that it serves several locations, so it starts nothing.",
-        "Ask those who run the cell to leave it one ServingLocation.",
+        "The cell reports that it serves several locations, so it starts nothing.",
+        "Ask the operators of the cell to leave it one ServingLocation.",
     )
     CITY_CODE_MISMATCH = platform(
         "CityCodeMismatch",
         "The deployment was sent to a cell of another city.",
-        "Ask those who run the hub to check the city labels of its cells.",
+        "Ask the operators of the hub to check the city labels of its cells.",
     )
     INSTANCE_TYPE_DEPRECATED = user(
         "InstanceTypeDeprecated",
@@ -222,28 +212,26 @@ class NeighbourReason(KnownReason):
     LOCATION_MISMATCH = platform(
         "LocationMismatch",
         "The deployment was sent to a cell of another location.",
-        "Ask those who run the hub to check the location labels of its cells.",
+        "Ask the operators of the hub to check the location labels of its cells.",
     )
     PAUSE_FAILED = platform(
         "PauseFailed",
-        "The project is suspended, but some of its deployments could not be told.",
-        "Wait, it tries again; if it lasts, tell those who run the platform.",
+        "The project is suspended, but some of its deployments could not be updated.",
+        "Wait, it tries again; if it lasts, report it to the operators of the platform.",
     )
     PROJECT_PAUSED = user(
         "ProjectPaused",
         "The project has been suspended.",
-        "Run `compute access` to see why; it goes on by itself once the suspension is lifted.",
+        "Run `compute access` to see why; it continues by itself once the suspension is lifted.",
     )
     PROJECT_RESUMED = healthy("ProjectResumed", "The project's suspension has been lifted.")
     PROVISIONING_INSTANCES = transient(
         "ProvisioningInstances",
-        "Instances are being made and none is ready yet.",
+        "Instances are being created and none is ready yet.",
         "Wait; `compute instances --workload NAME` shows what each instance waits for.",
     )
-    PROVISIONING_NETWORK = transient(
-        "ProvisioningNetwork",
-        "The network is being set up in the city.",
-        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    PROVISIONING_NETWORK = passing(
+        "ProvisioningNetwork", "The network is being set up in the city."
     )
     RUNNING = healthy("Running", "The instance is running.")
     RUNTIME_CLASS_NOT_SERVED = user(

@@ -1,7 +1,7 @@
-"""networking.datumapis.com/v1alpha: networks, their presence in a place, and the places.
+"""networking.datumapis.com/v1alpha: networks, their presence at a location, and the locations.
 
 An Instance names a Network. In the cell, a NetworkBinding asks for the Network at one Location,
-which makes a NetworkContext there; a SubnetClaim asks for addresses within it and gets a Subnet.
+which creates a NetworkContext there; a SubnetClaim asks for addresses within it and gets a Subnet.
 The network operator makes these Ready, the infrastructure provider programs them.
 """
 
@@ -74,10 +74,10 @@ class NetworkSpec(Wire, frozen=True, kw_only=True):
 
 
 class NetworkStatus(Wire, frozen=True, kw_only=True):
-    """How a network is doing."""
+    """The state of a network."""
 
     conditions: tuple[Condition, ...] = ()
-    """What is known of the network."""
+    """The conditions of the network."""
 
 
 class Network(Object, frozen=True, kw_only=True):
@@ -98,11 +98,11 @@ class Network(Object, frozen=True, kw_only=True):
     spec: NetworkSpec
     """The network."""
     status: NetworkStatus = msgspec.field(default_factory=NetworkStatus)
-    """How it is doing."""
+    """Its state."""
 
 
 class NetworkBindingSpec(Wire, frozen=True, kw_only=True):
-    """A wish for one network at one location."""
+    """A request for one network at one location."""
 
     location: LocationRef
     """Where the network is wanted."""
@@ -128,12 +128,12 @@ class NetworkBindingStatus(Wire, frozen=True, kw_only=True):
     """The network's presence at the location."""
 
 
-# What each kind says before anybody has looked at it. The CRD writes it on creation.
+# The conditions of each kind before its first reconcile. The CRD defaults them on creation.
 NEW_NETWORK_BINDING_STATUS: Final = NetworkBindingStatus(conditions=_unheard("Ready"))
 
 
 class NetworkBinding(Object, frozen=True, kw_only=True):
-    """A wish for one network at one location, made by whoever wants to attach to it there."""
+    """A request for one network at one location, made by what attaches to it there."""
 
     RESOURCE: ClassVar[Resource] = _resource("NetworkBinding", "networkbindings", AGE, *_READINESS)
 
@@ -157,7 +157,7 @@ class NetworkContextSpec(Wire, frozen=True, kw_only=True):
 
 
 class NetworkContextStatus(Wire, frozen=True, kw_only=True):
-    """How a network is doing at a location."""
+    """The state of a network at a location."""
 
     conditions: tuple[Condition, ...] = ()
     """Programmed: the provider has made it so. Ready: it can be used."""
@@ -178,11 +178,11 @@ class NetworkContext(Object, frozen=True, kw_only=True):
     status: Annotated[NetworkContextStatus, Rule(default=NEW_NETWORK_CONTEXT_STATUS)] = (
         msgspec.field(default_factory=NetworkContextStatus)
     )
-    """How it is doing."""
+    """Its state."""
 
 
 class SubnetClaimSpec(Wire, frozen=True, kw_only=True):
-    """A wish for addresses of one network at one location."""
+    """A request for addresses of one network at one location."""
 
     ip_family: IPFamily
     """The family of the addresses."""
@@ -199,7 +199,7 @@ class SubnetClaimSpec(Wire, frozen=True, kw_only=True):
 
 
 class SubnetClaimStatus(Wire, frozen=True, kw_only=True):
-    """What the claim has got."""
+    """What the claim was given."""
 
     conditions: tuple[Condition, ...] = ()
     """Allocated: there are addresses. Programmed: the provider knows. Ready: use them."""
@@ -217,7 +217,7 @@ NEW_SUBNET_CLAIM_STATUS: Final = SubnetClaimStatus(
 
 
 class SubnetClaim(Object, frozen=True, kw_only=True):
-    """A wish for addresses of one network at one location."""
+    """A request for addresses of one network at one location."""
 
     RESOURCE: ClassVar[Resource] = _resource("SubnetClaim", "subnetclaims", AGE, *_READINESS)
 
@@ -228,7 +228,7 @@ class SubnetClaim(Object, frozen=True, kw_only=True):
     status: Annotated[SubnetClaimStatus, Rule(default=NEW_SUBNET_CLAIM_STATUS)] = msgspec.field(
         default_factory=SubnetClaimStatus
     )
-    """What it has got."""
+    """What it was given."""
 
 
 class SubnetSpec(Wire, frozen=True, kw_only=True):
@@ -249,7 +249,7 @@ class SubnetSpec(Wire, frozen=True, kw_only=True):
 
 
 class SubnetStatus(Wire, frozen=True, kw_only=True):
-    """The addresses that were really allocated."""
+    """The addresses that were allocated."""
 
     conditions: tuple[Condition, ...] = ()
     """Allocated: there are addresses. Programmed: the provider knows. Ready: use them."""
@@ -281,7 +281,7 @@ class Subnet(Object, frozen=True, kw_only=True):
     status: Annotated[SubnetStatus, Rule(default=NEW_SUBNET_STATUS)] = msgspec.field(
         default_factory=SubnetStatus
     )
-    """How they are doing."""
+    """Their state."""
 
 
 class LocationProviderGCP(Wire, frozen=True, kw_only=True):
@@ -296,32 +296,32 @@ class LocationProviderGCP(Wire, frozen=True, kw_only=True):
 
 
 class LocationProvider(Wire, frozen=True, kw_only=True):
-    """Whose machines a location has. Empty when no provider needs telling."""
+    """The provider of a location's machines. Empty when none needs to be named."""
 
     gcp: LocationProviderGCP | None = None
     """A zone of Google Cloud."""
 
 
 class LocationSpec(Wire, frozen=True, kw_only=True):
-    """A place that can run Instances."""
+    """A location that can run Instances."""
 
     location_class_name: str
-    """Who looks after it: datum-managed or self-managed."""
+    """Who operates it: datum-managed or self-managed."""
     provider: LocationProvider
-    """Whose machines it has."""
+    """The provider of its machines."""
     topology: dict[str, str]
     """Where it is; `topology.datum.net/city-code` names the city."""
 
 
 class LocationStatus(Wire, frozen=True, kw_only=True):
-    """How a location is doing."""
+    """The state of a location."""
 
     conditions: tuple[Condition, ...] = ()
     """Ready: the location can be used."""
 
 
 class Location(Object, frozen=True, kw_only=True):
-    """A place that can run Instances."""
+    """A location that can run Instances."""
 
     RESOURCE: ClassVar[Resource] = _resource(
         "Location",
@@ -336,9 +336,9 @@ class Location(Object, frozen=True, kw_only=True):
     api_version: Literal["networking.datumapis.com/v1alpha"] = always(_API_VERSION)
     kind: Literal["Location"] = always("Location")
     spec: Annotated[LocationSpec, Rule(required=False)]
-    """The place."""
+    """The location."""
     status: LocationStatus = msgspec.field(default_factory=LocationStatus)
-    """How it is doing."""
+    """Its state."""
 
 
 class BoundLocation(Wire, frozen=True, kw_only=True):
@@ -352,9 +352,9 @@ class LocationBindingSpec(Wire, frozen=True, kw_only=True):
     """A location that a project may use, with what the project may know of it."""
 
     display_name: str = ""
-    """The location's name for people."""
+    """The display name of the location."""
     location_class_name: str = ""
-    """Who looks after the location."""
+    """Who operates the location."""
     location_ref: Annotated[BoundLocation, ATOMIC_MAP]
     """The location."""
     topology: dict[str, str] = {}
@@ -369,7 +369,7 @@ class LocationBindingStatus(Wire, frozen=True, kw_only=True):
 
 
 class LocationBinding(Object, frozen=True, kw_only=True):
-    """Leave for a project to use a location. It lives in the project's plane."""
+    """Permission for a project to use a location, in the project's plane."""
 
     RESOURCE: ClassVar[Resource] = _resource(
         "LocationBinding",

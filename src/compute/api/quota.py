@@ -2,7 +2,7 @@
 
 A ResourceRegistration says what can be counted. ResourceGrants add up to the limit of an
 AllowanceBucket, one for each consumer and type of resource; a ResourceClaim takes from the
-buckets. A claim that was denied stays denied: it must be deleted and made again.
+buckets. A claim that was denied stays denied: it must be deleted and created again.
 """
 
 from datetime import datetime
@@ -31,7 +31,7 @@ def _immutable(field: str) -> Rule:
 
 
 def _reasons(condition: str, *allowed: str) -> Rule:
-    """One condition may give these reasons only; others may give any."""
+    """One condition may have these reasons only; others may have any."""
     listed = ", ".join(f"'{reason}'" for reason in allowed)
     rule = f"self.all(c, c.type != '{condition}' || c.reason in [{listed}])"
     message = f"the reason of {condition} must be one of {', '.join(allowed)}"
@@ -52,7 +52,7 @@ class ObjectRef(Wire, frozen=True, kw_only=True):
 
 
 class ConsumerType(Wire, frozen=True, kw_only=True):
-    """The kind of those who use a resource."""
+    """The kind of the consumers of a resource."""
 
     api_group: Annotated[str, Rule(pattern=f"^{_DNS_SUBDOMAIN}$")]
     """The group of the kind."""
@@ -77,11 +77,11 @@ class ResourceRegistrationSpec(Wire, frozen=True, kw_only=True):
     claiming_resources: Annotated[tuple[ClaimingResource, ...], Rule(min_items=1, max_items=20)]
     """Kinds of objects that claims may be made for."""
     consumer_type: Annotated[ConsumerType, _immutable("consumerType")]
-    """The kind of those who use it."""
+    """The kind of its consumers."""
     description: Annotated[str | None, Rule(min_length=1, max_length=500)] = None
-    """What it is, for people."""
+    """What it is, in words."""
     display_unit: _Unit
-    """The unit that people are shown, such as vCPU."""
+    """The unit that is displayed, such as vCPU."""
     resource_type: Annotated[str, Rule(min_length=1, max_length=253), _immutable("resourceType")]
     """The name that grants and claims call it by."""
     type: Annotated[str, Rule(enum=("Entity", "Allocation")), _immutable("type")]
@@ -99,7 +99,7 @@ class ResourceRegistrationStatus(Wire, frozen=True, kw_only=True):
     ] = ()
     """Active: it can be granted and claimed."""
     observed_generation: Int64 = 0
-    """The generation of the spec that this status speaks of."""
+    """The generation of the spec that this status is about."""
 
 
 class ResourceRegistration(Object, frozen=True, kw_only=True):
@@ -167,7 +167,7 @@ class ResourceGrantStatus(Wire, frozen=True, kw_only=True):
     ] = ()
     """Active: the grant counts."""
     observed_generation: Int64 = 0
-    """The generation of the spec that this status speaks of."""
+    """The generation of the spec that this status is about."""
 
 
 class ResourceGrant(Object, frozen=True, kw_only=True):
@@ -208,7 +208,7 @@ class ResourceRequest(Wire, frozen=True, kw_only=True):
 
 
 class ResourceClaimSpec(Wire, frozen=True, kw_only=True):
-    """What is claimed, by whom, for which object."""
+    """What is claimed, the consumer, and the object it is for."""
 
     consumer_ref: ObjectRef | None = None
     """Whose allowance is used."""
@@ -238,7 +238,7 @@ class RequestAllocation(Wire, frozen=True, kw_only=True):
 
 
 class ResourceClaimStatus(Wire, frozen=True, kw_only=True):
-    """What became of a claim."""
+    """The outcome of a claim."""
 
     allocations: Annotated[tuple[RequestAllocation, ...], list_map("resourceType")] = ()
     """The answer to each request."""
@@ -250,10 +250,10 @@ class ResourceClaimStatus(Wire, frozen=True, kw_only=True):
     ] = ()
     """Granted: every request was granted."""
     observed_generation: Int64 = 0
-    """The generation of the spec that this status speaks of."""
+    """The generation of the spec that this status is about."""
 
 
-# What a claim says before anybody has looked at it. The CRD writes it on creation.
+# The conditions of a claim before its first reconcile. The CRD defaults them on creation.
 NEW_RESOURCE_CLAIM_STATUS: Final = ResourceClaimStatus(
     conditions=(
         Condition(
@@ -299,7 +299,7 @@ class ResourceClaim(Object, frozen=True, kw_only=True):
     status: Annotated[ResourceClaimStatus, Rule(default=NEW_RESOURCE_CLAIM_STATUS)] = msgspec.field(
         default_factory=ResourceClaimStatus
     )
-    """What became of it."""
+    """Its outcome."""
 
 
 class AllowanceBucketSpec(Wire, frozen=True, kw_only=True):
@@ -336,11 +336,11 @@ class AllowanceBucketStatus(Wire, frozen=True, kw_only=True):
     grant_count: Count = always(0)
     """Grants that the limit is made of."""
     last_reconciliation: datetime | None = None
-    """When it was last reckoned."""
+    """When it was last computed."""
     limit: Amount = always(0)
     """What was granted."""
     observed_generation: Int64 = 0
-    """The generation of the spec that this status speaks of."""
+    """The generation of the spec that this status is about."""
 
 
 class AllowanceBucket(Object, frozen=True, kw_only=True):

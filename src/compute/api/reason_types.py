@@ -10,6 +10,7 @@ from enum import IntEnum, StrEnum
 from typing import Final, Self
 
 NOTHING_TO_DO: Final = "Nothing to do."
+_WAIT: Final = "Wait; if it lasts for minutes, run `compute doctor NAME`."
 
 
 class Owner(StrEnum):
@@ -117,6 +118,11 @@ def transient(
 ) -> ReasonDefinition:
     """A reason that belongs to ordinary progress."""
     return ReasonDefinition(reason, Owner.TRANSIENT, meaning, next_step, traits, rank)
+
+
+def passing(reason: str, meaning: str, *traits: Trait, rank: Rank = Rank.NONE) -> ReasonDefinition:
+    """A reason that passes by itself within minutes."""
+    return transient(reason, meaning, _WAIT, *traits, rank=rank)
 
 
 def healthy(reason: str, meaning: str) -> ReasonDefinition:

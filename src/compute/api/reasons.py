@@ -1,4 +1,4 @@
-"""Every reason our conditions and events give, and where to look up any other."""
+"""Every reason of our conditions and events, and the lookup of any other."""
 
 from typing import Final
 
@@ -10,6 +10,7 @@ from compute.api.reason_types import (
     Rank,
     Trait,
     healthy,
+    passing,
     platform,
     transient,
     user,
@@ -31,7 +32,7 @@ _NOT_ENOUGH_QUOTA: Final = "Run `compute quota`; lower `compute scale NAME --min
 
 
 class Reason(KnownReason):
-    """A reason that we give."""
+    """A reason that we set."""
 
     AVAILABLE = healthy("Available", "The instance is running.")
     AVAILABLE_DEPLOYMENT_FOUND = healthy(
@@ -40,30 +41,30 @@ class Reason(KnownReason):
     AVAILABLE_PLACEMENT_FOUND = healthy(
         "AvailablePlacementFound", "At least one placement of the workload serves."
     )
-    AWAITING_PROPAGATION = transient(
+    AWAITING_PROPAGATION = passing(
         "AwaitingPropagation",
         "ConfigMaps or Secrets that the template names have not reached the city yet.",
-        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
     )
-    CITY_AVAILABLE = healthy("CityAvailable", "The city serves, with nothing that holds it up.")
+    CITY_AVAILABLE = healthy("CityAvailable", "The city serves, and nothing blocks it.")
     CITY_STUCK = user(
         "CityStuck",
-        "A city of the workload is held up by something that does not pass by itself.",
+        "A city of the workload is blocked by something that does not pass by itself.",
         "Run `compute status NAME`, which names the cause in each city and the next step.",
     )
     CELL_UNREACHABLE = platform(
         "CellUnreachable",
-        "The city's cell has not reported for a while; what runs there goes on unseen.",
-        "Run `compute cities describe CITY`; those who run the cell have to bring it back.",
+        "The city's cell has not reported for a while; what runs there keeps running unobserved.",
+        "Run `compute cities describe CITY`; the operators of the cell have to restore it.",
         rank=Rank.OVERRIDING,
     )
     CITY_RETURNED = healthy(
-        "CityReturned", "A city that was withdrawn is offered again; its instances go on untouched."
+        "CityReturned",
+        "A city that was withdrawn is offered again; its instances keep running untouched.",
     )
     CITY_WITHDRAWN = user(
         "CityWithdrawn",
-        "The project is no longer offered the city; instances there go on until they are drained.",
-        "Name another city in the workload's spec, or ask those who run the platform to offer it again.",
+        "The project is no longer offered the city; instances there keep running until they are drained.",
+        "Name another city in the workload's spec, or ask the operators of the platform to offer it again.",
         Trait.DRAIN,
         rank=Rank.MISSING,
     )
@@ -75,7 +76,7 @@ class Reason(KnownReason):
         Trait.WARNS,
         rank=Rank.CANNOT_RUN,
     )
-    CREATED = healthy("Created", "The workload was seen, and its first revision recorded.")
+    CREATED = healthy("Created", "The workload was observed, and its first revision recorded.")
     DEPLOYMENTS_CREATED = healthy(
         "DeploymentsCreated", "The workload was split into deployments, one for each city."
     )
@@ -84,7 +85,7 @@ class Reason(KnownReason):
     )
     DEPLOYMENT_NAME_TAKEN = transient(
         "DeploymentNameTaken",
-        "A deployment that this workload needs still belongs to another, or to an earlier one.",
+        "A deployment that this workload needs still belongs to another workload, or to an earlier one.",
         "Wait for it to be removed; if it stays, delete its workload, or rename this one.",
         rank=Rank.MISSING,
     )
@@ -108,7 +109,7 @@ class Reason(KnownReason):
     )
     INSTANCE_CRASHING = user(
         "InstanceCrashing",
-        "The program starts and ends again and again.",
+        "The program starts and exits again and again.",
         "Read `compute logs NAME`, then correct the program or run `compute rollout undo NAME`.",
         Trait.TERMINAL,
         Trait.WARNS,
@@ -121,7 +122,7 @@ class Reason(KnownReason):
     )
     INSTANCES_PROVISIONING = transient(
         "InstancesProvisioning",
-        "Instances are being made and none is ready yet.",
+        "Instances are being created and none is ready yet.",
         "Wait; `compute instances --workload NAME` shows what each instance waits for.",
         Trait.POINTER,
         rank=Rank.ON_ITS_WAY,
@@ -129,7 +130,7 @@ class Reason(KnownReason):
     NETWORK_FAILED_TO_CREATE = platform(
         "NetworkFailedToCreate",
         "The network could not be set up in the city.",
-        "Read `compute events NAME`, and hand what it says to those who run the network.",
+        "Read `compute events NAME`, and pass its output on to the operators of the network.",
         Trait.NETWORK_FAILURE,
         Trait.WARNS,
         rank=Rank.NOT_HOSTED,
@@ -144,14 +145,12 @@ class Reason(KnownReason):
         Trait.WARNS,
         rank=Rank.MISSING,
     )
-    NETWORK_PROVISIONING = transient(
-        "NetworkProvisioning",
-        "The network is being set up in the city.",
-        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    NETWORK_PROVISIONING = passing(
+        "NetworkProvisioning", "The network is being set up in the city."
     )
     NETWORK_TERMINATING = user(
         "NetworkTerminating",
-        "A network that the template names is being deleted: what is attached runs on, nothing new is attached.",
+        "A network that the template names is being deleted: what is attached keeps running, nothing new is attached.",
         "Name another network in the template: `compute deploy NAME --network NETWORK`.",
         Trait.STOPS_PLACEMENT,
         Trait.FROM_ABOVE,
@@ -174,14 +173,14 @@ class Reason(KnownReason):
     NO_CELL_FOR_CITY = platform(
         "NoCellForCity",
         "No cell serves the city, so nothing runs there.",
-        "Choose a city that `compute cities` lists as ready, or ask those who run the cells for one.",
+        "Choose a city that `compute cities` lists as ready, or ask the operators of the cells for one.",
         Trait.FROM_ABOVE,
         rank=Rank.NOT_HOSTED,
     )
     NO_MATCHING_LOCATION = platform(
         "NoMatchingLocation",
         "The cell has no Location for the city, so the network cannot be set up there.",
-        "Ask those who run the cell to register a Location with the city's code.",
+        "Ask the operators of the cell to register a Location with the city's code.",
     )
     NO_MATCHING_LOCATIONS = user(
         "NoMatchingLocations",
@@ -193,26 +192,20 @@ class Reason(KnownReason):
     PAUSED = user(
         "Paused",
         "The rollout is paused: running instances keep the template they have.",
-        "Run `compute rollout resume NAME` to go on.",
+        "Run `compute rollout resume NAME` to continue.",
         Trait.INTENDED,
     )
-    PENDING = transient(
-        "Pending",
-        "Nobody has looked at it yet.",
-        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
-        Trait.POINTER,
-        Trait.IN_TURN,
-        Trait.STARTUP,
+    PENDING = passing(
+        "Pending", "It has not been reconciled yet.", Trait.POINTER, Trait.IN_TURN, Trait.STARTUP
     )
     PENDING_EVALUATION = transient(
         "PendingEvaluation",
         "The quota service has not decided yet.",
         "Wait; if it lasts for minutes, run `compute quota`.",
     )
-    PENDING_PROGRAMMING = transient(
+    PENDING_PROGRAMMING = passing(
         "PendingProgramming",
-        "The instance waits for the city's infrastructure to take it up.",
-        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+        "The instance waits for the city's infrastructure to set it up.",
         Trait.STARTUP,
     )
     PENDING_QUOTA = user(
@@ -221,37 +214,30 @@ class Reason(KnownReason):
         _NOT_ENOUGH_QUOTA,
         Trait.POINTER,
     )
-    PROGRAMMED = healthy("Programmed", "The infrastructure has taken it up.")
-    PROGRAMMING_IN_PROGRESS = transient(
-        "ProgrammingInProgress",
-        "The infrastructure is taking it up.",
-        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    PROGRAMMED = healthy("Programmed", "The infrastructure has set it up.")
+    PROGRAMMING_IN_PROGRESS = passing(
+        "ProgrammingInProgress", "The infrastructure is setting it up."
     )
     PROPAGATION_SUSPENDED = platform(
         "PropagationSuspended",
         "An operator of the hub holds back changes for the city; what runs there keeps running.",
-        "Ask the operators of the platform to lift the suspension; changes are carried out then.",
+        "Ask the operators of the platform to lift the suspension; changes are applied then.",
         rank=Rank.NOT_HOSTED,
     )
-    PROVISIONING = transient(
-        "Provisioning",
-        "It is being set up.",
-        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
-        rank=Rank.ON_ITS_WAY,
-    )
+    PROVISIONING = passing("Provisioning", "It is being set up.", rank=Rank.ON_ITS_WAY)
     QUOTA_AVAILABLE = healthy("QuotaAvailable", "The quota is granted.")
     QUOTA_BACKEND_UNAVAILABLE = platform(
         "QuotaBackendUnavailable",
-        "The quota service has not answered for ten seconds; what runs goes on, nothing new is started.",
-        "Wait, the question is repeated; if it lasts, tell those who run the quota service.",
+        "The quota service has not answered for ten seconds; what runs keeps running, nothing new is started.",
+        "Wait, the request is repeated; if it lasts, report it to the operators of the quota service.",
     )
     QUOTA_CLAIM_ORPHANED = platform(
         "QuotaClaimOrphaned",
         "The claim of a removed instance could not be found again and may still count.",
-        "Ask those who run the quota service to delete the ResourceClaim that the event names.",
+        "Ask the operators of the quota service to delete the ResourceClaim that the event names.",
     )
     QUOTA_CLAIM_RELEASED = healthy(
-        "QuotaClaimReleased", "A claim that no instance needs any more was given back."
+        "QuotaClaimReleased", "A claim that no instance needs any more was released."
     )
     QUOTA_DISABLED = healthy("QuotaDisabled", "Quota is not enforced here.")
     QUOTA_EXCEEDED = user(
@@ -263,13 +249,13 @@ class Reason(KnownReason):
     )
     QUOTA_MISCONFIGURED = platform(
         "QuotaMisconfigured",
-        "The quota service refuses claims of this kind, or the manager may not make them.",
-        "Ask those who run the quota service to check its registrations and the manager's rights.",
+        "The quota service refuses claims of this kind, or the manager may not create them.",
+        "Ask the operators of the quota service to check its registrations and the manager's rights.",
     )
     QUOTA_NAMESPACE_NOT_FOUND = platform(
         "QuotaNamespaceNotFound",
         "The namespace for the claim does not exist in the project.",
-        "Ask those who run the platform why the project lacks the namespace.",
+        "Ask the operators of the platform why the project lacks the namespace.",
     )
     QUOTA_NO_BUDGET = user(
         "QuotaNoBudget",
@@ -285,52 +271,49 @@ class Reason(KnownReason):
     )
     QUOTA_PROJECT_ID_UNRESOLVABLE = platform(
         "QuotaProjectIDUnresolvable",
-        "The cell cannot tell which project the instance belongs to.",
-        "Ask those who run the cell to restore the labels of the instance's namespace.",
+        "The cell cannot determine which project the instance belongs to.",
+        "Ask the operators of the cell to restore the labels of the instance's namespace.",
     )
     QUOTA_PROJECT_NOT_FOUND = platform(
         "QuotaProjectNotFound",
         "The quota service does not know the project.",
-        "Ask those who run the platform whether the project still exists.",
+        "Ask the operators of the platform whether the project still exists.",
     )
     REFUSED_BY_CELL = platform(
         "RefusedByCell",
-        "The city's cell does not take the deployment: it is in the way of another, or not valid there.",
-        "Hand the message to the operators of the cell; the deployment is sent again every few minutes.",
+        "The city's cell does not take the deployment: it conflicts with another, or is not valid there.",
+        "Pass the message on to the operators of the cell; the deployment is sent again every few minutes.",
         Trait.FROM_ABOVE,
         rank=Rank.NOT_HOSTED,
     )
     READY = healthy("Ready", "It is ready for use.")
-    REFERENCED_DATA_NOT_READY = transient(
+    REFERENCED_DATA_NOT_READY = passing(
         "ReferencedDataNotReady",
         "ConfigMaps or Secrets that the template names are not in the city yet.",
-        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
         Trait.POINTER,
     )
-    REPLACED = healthy("Replaced", "What replaces it serves, so that it goes.")
+    REPLACED = healthy("Replaced", "What replaces it serves, so it is removed.")
     REPLACEMENT_LACKS_QUOTA = user(
         "ReplacementLacksQuota",
         "The quota does not allow old and new at once: one instance is replaced after the other.",
         "Wait; run `compute quota` and ask for more if the capacity that is missing meanwhile matters.",
     )
-    REPLACEMENT_PENDING = transient(
+    REPLACEMENT_PENDING = passing(
         "ReplacementPending",
-        "The workload's spec no longer names it; it goes on until what replaces it serves.",
-        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+        "The workload's spec no longer names it; it keeps running until what replaces it serves.",
         Trait.DRAIN,
     )
     REPLACEMENT_TIMED_OUT = user(
         "ReplacementTimedOut",
-        "What replaces it made no progress for too long; it was removed all the same.",
+        "What replaces it made no progress for too long; it was removed anyway.",
         "Read what the new deployment waits for, or name the former city or placement again.",
     )
     REPLICAS_AVAILABLE = healthy(
-        "ReplicasAvailable", "Nothing holds the replicas back; it does not say they are ready."
+        "ReplicasAvailable",
+        "Nothing holds the replicas back; it does not mean that they are ready.",
     )
-    RESOLVING = transient(
-        "Resolving",
-        "The ConfigMaps and Secrets that the template names are being looked up.",
-        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
+    RESOLVING = passing(
+        "Resolving", "The ConfigMaps and Secrets that the template names are being looked up."
     )
     ROLLOUT_FINISHED = healthy(
         "RolloutFinished", "Every city serves the newest revision, and nothing else."
@@ -371,7 +354,7 @@ class Reason(KnownReason):
     STARTING = transient(
         "Starting",
         "The instance is starting.",
-        "Wait; `compute logs NAME` shows what it says meanwhile.",
+        "Wait; `compute logs NAME` shows its output meanwhile.",
     )
     STOPPED = user(
         "Stopped",
@@ -379,15 +362,11 @@ class Reason(KnownReason):
         "Read `compute logs NAME`; run `compute restart NAME`, or `compute scale NAME --min N`.",
         Trait.INTENDED,
     )
-    STOPPING = transient(
-        "Stopping",
-        "It is shutting down.",
-        "Wait; if it lasts for minutes, run `compute doctor NAME`.",
-    )
+    STOPPING = passing("Stopping", "It is shutting down.")
     SUSPENDED = user(
         "Suspended",
         "The project is suspended: nothing of it runs, and nothing of it is deleted.",
-        "Run `compute access` to see why; it goes on by itself once the suspension is lifted.",
+        "Run `compute access` to see why; it continues by itself once the suspension is lifted.",
         Trait.STOPS_PLACEMENT,
         Trait.FROM_ABOVE,
         rank=Rank.OVERRIDING,
@@ -396,7 +375,7 @@ class Reason(KnownReason):
     VALIDATION_FAILED = platform(
         "ValidationFailed",
         "The quota service finds the claim itself invalid.",
-        "Ask those who run the quota service to check its registrations.",
+        "Ask the operators of the quota service to check its registrations.",
         Trait.DENIAL,
     )
     WITHDRAWN = healthy("Withdrawn", "The deployment has been taken off the hub and its cell.")

@@ -14,7 +14,7 @@ VERSION: Final = "v1alpha1"
 _API_VERSION: Final = "resourcemanager.miloapis.com/v1alpha1"
 _PARENTS: Final = "discovery.miloapis.com/parent-contexts"
 
-# What both kinds say before anybody has looked at them. The CRD writes it with the first status.
+# The conditions of both kinds before their first reconcile. The CRD defaults them with the first status.
 NEW_CONDITIONS: Final = (
     Condition(
         type="Ready",
@@ -54,16 +54,16 @@ class SuspensionRecord(Wire, frozen=True, kw_only=True):
 
 
 class ProjectStatus(Wire, frozen=True, kw_only=True):
-    """How a project is doing."""
+    """The state of a project."""
 
     conditions: Annotated[tuple[Condition, ...], Rule(default=NEW_CONDITIONS)] = ()
-    """Ready: its plane answers. Suspended: nothing of it may run. ResourceCleanup: it goes."""
+    """Ready: its plane answers. Suspended: nothing of it may run. ResourceCleanup: it is being removed."""
     suspensions: tuple[SuspensionRecord, ...] = ()
     """Why it is suspended, cause by cause."""
 
 
 class Project(Object, frozen=True, kw_only=True):
-    """A room for work, with a plane of its own."""
+    """A project, with a plane of its own."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group=GROUP,
@@ -81,7 +81,7 @@ class Project(Object, frozen=True, kw_only=True):
     spec: ProjectSpec
     """Whose project it is."""
     status: ProjectStatus = msgspec.field(default_factory=ProjectStatus)
-    """How it is doing."""
+    """Its state."""
 
 
 class OrganizationSpec(Wire, frozen=True, kw_only=True):
@@ -98,12 +98,12 @@ class OrganizationSpec(Wire, frozen=True, kw_only=True):
 
 
 class OrganizationStatus(Wire, frozen=True, kw_only=True):
-    """How an organization is doing."""
+    """The state of an organization."""
 
     conditions: Annotated[tuple[Condition, ...], Rule(default=NEW_CONDITIONS)] = ()
     """Ready: it can own projects."""
     observed_generation: Int64 = 0
-    """The generation of the spec that this status speaks of."""
+    """The generation of the spec that this status is about."""
 
 
 class Organization(Object, frozen=True, kw_only=True):
@@ -131,4 +131,4 @@ class Organization(Object, frozen=True, kw_only=True):
     spec: OrganizationSpec
     """What sort of organization it is."""
     status: OrganizationStatus = msgspec.field(default_factory=OrganizationStatus)
-    """How it is doing."""
+    """Its state."""

@@ -1,7 +1,7 @@
-"""services.miloapis.com/v1alpha1: ServiceEntitlement, by which a project takes up a service.
+"""services.miloapis.com/v1alpha1: ServiceEntitlement, by which a project uses a service.
 
-The object's name is free. Whether a project may use compute is told by ``status.service_name``,
-or by ``spec.service_ref.name`` while the status is still empty.
+The object's name is free. The service that it is for is ``status.service_name``, or
+``spec.service_ref.name`` while the status is still empty.
 """
 
 from datetime import datetime
@@ -25,10 +25,10 @@ class ServiceRef(Wire, frozen=True, kw_only=True):
 
 
 class ServiceEntitlementSpec(Wire, frozen=True, kw_only=True):
-    """A wish to use a service."""
+    """A request to use a service."""
 
     request_message: Annotated[str, Rule(max_length=1024)] = ""
-    """A word to whoever must approve."""
+    """A message to the approver."""
     service_ref: ServiceRef
     """The service."""
 
@@ -43,17 +43,17 @@ class ServiceEntitlementStatus(Wire, frozen=True, kw_only=True):
     entitled_at: datetime | None = None
     """Since when the service can be used."""
     observed_generation: Int64 = 0
-    """The generation of the spec that this status speaks of."""
+    """The generation of the spec that this status is about."""
     origin: Annotated[str, Rule(enum=("Direct", "Dependency"))] = ""
     """Direct: asked for by the project. Dependency: brought along by another."""
     phase: Annotated[str, Rule(enum=("PendingApproval", "Active", "Rejected"))] = ""
-    """How far it has come; empty until the service catalog has looked at it."""
+    """Its phase; empty until the service catalog has reconciled it."""
     service_name: str = ""
     """The service's own name, whatever the reference called it."""
 
 
 class ServiceEntitlement(Object, frozen=True, kw_only=True):
-    """A project's wish, and then its right, to use a service."""
+    """A project's request to use a service, and then its right to."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group=GROUP,

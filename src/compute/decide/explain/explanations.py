@@ -30,7 +30,7 @@ from kubekit.api.meta import Condition, Object
 # What passes by itself has done so by then.
 _TRANSIENT: Final = timedelta(minutes=5)
 _ASK_THE_PLATFORM: Final = (
-    "Read `compute events NAME`, and hand what it says to those who run the platform."
+    "Read `compute events NAME`, and pass its output on to the operators of the platform."
 )
 _STUCK: Final = "Run `compute doctor NAME`; whoever is named above has not let go for minutes."
 

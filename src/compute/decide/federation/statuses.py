@@ -150,8 +150,8 @@ def _meanwhile(*, runs: bool, current: bool) -> str:
     """What becomes of a deployment in a cell that is silent."""
     if not runs:
         return "nothing was running there, and what is new starts when the cell answers again"
-    unseen = "what runs there goes on unseen"
-    return unseen if current else f"{unseen}, and without the latest change"
+    unobserved = "what runs there keeps running unobserved"
+    return unobserved if current else f"{unobserved}, and without the latest change"
 
 
 def _paused(deployment: WorkloadDeployment) -> Candidate:

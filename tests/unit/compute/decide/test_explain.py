@@ -154,7 +154,7 @@ def test_a_workload_is_explained_by_the_instance_that_is_the_cause():
     assert (got.subject, got.culprit) == ("workload/web", "instance/web-home-lhr-0")
     assert got.cause == (
         "Workload web has 1 of 2 instances ready. Instance web-home-lhr-0 in LHR is the cause. "
-        "The program starts and ends again and again. It says: exit code 1."
+        "The program starts and exits again and again. It says: exit code 1."
     )
     assert got.next_step == (
         "Read `compute logs web`, then correct the program or run `compute rollout undo web`."
@@ -180,11 +180,11 @@ def test_a_workload_is_explained_by_the_city_that_is_the_cause():
     assert got.culprit == "workloaddeployment/web-home-lhr"
     assert got.cause == (
         "Workload web has 1 of 2 instances ready. Deployment web-home-lhr in LHR is the cause. "
-        "The city's cell has not reported for a while; what runs there goes on unseen. "
+        "The city's cell has not reported for a while; what runs there keeps running unobserved. "
         "It says: silent."
     )
     assert got.next_step == (
-        "Run `compute cities describe LHR`; those who run the cell have to bring it back."
+        "Run `compute cities describe LHR`; the operators of the cell have to restore it."
     )
 
 
@@ -264,7 +264,7 @@ def test_a_paused_workload_says_so():
         "Workload web has 2 of 2 instances ready. "
         "The rollout is paused: running instances keep the template they have."
     )
-    assert got.next_step == "Run `compute rollout resume web` to go on."
+    assert got.next_step == "Run `compute rollout resume web` to continue."
 
 
 def test_a_paused_workload_that_fails_says_both():

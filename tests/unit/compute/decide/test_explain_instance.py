@@ -87,7 +87,7 @@ def test_a_fault_of_the_quota_service_is_not_called_a_lack_of_quota():
     assert (got.reason, got.owner) == (Reason.QUOTA_BACKEND_UNAVAILABLE, Owner.PLATFORM)
     assert got.cause == (
         "Instance web-home-dfw-0 in DFW is not ready. "
-        "The quota service has not answered for ten seconds; what runs goes on, nothing new is started. "
+        "The quota service has not answered for ten seconds; what runs keeps running, nothing new is started. "
         "It says: dial timeout."
     )
 
@@ -224,7 +224,7 @@ def test_a_reason_that_nobody_told_us_of_is_passed_on():
         ),
         owner=Owner.PLATFORM,
         next_step=(
-            "Read `compute events web`, and hand what it says to those who run the platform."
+            "Read `compute events web`, and pass its output on to the operators of the platform."
         ),
         since=NOW,
     )
@@ -308,7 +308,7 @@ def test_an_instance_without_labels_is_known_by_its_name():
     got = explain_instance(running(0, not_ready("Starting"), labels={}), now=NOW)
 
     assert got.cause == "Instance web-home-dfw-0 in DFW is not ready. The instance is starting."
-    assert got.next_step == "Wait; `compute logs web` shows what it says meanwhile."
+    assert got.next_step == "Wait; `compute logs web` shows its output meanwhile."
 
 
 def test_an_instance_that_tells_nothing_of_itself_leaves_the_names_open():
@@ -318,7 +318,7 @@ def test_an_instance_that_tells_nothing_of_itself_leaves_the_names_open():
 
     assert got.cause.startswith("Instance stray is not ready.")
     assert got.next_step == (
-        "Run `compute cities describe CITY`; those who run the cell have to bring it back."
+        "Run `compute cities describe CITY`; the operators of the cell have to restore it."
     )
 
 

@@ -92,7 +92,7 @@ def test_a_silent_cell_makes_availability_unknown():
             "Unknown",
             Reason.CELL_UNREACHABLE,
             "Cell cell-dfw has not reported since 2026-06-01T12:00:00Z; "
-            "what runs there goes on unseen",
+            "what runs there keeps running unobserved",
             since=LATER,
             generation=1,
         ),
@@ -102,8 +102,8 @@ def test_a_silent_cell_makes_availability_unknown():
 @pytest.mark.parametrize(
     ("replicas", "observed", "goes_on"),
     [
-        (2, 1, "what runs there goes on unseen"),
-        (2, 0, "what runs there goes on unseen, and without the latest change"),
+        (2, 1, "what runs there keeps running unobserved"),
+        (2, 0, "what runs there keeps running unobserved, and without the latest change"),
         (0, 1, "nothing was running there, and what is new starts when the cell answers again"),
         (0, 0, "nothing was running there, and what is new starts when the cell answers again"),
     ],
