@@ -1,7 +1,7 @@
-"""Addresses for machines: each the lowest that is free in the Subnet of its network.
+"""Addresses for machines: each is the lowest free address in the Subnet of its network.
 
-Who has which address is known from the Instances themselves, as their cache hears of them. An
-address that is being given is kept for the Instance until its status shows it, or until it is gone.
+The addresses in use are known from the statuses of the cached Instances. A new address is reserved
+for its Instance until the status shows it, or until the Instance is gone.
 """
 
 import heapq
@@ -22,7 +22,7 @@ Slot = tuple[str, int]  # network, and which interface
 
 
 def holders(cache: Cache[Instance], namespace: str, held: Held) -> list[Instance]:
-    """The Instances that have an address, as their statuses say. There should be one."""
+    """The Instances that have an address, by their statuses. There should be one at most."""
     cache.add_index(_ADDRESS, _values)
     return cache.by(_ADDRESS, _value(namespace, held))
 
@@ -37,7 +37,7 @@ def held_by(instance: Instance) -> Iterator[Held]:
 
 
 class Addresses:
-    """The addresses of every cell that is engaged."""
+    """The addresses of every engaged cell."""
 
     def __init__(self) -> None:
         self._cells: dict[ClusterName, _Cell] = {}
@@ -46,34 +46,34 @@ class Addresses:
     def engage(self, cluster: Cluster) -> None:
         informer = cluster.informers.of(Instance)
         cell = self._cells[cluster.name] = _Cell(informer.cache)
-        self._ends[cluster.name] = informer.listen(cell.heard)
+        self._ends[cluster.name] = informer.listen(cell.observe)
 
     def disengage(self, cluster: Cluster) -> None:
         self._ends.pop(cluster.name)()
         del self._cells[cluster.name]
 
     def take(self, cell: ClusterName, holder: Key, slot: Slot, prefix: Prefix) -> str | None:
-        """A free address of a prefix, kept for the holder's interface; None when there is none."""
+        """A free address of a prefix, reserved for the holder's interface; None if there is none."""
         number = self._cells[cell].take(holder, slot, prefix)
         return None if number is None else str(prefix[number - int(prefix.network_address)])
 
 
 class _Cell:
-    """Who has which addresses in one cell."""
+    """The addresses in use in one cell."""
 
     def __init__(self, cache: Cache[Instance]) -> None:
         self._cache = cache
         self._pools: dict[tuple[str, str], _Pool] = {}  # by namespace and network
         self._shown: dict[Key, tuple[Held, ...]] = {}  # by the statuses
-        self._kept: dict[Key, dict[Slot, int]] = {}  # given, and not shown yet
+        self._reserved: dict[Key, dict[Slot, int]] = {}  # taken, and not in a status yet
 
-    def heard(self, changed: CacheChange[Instance]) -> None:
+    def observe(self, changed: CacheChange[Instance]) -> None:
         key = changed.namespace, changed.name
         new = changed.new
         shown = () if new is None else tuple(held_by(new))
         if new is None or shown:
-            kept = self._kept.pop(key, {})
-            self._drop(key, [(slot[0], number) for slot, number in kept.items()], shown)
+            reserved = self._reserved.pop(key, {})
+            self._drop(key, [(slot[0], number) for slot, number in reserved.items()], shown)
         if shown == self._shown.get(key, ()):
             return
         for network, number in shown:
@@ -83,8 +83,8 @@ class _Cell:
             self._shown[key] = shown
 
     def take(self, key: Key, slot: Slot, prefix: Prefix) -> int | None:
-        kept = self._kept.setdefault(key, {})
-        present = kept.get(slot)
+        reserved = self._reserved.setdefault(key, {})
+        present = reserved.get(slot)
         if present is not None and present in hosts(prefix):
             return present
         network = slot[0]
@@ -93,7 +93,7 @@ class _Cell:
             others = holders(self._cache, key[0], (network, number))
             if not others:
                 pool.note(number, key)
-                kept[slot] = number
+                reserved[slot] = number
                 return number
             pool.note(number, (key[0], others[0].metadata.name))
         return None
@@ -108,11 +108,11 @@ class _Cell:
 
 
 class _Pool:
-    """The addresses of one network. To take one, or to give it back, does not depend on how many."""
+    """The addresses of one network. Taking or freeing one costs the same however many there are."""
 
     def __init__(self) -> None:
         self._holders: dict[int, Key] = {}
-        self._rooms: dict[Prefix, _Room] = {}
+        self._ranges: dict[Prefix, _Range] = {}
 
     def note(self, number: int, holder: Key) -> None:
         self._holders.setdefault(number, holder)
@@ -120,33 +120,33 @@ class _Pool:
     def free(self, number: int, holder: Key) -> None:
         if self._holders.get(number) == holder:
             del self._holders[number]
-            for room in self._rooms.values():
-                room.freed(number)
+            for within in self._ranges.values():
+                within.free(number)
 
     def take(self, prefix: Prefix) -> int | None:
-        """The lowest address that nobody is known to have."""
-        room = self._rooms.setdefault(prefix, _Room(prefix))
-        return next((number for number in room if number not in self._holders), None)
+        """The lowest address without a known holder."""
+        within = self._ranges.setdefault(prefix, _Range(prefix))
+        return next((number for number in within if number not in self._holders), None)
 
 
-class _Room:
-    """The addresses of one prefix: those given back, lowest first, then those never given."""
+class _Range:
+    """The addresses of one prefix: freed ones first, the lowest first, then those never used."""
 
     def __init__(self, prefix: Prefix) -> None:
         self._hosts = hosts(prefix)
         self._next = self._hosts.first
-        self._back: list[int] = []
+        self._freed: list[int] = []
 
     def __iter__(self) -> Iterator[int]:
-        while self._back:
-            yield heapq.heappop(self._back)
+        while self._freed:
+            yield heapq.heappop(self._freed)
         while self._next <= self._hosts.last:
             self._next += 1
             yield self._next - 1
 
-    def freed(self, number: int) -> None:
+    def free(self, number: int) -> None:
         if number in self._hosts and number < self._next:
-            heapq.heappush(self._back, number)
+            heapq.heappush(self._freed, number)
 
 
 def _values(instance: Instance) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """How long something takes: always the same, anything between two bounds, or now and then very long.
 
-What is left to chance is drawn from the name of what it is for: the same question has the same
-answer in every pass, in every process, and after a restart.
+Random values are derived from the name of what they are for: the same input has the same value in
+every reconcile pass, in every process, and after a restart.
 """
 
 import hashlib
@@ -9,13 +9,13 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-_MOST: Final = 86_400.0  # seconds; nobody tries a failure for longer
+_MOST: Final = 86_400.0  # seconds; the longest delay that makes sense in a test
 _TAIL: Final = 10.0  # times the mean, at which an exponential delay is cut off
 _BYTES: Final = 7  # as many as a float tells apart
 
 
 def drawn(*about: str) -> float:
-    """A number from 0 up to 1 that depends on nothing but what it is about."""
+    """A number from 0 up to 1 that depends only on the arguments."""
     digest = hashlib.sha256("\0".join(about).encode()).digest()
     return int.from_bytes(digest[:_BYTES]) / (1 << 8 * _BYTES)
 
@@ -45,7 +45,7 @@ def parse_delay(text: str) -> Delay:
     least = parse_number(low, _MOST)
     most = parse_number(high, _MOST) if dash else least
     if most < least:
-        raise ValueError(f"{text} ends before it begins")
+        raise ValueError(f"{text} ends before it starts")
     return Delay(least, most)
 
 

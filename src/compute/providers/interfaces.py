@@ -1,8 +1,8 @@
 """From an interface of an Instance to the Subnets that its address can come from.
 
-The deployment's binding names the context of the network, and the Subnets name their context. A
-gate is opened by somebody who saw them all; our caches may be behind him, so what they lack is
-asked for before it is taken as absent.
+The deployment's binding names the context of the network, and the Subnets name their context. The
+network gate is opened once they all exist; the caches here may be behind, so an object that is
+missing in a cache is read live.
 """
 
 from collections.abc import Iterable
@@ -22,12 +22,12 @@ _DEPLOYMENT: Final = "simulated: deployment"
 
 @dataclass(frozen=True, slots=True)
 class NoNetwork:
-    """Nobody sets up networks here: machines have no addresses."""
+    """There is no network service here: machines have no addresses."""
 
 
 @dataclass(frozen=True, slots=True)
 class NotYet:
-    """The network is not there yet, and what is missing of it."""
+    """The network is not set up yet, and what is missing."""
 
     why: str
 
@@ -35,7 +35,7 @@ class NotYet:
 async def prefixes(
     cell: Cluster, instance: Instance, interface: int
 ) -> list[Prefix] | NoNetwork | NotYet:
-    """The addresses that an interface may have one of."""
+    """The prefixes from which an interface may get its address."""
     binding = await _binding(cell, instance, interface)
     if binding is None:
         return NoNetwork()
@@ -59,8 +59,8 @@ async def _binding(cell: Cluster, instance: Instance, interface: int) -> Network
     cached = binding_of(instance, interface, cache.by(_DEPLOYMENT, f"{namespace}/{deployment}"))
     if cached is not None and cached.status.network_context_ref is not None:
         return cached
-    there = (await cell.client.every(NetworkBinding, namespace)).items
-    return binding_of(instance, interface, [b for b in there if deployment_of(b) == deployment])
+    bindings = (await cell.client.every(NetworkBinding, namespace)).items
+    return binding_of(instance, interface, [b for b in bindings if deployment_of(b) == deployment])
 
 
 def _cached(cell: Cluster, namespace: str, context: str) -> list[Subnet]:
@@ -78,6 +78,6 @@ def _values(subnet: Subnet) -> Iterable[str]:
 
 
 def _prefix(subnet: Subnet) -> Prefix | None:
-    """The addresses that were really allocated."""
+    """The addresses that were allocated, from the status."""
     status = subnet.status
     return None if subnet.deleting else prefix_of(status.start_address, status.prefix_length)

@@ -1,7 +1,7 @@
-"""What a simulated machine does at a given moment.
+"""The state of a simulated machine at a given time.
 
-A machine is an annotation: on which node it was started, and when. All else follows from that, the
-settings and the time, so a machine outlives the process that simulates it.
+A machine is stored in annotations: its node, and when it was started. All else follows from these,
+the settings and the time, so a machine outlives the process that simulates it.
 """
 
 from collections.abc import Iterator, Sequence
@@ -22,8 +22,8 @@ from kubekit.api.meta import ConditionStatus
 NODE: Final = "simulated.compute.datumapis.com/node"
 STARTED: Final = "simulated.compute.datumapis.com/started-at"
 _DOUBLINGS: Final = 6  # of the time between two attempts to boot
-_ATTEMPTS: Final = 1000  # whoever fails so often keeps failing
-_EAGER: Final = 0.1  # seconds; without a pause between attempts, they would never end
+_ATTEMPTS: Final = 1000  # a machine that fails so often keeps failing
+_EAGER: Final = 0.1  # seconds; without a pause the attempts would never end
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Machine:
 
 @dataclass(frozen=True, slots=True)
 class ConditionValue:
-    """What a condition is to say."""
+    """The value of a condition."""
 
     status: ConditionStatus
     reason: KnownReason
@@ -45,30 +45,30 @@ class ConditionValue:
 
 @dataclass(frozen=True, slots=True)
 class MachineState:
-    """What a machine does now, until ``again`` seconds have passed; for good when that is None."""
+    """The state of a machine for ``requeue_after`` seconds; permanently if that is None."""
 
     programmed: ConditionValue
     available: ConditionValue
-    again: float | None = None
-    move: bool = False  # it is to be started on another node
+    requeue_after: float | None = None
+    move: bool = False  # start it on another node
 
 
 def machine(instance: Instance) -> Machine | None:
-    """The machine of an Instance; None when there is none."""
-    noted = instance.metadata.annotations
+    """The machine of an Instance; None if there is none."""
+    annotations = instance.metadata.annotations
     try:
-        return Machine(noted[NODE], times.parse(noted[STARTED]))
+        return Machine(annotations[NODE], times.parse(annotations[STARTED]))
     except (KeyError, times.TimeError):
         return None
 
 
-def noted(made: Machine) -> dict[str, str]:
-    """The annotations that are the machine."""
+def annotations_of(made: Machine) -> dict[str, str]:
+    """The annotations that store the machine."""
     return {NODE: made.node, STARTED: times.format_micro(made.started)}
 
 
 def placed(instance: Instance, settings: MachineSettings, now: datetime) -> Machine | None:
-    """A new machine, on any node that is not lost; None when all are."""
+    """A new machine, on any node that is not lost; None if all are."""
     name, uid = instance.metadata.name, instance.metadata.uid
     when = times.format_micro(now)
     first = int(drawn(uid, "node", when) * settings.nodes)
@@ -82,7 +82,7 @@ def placed(instance: Instance, settings: MachineSettings, now: datetime) -> Mach
 def judged(
     instance: Instance, made: Machine, settings: MachineSettings, now: datetime
 ) -> MachineState:
-    """What a machine does now."""
+    """The state of a machine now."""
     if settings.is_lost(made.node, instance.metadata.name):
         return _lost(instance, made, settings, now)
     broken = _broken(instance, settings)
@@ -94,30 +94,30 @@ def judged(
     return MachineState(_set_up(made), _running(instance, made, settings))
 
 
-def takes_back(instance: Instance, verdict: MachineState) -> bool:
-    """Whether a verdict says otherwise than what was said before, or moves the machine.
+def contradicts(instance: Instance, state: MachineState) -> bool:
+    """Whether a state contradicts the reported conditions, or moves the machine.
 
-    To be up after a while on the way there takes nothing back.
+    A machine that comes up contradicts nothing.
     """
-    said = instance.status.conditions
-    before = find(said, ConditionType.AVAILABLE)
-    if verdict.move or before is None or before.status == "Unknown":
-        return verdict.move
-    came_up = verdict.available.status == "True" and not is_true(said, ConditionType.PROGRAMMED)
-    return not came_up and before.message != verdict.available.message
+    conditions = instance.status.conditions
+    before = find(conditions, ConditionType.AVAILABLE)
+    if state.move or before is None or before.status == "Unknown":
+        return state.move
+    came_up = state.available.status == "True" and not is_true(conditions, ConditionType.PROGRAMMED)
+    return not came_up and before.message != state.available.message
 
 
 def stops_at(instance: Instance, settings: MachineSettings) -> datetime:
-    """When the machine of an Instance that is to go will have stopped."""
-    asked = instance.metadata.deletion_timestamp
-    assert asked is not None
-    return asked + timedelta(seconds=settings.stop.seconds(instance.metadata.uid, "stop"))
+    """When the machine of a deleted Instance will have stopped."""
+    deleted = instance.metadata.deletion_timestamp
+    assert deleted is not None
+    return deleted + timedelta(seconds=settings.stop.seconds(instance.metadata.uid, "stop"))
 
 
 def _lost(
     instance: Instance, made: Machine, settings: MachineSettings, now: datetime
 ) -> MachineState:
-    """A machine whose node failed: after a while it is given up, and started on another."""
+    """A machine whose node failed: after a while it is started on another node."""
     available = find(instance.status.conditions, ConditionType.AVAILABLE)
     since = now
     if available is not None and available.status == "False":
@@ -125,7 +125,9 @@ def _lost(
     left = settings.recovery - (now - since).total_seconds()
     why = f"{made.node} has failed; the instance is started on another node"
     down = ConditionValue("False", Reason.PROVISIONING, why)
-    return MachineState(_set_up(made), down, again=left if left > 0 else None, move=left <= 0)
+    return MachineState(
+        _set_up(made), down, requeue_after=left if left > 0 else None, move=left <= 0
+    )
 
 
 def _broken(instance: Instance, settings: MachineSettings) -> ConditionValue | None:
@@ -144,9 +146,9 @@ def _booting(
     instance: Instance, made: Machine, settings: MachineSettings, now: datetime
 ) -> MachineState | None:
     """A machine on its way up; None once it is up."""
-    if _was_said(instance, _set_up(made)):  # it does not boot again because other settings hold now
+    if _is_reported(instance, _set_up(made)):  # changed settings do not make it boot requeue_after
         return None
-    failed = _was_said(instance, _unbooted(made))
+    failed = _is_reported(instance, _unbooted(made))
     passed, ends = (now - made.started).total_seconds(), 0.0
     for seconds, boots in _attempts(instance, made, settings):
         ends += seconds
@@ -158,24 +160,24 @@ def _booting(
     return _starting(made, None, failed=True)
 
 
-def _was_said(instance: Instance, said: ConditionValue) -> bool:
-    """Whether Programmed says this of the machine, whoever said so, and by which clock.
+def _is_reported(instance: Instance, value: ConditionValue) -> bool:
+    """Whether Programmed has this value for the machine, by whichever provider and clock.
 
-    It is known for this machine by its node: another is started only where the last one is not. A
-    time would not do. Who sees a machine come up by a clock that is ahead would be contradicted by
-    those for whom it has not even been started.
+    The node in the message identifies the machine: the next one is started on another node. A time
+    would not do: a provider with a clock that is ahead sees a machine up that has not even been
+    started for the others.
     """
     programmed = find(instance.status.conditions, ConditionType.PROGRAMMED)
     return programmed is not None and (programmed.status, programmed.message) == (
-        said.status,
-        said.message,
+        value.status,
+        value.message,
     )
 
 
 def _attempts(
     instance: Instance, made: Machine, settings: MachineSettings
 ) -> Iterator[tuple[float, bool]]:
-    """The attempts to boot: how long each takes, the wait before it included, and whether it works."""
+    """The attempts to boot: how long each takes, including the wait before it, and whether it succeeds."""
     uid, when = instance.metadata.uid, times.format_micro(made.started)
     pause = 0.0
     for attempt in map(str, range(_ATTEMPTS)):
@@ -185,13 +187,13 @@ def _attempts(
         pause = min(max(2 * pause, settings.retry, _EAGER), longest)
 
 
-def _starting(made: Machine, again: float | None, *, failed: bool) -> MachineState:
+def _starting(made: Machine, requeue_after: float | None, *, failed: bool) -> MachineState:
     why = f"The machine is being started on {made.node}"
     programmed = (
         _unbooted(made) if failed else ConditionValue("False", Reason.PROGRAMMING_IN_PROGRESS, why)
     )
     available = ConditionValue("False", Reason.PROVISIONING, programmed.message)
-    return MachineState(programmed, available, again)
+    return MachineState(programmed, available, requeue_after)
 
 
 def _set_up(made: Machine) -> ConditionValue:
@@ -199,7 +201,7 @@ def _set_up(made: Machine) -> ConditionValue:
 
 
 def _unbooted(made: Machine) -> ConditionValue:
-    why = f"The machine did not boot on {made.node}; it is tried again"
+    why = f"The machine did not boot on {made.node}; it is tried requeue_after"
     return ConditionValue("False", Reason.PROGRAMMING_IN_PROGRESS, why)
 
 

@@ -1,9 +1,9 @@
 """One Instance, one machine: started when its gates are open, watched, moved, and stopped.
 
-It obeys what every provider must. Nothing happens while an Instance has gates; a finalizer stands
-for the machine from just before it is started until it has stopped; Programmed, Available, the
-template's hash and the addresses are its to say, and Ready never is. While quota is denied,
-whoever denies it speaks through Programmed and Available, and is not spoken over.
+It follows the contract of providers. Nothing happens while an Instance has gates. A finalizer stands
+for the machine from just before it is started until it has stopped. A provider writes Programmed,
+Available, the template's hash and the addresses, and never Ready. While quota is denied, the quota
+controller writes Programmed and Available, and the provider does not overwrite them.
 """
 
 from collections.abc import Iterable
@@ -25,8 +25,9 @@ from compute.providers.addresses import Addresses, holders
 from compute.providers.interfaces import NoNetwork, NotYet, prefixes
 from compute.providers.machines import ConditionValue, Machine, MachineState
 from compute.providers.settings import MachineSettingsCache
-from compute.providers.statuses import spoken
+from compute.providers.statuses import reported
 from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.meta import with_metadata
 from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.reconciling import commit
@@ -34,7 +35,7 @@ from kubekit.runtime.requests import DONE, ClusterName, Request, Result
 from kubekit.runtime.sources import Source, mapped, own
 
 _UNPROGRAMMED: Final = "simulated: unprogrammed"
-_FULL: Final = 30.0  # seconds until a network without a free address is asked again
+_FULL: Final = 30.0  # seconds until a network without a free address is tried again
 
 
 class Provider:
@@ -44,12 +45,12 @@ class Provider:
         self,
         cells: Clusters,
         environment: ExecutionEnvironment,
-        desk: MachineSettingsCache,
+        settings_cache: MachineSettingsCache,
         addresses: Addresses,
     ) -> None:
         self._cells = cells
         self._environment = environment
-        self._desk = desk
+        self._settings_cache = settings_cache
         self._addresses = addresses
 
     def sources(self) -> list[Source[Any]]:
@@ -72,72 +73,72 @@ class Provider:
         return await self._run(cell, instance, now)
 
     async def _run(self, cell: Cluster, instance: Instance, now: datetime) -> Result:
-        """See to it that there is a machine, and say what it does."""
+        """Start a machine if there is none, and report its state."""
         made = machines.machine(instance) if _has_machine(instance) else None
-        verdict = await self._judged(cell, instance, made, now) if made else None
-        if verdict is None or verdict.move:
-            current = self._desk.of(cell)
+        state = await self._state(cell, instance, made, now) if made else None
+        if state is None or state.move:
+            current = self._settings_cache.of(cell)
             other = machines.placed(instance, current, now)
             if other is not None:
                 instance = await _started(cell, instance, other)
-                verdict = machines.judged(instance, other, current, now)
-        if verdict is None:
+                state = machines.judged(instance, other, current, now)
+        if state is None:
             why = "Every node has failed; the instance is started once one is back"
-            verdict = MachineState(
+            state = MachineState(
                 ConditionValue("False", Reason.PROGRAMMING_IN_PROGRESS, why),
                 ConditionValue("False", Reason.PROVISIONING, why),
             )
-        return await self._report(cell, instance, verdict, now)
+        return await self._report(cell, instance, state, now)
 
-    async def _judged(
+    async def _state(
         self, cell: Cluster, instance: Instance, made: Machine, now: datetime
     ) -> MachineState:
-        """What a machine does now.
+        """The state of a machine now.
 
-        What stands is not taken back by settings that a cache shows: whoever said it may have heard
-        of later ones, and two who go by different settings would undo each other for ever.
+        Cached settings do not change a reported state: another provider may have reported it with
+        newer settings, and two providers with different settings would undo each other indefinitely.
         """
-        verdict = machines.judged(instance, made, self._desk.of(cell), now)
-        if not machines.takes_back(instance, verdict):
-            return verdict
-        return machines.judged(instance, made, await self._desk.asked(cell), now)
+        state = machines.judged(instance, made, self._settings_cache.of(cell), now)
+        if not machines.contradicts(instance, state):
+            return state
+        return machines.judged(instance, made, await self._settings_cache.live(cell), now)
 
     async def _report(
-        self, cell: Cluster, instance: Instance, verdict: MachineState, now: datetime
+        self, cell: Cluster, instance: Instance, state: MachineState, now: datetime
     ) -> Result:
-        """Say what a machine does. It is not programmed before it has its addresses."""
+        """Report the state of a machine. It is not programmed before it has its addresses."""
         interfaces = instance.status.network_interfaces
-        if verdict.programmed.status == "True":
-            got = await self._interfaces(cell, instance)
-            if isinstance(got, MachineState):
-                verdict = got
+        if state.programmed.status == "True":
+            result = await self._interfaces(cell, instance)
+            if isinstance(result, MachineState):
+                state = result
             else:
-                interfaces = got
-        said = (verdict.programmed, verdict.available)
-        status = spoken(instance, dict(zip(_OURS, said, strict=True)), now)
+                interfaces = result
+        values = (state.programmed, state.available)
+        status = reported(instance, dict(zip(_WRITTEN, values, strict=True)), now)
         status = msgspec.structs.replace(status, network_interfaces=interfaces)
         await cell.client.patch_status(instance, msgspec.structs.replace(instance, status=status))
-        return _again(verdict.again)
+        return _requeue(state.requeue_after)
 
     async def _stop(self, cell: Cluster, instance: Instance, now: datetime) -> Result:
-        """Stop the machine, and let the Instance go once it has stopped."""
+        """Stop the machine, and remove the finalizer once it has stopped."""
         if not _has_machine(instance):
             return DONE
-        left = (machines.stops_at(instance, self._desk.of(cell)) - now).total_seconds()
+        left = (machines.stops_at(instance, self._settings_cache.of(cell)) - now).total_seconds()
         if left <= 0:
             await commit.remove_finalizer(cell.client, instance, finalizers.SIMULATED)
             return DONE
         stopping = ConditionValue("False", Reason.STOPPING, "The machine is being stopped")
-        status = spoken(instance, {ConditionType.AVAILABLE: stopping}, now)
+        status = reported(instance, {ConditionType.AVAILABLE: stopping}, now)
         await cell.client.patch_status(instance, msgspec.structs.replace(instance, status=status))
-        return _again(left)
+        return _requeue(left)
 
     async def _interfaces(
         self, cell: Cluster, instance: Instance
     ) -> tuple[NetworkInterfaceStatus, ...] | MachineState:
-        """The addresses of the machine, or what it waits for."""
+        """The addresses of the machine, or the state that says what it waits for."""
         shown = instance.status.network_interfaces
-        got = []
+        interfaces = []
         for position in range(len(instance.spec.network_interfaces)):
             present = shown[position] if position < len(shown) else NetworkInterfaceStatus()
             if not self._is_own(cell, instance, position, present):
@@ -146,13 +147,13 @@ class Provider:
                     return address
                 assigned = InterfaceAssignments(network_ip=address)
                 present = msgspec.structs.replace(present, assignments=assigned)
-            got.append(present)
-        return tuple(got)
+            interfaces.append(present)
+        return tuple(interfaces)
 
     async def _address(
         self, cell: Cluster, instance: Instance, position: int
     ) -> str | MachineState | None:
-        """An address for an interface; None where machines have none."""
+        """An address for an interface; None where there are no networks."""
         found = await prefixes(cell, instance, position)
         if isinstance(found, NoNetwork):
             return None
@@ -189,14 +190,14 @@ class Provider:
         return [Request(cluster, *key) for key in keys]
 
     def _of_subnet(self, cluster: ClusterName, subnet: Subnet) -> Iterable[Request]:
-        """Whoever may have waited for it."""
+        """The Instances that may wait for it."""
         cache = self._cells.get(cluster).informers.of(Instance).cache
         cache.add_index(_UNPROGRAMMED, _unprogrammed)
         waiting = cache.keys_by(_UNPROGRAMMED, subnet.metadata.namespace)
         return [Request(cluster, *key) for key in waiting]
 
 
-_OURS: Final = (ConditionType.PROGRAMMED, ConditionType.AVAILABLE)
+_WRITTEN: Final = (ConditionType.PROGRAMMED, ConditionType.AVAILABLE)
 
 
 async def _started(cell: Cluster, instance: Instance, made: Machine) -> Instance:
@@ -205,17 +206,17 @@ async def _started(cell: Cluster, instance: Instance, made: Machine) -> Instance
     held = meta.finalizers
     if finalizers.SIMULATED not in held:
         held = (*held, finalizers.SIMULATED)
-    notes = commit.merge_maps(meta.annotations, machines.noted(made))
-    renewed = msgspec.structs.replace(meta, finalizers=held, annotations=notes)
-    return await cell.client.patch(instance, msgspec.structs.replace(instance, metadata=renewed))
+    annotations = commit.merge_maps(meta.annotations, machines.annotations_of(made))
+    started = with_metadata(instance, finalizers=held, annotations=annotations)
+    return await cell.client.patch(instance, started)
 
 
-def _waiting(programmed: ConditionValue, again: float | None) -> MachineState:
+def _waiting(programmed: ConditionValue, requeue_after: float | None) -> MachineState:
     available = ConditionValue("False", Reason.PROVISIONING, programmed.message)
-    return MachineState(programmed, available, again)
+    return MachineState(programmed, available, requeue_after)
 
 
-def _again(seconds: float | None) -> Result:
+def _requeue(seconds: float | None) -> Result:
     return DONE if seconds is None else Result(timedelta(seconds=seconds))
 
 

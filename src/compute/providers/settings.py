@@ -1,17 +1,17 @@
-"""What the machines of a cell do, as its operators set it, at any time, in one ConfigMap.
+"""The settings of the simulated machines of a cell, in one ConfigMap.
 
     startSeconds, stopSeconds   2, 1-5 or exp:3: fixed, uniform, or exponential with that mean
-    bootFailureRate             from 0 to 1: how many attempts to boot fail
-    retrySeconds                until the next attempt, twice as long each time
-    crashRate                   from 0 to 1: how many machines crash over and over
+    bootFailureRate             from 0 to 1: the share of attempts to boot that fail
+    retrySeconds                until the next attempt, doubled each time
+    crashRate                   from 0 to 1: the share of machines that crash repeatedly
     unavailableImages, crashingImages, misconfiguredImages
-                                patterns of image names, set apart by commas
-    nodes                       how many nodes there are: node-0, node-1, ...
-    lostNodes                   node-1, or node-1/web-* for some of its machines, or *, by commas
+                                patterns of image names, separated by commas
+    nodes                       the number of nodes: node-0, node-1, ...
+    lostNodes                   node-1, or node-1/web-* for some of its machines, or *; separated by commas
     recoverySeconds             until the machines of a lost node are started on another
 
-What is absent has its default. One bad value, and what was set before stays in force, all of it: half
-of a change could be what nobody ever wanted.
+A missing key has its default. If one value is invalid, all earlier settings stay in force: half of
+a change could be a combination that was never intended.
 """
 
 from collections.abc import Callable, Mapping
@@ -47,8 +47,8 @@ class MachineSettings:
     recovery: float = 30.0
 
     def is_lost(self, node: str, machine: str) -> bool:
-        """Whether a machine is among those of a lost node."""
-        return any(_is_meant(each, node, machine) for each in self.lost)
+        """Whether a machine is on a lost node."""
+        return any(_matches(each, node, machine) for each in self.lost)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class SettingsFault:
 
 
 def parse(data: Mapping[str, str]) -> MachineSettings | list[SettingsFault]:
-    """The settings that a ConfigMap's data names, or everything that is wrong with it."""
+    """The settings in the data of a ConfigMap, or all its faults."""
     read: dict[str, Any] = {}
     faults = []
     for key, text in sorted(data.items()):
@@ -78,59 +78,59 @@ def parse(data: Mapping[str, str]) -> MachineSettings | list[SettingsFault]:
 
 _InForce = tuple[
     bytes | None, MachineSettings, list[SettingsFault]
-]  # the first is what the cache showed then
+]  # the first is the cached data they were read from
 _UNREAD: Final[_InForce] = (None, MachineSettings(), [])
 
 
 class MachineSettingsCache:
-    """The settings in force in each cell. They are read when the ConfigMap is another than before."""
+    """The settings in force in each cell. They are read again when the ConfigMap changes."""
 
     def __init__(self) -> None:
         self._read: dict[ClusterName, _InForce] = {}
 
     def of(self, cell: Cluster) -> MachineSettings:
-        """What holds in a cell now."""
+        """The settings in force in a cell."""
         return self._current(cell)[1]
 
-    async def asked(self, cell: Cluster) -> MachineSettings:
-        """What holds in a cell now, though its cache may not show it yet.
+    async def live(self, cell: Cluster) -> MachineSettings:
+        """The settings in force in a cell, read live.
 
-        It is kept until the cache shows something else than it does now.
+        They stay in force until the cached ConfigMap changes.
         """
         cached = cell.informers.of(ConfigMap).cache.data(NAMESPACE, NAME)
         written = await cell.client.find(ConfigMap, NAME, NAMESPACE)
-        return self._take(cell, cached, written)[1]
+        return self._apply(cell, cached, written)[1]
 
     def faults(self, cell: Cluster) -> list[SettingsFault]:
-        """What is wrong with what its operators wrote last."""
+        """The faults of the ConfigMap as it was written last."""
         return self._current(cell)[2]
 
     def _current(self, cell: Cluster) -> _InForce:
         cache = cell.informers.of(ConfigMap).cache
         data = cache.data(NAMESPACE, NAME)
         known = self._read.get(cell.name, _UNREAD)
-        return known if data is known[0] else self._take(cell, data, cache.get(NAMESPACE, NAME))
+        return known if data is known[0] else self._apply(cell, data, cache.get(NAMESPACE, NAME))
 
-    def _take(self, cell: Cluster, cached: bytes | None, written: ConfigMap | None) -> _InForce:
-        """Let it hold, if it can be used."""
+    def _apply(self, cell: Cluster, cached: bytes | None, written: ConfigMap | None) -> _InForce:
+        """Put settings in force if they are valid."""
         parsed = parse(written.data if written else {})
         before = self._read.get(cell.name, _UNREAD)[1]
-        taken = (cached, before, parsed) if isinstance(parsed, list) else (cached, parsed, [])
-        self._read[cell.name] = taken
-        return taken
+        applied = (cached, before, parsed) if isinstance(parsed, list) else (cached, parsed, [])
+        self._read[cell.name] = applied
+        return applied
 
 
 def is_ours(settings: ConfigMap) -> bool:
     return (settings.metadata.namespace, settings.metadata.name) == (NAMESPACE, NAME)
 
 
-def _is_meant(entry: str, node: str, machine: str) -> bool:
-    place, slash, pattern = entry.partition("/")
-    return fnmatchcase(node, place) and (not slash or fnmatchcase(machine, pattern))
+def _matches(entry: str, node: str, machine: str) -> bool:
+    lost, slash, pattern = entry.partition("/")
+    return fnmatchcase(node, lost) and (not slash or fnmatchcase(machine, pattern))
 
 
-def _words(text: str) -> tuple[str, ...]:
-    return tuple(word.strip() for word in text.split(",") if word.strip())
+def _patterns(text: str) -> tuple[str, ...]:
+    return tuple(pattern.strip() for pattern in text.split(",") if pattern.strip())
 
 
 def _rate(text: str) -> float:
@@ -149,10 +149,10 @@ KEYS: Final[Mapping[str, tuple[str, Callable[[str], object]]]] = {
     "bootFailureRate": ("boot_failures", _rate),
     "retrySeconds": ("retry", parse_number),
     "crashRate": ("crashes", _rate),
-    "unavailableImages": ("unavailable_images", _words),
-    "crashingImages": ("crashing_images", _words),
-    "misconfiguredImages": ("misconfigured_images", _words),
+    "unavailableImages": ("unavailable_images", _patterns),
+    "crashingImages": ("crashing_images", _patterns),
+    "misconfiguredImages": ("misconfigured_images", _patterns),
     "nodes": ("nodes", _count),
-    "lostNodes": ("lost", _words),
+    "lostNodes": ("lost", _patterns),
     "recoverySeconds": ("recovery", parse_number),
 }

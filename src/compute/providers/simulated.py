@@ -1,4 +1,4 @@
-"""A provider that runs nothing, and behaves as if: it takes time, and fails when it is told to."""
+"""A provider of simulated machines: starting takes time, and failures can be configured."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -20,25 +20,25 @@ _WORKERS: Final = ControllerSettings(workers=8)
 
 
 def controllers(cell: Clusters, factory: ControllerFactory) -> list[Controller]:
-    """The provider of every cluster of a role, and whoever tells operators of bad settings."""
-    desk, addresses = MachineSettingsCache(), Addresses()
+    """The controllers of the provider and of its settings."""
+    cache, addresses = MachineSettingsCache(), Addresses()
     cell.join(addresses)
-    provider = Provider(cell, factory.environment, desk, addresses)
-    advice = MachineSettingsCheck(cell, desk, factory.recorder("simulated-settings"))
+    provider = Provider(cell, factory.environment, cache, addresses)
+    check = MachineSettingsCheck(cell, cache, factory.recorder("simulated-settings"))
     return [
         factory.controller("simulated-provider", provider, cell, provider.sources(), _WORKERS),
-        factory.controller("simulated-settings", advice, cell, [mapped(ConfigMap, cell, _ours)]),
+        factory.controller("simulated-settings", check, cell, [mapped(ConfigMap, cell, _ours)]),
     ]
 
 
 class MachineSettingsCheck:
-    """Tells the operators of a cell which of their settings cannot be used."""
+    """Reports invalid settings to the operators of a cell, as events."""
 
     def __init__(
-        self, cells: Clusters, desk: MachineSettingsCache, recorder: EventRecorder
+        self, cells: Clusters, cache: MachineSettingsCache, recorder: EventRecorder
     ) -> None:
         self._cells = cells
-        self._desk = desk
+        self._cache = cache
         self._recorder = recorder
 
     async def reconcile(self, request: Request) -> Result:
@@ -46,7 +46,7 @@ class MachineSettingsCheck:
         written = cell.informers.of(ConfigMap).cache.get(request.namespace, request.name)
         if written is None:
             return DONE
-        for fault in self._desk.faults(cell):
+        for fault in self._cache.faults(cell):
             note = f"{fault.key}: {fault.why}; the settings before stay in force"
             self._recorder.event(
                 cell.client,

@@ -12,13 +12,15 @@ from compute.providers.machines import ConditionValue
 from kubekit.api.meta import EPOCH, Condition
 
 
-def spoken(
-    instance: Instance, said: dict[ConditionType, ConditionValue], now: datetime
+def reported(
+    instance: Instance, values: dict[ConditionType, ConditionValue], now: datetime
 ) -> InstanceStatus:
-    """The status with our words in it, where they are new, and the template that the machine is of."""
+    """The status with new conditions where they differ, and the hash of the machine's template."""
     old = instance.status
     news = [
-        _condition(kind, each, instance) for kind, each in said.items() if _is_new(old, kind, each)
+        _condition(kind, each, instance)
+        for kind, each in values.items()
+        if _is_new(old, kind, each)
     ]
     observed = recorded_hash(instance)
     return msgspec.structs.replace(
@@ -28,25 +30,25 @@ def spoken(
     )
 
 
-def _is_new(old: InstanceStatus, kind: str, said: ConditionValue) -> bool:
-    """Whether a condition is to say something else than it does.
+def _is_new(old: InstanceStatus, kind: str, value: ConditionValue) -> bool:
+    """Whether a condition changes.
 
-    Of which generation it speaks is no news: what runs is fixed when an Instance is made.
+    Its observed generation does not count: a machine is fixed when its Instance is created.
     """
     present = find(old.conditions, kind)
     return present is None or (present.status, present.reason, present.message) != (
-        said.status,
-        said.reason,
-        said.message,
+        value.status,
+        value.reason,
+        value.message,
     )
 
 
-def _condition(kind: str, said: ConditionValue, instance: Instance) -> Condition:
+def _condition(kind: str, value: ConditionValue, instance: Instance) -> Condition:
     return Condition(
         type=kind,
-        status=said.status,
-        reason=said.reason,
-        message=said.message,
+        status=value.status,
+        reason=value.reason,
+        message=value.message,
         observed_generation=instance.metadata.generation,
         last_transition_time=EPOCH,
     )

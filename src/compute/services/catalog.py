@@ -1,4 +1,4 @@
-"""All neighbours of a world on one machine, one by one or in one call."""
+"""All services of a world on one machine, one by one or in one call."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
 
 QUOTA: Final = "quota"
-PLATFORM: Final = "platform"  # projects, and what each of them begins with
+PLATFORM: Final = "platform"  # projects, and what each of them starts with
 NETWORK: Final = "network"
 
 
@@ -28,7 +28,7 @@ Service = Callable[[ServicePlanes, ControllerFactory], list[Controller]]
 
 
 def services(keeper: PlaneKeeper, settings: ServiceSettings | None = None) -> dict[str, Service]:
-    """What makes the controllers of each neighbour. Each can be run by itself."""
+    """The controller factories of each service. Each service can run by itself."""
     settings = settings or ServiceSettings()
 
     def budgets(planes: ServicePlanes, factory: ControllerFactory) -> list[Controller]:

@@ -1,21 +1,18 @@
-"""What a new plane of a project starts with: a network called default.
+"""The default network of a new project.
 
-It is made once. Who deletes it, or has one under that name already, is not given another.
+It is created once. If it is deleted, or a network of that name exists already, none is created.
 """
 
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Final
-
-import msgspec
 
 from compute.api import annotations
 from compute.api.networking import Network, NetworkIPAM, NetworkSpec
 from compute.api.resource_manager import Project
 from compute.services.planes import ServicePlanes
-from kubekit.api.errors import AlreadyExists
 from kubekit.api.kinds.core import Namespace
-from kubekit.api.meta import ObjectMeta
+from kubekit.api.meta import ObjectMeta, with_metadata
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -28,7 +25,7 @@ _MADE: Final = "made"
 
 
 class DefaultNetworks:
-    """Puts the first network into the namespace default of each project."""
+    """Creates the network default in the namespace default of each project."""
 
     def __init__(self, planes: ServicePlanes) -> None:
         self._planes = planes
@@ -40,19 +37,19 @@ class DefaultNetworks:
             return DONE
         if not await self._stays(plane):
             return DONE
-        live = await plane.client.get(Namespace, NAME)
-        if not live.deleting and not _is_done(live):
-            await _furnish(plane, live)
+        present = await plane.client.get(Namespace, NAME)
+        if not present.deleting and not _is_done(present):
+            await _create_network(plane, present)
         return DONE
 
     async def _stays(self, plane: Cluster) -> bool:
-        """Whether the project is there to stay: in one that goes, a network would be in the way."""
+        """Whether the project exists and is not being deleted: a new network would delay its removal."""
         project = await self._planes.core.sole().client.find(Project, plane.name)
         return project is not None and not project.deleting
 
 
 def controllers(planes: ServicePlanes, factory: ControllerFactory) -> list[Controller]:
-    """The controller that furnishes new planes."""
+    """The controller of default networks."""
     sources = [own(Namespace, planes.projects), mapped(Project, planes.core, _first_namespace)]
     return [
         factory.controller("project-furnishing", DefaultNetworks(planes), planes.projects, sources)
@@ -63,16 +60,14 @@ def _first_namespace(_: ClusterName, project: Project) -> Iterable[Request]:
     return (Request(ClusterName(project.metadata.name), "", NAME),)
 
 
-async def _furnish(plane: Cluster, namespace: Namespace) -> None:
+async def _create_network(plane: Cluster, namespace: Namespace) -> None:
     network = Network(
         metadata=ObjectMeta(name=NAME, namespace=NAME),
         spec=NetworkSpec(ipam=NetworkIPAM(mode="Auto")),
     )
-    with suppress(AlreadyExists):
-        await plane.client.create(network)
-    marks = merge_maps(namespace.metadata.annotations, {annotations.DEFAULT_NETWORK: _MADE})
-    metadata = msgspec.structs.replace(namespace.metadata, annotations=marks)
-    await plane.client.patch(namespace, msgspec.structs.replace(namespace, metadata=metadata))
+    await live.create(plane.client, network)
+    marked = merge_maps(namespace.metadata.annotations, {annotations.DEFAULT_NETWORK: _MADE})
+    await plane.client.patch(namespace, with_metadata(namespace, annotations=marked))
 
 
 def _is_done(namespace: Namespace) -> bool:

@@ -1,13 +1,13 @@
-"""Entitlements: a project asks for a service, and is given it by itself, later, or by hand.
+"""Entitlements: a project requests a service, which is approved automatically, later, or by hand.
 
-How is said in the ConfigMap ``entitlements`` in the namespace milo-system of the core plane:
+The settings are in the ConfigMap ``entitlements`` in the namespace milo-system of the core plane:
 
     approval       Automatic, or Manual
     delaySeconds   how long an automatic approval takes
-    services       the services that there are, separated by commas
+    services       the available services, separated by commas
 
 By hand: the annotation ``services.miloapis.com/approval`` of the entitlement, Approved or Denied.
-It goes before everything else.
+It overrides everything else.
 """
 
 from collections.abc import Callable, Iterable
@@ -62,12 +62,12 @@ class Entitlements:
             self._environment.now(),
             suspended=_is_suspended(core, plane.name),
         )
-        told = msgspec.structs.replace(entitlement, status=answer.status)
-        await plane.client.patch_status(entitlement, told)
+        answered = msgspec.structs.replace(entitlement, status=answer.status)
+        await plane.client.patch_status(entitlement, answered)
         return Result(requeue_after=answer.requeue_after)
 
     def settings(self, core: Cluster) -> ApprovalSettings:
-        """The settings of now. What is wrong with them is said once for each version of them."""
+        """The current settings. Their faults are reported once for each version of them."""
         found = core.informers.of(ConfigMap).cache.get(PLATFORM, SETTINGS)
         if found is None:
             self._settings, self._read = ApprovalSettings(), ""
@@ -81,7 +81,7 @@ class Entitlements:
 
 
 class SettingsCheck:
-    """Reads the settings when they change, whether or not anybody asks for a service."""
+    """Reads the settings when they change, even if there is no entitlement."""
 
     def __init__(self, planes: ServicePlanes, entitlements: Entitlements) -> None:
         self._planes = planes
@@ -93,7 +93,7 @@ class SettingsCheck:
 
 
 def controllers(planes: ServicePlanes, factory: ControllerFactory) -> list[Controller]:
-    """The controller of entitlements, and who tells operators of bad settings."""
+    """The controllers of entitlements and of their settings."""
     reconciler = Entitlements(planes, factory.recorder(_NAME), factory.environment)
     check = SettingsCheck(planes, reconciler)
     every = _every(planes)
@@ -129,7 +129,7 @@ def _settings(core: ClusterName, obj: Object) -> Iterable[Request]:
 
 
 def _of_project(planes: ServicePlanes) -> Callable[[ClusterName, Object], Iterable[Request]]:
-    """A project that is suspended shows it on its entitlements."""
+    """The entitlements of a project, which show that it is suspended."""
 
     def to(_: ClusterName, obj: Object) -> Iterable[Request]:
         project = planes.projects.find(ClusterName(obj.metadata.name))

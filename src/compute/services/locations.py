@@ -1,4 +1,4 @@
-"""Locations: each cell knows where it is, and each project which cities it may use."""
+"""Locations: each cell has its Location, and each project a LocationBinding for each city."""
 
 from collections.abc import Callable, Iterable
 from typing import Final
@@ -15,7 +15,7 @@ from compute.decide.ranking import Candidate
 from compute.services.offers import CLASS, Offer, city_of, location, offers
 from compute.services.planes import ServicePlanes
 from kubekit.api.kinds.core import Namespace
-from kubekit.api.meta import Object
+from kubekit.api.meta import Object, with_status
 from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
@@ -40,7 +40,7 @@ class Locations:
         stored = cell.informers.of(Location).cache.list()
         kept = location(member).metadata.name if member and city_of(member) else ""
         if any(_is_stale(each, kept) for each in stored) or kept not in _names(stored):
-            # Something is to come or to go: what the hub says at this moment counts.
+            # Something is to be created or deleted: read the hub live.
             member = await hub.client.find(Member, request.cluster)
         if member is not None:
             await self._keep(cell, member, stored)
@@ -63,8 +63,7 @@ class Locations:
         now = self._environment.now()
         news = [_HERE.condition(ConditionType.READY, known.metadata.generation, now)]
         conditions = put(known.status.conditions, news, now)
-        status = msgspec.structs.replace(known.status, conditions=conditions)
-        await cell.client.patch_status(known, msgspec.structs.replace(known, status=status))
+        await cell.client.patch_status(known, with_status(known, conditions=conditions))
 
 
 class Offers:
@@ -81,7 +80,7 @@ class Offers:
         stored = {each.metadata.name: each for each in cached if _is_ours(each)}
         wanted = offers(hub.informers.of(Member).cache.list())
         if wanted.keys() != stored.keys():
-            # Something is to come or to go: what the hub says at this moment counts.
+            # Something is to be created or deleted: read the hub live.
             wanted = offers((await hub.client.every(Member)).items)
             if not await self._stays(plane):
                 return DONE
@@ -99,8 +98,7 @@ class Offers:
         now, generation = self._environment.now(), known.metadata.generation
         news = [offer.available.condition(ConditionType.AVAILABLE, generation, now)]
         conditions = put(known.status.conditions, news, now)
-        status = msgspec.structs.replace(known.status, conditions=conditions)
-        await plane.client.patch_status(known, msgspec.structs.replace(known, status=status))
+        await plane.client.patch_status(known, with_status(known, conditions=conditions))
 
     async def _stays(self, plane: Cluster) -> bool:
         project = await self._planes.core.sole().client.find(Project, plane.name)
@@ -130,7 +128,7 @@ def controllers(planes: ServicePlanes, factory: ControllerFactory) -> list[Contr
 
 
 def _is_ours(obj: Location | LocationBinding) -> bool:
-    """Whether it was made here: people may add locations that they look after themselves."""
+    """Whether this service created it: users may add locations that they manage themselves."""
     return obj.spec.location_class_name == CLASS
 
 
@@ -159,7 +157,7 @@ def _itself(cluster: ClusterName, _: Object) -> Iterable[Request]:
 
 
 def _itself_once(cluster: ClusterName, namespace: Namespace) -> Iterable[Request]:
-    """A plane that comes has namespaces. One of them is enough to be told of it."""
+    """A new plane has several namespaces. The event of one of them is enough."""
     return (_of(cluster),) if namespace.metadata.name == "default" else ()
 
 

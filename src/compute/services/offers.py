@@ -1,6 +1,6 @@
-"""What follows from the hub's Clusters: where a cell is, and which cities can be used.
+"""Locations derived from the hub's Clusters: where a cell is, and which cities can be used.
 
-A city that the table of cities does not have is as good as any other: it has no name but its code.
+A city that is not in the table of cities can be used as well: its code serves as its name.
 """
 
 from collections.abc import Iterable
@@ -24,12 +24,12 @@ from compute.decide.conditions import find
 from compute.decide.ranking import Candidate
 from kubekit.api.meta import ObjectMeta
 
-CLASS: Final = "datum-managed"  # who looks after the locations that are made here
+CLASS: Final = "datum-managed"  # the class of the locations that this service manages
 
-_ANSWERS: Final = Candidate("", Reason.READY, "A cell of the city answers", "True")
-_SILENT: Final = Candidate("", Reason.CELL_UNREACHABLE, "No cell of the city answers")
+_REACHABLE: Final = Candidate("", Reason.READY, "A cell of the city answers", "True")
+_UNREACHABLE: Final = Candidate("", Reason.CELL_UNREACHABLE, "No cell of the city answers")
 _NEW: Final = Candidate("", Reason.PENDING, "Nothing is known of the city's cell yet", "Unknown")
-_BEST_FIRST: Final = (_ANSWERS, _NEW, _SILENT)
+_BEST_FIRST: Final = (_REACHABLE, _NEW, _UNREACHABLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ def _offer(city: str, members: list[Member]) -> Offer:
             topology=_topology(city, first),
         ),
     )
-    best = min(map(_heard, members), key=_BEST_FIRST.index)
+    best = min(map(_availability, members), key=_BEST_FIRST.index)
     return Offer(binding, best)
 
 
@@ -99,8 +99,8 @@ def _topology(city: str, member: Member) -> dict[str, str]:
     return topology
 
 
-def _heard(member: Member) -> Candidate:
-    said = find(member.status.conditions, ConditionType.READY)
-    if said is None:
+def _availability(member: Member) -> Candidate:
+    ready = find(member.status.conditions, ConditionType.READY)
+    if ready is None:
         return _NEW
-    return _ANSWERS if said.status == "True" else _SILENT
+    return _REACHABLE if ready.status == "True" else _UNREACHABLE

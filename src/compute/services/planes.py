@@ -1,16 +1,16 @@
-"""The planes that the neighbours of a world look after."""
+"""The planes that the services manage."""
 
 from dataclasses import dataclass
 from typing import Final
 
 from kubekit.runtime.clusters import Clusters
 
-PLATFORM: Final = "milo-system"  # the namespace of the core plane that holds what is ours
+PLATFORM: Final = "milo-system"  # the services' namespace in the core plane
 
 
 @dataclass(frozen=True, slots=True)
 class ServicePlanes:
-    """Who is where: Projects, registrations and grants in ``core``, one cluster; Clusters on the
+    """The planes by role: Projects, registrations and grants in ``core``, one cluster; Clusters on the
     ``hub``, one cluster; a plane for each Project, by its name; a plane for each cell, by the name
     of its Cluster.
     """

@@ -1,7 +1,7 @@
-"""Emptying the plane of a project that is deleted, in the order in which things hang together.
+"""Removing the content of the plane of a deleted project, in the order of its dependencies.
 
-Workloads go first, which take their deployments, instances and claims along through every plane;
-then what nothing looks after any more; then networks.
+Workloads are deleted first, and with them their deployments, instances and claims in every plane;
+then what has no controller any more; then networks.
 """
 
 from collections.abc import Iterable
@@ -17,18 +17,18 @@ from compute.api.resource_manager import Project
 from compute.decide.conditions import find
 from compute.decide.project_removal import HoldingCell, Removal
 from compute.services.planes import ServicePlanes
-from kubekit.api.errors import NotFound
 from kubekit.api.meta import Object
 from kubekit.client.client import Client
 from kubekit.client.options import ListOptions
 from kubekit.environment import ExecutionEnvironment
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.watching.cache import Cache
 
 _ONE: Final = ListOptions(limit=1)
-_MAKER: Final = "the cell that made it"
+_CREATOR: Final = "the cell that created it"
 
-# What must be gone before networks are removed, and what is watched of a plane that is emptied.
+# The kinds that must be gone before networks are deleted, and the kinds that are watched.
 _CONTENT: Final[tuple[type[Object], ...]] = (
     Workload,
     WorkloadDeployment,
@@ -68,33 +68,33 @@ class Cleanup:
         return removal
 
     async def _release_claims(self, plane: Cluster, removal: Removal) -> None:
-        """Delete the claims of cells that are not waited for, and those that no cell made.
+        """Delete the claims of cells that are not waited for, and those that no cell created.
 
-        No deployment is left, so a cell that knows it makes no other.
+        No deployment is left, so a cell that has observed this creates no other.
         """
         now = self._environment.now()
         for claim in (await plane.client.every(ResourceClaim)).items:
-            name = _maker(claim)
+            name = _creator(claim)
             cell = await self._cell(name) if name else None
             if cell is None or not removal.awaits(cell, now):
                 await _delete(plane.client, claim)
 
     def _claim_holders(self, plane: Cluster) -> list[str]:
-        """The cells that have claims of quota: each of their machines has one until it stops."""
+        """The cells with quota claims: each of their instances has one until it stops."""
         claims: Cache[ResourceClaim] = plane.informers.of(ResourceClaim).cache
-        claims.add_index(_MAKER, lambda claim: filter(None, (_maker(claim),)))
+        claims.add_index(_CREATOR, lambda claim: filter(None, (_creator(claim),)))
         members = self._planes.hub.sole().informers.of(Member).cache.list()
         names = [member.metadata.name for member in members]
-        return [name for name in names if claims.count(_MAKER, name)]
+        return [name for name in names if claims.count(_CREATOR, name)]
 
     async def _holding(self, names: Iterable[str]) -> list[HoldingCell]:
-        found = [await self._cell(name) for name in sorted(names)]
-        return [cell for cell in found if cell is not None]
+        cells = [await self._cell(name) for name in sorted(names)]
+        return [cell for cell in cells if cell is not None]
 
     async def _cell(self, name: str) -> HoldingCell | None:
-        """A cell with its silence; None for a cell that operators have given up.
+        """A cell, and why it is not Ready; None for a cell whose Cluster was deleted.
 
-        That a cell is silent is never taken from a cache: it may be back, with machines that run.
+        Live reads decide that a cell is not Ready: by now it may be back, with running instances.
         """
         hub = self._planes.hub.sole()
         member = hub.informers.of(Member).cache.get("", name)
@@ -104,7 +104,7 @@ class Cleanup:
 
 
 def _silence(member: Member) -> str:
-    """Why a cell is not Ready; empty when it is."""
+    """Why a cell is not Ready; empty if it is."""
     ready = find(member.status.conditions, ConditionType.READY)
     if ready is None:
         return "nothing is known of it yet"
@@ -114,11 +114,11 @@ def _silence(member: Member) -> str:
 async def _address_holders(plane: Cluster) -> set[str]:
     """The cells that have addresses in networks of the project."""
     subnets = (await plane.client.every(Subnet)).items
-    return {_maker(subnet) for subnet in subnets} - {""}
+    return {_creator(subnet) for subnet in subnets} - {""}
 
 
-def _maker(made: Object) -> str:
-    return made.metadata.labels.get(labels.SOURCE_CLUSTER, "")
+def _creator(obj: Object) -> str:
+    return obj.metadata.labels.get(labels.SOURCE_CLUSTER, "")
 
 
 def _plurals(kinds: Iterable[type[Object]]) -> tuple[str, ...]:
@@ -126,7 +126,7 @@ def _plurals(kinds: Iterable[type[Object]]) -> tuple[str, ...]:
 
 
 async def _left(client: Client, kinds: Iterable[type[Object]]) -> list[type[Object]]:
-    """The kinds of which there is still something, read live."""
+    """The kinds of which objects are left, read live."""
     pages = [(kind, await client.list(kind, options=_ONE)) for kind in kinds]
     return [kind for kind, page in pages if page.items or page.unreadable]
 
@@ -137,9 +137,5 @@ async def _delete_all(client: Client, kind: type[Object]) -> None:
 
 
 async def _delete(client: Client, obj: Object) -> None:
-    if obj.deleting:
-        return
-    try:
-        await client.delete(obj)
-    except NotFound:
-        return
+    if not obj.deleting:
+        await live.delete(client, obj)

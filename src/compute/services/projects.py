@@ -1,12 +1,10 @@
-"""Projects: each has a plane of its own, from when it is made until everything in it is gone.
+"""Projects: each has a plane of its own until everything in it is gone.
 
-A project that is deleted is emptied first. Only then its plane goes, and the Project last.
+The content of a deleted project is removed first, then its plane, and the Project last.
 """
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final, Protocol
-
-import msgspec
 
 from compute.api import finalizers, names
 from compute.api.conditions import ConditionType, NeighbourCondition
@@ -18,7 +16,7 @@ from compute.decide.project_removal import COMPLETE, STARTED, Removal
 from compute.decide.ranking import Candidate
 from compute.services.planes import ServicePlanes
 from compute.services.project_cleanup import WATCHED, Cleanup
-from kubekit.api.meta import Object
+from kubekit.api.meta import Object, with_status
 from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller
@@ -34,7 +32,7 @@ _PROVISIONING: Final = Candidate("", Reason.PROVISIONING, "Its plane is being ma
 
 
 class PlaneKeeper(Protocol):
-    """Makes and removes the planes of projects. Both may be asked again at any time."""
+    """Creates and removes the planes of projects. Both calls are idempotent."""
 
     async def ensure(self, project: str) -> None: ...
 
@@ -42,7 +40,7 @@ class PlaneKeeper(Protocol):
 
 
 class Projects:
-    """Gives each project its plane, and takes it away when the project goes."""
+    """Creates the plane of each project, and removes it with the project."""
 
     def __init__(
         self,
@@ -56,7 +54,9 @@ class Projects:
         self._environment = environment
         self._recorder = recorder
         self._cleanup = Cleanup(planes, environment)
-        self._leaving: dict[str, None] = {}  # projects of which every change concerns us
+        self._leaving: dict[
+            str, None
+        ] = {}  # projects being deleted; every change in their planes requeues them
 
     async def reconcile(self, request: Request) -> Result:
         core = self._planes.core.get(request.cluster)
@@ -69,20 +69,20 @@ class Projects:
         return await self._provide(core, project)
 
     def content_of(self, cluster: ClusterName, _: Object) -> Iterable[Request]:
-        """A change in a plane concerns its Project only while that is being emptied."""
+        """A change in a plane requeues its Project only while the project is being removed."""
         core = next(iter(self._planes.core), None)
         leaving = core is not None and cluster in self._leaving
         return (Request(core.name, "", cluster),) if core and leaving else ()
 
     def of_cell(self, _: ClusterName, __: Member) -> Iterable[Request]:
-        """A cell that is silent or gone is not waited for: every project that is emptied may wait."""
+        """A silent or removed cell is not waited for, so every project being removed is requeued."""
         for core in self._planes.core:
             yield from (Request(core.name, "", name) for name in self._leaving)
 
     async def _provide(self, core: Cluster, project: Project) -> Result:
-        wrong = _name_fault(project.metadata.name)
-        if wrong:
-            await self._report(core, project, {ConditionType.READY: wrong})
+        invalid = _name_fault(project.metadata.name)
+        if invalid:
+            await self._report(core, project, {ConditionType.READY: invalid})
             return DONE
         project = await add_finalizer(core.client, project, finalizers.PROJECT)
         try:
@@ -98,11 +98,11 @@ class Projects:
         if finalizers.PROJECT not in project.metadata.finalizers:
             return DONE
         self._leaving[name] = None
-        # A project that never was ready has nothing in its plane: it was never engaged.
+        # A project that was never ready has nothing in its plane: it was never engaged.
         if _was_ready(project):
-            # The process that removed it before may have died before it released the project.
+            # An earlier process may have removed the plane and died before it released the project.
             await self._keeper.ensure(name)
-            project, removal = await self._empty(core, project)
+            project, removal = await self._clean_up(core, project)
             now = self._environment.now()
             if not removal.is_over(now):
                 return Result(requeue_after=removal.requeue_after(now))
@@ -111,8 +111,8 @@ class Projects:
         await remove_finalizer(core.client, project, finalizers.PROJECT)
         return DONE
 
-    async def _empty(self, core: Cluster, project: Project) -> tuple[Project, Removal]:
-        """Remove what is in the plane, as far as it is its turn, and say what is left."""
+    async def _clean_up(self, core: Cluster, project: Project) -> tuple[Project, Removal]:
+        """Remove what can be removed from the plane now, and report what is left."""
         plane = self._planes.projects.get(cluster_name(project.metadata.name))
         if not _is_cleaned_up(project):
             project = await self._report_cleanup(core, project, STARTED)
@@ -128,7 +128,7 @@ class Projects:
         self._recorder.event(core.client, project, "Normal", reason, removal.note(), "Cleanup")
 
     async def _report_cleanup(self, core: Cluster, project: Project, cleanup: Candidate) -> Project:
-        """Say how far the removal is. The project is not Ready for the same reason."""
+        """Report the progress of the removal. The project is not Ready for the same reason."""
         not_ready = Candidate("", cleanup.reason, cleanup.message)
         news: dict[str, Candidate] = {
             NeighbourCondition.RESOURCE_CLEANUP: cleanup,
@@ -142,10 +142,7 @@ class Projects:
         now, generation = self._environment.now(), project.metadata.generation
         news = [verdict.condition(kind, generation, now) for kind, verdict in verdicts.items()]
         conditions = put(project.status.conditions, news, now)
-        status = msgspec.structs.replace(project.status, conditions=conditions)
-        return await core.client.patch_status(
-            project, msgspec.structs.replace(project, status=status)
-        )
+        return await core.client.patch_status(project, with_status(project, conditions=conditions))
 
 
 def controllers(
@@ -161,7 +158,7 @@ def controllers(
 
 
 def _name_fault(name: str) -> Candidate | None:
-    """Why no plane can be made for a project of this name; None when one can."""
+    """Why no plane can be made for a project of this name; None if one can."""
     try:
         names.encode_cluster(names.cluster(name))
     except ValueError as error:
@@ -171,7 +168,7 @@ def _name_fault(name: str) -> Candidate | None:
 
 
 def _was_ready(project: Project) -> bool:
-    """Whether its plane was ever in use. From its deletion on a project is not Ready."""
+    """Whether its plane was ever in use. A deleted project is not Ready."""
     return is_true(project.status.conditions, ConditionType.READY) or _is_cleaned_up(project)
 
 

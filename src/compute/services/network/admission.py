@@ -1,4 +1,4 @@
-"""Which changes of a Network may be written into a project: none of a range that is in use."""
+"""Admission of Networks in a project: a range that is in use cannot be changed."""
 
 from compute.api.compute import Workload
 from compute.api.networking import Network
@@ -10,7 +10,7 @@ from kubekit.runtime.requests import cluster_name
 
 
 class NetworkAdmission:
-    """Judges changes of Networks by the addresses that their projects have given out."""
+    """Checks changes of Networks against the addresses that are allocated in their projects."""
 
     def __init__(self, projects: Clusters) -> None:
         self._projects = projects

@@ -1,9 +1,9 @@
-"""Giving addresses of a Network to claims, so that no two ever overlap.
+"""Allocation of addresses of a Network to claims, so that no two ever overlap.
 
-All allocations of one Network are made by passes of that Network, one at a time. Should two
-processes run such a pass at once, the Network's version decides: an entry is written first, which
-keeps others away, and counts only once a number on the Network was raised in the version that was
-read before the ledger was. Of two who read the same ledger only one can do that.
+Reconcile passes of one Network run one at a time, and only they allocate. If two processes run such
+a pass at once, the resource version of the Network decides: an entry is written first, which blocks
+the range, and counts only once a number on the Network was raised in the version that was read
+before the ledger. Of two processes that read the same ledger, only one can do that.
 """
 
 from collections.abc import Mapping
@@ -25,6 +25,7 @@ from compute.decide.networking.addresses import (
 from compute.services.network import network_conditions, subnet_ledger
 from compute.services.network.subnet_ledger import SubnetHolder
 from kubekit.api.errors import ApiError
+from kubekit.api.meta import with_metadata, with_status
 from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.reconciling import commit
@@ -34,7 +35,7 @@ Refusal = Unsupported | Occupied
 
 @dataclass(slots=True)
 class AllocationResult:
-    """What came of a pass: who was refused what, and which cells did not answer."""
+    """The result of a pass: the claims that were refused, and the errors of unreachable cells."""
 
     refusals: dict[SubnetHolder, Refusal] = field(default_factory=dict)
     trouble: list[Exception] = field(default_factory=list)
@@ -42,7 +43,7 @@ class AllocationResult:
 
 @dataclass(slots=True)
 class Allocation:
-    """One go at the ledger of one Network, as both are at this moment."""
+    """One pass over the ledger of one Network, both read live."""
 
     project: Cluster
     network: Network
@@ -52,7 +53,7 @@ class Allocation:
     async def serve(
         self, wanted: Mapping[SubnetHolder, tuple[Cluster, SubnetClaim]], outcome: AllocationResult
     ) -> None:
-        """Give addresses to these claims. A cell that does not answer keeps nobody else waiting."""
+        """Allocate addresses to these claims. An unreachable cell does not delay the others."""
         for holder in sorted(wanted):
             cell, cached = wanted[holder]
             try:
@@ -63,15 +64,15 @@ class Allocation:
                 continue
             if claim is None or claim.metadata.uid != cached.metadata.uid or claim.deleting:
                 continue
-            got = await self._given(cell, claim, subnet)
-            if isinstance(got, Refusal):
-                outcome.refusals[holder] = got
-                await self._refuse(cell, claim, got)
+            refusal = await self._allocate(cell, claim, subnet)
+            if refusal is not None:
+                outcome.refusals[holder] = refusal
+                await self._refuse(cell, claim, refusal)
 
-    async def _given(
+    async def _allocate(
         self, cell: Cluster, claim: SubnetClaim, subnet: Subnet | None
     ) -> Refusal | None:
-        """Give a claim its addresses; what is in its way, if anything is."""
+        """Allocate addresses to a claim; the refusal, if that is not possible."""
         name = subnet_ledger.entry_name(cell.name, claim.metadata.name)
         mine = self.entries.get(name)
         if mine is not None and subnet_ledger.is_allocated(mine):
@@ -87,27 +88,26 @@ class Allocation:
                 return prefix
             fresh = subnet_ledger.entry(self.network, cell.name, claim, prefix)
             mine = self.entries[name] = await self.project.client.create(fresh)
-        self.entries[name] = await self._settled(mine)
+        self.entries[name] = await self._committed(mine)
         return None
 
     def _chosen(
         self, claim: SubnetClaim, subnet: Subnet | None, taken: list[Prefix]
     ) -> Prefix | Refusal:
-        """A free prefix; for a Subnet that stands without an entry, the one that it has."""
+        """A free prefix; for an existing Subnet without an entry, the one that it has."""
         within = network_range(self.network, claim.spec.ip_family)
         if isinstance(within, Unsupported):
             return within
-        asked = claim.spec if subnet is None else subnet.spec
-        return allocated(within, AddressRequest(asked.start_address, asked.prefix_length), taken)
+        wanted = claim.spec if subnet is None else subnet.spec
+        return allocated(within, AddressRequest(wanted.start_address, wanted.prefix_length), taken)
 
-    async def _settled(self, entry: Subnet) -> Subnet:
-        """The entry, for good: nobody can have read the ledger without it, and taken the same."""
+    async def _committed(self, entry: Subnet) -> Subnet:
+        """Allocate the entry. No process that read the ledger without it can take the same range."""
         meta = self.network.metadata
         count = meta.annotations.get(subnet_ledger.ALLOCATIONS, "")
         number = int(count) + 1 if count.isdecimal() else 1
-        noted = commit.merge_maps(meta.annotations, {subnet_ledger.ALLOCATIONS: str(number)})
-        renewed = msgspec.structs.replace(meta, annotations=noted)
-        wanted = msgspec.structs.replace(self.network, metadata=renewed)
+        counted = commit.merge_maps(meta.annotations, {subnet_ledger.ALLOCATIONS: str(number)})
+        wanted = with_metadata(self.network, annotations=counted)
         self.network = await self.project.client.patch(self.network, wanted)
         status = _status(entry, self.environment)
         return await self.project.client.patch_status(
@@ -121,19 +121,18 @@ class Allocation:
         )
         news = network_conditions.refused(kinds, reason(refusal), refusal.why, generation)
         conditions = put(claim.status.conditions, news, self.environment.now())
-        status = msgspec.structs.replace(claim.status, conditions=conditions)
-        await cell.client.patch_status(claim, msgspec.structs.replace(claim, status=status))
+        await cell.client.patch_status(claim, with_status(claim, conditions=conditions))
 
 
 def reason(refusal: Refusal) -> NeighbourReason:
-    """The word for a refusal."""
+    """The reason of a refusal."""
     if isinstance(refusal, Unsupported):
         return NeighbourReason.RANGE_UNSUPPORTED
     return NeighbourReason.RANGE_OCCUPIED
 
 
 def _overlaps(entry: Subnet, taken: list[Prefix]) -> bool:
-    """Whether an entry that is not certain yet is in anybody's way."""
+    """Whether an entry that is not allocated yet overlaps another."""
     own = subnet_ledger.prefix(entry)
     if own is None:
         return True
@@ -143,16 +142,18 @@ def _overlaps(entry: Subnet, taken: list[Prefix]) -> bool:
 def _status(entry: Subnet, environment: ExecutionEnvironment) -> SubnetStatus:
     spec, generation = entry.spec, entry.metadata.generation
     addresses = f"{spec.start_address}/{spec.prefix_length}"
-    told = f"{addresses} is set aside for {spec.location.name}"
+    message = f"{addresses} is set aside for {spec.location.name}"
     news = (
-        network_conditions.said(
+        network_conditions.condition(
             network_conditions.ALLOCATED,
             "True",
             NeighbourReason.PREFIX_ALLOCATED,
             addresses,
             generation,
         ),
-        network_conditions.said(network_conditions.READY, "True", Reason.READY, told, generation),
+        network_conditions.condition(
+            network_conditions.READY, "True", Reason.READY, message, generation
+        ),
     )
     return SubnetStatus(
         conditions=put(entry.status.conditions, news, environment.now()),

@@ -1,13 +1,11 @@
-"""Wishes for a network at a location. The first one makes the network's context there.
+"""NetworkBindings: requests for a network at a location. The first one creates the context there.
 
-Whether the Network exists is asked of the project only then: those who come later find the context,
-and need nobody outside of the cell.
+Only then is the Network read from the project: later bindings find the context, and need nothing
+outside the cell.
 """
 
 from collections.abc import Iterable
 from typing import Any
-
-import msgspec
 
 from compute.api.networking import Network, NetworkBinding, NetworkContext, NetworkContextRef
 from compute.api.reasons import NeighbourReason, Reason
@@ -16,15 +14,16 @@ from compute.services.network import deletions, joins, network_conditions
 from compute.services.network.contexts import context
 from compute.services.planes import ServicePlanes
 from kubekit.api.kinds.core import Namespace
-from kubekit.api.meta import Condition
+from kubekit.api.meta import Condition, with_status
 from kubekit.environment import ExecutionEnvironment
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.requests import DONE, ClusterName, NotEngaged, Request, Result
 from kubekit.runtime.sources import Source, mapped, own
 
 
 class NetworkBindings:
-    """Gives each binding its context, and says whether that can be used."""
+    """Creates the context of each binding, and reports whether it can be used."""
 
     def __init__(self, planes: ServicePlanes, environment: ExecutionEnvironment) -> None:
         self._planes = planes
@@ -48,74 +47,70 @@ class NetworkBindings:
         found = cell.informers.of(NetworkContext).cache.get(request.namespace, name)
         if found is None or found.deleting:
             await self._make(cell, binding)
-        elif account := self._too_late(binding, found):
-            await self._refuse(cell, binding, Reason.NETWORK_TERMINATING, account)
+        elif message := self._too_late(binding, found):
+            await self._refuse(cell, binding, Reason.NETWORK_TERMINATING, message)
         else:
             await self._report(cell, binding, found)
         return DONE
 
     def _too_late(self, binding: NetworkBinding, at: NetworkContext) -> str:
-        """Why a binding is not attached to a context that is there; empty where it is, or may be."""
+        """Why a binding is not attached to an existing context; empty if it is or may be attached."""
         if _is_attached(binding):
             return ""
         network = joins.network_of(at, at.spec.network.name)
-        return deletions.account(self._planes.projects, network)
+        return deletions.terminating(self._planes.projects, network)
 
     async def _report(self, cell: Cluster, binding: NetworkBinding, at: NetworkContext) -> None:
-        """Say of the binding what its context says of itself."""
+        """Copy the state of the context to the binding."""
         meta = at.metadata
         reference = NetworkContextRef(name=meta.name, namespace=meta.namespace)
-        status = msgspec.structs.replace(binding.status, network_context_ref=reference)
-        binding_now = msgspec.structs.replace(binding, status=status)
-        await self._say(cell, binding, binding_now, _of_state(at, binding.metadata.generation))
+        attached = with_status(binding, network_context_ref=reference)
+        await self._write(cell, binding, attached, _of_state(at, binding.metadata.generation))
 
     async def _make(self, cell: Cluster, binding: NetworkBinding) -> None:
-        """Make the context, or say why there is none."""
-        home = await joins.home(cell, binding.metadata.namespace)
-        if home is None:
+        """Create the context, or report why there is none."""
+        project = await joins.project_namespace(cell, binding.metadata.namespace)
+        if project is None:
             why = "The labels of the cell's namespace do not say which project it belongs to"
             await self._refuse(cell, binding, NeighbourReason.PROJECT_UNRESOLVED, why)
             return
-        asked = binding.spec.network
-        place = joins.network_named(home, asked.name)
-        if asked.namespace not in {"", home.namespace, binding.metadata.namespace}:
-            why = f"The network {asked.name} is of the namespace {asked.namespace}; only networks of {home.namespace} can be used there"
+        named = binding.spec.network
+        key = joins.network_named(project, named.name)
+        if named.namespace not in {"", project.namespace, binding.metadata.namespace}:
+            why = f"The network {named.name} is of the namespace {named.namespace}; only networks of {project.namespace} can be used there"
             await self._refuse(cell, binding, Reason.NETWORK_NOT_FOUND, why)
             return
-        network = await self._network(cell, binding, place)
+        network = await self._network(cell, binding, key)
         if network is None:
-            why = f"The project {place.cluster} has no network {asked.name} in the namespace {place.namespace}"
+            why = f"The project {key.cluster} has no network {named.name} in the namespace {key.namespace}"
             await self._refuse(cell, binding, Reason.NETWORK_NOT_FOUND, why)
             return
-        account = deletions.account_of(network)
-        if account and not _is_attached(binding):
-            await self._refuse(cell, binding, Reason.NETWORK_TERMINATING, account)
+        message = deletions.terminating_message(network)
+        if message and not _is_attached(binding):
+            await self._refuse(cell, binding, Reason.NETWORK_TERMINATING, message)
             return
-        meta = binding.metadata
-        live = await cell.client.find(NetworkBinding, meta.name, meta.namespace)
-        if live is not None and live.metadata.uid == meta.uid and not live.deleting:
-            await cell.client.create(context(binding, home))
+        if await live.current(cell.client, binding) is not None:
+            await cell.client.create(context(binding, project))
 
     async def _network(
-        self, cell: Cluster, binding: NetworkBinding, place: Request
+        self, cell: Cluster, binding: NetworkBinding, key: Request
     ) -> Network | None:
-        """The Network, read live. A project that is not there may come yet."""
-        project = self._planes.projects.find(place.cluster)
+        """The Network, read live. A project that is missing may be engaged later."""
+        project = self._planes.projects.find(key.cluster)
         if project is None:
-            why = f"The project {place.cluster} is not known to the network service"
+            why = f"The project {key.cluster} is not known to the network service"
             await self._refuse(cell, binding, NeighbourReason.PROJECT_UNRESOLVED, why)
-            raise NotEngaged(place.cluster)
-        return await project.client.find(Network, place.name, place.namespace)
+            raise NotEngaged(key.cluster)
+        return await project.client.find(Network, key.name, key.namespace)
 
     async def _refuse(self, cell: Cluster, binding: NetworkBinding, reason: str, why: str) -> None:
-        status = msgspec.structs.replace(binding.status, network_context_ref=None)
-        bare = msgspec.structs.replace(binding, status=status)
+        detached = with_status(binding, network_context_ref=None)
         news = network_conditions.refused(
             (network_conditions.READY,), reason, why, binding.metadata.generation
         )
-        await self._say(cell, binding, bare, news)
+        await self._write(cell, binding, detached, news)
 
-    async def _say(
+    async def _write(
         self,
         cell: Cluster,
         binding: NetworkBinding,
@@ -123,8 +118,7 @@ class NetworkBindings:
         news: tuple[Condition, ...],
     ) -> None:
         conditions = put(wanted.status.conditions, news, self._environment.now())
-        status = msgspec.structs.replace(wanted.status, conditions=conditions)
-        await cell.client.patch_status(binding, msgspec.structs.replace(wanted, status=status))
+        await cell.client.patch_status(binding, with_status(wanted, conditions=conditions))
 
     def _of_context(self, cluster: ClusterName, at: NetworkContext) -> Iterable[Request]:
         meta = at.metadata
@@ -137,11 +131,11 @@ class NetworkBindings:
         return [Request(cluster, *key) for key in keys]
 
     def _of_network(self, cluster: ClusterName, network: Network) -> Iterable[Request]:
-        """Whoever may have waited for it: those that have a context are told by that."""
+        """The bindings that may wait for it: an attached one is requeued by its context."""
         meta = network.metadata
-        place = Request(cluster, meta.namespace, meta.name)
+        key = Request(cluster, meta.namespace, meta.name)
         for cell in self._planes.cells:
-            for namespace in joins.homes(cell, place):
+            for namespace in joins.cell_namespaces(cell, key):
                 for binding in joins.bindings_of(cell, namespace, meta.name):
                     if binding.status.network_context_ref is None:
                         yield _request(cell.name, binding)
@@ -152,7 +146,7 @@ def _request(cluster: ClusterName, binding: NetworkBinding) -> Request:
 
 
 def _is_attached(binding: NetworkBinding) -> bool:
-    """Whether a binding has had its context: it keeps it while the network is being deleted."""
+    """Whether a binding has its context, which it keeps while the network is being deleted."""
     return binding.status.network_context_ref is not None
 
 
@@ -163,7 +157,7 @@ def _of_state(at: NetworkContext, generation: int) -> tuple[Condition, ...]:
             return (network_conditions.usable(ready.message, generation),)
         reason = NeighbourReason.NETWORK_CONTEXT_READY
         return (
-            network_conditions.said(
+            network_conditions.condition(
                 network_conditions.READY, "True", reason, "The network can be used", generation
             ),
         )

@@ -1,6 +1,6 @@
 """Claims for addresses, in a cell: each gets the Subnet that its project's ledger has for it.
 
-A Subnet that stands needs no project: it is reported as it is, however long the project is away.
+An existing Subnet does not need the project: it is reported however long the project is unreachable.
 """
 
 from collections.abc import Iterable
@@ -52,21 +52,21 @@ class Claims:
             subnet = await self._make(cell, claim, network)
         if subnet is None or subnet.deleting:
             return DONE
-        subnet = await self._mended(cell, subnet, network)
+        subnet = await self._corrected(cell, subnet, network)
         await self._report(cell, claim, await self._programmed(cell, subnet))
         return DONE
 
     async def _make(self, cell: Cluster, claim: SubnetClaim, network: Request) -> Subnet | None:
-        """The Subnet as the ledger has it, made now; None while the ledger has none."""
+        """Create the Subnet as the ledger has it; None while the ledger has none."""
         project = self._planes.projects.get(network.cluster)
         name = subnet_ledger.entry_name(cell.name, claim.metadata.name)
         entry = await project.client.find(Subnet, name, network.namespace)
         meta = claim.metadata
         if entry is None or entry.deleting or not _is_for(entry, cell, claim):
             return None
-        live = await cell.client.find(SubnetClaim, meta.name, meta.namespace)
+        present = await cell.client.find(SubnetClaim, meta.name, meta.namespace)
         at = await cell.client.find(NetworkContext, entry.spec.network_context.name, meta.namespace)
-        if live is None or live.deleting or at is None or at.deleting:
+        if present is None or present.deleting or at is None or at.deleting:
             return None
         return await cell.client.create(
             Subnet(
@@ -79,8 +79,8 @@ class Claims:
             )
         )
 
-    async def _mended(self, cell: Cluster, subnet: Subnet, network: Request | None) -> Subnet:
-        """The Subnet with the addresses of the ledger, should somebody have written others."""
+    async def _corrected(self, cell: Cluster, subnet: Subnet, network: Request | None) -> Subnet:
+        """The Subnet with the addresses of the ledger, which undoes a manual change."""
         project = self._planes.projects.find(network.cluster) if network else None
         if project is None or network is None:
             return subnet
@@ -92,7 +92,7 @@ class Claims:
         return await cell.client.patch(subnet, wanted)
 
     async def _programmed(self, cell: Cluster, subnet: Subnet) -> Subnet:
-        """The Subnet, which says of itself that it can be used."""
+        """The Subnet with its conditions and addresses in its status."""
         spec, generation = subnet.spec, subnet.metadata.generation
         news = network_conditions.subnet_ready(
             f"{spec.start_address}/{spec.prefix_length}", generation
@@ -135,7 +135,7 @@ def _of_entry(_: ClusterName, entry: Subnet) -> Iterable[Request]:
 
 
 def _is_for(entry: Subnet, cell: Cluster, claim: SubnetClaim) -> bool:
-    """Whether an entry is this claim's, and for certain."""
+    """Whether an entry is allocated to this claim."""
     meta = claim.metadata
     wanted = subnet_ledger.SubnetHolder(cell.name, meta.namespace, meta.name)
     return subnet_ledger.is_allocated(entry) and subnet_ledger.holder(entry) == wanted

@@ -1,14 +1,12 @@
-"""The presence of a network in a cell: there while somebody is bound to it, and no longer.
+"""NetworkContexts: a network in a cell, which exists as long as it has bindings.
 
-With the context go, by their owner references, the claim for addresses and its Subnet. So it must
-not go while an Instance has such an address, even if its binding was deleted by hand.
+The context owns the claim for addresses and its Subnet. So it must not be deleted while an Instance
+has such an address, even if its binding was deleted by hand.
 """
 
 from collections.abc import Iterable
 from datetime import timedelta
 from typing import Any, Final
-
-import msgspec
 
 from compute.api import labels, names
 from compute.api.compute import Instance
@@ -26,7 +24,7 @@ from compute.services.network import deletions, joins, network_conditions
 from compute.services.network.faults import faults, is_ours
 from compute.services.planes import ServicePlanes
 from kubekit.api.kinds.core import ConfigMap
-from kubekit.api.meta import Condition, LocalRef, ObjectMeta
+from kubekit.api.meta import Condition, LocalRef, ObjectMeta, with_status
 from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.requests import DONE, ClusterName, Request, Result
@@ -36,15 +34,15 @@ from kubekit.runtime.sources import Source, mapped, own
 _WHILE_USED: Final = Result(requeue_after=timedelta(seconds=30))
 
 
-def context(binding: NetworkBinding, home: ProjectNamespace) -> NetworkContext:
-    """The context that a binding needs. Its labels say whose network it is."""
+def context(binding: NetworkBinding, project: ProjectNamespace) -> NetworkContext:
+    """The context that a binding needs. Its labels name the project of the network."""
     return NetworkContext(
         metadata=ObjectMeta(
             name=joins.context_name(binding),
             namespace=binding.metadata.namespace,
             labels={
-                labels.UPSTREAM_CLUSTER: names.encode_cluster(home.project),
-                labels.UPSTREAM_NAMESPACE: home.namespace,
+                labels.UPSTREAM_CLUSTER: names.encode_cluster(project.project),
+                labels.UPSTREAM_NAMESPACE: project.namespace,
             },
         ),
         spec=NetworkContextSpec(
@@ -54,7 +52,7 @@ def context(binding: NetworkBinding, home: ProjectNamespace) -> NetworkContext:
 
 
 class Contexts:
-    """Sets up each context, and removes it when nobody is bound to it any more."""
+    """Sets up each context, and removes it when it has no more bindings."""
 
     def __init__(self, planes: ServicePlanes, environment: ExecutionEnvironment) -> None:
         self._cells = planes.cells
@@ -78,19 +76,18 @@ class Contexts:
         if not joins.bindings_to(cell, request.namespace, request.name):
             return await self._unbound(cell, found)
         network = joins.network_of(found, found.spec.network.name)
-        account = deletions.account(self._projects, network)
-        news = _conditions(found, _fault(cell, found), _refusal(cell, found), account)
+        terminating = deletions.terminating(self._projects, network)
+        news = _conditions(found, _fault(cell, found), _refusal(cell, found), terminating)
         conditions = put(found.status.conditions, news, self._environment.now())
-        status = msgspec.structs.replace(found.status, conditions=conditions)
-        await cell.client.patch_status(found, msgspec.structs.replace(found, status=status))
+        await cell.client.patch_status(found, with_status(found, conditions=conditions))
         return DONE
 
     async def _unbound(self, cell: Cluster, found: NetworkContext) -> Result:
-        """Remove a context, if it is as unused as the cache says."""
+        """Delete a context if live reads confirm that it is unused."""
         namespace = found.metadata.namespace
         bindings = await cell.client.every(NetworkBinding, namespace)
         if any(joins.context_name(each) == found.metadata.name for each in bindings.items):
-            return DONE  # the cache will hear of it, and ask again
+            return DONE  # its watch event requeues the request
         if await _is_used(cell, found):
             return _WHILE_USED
         await cell.client.delete(found)
@@ -103,11 +100,11 @@ class Contexts:
         return [Request(cluster, *key) for key in keys]
 
     def _of_network(self, cluster: ClusterName, network: Network) -> Iterable[Request]:
-        """The contexts of a Network that is being deleted: they say so too."""
+        """The contexts of a Network that is being deleted, to report that."""
         meta = network.metadata
-        place = Request(cluster, meta.namespace, meta.name)
+        key = Request(cluster, meta.namespace, meta.name)
         for cell in self._cells if network.deleting else ():
-            for at in joins.contexts_of(cell, place):
+            for at in joins.contexts_of(cell, key):
                 yield Request(cell.name, at.metadata.namespace, at.metadata.name)
 
 
@@ -120,19 +117,19 @@ def _of_claim(cluster: ClusterName, claim: SubnetClaim) -> Iterable[Request]:
 
 
 def _fault(cell: Cluster, found: NetworkContext) -> str:
-    """What is to fail here on request; empty when nothing is."""
-    network, place = found.spec.network.name, found.spec.location.name
+    """The message of a simulated failure; empty if there is none."""
+    network, location = found.spec.network.name, found.spec.location.name
     failing = faults(cell).fail(network)
-    return f"The network {network} could not be set up at {place}" if failing else ""
+    return f"The network {network} could not be set up at {location}" if failing else ""
 
 
 def _refusal(cell: Cluster, found: NetworkContext) -> str:
-    """Why nobody gets addresses here; empty while somebody has some, or may yet get them."""
+    """Why no claim gets addresses here; empty if one has some, or may still get them."""
     claims = joins.claims_at(cell, found)
     if any(is_true(claim.status.conditions, network_conditions.READY) for claim in claims):
         return ""
-    said = (find(claim.status.conditions, network_conditions.ALLOCATED) for claim in claims)
-    return next((each.message for each in said if each and each.status == "False"), "")
+    allocated = (find(claim.status.conditions, network_conditions.ALLOCATED) for claim in claims)
+    return next((each.message for each in allocated if each and each.status == "False"), "")
 
 
 async def _is_used(cell: Cluster, found: NetworkContext) -> bool:
@@ -148,15 +145,15 @@ async def _is_used(cell: Cluster, found: NetworkContext) -> bool:
 
 
 def _conditions(
-    found: NetworkContext, failed: str, refused: str, account: str
+    found: NetworkContext, failed: str, refused: str, terminating: str
 ) -> tuple[Condition, ...]:
-    """What a context says of itself that could not be set up, or gets no addresses."""
+    """The conditions of a context, which may have failed or get no addresses."""
     generation, reason = found.metadata.generation, Reason.NETWORK_FAILED_TO_CREATE
     if failed:
         return network_conditions.refused(
             (network_conditions.PROGRAMMED, network_conditions.READY), reason, failed, generation
         )
-    programmed = network_conditions.said(
+    programmed = network_conditions.condition(
         network_conditions.PROGRAMMED, "True", Reason.PROGRAMMED, "It is set up", generation
     )
     if refused:
@@ -164,4 +161,4 @@ def _conditions(
             programmed,
             *network_conditions.refused((network_conditions.READY,), reason, refused, generation),
         )
-    return (programmed, network_conditions.usable(account, generation))
+    return (programmed, network_conditions.usable(terminating, generation))

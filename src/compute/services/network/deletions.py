@@ -1,4 +1,4 @@
-"""Networks that are being deleted, as the services of their cells know of them."""
+"""The message of a Network that is being deleted, for its objects in cells."""
 
 from compute.api.networking import Network
 from compute.api.reasons import Reason
@@ -9,23 +9,23 @@ from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.requests import Request
 
 
-def account(projects: Clusters, network: Request | None) -> str:
-    """What a Network that is being deleted says of itself; empty for any other.
+def terminating(projects: Clusters, network: Request | None) -> str:
+    """The Ready message of a Network that is being deleted; empty for any other.
 
-    A cell goes on while the project does not answer, so the cache is believed.
+    The cell must work while the project is unreachable, so this reads the cache.
     """
     project = projects.find(network.cluster) if network else None
     if project is None or network is None:
         return ""
     found = project.informers.of(Network).cache.get(network.namespace, network.name)
-    return account_of(found) if found is not None else ""
+    return terminating_message(found) if found is not None else ""
 
 
-def account_of(network: Network) -> str:
-    """The same of a Network that was read."""
+def terminating_message(network: Network) -> str:
+    """The same for a Network that was read."""
     if not network.deleting:
         return ""
-    said = find(network.status.conditions, network_conditions.READY)
-    if said is not None and said.reason == Reason.NETWORK_TERMINATING:
-        return said.message
+    ready = find(network.status.conditions, network_conditions.READY)
+    if ready is not None and ready.reason == Reason.NETWORK_TERMINATING:
+        return ready.message
     return network_use.terminating((), ())

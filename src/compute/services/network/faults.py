@@ -1,8 +1,8 @@
-"""Failures on request: which networks cannot be set up in a cell, so that users can see what then is.
+"""Simulated failures: which networks cannot be set up in a cell, so that users can see what happens.
 
-They are asked for in the ConfigMap ``network-faults`` of the cell's namespace compute-system:
+They are set in the ConfigMap ``network-faults`` of the cell's namespace compute-system:
 
-    failNetworks   patterns of the names of networks, set apart by commas
+    failNetworks   patterns of the names of networks, separated by commas
 """
 
 from collections.abc import Iterable
@@ -34,10 +34,10 @@ class Faults:
 
 
 def faults(cell: Cluster) -> Faults:
-    """What is to fail in a cell now: nothing, unless its ConfigMap says so."""
-    asked = cell.informers.of(ConfigMap).cache.get(NAMESPACE, NAME)
-    words = asked.data.get(_FAIL_NETWORKS, "").split(",") if asked else ()
-    return Faults(tuple(word.strip() for word in words if word.strip()))
+    """The networks that are set to fail in a cell."""
+    settings = cell.informers.of(ConfigMap).cache.get(NAMESPACE, NAME)
+    patterns = settings.data.get(_FAIL_NETWORKS, "").split(",") if settings else ()
+    return Faults(tuple(pattern.strip() for pattern in patterns if pattern.strip()))
 
 
 def is_ours(settings: ConfigMap) -> bool:
@@ -45,7 +45,7 @@ def is_ours(settings: ConfigMap) -> bool:
 
 
 class FaultKeysCheck:
-    """Tells the operators of a cell of keys that nobody reads: they expect something to fail."""
+    """Reports unknown keys in an event: the operators of the cell expect something to fail."""
 
     def __init__(self, cells: Clusters, recorder: EventRecorder) -> None:
         self._cells = cells
@@ -56,13 +56,13 @@ class FaultKeysCheck:
 
     async def reconcile(self, request: Request) -> Result:
         cell = self._cells.get(request.cluster)
-        asked = cell.informers.of(ConfigMap).cache.get(NAMESPACE, NAME)
-        if asked is None:
+        settings = cell.informers.of(ConfigMap).cache.get(NAMESPACE, NAME)
+        if settings is None:
             return DONE
-        for key in sorted(key for key in asked.data if key not in KEYS):
+        for key in sorted(key for key in settings.data if key not in KEYS):
             note = f"{key}: no such key; there is {', '.join(KEYS)}"
             reason = NeighbourReason.SETTINGS_INVALID
-            self._recorder.event(cell.client, asked, "Warning", reason, note, "ReadSettings")
+            self._recorder.event(cell.client, settings, "Warning", reason, note, "ReadSettings")
         return DONE
 
 

@@ -1,6 +1,6 @@
-"""What belongs to what: a cell's namespace to a project's, a claim to a context to a Network.
+"""Lookups between objects: a cell's namespace and its project's, a claim, its context and its Network.
 
-Every lookup is by an index, so that a change costs as much as it concerns, and no more.
+Every lookup uses an index, so the cost of a change depends only on the objects it affects.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,38 +19,38 @@ from kubekit.runtime.watching.cache import Cache
 
 _NETWORK: Final = "network service: network"
 _CONTEXT: Final = "network service: context"
-_HOME: Final = "network service: home"
+_PROJECT: Final = "network service: project"
 _HOLDER: Final = "network service: holder"
 _CELL: Final = "network service: cell"
 
 
 def network_of(obj: Object, name: str) -> Request | None:
     """The Network of this name in the project that the upstream labels of an object name."""
-    home = identity(Namespace(metadata=obj.metadata))
-    return None if home is None else network_named(home, name)
+    project = identity(Namespace(metadata=obj.metadata))
+    return None if project is None else network_named(project, name)
 
 
-def network_named(home: ProjectNamespace, name: str) -> Request:
+def network_named(project: ProjectNamespace, name: str) -> Request:
     """The Network of this name in the project namespace that a cell's namespace stands for."""
-    return Request(cluster_name(names.cluster_key(home.project)), home.namespace, name)
+    return Request(cluster_name(names.cluster_key(project.project)), project.namespace, name)
 
 
-async def home(cell: Cluster, namespace: str) -> ProjectNamespace | None:
-    """The project namespace that a cell's namespace stands for; None when its labels do not say."""
+async def project_namespace(cell: Cluster, namespace: str) -> ProjectNamespace | None:
+    """The project namespace that a cell's namespace stands for; None if its labels do not say."""
     cached = cell.informers.of(Namespace).cache.get("", namespace)
     found = identity(cached) if cached else None
     if found is None:
-        live = await cell.client.find(Namespace, namespace)
-        found = identity(live) if live else None
+        present = await cell.client.find(Namespace, namespace)
+        found = identity(present) if present else None
     return found
 
 
-def homes(cell: Cluster, network: Request) -> list[str]:
+def cell_namespaces(cell: Cluster, network: Request) -> list[str]:
     """The cell's namespaces that stand for the project namespace of a Network."""
     cache = cell.informers.of(Namespace).cache
-    cache.add_index(_HOME, _home_values)
+    cache.add_index(_PROJECT, _project_values)
     value = f"{network.cluster}/{network.namespace}"
-    return [namespace.metadata.name for namespace in cache.by(_HOME, value)]
+    return [namespace.metadata.name for namespace in cache.by(_PROJECT, value)]
 
 
 def bindings_of(cell: Cluster, namespace: str, network: str) -> list[NetworkBinding]:
@@ -124,7 +124,7 @@ def entries_for(projects: Clusters, cell: str) -> Iterator[tuple[Cluster, Subnet
 def entries_held(
     projects: Clusters, cell: str, namespace: str, claim: str
 ) -> Iterator[tuple[Cluster, Subnet]]:
-    """The entries of a claim, whether or not the claim is there. Other than one is a trace of haste."""
+    """The entries of a claim, whether or not the claim exists. There should be one at most."""
     for project in projects:
         cache = project.informers.of(Subnet).cache
         cache.add_index(_HOLDER, _holder_values)
@@ -133,7 +133,7 @@ def entries_held(
 
 
 def owner(entry: Subnet) -> str:
-    """The Network whose ledger an entry is of; empty when it is of none."""
+    """The Network whose ledger an entry is of; empty if it is of none."""
     for reference in entry.metadata.owner_references:
         if reference.controller and reference.kind == "Network":
             return reference.name
@@ -152,7 +152,7 @@ def _named_networks(workload: Workload) -> Iterable[str]:
     return (f"{namespace}/{name}" for namespace, name in found)
 
 
-def _home_values(namespace: Namespace) -> Iterable[str]:
+def _project_values(namespace: Namespace) -> Iterable[str]:
     found = identity(namespace)
     if found is not None:
         yield f"{names.cluster_key(found.project)}/{found.namespace}"

@@ -1,4 +1,4 @@
-"""What the network service says of its objects."""
+"""The conditions of the objects of the network service."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -12,10 +12,10 @@ PROGRAMMED: Final = ConditionType.PROGRAMMED
 READY: Final = ConditionType.READY
 
 
-def said(
+def condition(
     kind: str, status: ConditionStatus, reason: str, message: str, generation: int
 ) -> Condition:
-    """A condition. Since when it is so is found out when it is put beside the others."""
+    """A condition. `put` sets its transition time."""
     return Condition(
         type=kind,
         status=status,
@@ -26,30 +26,34 @@ def said(
     )
 
 
-def refused(kinds: Iterable[str], reason: str, why: str, generation: int) -> tuple[Condition, ...]:
-    """The same refusal for each of these."""
-    return tuple(said(kind, "False", reason, why, generation) for kind in kinds)
+def refused(
+    kinds: Iterable[str], reason: str, message: str, generation: int
+) -> tuple[Condition, ...]:
+    """The same refusal in each of these condition types."""
+    return tuple(condition(kind, "False", reason, message, generation) for kind in kinds)
 
 
-def usable(account: str, generation: int) -> Condition:
-    """Ready, of what can be used; ``account`` says of a network that is being deleted that it is."""
-    reason = Reason.NETWORK_TERMINATING if account else Reason.READY
-    return said(READY, "True", reason, account or "The network can be used", generation)
+def usable(terminating: str, generation: int) -> Condition:
+    """Ready; ``terminating`` is the message of a network that is being deleted, else empty."""
+    reason = Reason.NETWORK_TERMINATING if terminating else Reason.READY
+    return condition(READY, "True", reason, terminating or "The network can be used", generation)
 
 
 def subnet_ready(addresses: str, generation: int) -> tuple[Condition, ...]:
-    """What a Subnet says that can be used."""
+    """The conditions of a Subnet that can be used."""
     return (
-        said(ALLOCATED, "True", NeighbourReason.PREFIX_ALLOCATED, addresses, generation),
-        said(PROGRAMMED, "True", Reason.PROGRAMMED, "The subnet is set up", generation),
-        said(READY, "True", Reason.READY, "The subnet can be used", generation),
+        condition(ALLOCATED, "True", NeighbourReason.PREFIX_ALLOCATED, addresses, generation),
+        condition(PROGRAMMED, "True", Reason.PROGRAMMED, "The subnet is set up", generation),
+        condition(READY, "True", Reason.READY, "The subnet can be used", generation),
     )
 
 
 def claim_ready(addresses: str, generation: int) -> tuple[Condition, ...]:
-    """What a claim says that has its Subnet."""
+    """The conditions of a claim that has its Subnet."""
     return (
-        said(ALLOCATED, "True", NeighbourReason.PREFIX_ALLOCATED, addresses, generation),
-        said(PROGRAMMED, "True", Reason.PROGRAMMED, "The subnet is set up", generation),
-        said(READY, "True", NeighbourReason.SUBNET_READY, "The subnet can be used", generation),
+        condition(ALLOCATED, "True", NeighbourReason.PREFIX_ALLOCATED, addresses, generation),
+        condition(PROGRAMMED, "True", Reason.PROGRAMMED, "The subnet is set up", generation),
+        condition(
+            READY, "True", NeighbourReason.SUBNET_READY, "The subnet can be used", generation
+        ),
     )

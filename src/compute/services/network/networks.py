@@ -1,8 +1,8 @@
-"""Networks of a project: whether they can be used, who has their addresses, and their end.
+"""Networks of a project: whether they can be used, which claims have their addresses, and their removal.
 
-A Network goes when no Workload names it and its addresses have been given back; until then it says
-what uses it. Addresses are taken back once claim and Subnet are gone from the cell: a cell that does
-not answer keeps them, for its machines go on.
+A deleted Network is released when no Workload names it and its addresses have been released; until
+then its conditions say what uses it. Addresses are released once claim and Subnet are gone from the
+cell: an unreachable cell keeps them, since its instances keep running.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,9 +20,10 @@ from compute.services.network import joins, reports, subnet_ledger
 from compute.services.network.allocation import Allocation, AllocationResult
 from compute.services.network.subnet_ledger import SubnetHolder
 from compute.services.planes import ServicePlanes
-from kubekit.api.errors import ApiError, NotFound
+from kubekit.api.errors import ApiError
 from kubekit.api.meta import Condition
 from kubekit.environment import ExecutionEnvironment
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.reconciling import commit
 from kubekit.runtime.reporting.events import EventRecorder
@@ -58,10 +59,10 @@ class Networks:
         project = self._planes.projects.get(request.cluster)
         network = project.informers.of(Network).cache.get(request.namespace, request.name)
         if network is None:
-            return DONE  # its ledger goes with it
+            return DONE  # the garbage collector deletes its ledger
         outcome, members = AllocationResult(), await self._members()
         wanted = _wanted(members, request)
-        await self._take_back(project, network, wanted, outcome)
+        await self._release(project, network, wanted, outcome)
         use = reports.use_of(project, network, members)
         if not network.deleting:
             network = await commit.add_finalizer(project.client, network, finalizers.NETWORK)
@@ -74,7 +75,7 @@ class Networks:
         return DONE
 
     async def _members(self) -> list[Cluster]:
-        """The cells that the hub knows. One that it was told to forget is gone, with all in it."""
+        """The cells that are members of the hub. A cell whose Cluster was deleted counts as gone."""
         hub = self._planes.hub.sole()
         known = hub.informers.of(Member).cache
         return [
@@ -86,7 +87,7 @@ class Networks:
     async def _allocate(
         self, project: Cluster, network: Network, wanted: Wanted, outcome: AllocationResult
     ) -> Network:
-        """The Network, after every claim without addresses was given some."""
+        """The Network, after addresses were allocated for every claim without them."""
         entries = {
             subnet_ledger.holder(each): each for each in subnet_ledger.cached(project, network)
         }
@@ -100,20 +101,19 @@ class Networks:
         }
         if not unserved:
             return network
-        meta = network.metadata
         # First the Network, then its ledger: see `allocation`.
-        live = await project.client.find(Network, meta.name, meta.namespace)
-        if live is None or live.metadata.uid != meta.uid:
+        fresh = await live.same(project.client, network)
+        if fresh is None:
             return network
-        kept = await subnet_ledger.live(project.client, live)
-        allocation = Allocation(project, live, kept, self._environment)
+        entries_now = await subnet_ledger.live(project.client, fresh)
+        allocation = Allocation(project, fresh, entries_now, self._environment)
         await allocation.serve(unserved, outcome)
         return allocation.network
 
-    async def _take_back(
+    async def _release(
         self, project: Cluster, network: Network, wanted: Wanted, outcome: AllocationResult
     ) -> None:
-        """Strike out of the ledger whoever has gone."""
+        """Delete the entries of claims that are gone from the ledger."""
         for entry in subnet_ledger.cached(project, network):
             holder = subnet_ledger.holder(entry)
             if holder in wanted or entry.deleting:
@@ -124,10 +124,10 @@ class Networks:
                 outcome.trouble.append(error)
                 continue
             if gone:
-                await _delete(project, entry)
+                await live.delete(project.client, entry)
 
     async def _is_gone(self, holder: SubnetHolder) -> bool:
-        """Whether a holder is gone for certain; with his whole cell, if the hub knows it no more."""
+        """Whether a claim is certainly gone; it counts as gone if its cell is no longer a member."""
         if await self._planes.hub.sole().client.find(Member, holder.cell) is None:
             return True
         cell = self._planes.cells.find(cluster_name(holder.cell))
@@ -176,7 +176,7 @@ class Networks:
             yield from _of_entry(project.name, entry)
 
     def _of_member(self, _: ClusterName, member: Member) -> Iterable[Request]:
-        """Whoever has addresses in a cell that leaves, or waits for some in one that comes."""
+        """The networks with addresses in a cell that leaves, or with claims in a cell that joins."""
         name = member.metadata.name
         for project, entry in joins.entries_for(self._planes.projects, name):
             yield from _of_entry(project.name, entry)
@@ -211,10 +211,3 @@ async def _ended(project: Cluster, network: Network) -> bool:
         return False
     await commit.remove_finalizer(project.client, network, finalizers.NETWORK)
     return True
-
-
-async def _delete(project: Cluster, entry: Subnet) -> None:
-    try:
-        await project.client.delete(entry)
-    except NotFound:  # somebody else did
-        return

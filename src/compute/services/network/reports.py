@@ -1,4 +1,4 @@
-"""What a Network says of itself: whether it can be used, how its addresses do, and what uses it."""
+"""The conditions of a Network: whether it can be used, its addresses, and what uses it."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -35,11 +35,11 @@ class Use:
 
 
 def use_of(project: Cluster, network: Network, cells: Iterable[Cluster]) -> Use:
-    """What uses a Network, as far as the caches know."""
+    """What uses a Network, according to the caches."""
     meta = network.metadata
-    place = Request(project.name, meta.namespace, meta.name)
+    key = Request(project.name, meta.namespace, meta.name)
     entries = subnet_ledger.cached(project, network)
-    present = [str(cell.name) for cell in cells if joins.contexts_of(cell, place)]
+    present = [str(cell.name) for cell in cells if joins.contexts_of(cell, key)]
     workloads = joins.workloads_of(project, network) if network.deleting else ()
     return Use(
         workloads=network_use.users(network, workloads),
@@ -49,14 +49,14 @@ def use_of(project: Cluster, network: Network, cells: Iterable[Cluster]) -> Use:
 
 
 def conditions(network: Network, use: Use, outcome: AllocationResult) -> tuple[Condition, ...]:
-    """The conditions of a Network after a pass over its ledger."""
+    """The conditions of a Network after a reconcile pass over its ledger."""
     generation = network.metadata.generation
     ranges = [network_range(network, family) for family in network.spec.ip_families]
     unsupported = next((each for each in ranges if isinstance(each, Unsupported)), None)
     if network.deleting:
-        account = network_use.terminating(use.workloads, use.cells)
+        message = network_use.terminating(use.workloads, use.cells)
         ready = network_conditions.refused(
-            (network_conditions.READY,), Reason.NETWORK_TERMINATING, account, generation
+            (network_conditions.READY,), Reason.NETWORK_TERMINATING, message, generation
         )
     elif unsupported is not None:
         refusal = NeighbourReason.RANGE_UNSUPPORTED
@@ -65,12 +65,12 @@ def conditions(network: Network, use: Use, outcome: AllocationResult) -> tuple[C
         )
     else:
         ready = (network_conditions.usable("", generation),)
-    told = "Addresses come from " + " and ".join(map(str, ranges))
+    ranges_message = "Addresses come from " + " and ".join(map(str, ranges))
     trouble = next(_troubles(network, use, outcome, unsupported), None)
     if trouble is not None:
         return (*ready, *network_conditions.refused((_IPAM,), *trouble, generation))
-    allocated = network_conditions.said(
-        _IPAM, "True", NeighbourReason.PREFIX_ALLOCATED, told, generation
+    allocated = network_conditions.condition(
+        _IPAM, "True", NeighbourReason.PREFIX_ALLOCATED, ranges_message, generation
     )
     return (*ready, allocated)
 
@@ -78,7 +78,7 @@ def conditions(network: Network, use: Use, outcome: AllocationResult) -> tuple[C
 def warnings(
     before: Sequence[Condition], after: Sequence[Condition]
 ) -> Iterator[tuple[str, Condition]]:
-    """The conditions that are worth a Warning event, each with the action that it is about."""
+    """The conditions that need a Warning event, each with the action it is about."""
     old, new = find(before, _IPAM), find(after, _IPAM)
     if new is not None and new.status == "False" and new != old:
         yield "Allocate", new
@@ -91,7 +91,7 @@ def warnings(
 def _troubles(
     network: Network, use: Use, outcome: AllocationResult, unsupported: Unsupported | None
 ) -> Iterator[tuple[str, str]]:
-    """What is wrong with the addresses: reasons with their messages, the gravest first."""
+    """The problems with the addresses: reasons and messages, the most severe first."""
     if unsupported is not None:
         yield NeighbourReason.RANGE_UNSUPPORTED, unsupported.why
     strays = network_use.strays(network, use.prefixes)

@@ -15,7 +15,7 @@ def controllers(planes: ServicePlanes, factory: ControllerFactory) -> list[Contr
     environment, cells = factory.environment, planes.cells
     networks = Networks(planes, environment, factory.recorder("networks"))
     bindings, claims = NetworkBindings(planes, environment), Claims(planes, environment)
-    contexts, advice = (
+    contexts, check = (
         Contexts(planes, environment),
         FaultKeysCheck(cells, factory.recorder("network-faults")),
     )
@@ -24,5 +24,5 @@ def controllers(planes: ServicePlanes, factory: ControllerFactory) -> list[Contr
         factory.controller("network-bindings", bindings, cells, bindings.sources()),
         factory.controller("network-contexts", contexts, cells, contexts.sources()),
         factory.controller("subnet-claims", claims, cells, claims.sources()),
-        factory.controller("network-faults", advice, cells, advice.sources()),
+        factory.controller("network-faults", check, cells, check.sources()),
     ]

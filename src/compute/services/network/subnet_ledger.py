@@ -1,7 +1,7 @@
-"""The ledger of a Network: one Subnet beside it for each claim that was given addresses.
+"""The ledger of a Network: one Subnet in its namespace for each claim with addresses.
 
 An entry names the cell, the cell's namespace and the claim it is for. It is *allocated* once it is
-certain that it overlaps no other; until then it keeps others away, and gives nothing to its claim.
+certain that it overlaps no other; until then it blocks the range, but the claim cannot use it.
 """
 
 from collections.abc import Iterable
@@ -20,12 +20,14 @@ from kubekit.api.meta import ObjectMeta
 from kubekit.client.client import Client
 from kubekit.runtime.clusters import Cluster
 
-ALLOCATIONS: Final = "networking.datumapis.com/allocations"  # on a Network: how many there were
+ALLOCATIONS: Final = (
+    "networking.datumapis.com/allocations"  # on a Network: the number of allocations so far
+)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class SubnetHolder:
-    """Whose an entry is: a claim in a namespace of a cell."""
+    """The holder of an entry: a claim in a namespace of a cell."""
 
     cell: str
     namespace: str
@@ -33,7 +35,7 @@ class SubnetHolder:
 
 
 def holder(entry: Subnet) -> SubnetHolder:
-    """Whose an entry is."""
+    """The holder of an entry."""
     meta = entry.metadata
     cell = meta.labels.get(labels.SOURCE_CLUSTER, "")
     namespace = meta.labels.get(labels.INSTANCE_NAMESPACE, "")
@@ -41,13 +43,13 @@ def holder(entry: Subnet) -> SubnetHolder:
 
 
 def entry_name(cell: str, claim: str) -> str:
-    """The entry of a claim. No cell's name has a dot, so that the two can be told apart."""
+    """The entry of a claim. A cell's name has no dot, so the two parts can be separated again."""
     return f"{claim}.{cell}"
 
 
 def entry(network: Network, cell: str, claim: SubnetClaim, prefix: Prefix) -> Subnet:
     """The entry that gives these addresses to a claim."""
-    asked = claim.spec
+    wanted = claim.spec
     return Subnet(
         metadata=ObjectMeta(
             name=entry_name(cell, claim.metadata.name),
@@ -59,12 +61,12 @@ def entry(network: Network, cell: str, claim: SubnetClaim, prefix: Prefix) -> Su
             owner_references=(network.reference(controller=True),),
         ),
         spec=SubnetSpec(
-            ip_family=asked.ip_family,
-            location=asked.location,
-            network_context=asked.network_context,
+            ip_family=wanted.ip_family,
+            location=wanted.location,
+            network_context=wanted.network_context,
             prefix_length=prefix.prefixlen,
             start_address=str(prefix.network_address),
-            subnet_class=asked.subnet_class,
+            subnet_class=wanted.subnet_class,
         ),
     )
 
@@ -87,7 +89,7 @@ def is_allocated(entry: Subnet) -> bool:
 
 
 def spec(entry: Subnet) -> SubnetSpec:
-    """What an entry stands for: what was allocated, whatever somebody wrote over it."""
+    """The spec with the addresses that were allocated, whatever was written over it since."""
     start, length = entry.status.start_address, entry.status.prefix_length
     if start is None or length is None:
         return entry.spec
@@ -95,22 +97,22 @@ def spec(entry: Subnet) -> SubnetSpec:
 
 
 async def live(client: Client, network: Network) -> dict[str, Subnet]:
-    """The entries of a Network by name, as they are now."""
+    """The entries of a Network by name, read live."""
     subnets = await client.every(Subnet, network.metadata.namespace)
     return {each.metadata.name: each for each in subnets.items if is_of(network, each)}
 
 
 def cached(project: Cluster, network: Network) -> list[Subnet]:
-    """The entries of a Network, as the cache knows them."""
+    """The entries of a Network, from the cache."""
     return [each for each in joins.entries_of(project, network) if is_ours(each)]
 
 
 def prefix(entry: Subnet) -> Prefix | None:
-    """The addresses of an entry; None when they are nonsense."""
-    meant = spec(entry)
-    return prefix_of(meant.start_address, meant.prefix_length)
+    """The addresses of an entry; None if they are invalid."""
+    allocated = spec(entry)
+    return prefix_of(allocated.start_address, allocated.prefix_length)
 
 
 def prefixes(entries: Iterable[Subnet]) -> list[Prefix]:
-    """The addresses that nobody else may have."""
+    """The addresses that are taken."""
     return [found for found in map(prefix, entries) if found is not None]

@@ -1,5 +1,5 @@
 """Quota: registrations and grants in the core plane, claims in the planes of projects.
 
-The budget of a project is kept by one pass at a time (`keeper`), from a book that follows the
-claims event by event (`book`).
+One reconcile pass at a time answers the claims of a project (`budgets`), from totals that are
+updated with each watch event of a claim (`ledger`).
 """

@@ -1,4 +1,4 @@
-"""Which claims may be made at all, at the door of a project's plane."""
+"""Admission of claims in a project's plane."""
 
 from collections.abc import Mapping
 
@@ -15,9 +15,9 @@ def admit_claim(
     registered: Mapping[str, ResourceRegistration],
     old: ResourceClaim | None = None,
 ) -> None:
-    """Raise `Invalid`, naming each field, if the claim may not be made, or changed like this.
+    """Raise `Invalid`, naming each field, if the claim may not be created, or changed like this.
 
-    What was asked for cannot be changed: it may have been granted.
+    The requests of a claim cannot be changed: they may have been granted.
     """
     errors: list[FieldError] = []
     if old is None:
@@ -29,7 +29,7 @@ def admit_claim(
 
 
 class ClaimAdmission:
-    """The same, by the registrations that the core plane has at this moment.
+    """The same, with the current registrations of the core plane.
 
     They are watched from the moment the core plane is engaged: a watch that starts with the first
     claim would refuse that claim.
@@ -46,7 +46,7 @@ class ClaimAdmission:
         return
 
     def review(self, claim: ResourceClaim, project: str, old: ResourceClaim | None = None) -> None:
-        """Raise `Invalid` if the claim may not be made or changed. It reads the cache alone."""
+        """Raise `Invalid` if the claim may not be created or changed. This reads only the cache."""
         registrations = self._core.sole().informers.of(ResourceRegistration)
         if not registrations.synced:
             raise Unavailable("it is not known yet what can be claimed; try again in a moment")

@@ -1,7 +1,7 @@
-"""Buckets: the account of one project and one type of resource, for people to read.
+"""Buckets: the usage of one project and one resource type, for users to read.
 
-Nothing is decided by them. So they follow the claims at their own pace, and a thousand claims that
-come at once are a few writes of a bucket.
+No decision depends on them. So they are written at most once a second, and a thousand claims that
+arrive at once are a few writes of a bucket.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,36 +25,38 @@ _BY_CONSUMER: Final = "consumer"
 
 
 class Buckets:
-    """Writes the buckets of projects, each project's at most once a second."""
+    """Writes the buckets of projects, at most once a second for each project."""
 
     def __init__(self) -> None:
         self._written: dict[str, datetime] = {}
 
     async def keep(
-        self, desk: BudgetContext, granted: Sequence[ClaimEntry], registered: Iterable[str]
+        self, context: BudgetContext, granted: Sequence[ClaimEntry], registered: Iterable[str]
     ) -> timedelta | None:
-        """Bring the buckets of a project to what the book says, and to what was just granted.
+        """Update the buckets of a project to the ledger and to the claims just granted.
 
-        If it is too early for that: in how long it is not.
+        Returns how long to wait if it is too early to write.
         """
-        wanted = _statuses(desk, granted, registered)
-        stored = {each.spec.resource_type: each for each in _stored(desk.core, desk.name)}
-        news = [kind for kind, status in wanted.items() if not _says(stored.get(kind), status)]
+        wanted = _statuses(context, granted, registered)
+        stored = {each.spec.resource_type: each for each in _stored(context.core, context.name)}
+        news = [
+            kind for kind, status in wanted.items() if not _is_current(stored.get(kind), status)
+        ]
         if not news:
             return None
-        early = self._written.get(desk.name, desk.now - _PACE) + _PACE - desk.now
+        early = self._written.get(context.name, context.now - _PACE) + _PACE - context.now
         if early > timedelta():
             return early
         for kind in news:
-            bucket = stored.get(kind) or await _create(desk, kind)
+            bucket = stored.get(kind) or await _create(context, kind)
             status = msgspec.structs.replace(
                 wanted[kind],
-                last_reconciliation=desk.now.replace(microsecond=0),
+                last_reconciliation=context.now.replace(microsecond=0),
                 observed_generation=bucket.metadata.generation,
             )
-            told = msgspec.structs.replace(bucket, status=status)
-            await desk.core.client.patch_status(bucket, told)
-        self._written[desk.name] = desk.now
+            reported = msgspec.structs.replace(bucket, status=status)
+            await context.core.client.patch_status(bucket, reported)
+        self._written[context.name] = context.now
         return None
 
     def forget(self, project: str) -> None:
@@ -62,18 +64,18 @@ class Buckets:
 
 
 def _statuses(
-    desk: BudgetContext, granted: Sequence[ClaimEntry], registered: Iterable[str]
+    context: BudgetContext, granted: Sequence[ClaimEntry], registered: Iterable[str]
 ) -> dict[str, AllowanceBucketStatus]:
-    """The accounts as they should read, by type."""
-    grants = lookups.grants_of(desk.core, desk.name)
-    limit = budget.limits(grants, desk.name)
-    used, holders = _with(desk.book, granted)
+    """The statuses that the buckets should have, by resource type."""
+    grants = lookups.grants_of(context.core, context.name)
+    limit = budget.limits(grants, context.name)
+    used, holders = _with(context.claims, granted)
     known = dict.fromkeys(registered)
-    asked = [kind for kind in desk.book.types() if kind in known]
-    there = [each.spec.resource_type for each in _stored(desk.core, desk.name)]
+    claimed = [kind for kind in context.claims.types() if kind in known]
+    existing = [each.spec.resource_type for each in _stored(context.core, context.name)]
     statuses = {}
-    for kind in dict.fromkeys((*limit, *asked, *there)):
-        shares = budget.shares(grants, desk.name, kind)
+    for kind in dict.fromkeys((*limit, *claimed, *existing)):
+        shares = budget.shares(grants, context.name, kind)
         statuses[kind] = AllowanceBucketStatus(
             limit=limit.get(kind, 0),
             allocated=used.get(kind, 0),
@@ -86,12 +88,12 @@ def _statuses(
 
 
 def _with(
-    book: ClaimLedger, granted: Sequence[ClaimEntry]
+    ledger: ClaimLedger, granted: Sequence[ClaimEntry]
 ) -> tuple[Mapping[str, int], Mapping[str, int]]:
-    """What is used and by how many, with those that the book does not show as granted yet."""
-    used, holders = dict(book.used), dict(book.holders)
+    """What is used and by how many claims, with claims that the ledger does not show as granted yet."""
+    used, holders = dict(ledger.used), dict(ledger.holders)
     for entry in granted:
-        now = book.get(entry.key)
+        now = ledger.get(entry.key)
         if now is not None and now.waits and now.uid == entry.uid:
             for kind, amount in entry.need:
                 used[kind] = used.get(kind, 0) + amount
@@ -99,21 +101,21 @@ def _with(
     return used, holders
 
 
-def _says(bucket: AllowanceBucket | None, wanted: AllowanceBucketStatus) -> bool:
-    """Whether the bucket says so already, whenever it was reckoned."""
+def _is_current(bucket: AllowanceBucket | None, wanted: AllowanceBucketStatus) -> bool:
+    """Whether the bucket has this status already, whenever it was written."""
     if bucket is None:
         return False
-    said = msgspec.structs.replace(bucket.status, last_reconciliation=None, observed_generation=0)
-    return said == wanted and bucket.status.last_reconciliation is not None
+    status = msgspec.structs.replace(bucket.status, last_reconciliation=None, observed_generation=0)
+    return status == wanted and bucket.status.last_reconciliation is not None
 
 
-async def _create(desk: BudgetContext, resource_type: str) -> AllowanceBucket:
-    project = desk.project.metadata.name
+async def _create(context: BudgetContext, resource_type: str) -> AllowanceBucket:
+    project = context.project.metadata.name
     name = names.bucket(resource_type, budget.CONSUMER, project)
     consumer = ObjectRef(api_group=resource_manager.GROUP, kind=Project.RESOURCE.kind, name=project)
     spec = AllowanceBucketSpec(consumer_ref=consumer, resource_type=resource_type)
-    metadata: ObjectMeta = lookups.belonging(desk.project, name)
-    return await desk.core.client.create(AllowanceBucket(metadata=metadata, spec=spec))
+    metadata: ObjectMeta = lookups.belonging(context.project, name)
+    return await context.core.client.create(AllowanceBucket(metadata=metadata, spec=spec))
 
 
 def _stored(core: Cluster, project: str) -> list[AllowanceBucket]:

@@ -1,8 +1,8 @@
-"""The keeper of budgets: one pass at a time for each project answers its claims.
+"""Budgets: one reconcile pass at a time for each project answers its claims.
 
-A pass serves those who wait from what is left, the oldest first, many at once. What it gives it
-writes into the project's ledger first, bound to the version it read (see `decide.budget.ledger`):
-two keepers at once, or one that starts again in the middle, never give the same budget twice.
+A pass grants waiting claims from the remaining budget, the oldest first, in batches. It first writes
+reservations into the project's ledger, bound to the version it read (see `decide.budget.ledger`).
+So two processes at once, or one that restarts in the middle, never grant the same budget twice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -24,141 +24,144 @@ from kubekit.api.kinds.core import ConfigMap
 from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.requests import DONE, Request, Result
 
-MOST: Final = 200  # claims that are granted in one go, and as many that are turned down
+MOST: Final = 200  # claims that are granted in one batch, and as many that are denied
 _PACE: Final = timedelta(milliseconds=50)  # between two batches, so that many claims share one
-_PATIENCE: Final = timedelta(seconds=5)  # until another keeper's promises are kept for him
+_GRACE: Final = timedelta(seconds=5)  # for another process to fulfil its reservations
 _BEHIND: Final = timedelta(seconds=1)
 
 
 class BudgetKeeper:
-    """Answers the claims of a project, and keeps its buckets. A request names its cluster."""
+    """Answers the claims of a project, and updates its buckets. A request names its cluster."""
 
     def __init__(
         self,
         planes: ServicePlanes,
-        books: ClaimLedgers,
+        ledgers: ClaimLedgers,
         leaks: Leaks,
         environment: ExecutionEnvironment,
     ) -> None:
         self._planes = planes
-        self._books = books
+        self._ledgers = ledgers
         self._leaks = leaks
         self._environment = environment
         self._holder = environment.uid()
         self._buckets = Buckets()
-        self._promised: dict[str, datetime] = {}  # when the last batch was, by project
-        self._rules: dict[str, Rules] = {}  # by which the refused were judged, by project
+        self._batched: dict[str, datetime] = {}  # the time of the last batch, by project
+        self._rules: dict[str, Rules] = {}  # for which refused claims were checked, by project
 
     async def reconcile(self, request: Request) -> Result:
-        desk = self._desk(request)
-        if desk is None:
+        context = self._context(request)
+        if context is None:
             return DONE
-        if not await desk.is_fresh():
+        if not await context.is_fresh():
             return Result(requeue_after=_BEHIND)
-        owed = desk.book.owed(desk.ledger.reserved)
-        if owed:
-            return await self._keep_promises(desk, owed)
-        pause = self._promised.get(desk.name, desk.now - _PACE) + _PACE - desk.now
+        reserved = context.claims.unfulfilled(context.ledger.reserved)
+        if reserved:
+            return await self._fulfil(context, reserved)
+        pause = self._batched.get(context.name, context.now - _PACE) + _PACE - context.now
         if pause > timedelta():
             return Result(requeue_after=pause)
-        return await self._serve(desk)
+        return await self._serve(context)
 
-    def _desk(self, request: Request) -> BudgetContext | None:
-        """What there is to work on; None for a project that nobody knows of any more."""
+    def _context(self, request: Request) -> BudgetContext | None:
+        """The context of a pass; None for a project that no longer exists."""
         core = self._planes.core.sole()
         project = core.informers.of(Project).cache.get("", request.cluster)
         if project is None:
             self._forget(request.cluster)
             return None
         name = lookups.ledger_name(request.cluster)
-        kept = core.informers.of(ConfigMap).cache.get(PLATFORM, name)
-        ledger = Ledger.read(kept.data if kept else {}, project.metadata.uid)
+        stored = core.informers.of(ConfigMap).cache.get(PLATFORM, name)
+        ledger = Ledger.read(stored.data if stored else {}, project.metadata.uid)
         cluster = self._planes.projects.get(request.cluster)
-        book, now = self._books.of(request.cluster), self._environment.now()
-        return BudgetContext(project, cluster, core, book, kept, ledger, now)
+        claims, now = self._ledgers.of(request.cluster), self._environment.now()
+        return BudgetContext(project, cluster, core, claims, stored, ledger, now)
 
-    async def _keep_promises(self, desk: BudgetContext, owed: Sequence[ClaimEntry]) -> Result:
-        """Tell those who were promised something and were not told.
+    async def _fulfil(self, context: BudgetContext, reserved: Sequence[ClaimEntry]) -> Result:
+        """Grant the claims that have a reservation.
 
-        Another keeper is about to do so, and is given the time. Nothing new is promised meanwhile.
+        If another process made the reservations, it gets time to do so. Nothing new is reserved
+        meanwhile.
         """
-        waited = desk.now - desk.ledger.written
-        if desk.ledger.holder != self._holder and waited < _PATIENCE:
-            return Result(requeue_after=_PATIENCE - waited)
-        told = await desk.grant(owed)
-        return Result(requeue_after=_PACE if told else _BEHIND)
+        waited = context.now - context.ledger.written
+        if context.ledger.holder != self._holder and waited < _GRACE:
+            return Result(requeue_after=_GRACE - waited)
+        answered = await context.grant(reserved)
+        return Result(requeue_after=_PACE if answered else _BEHIND)
 
-    async def _serve(self, desk: BudgetContext) -> Result:
-        """One batch: those whose turn it is get theirs, the others who are new are told no."""
-        limit, registered = desk.limits(), desk.registered()
-        left = budget.left(limit, desk.book.used)
-        places_ = budget.choose(desk.book.lines(), left, MOST)
-        if places_:  # something is to be given, and only of what there is for sure
-            limit = await desk.sure_limits()
-            left = budget.left(limit, desk.book.used)
-            places_ = budget.choose(desk.book.lines(), left, MOST)
-        chosen = list(_entries(desk, ((each.namespace, each.name) for each in places_)))
-        valid = [entry for entry in chosen if not desk.faults(entry, registered)]
+    async def _serve(self, context: BudgetContext) -> Result:
+        """One batch: grant the first claims in order, and deny the other new claims."""
+        limit, registered = context.limits(), context.registered()
+        left = budget.left(limit, context.claims.used)
+        positions = budget.choose(context.claims.lines(), left, MOST)
+        if positions:  # a grant must rest on limits that are read live
+            limit = await context.live_limits()
+            left = budget.left(limit, context.claims.used)
+            positions = budget.choose(context.claims.lines(), left, MOST)
+        chosen = list(_entries(context, ((each.namespace, each.name) for each in positions)))
+        valid = [entry for entry in chosen if not context.faults(entry, registered)]
         rest = _less(left, valid)
-        others = _turned_down(desk, chosen, valid, rest)
-        told = False
+        others = _denied(context, chosen, valid, rest)
+        answered = False
         if valid:
-            await desk.promise(valid, self._holder)
-            self._promised[desk.name] = desk.now
-            told = await desk.grant(valid)
+            await context.reserve(valid, self._holder)
+            self._batched[context.name] = context.now
+            answered = await context.grant(valid)
         for entry in others:
-            told |= await self._turn_down(desk, entry, (limit, rest), registered)
-        await self._judge_again(desk, registered)
-        due = await self._buckets.keep(desk, valid, registered)
-        await self._leaks.look(desk.cluster, desk.book)
+            answered |= await self._deny(context, entry, (limit, rest), registered)
+        await self._check_refused(context, registered)
+        due = await self._buckets.keep(context, valid, registered)
+        await self._leaks.check(context.cluster, context.claims)
         if not (valid or others):
             return Result(requeue_after=due)
-        return Result(requeue_after=_PACE if told else _BEHIND)
+        return Result(requeue_after=_PACE if answered else _BEHIND)
 
-    async def _turn_down(
+    async def _deny(
         self,
-        desk: BudgetContext,
+        context: BudgetContext,
         entry: ClaimEntry,
         sums: tuple[Mapping[str, int], Mapping[str, int]],
         registered: dict[str, ResourceRegistration],
     ) -> bool:
-        """Tell a claim that it gets nothing: it breaks the rules, or there is too little."""
-        faults = desk.faults(entry, registered)
+        """Refuse a claim that breaks the rules, or deny one for which the budget is too small."""
+        faults = context.faults(entry, registered)
         if faults:
-            return await desk.tell(entry, lambda claim: budget.refused(claim, faults, desk.now))
-        return await desk.tell(entry, lambda claim: budget.denied(claim, *sums, desk.now))
+            return await context.answer(
+                entry, lambda claim: budget.refused(claim, faults, context.now)
+            )
+        return await context.answer(entry, lambda claim: budget.denied(claim, *sums, context.now))
 
-    async def _judge_again(
-        self, desk: BudgetContext, registered: dict[str, ResourceRegistration]
+    async def _check_refused(
+        self, context: BudgetContext, registered: dict[str, ResourceRegistration]
     ) -> None:
-        """Reopen the claims that were refused by rules which are no more."""
+        """Reopen the claims that were refused by rules which have changed since."""
         rules = digest(registered)
-        if self._rules.get(desk.name) == rules:
+        if self._rules.get(context.name) == rules:
             return
-        for entry in list(_entries(desk, desk.book.refused)):
-            if not desk.faults(entry, registered):
-                await desk.tell(entry, lambda claim: budget.reopened(claim, desk.now))
-        self._rules[desk.name] = rules
+        for entry in list(_entries(context, context.claims.refused)):
+            if not context.faults(entry, registered):
+                await context.answer(entry, lambda claim: budget.reopened(claim, context.now))
+        self._rules[context.name] = rules
 
     def _forget(self, project: str) -> None:
-        self._promised.pop(project, None)
+        self._batched.pop(project, None)
         self._rules.pop(project, None)
         self._buckets.forget(project)
 
 
-def _entries(desk: BudgetContext, keys: Iterable[tuple[str, str]]) -> Iterator[ClaimEntry]:
-    return (entry for key in keys if (entry := desk.book.get(key)))
+def _entries(context: BudgetContext, keys: Iterable[tuple[str, str]]) -> Iterator[ClaimEntry]:
+    return (entry for key in keys if (entry := context.claims.get(key)))
 
 
-def _turned_down(
-    desk: BudgetContext,
+def _denied(
+    context: BudgetContext,
     chosen: Sequence[ClaimEntry],
     valid: Sequence[ClaimEntry],
     rest: Mapping[str, int],
 ) -> list[ClaimEntry]:
-    """Those to be told no: chosen against the rules, or new and too much for what is left.
+    """The claims to deny: those that break the rules, and new ones that do not fit the remaining budget.
 
-    While batches are full those who wait may fit into the next one, so nobody is told no yet.
+    While batches are full a waiting claim may fit into the next one, so none is denied yet.
     """
     granted = {entry.key: None for entry in valid}
     against = [entry for entry in chosen if entry.key not in granted]
@@ -167,14 +170,14 @@ def _turned_down(
     known = granted | {entry.key: None for entry in against}
     lacking = (
         entry
-        for entry in _entries(desk, desk.book.unheard)
+        for entry in _entries(context, context.claims.unanswered)
         if entry.key not in known and not budget.fits(entry.need, rest)
     )
     return [*against, *islice(lacking, MOST)]
 
 
 def _less(left: Mapping[str, int], entries: Iterable[ClaimEntry]) -> dict[str, int]:
-    """What is left once these have theirs."""
+    """What is left once these are granted."""
     rest = dict(left)
     for entry in entries:
         for kind, amount in entry.need:

@@ -1,4 +1,4 @@
-"""What one pass over a project's budget works on, and how it answers claims."""
+"""What one pass over a project's budget reads and writes."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from compute.services.quota.ledger import ClaimEntry, ClaimLedger
 from kubekit.api.errors import Conflict, NotFound
 from kubekit.api.fields import FieldError
 from kubekit.api.kinds.core import ConfigMap
+from kubekit.api.meta import with_metadata
 from kubekit.client.options import ListOptions
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.concurrency import slow_start_batch
@@ -30,13 +31,13 @@ Rules = tuple[tuple[str, str, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class BudgetContext:
-    """A project, its plane, the core plane, its book and its ledger, at the moment of ``now``."""
+    """A project, its plane, the core plane, its claims and its stored ledger, at the time ``now``."""
 
     project: Project
     cluster: Cluster
     core: Cluster
-    book: ClaimLedger
-    kept: ConfigMap | None  # the ledger as it is stored
+    claims: ClaimLedger
+    stored: ConfigMap | None  # the ledger as it is stored
     ledger: Ledger
     now: datetime
 
@@ -45,30 +46,30 @@ class BudgetContext:
         return self.project.metadata.name
 
     def registered(self) -> dict[str, ResourceRegistration]:
-        """What can be claimed."""
+        """The registrations that can be claimed, by resource type."""
         return budget.active(self.core.informers.of(ResourceRegistration).cache.list())
 
     def limits(self) -> dict[str, int]:
         """What the project was granted."""
         return budget.limits(lookups.grants_of(self.core, self.name), self.name)
 
-    async def sure_limits(self) -> dict[str, int]:
-        """What the project was granted and still is: a cache may be behind for minutes.
+    async def live_limits(self) -> dict[str, int]:
+        """What the project is granted, read live: a cache may be behind for minutes.
 
-        Grants that the cache does not know of yet only add to that.
+        Grants that are not in the cache yet can only add to that.
         """
         known = lookups.grants_of(self.core, self.name)
-        live = [
+        fresh = [
             await self.core.client.find(ResourceGrant, each.metadata.name, each.metadata.namespace)
             for each in known
         ]
-        return budget.limits([grant for grant in live if grant is not None], self.name)
+        return budget.limits([grant for grant in fresh if grant is not None], self.name)
 
     async def is_fresh(self) -> bool:
-        """Whether the book shows every grant that the ledger does not name.
+        """Whether the cache of claims includes every grant that the stored ledger does not name.
 
-        A plane that was restored from a backup never comes to where the ledger saw it. It is
-        known then by its own word how far it is.
+        A plane that was restored from a backup may never reach the revision that the ledger saw.
+        Then the plane's newest revision decides.
         """
         claims = self.cluster.informers.of(ResourceClaim).cache
         if claims.seen(str(self.ledger.revision)):
@@ -77,8 +78,8 @@ class BudgetContext:
         newest = page.resource_version
         return int(newest) < self.ledger.revision and claims.seen(newest)
 
-    async def promise(self, entries: Sequence[ClaimEntry], holder: str) -> None:
-        """Write down who is to be granted what, unless somebody else wrote since it was read."""
+    async def reserve(self, entries: Sequence[ClaimEntry], holder: str) -> None:
+        """Write the reservations; a `Conflict` if the ledger was written since it was read."""
         seen = [entry for each in self.ledger.reserved if (entry := self._known(each))]
         ledger = Ledger(
             project=self.ledger.project,
@@ -88,16 +89,16 @@ class BudgetContext:
             reserved=tuple(_reservation(entry) for entry in entries),
         )
         fresh = lookups.belonging(self.project, lookups.ledger_name(self.name))
-        if self.kept is None:
+        if self.stored is None:
             await self.core.client.create(ConfigMap(metadata=fresh, data=ledger.data()))
             return
-        # One that an earlier project of this name left goes with that one, promises and all.
-        owned = msgspec.structs.replace(self.kept.metadata, owner_references=fresh.owner_references)
-        wanted = msgspec.structs.replace(self.kept, metadata=owned, data=ledger.data())
-        await self.core.client.patch(self.kept, wanted)
+        # A ledger that an earlier project of this name left would be deleted with that project.
+        owned = with_metadata(self.stored, owner_references=fresh.owner_references)
+        wanted = msgspec.structs.replace(owned, data=ledger.data())
+        await self.core.client.patch(self.stored, wanted)
 
     def claim(self, entry: ClaimEntry) -> ResourceClaim | None:
-        """The claim of an entry, if it still is that very claim and asks for the same."""
+        """The claim of an entry, if it is still the same claim with the same requests."""
         claim = self.cluster.informers.of(ResourceClaim).cache.get(*entry.key)
         if claim is None or claim.metadata.uid != entry.uid:
             return None
@@ -111,37 +112,37 @@ class BudgetContext:
         return list(budget.faults(claim, self.name, registered)) if claim else []
 
     async def grant(self, entries: Sequence[ClaimEntry]) -> bool:
-        """Tell each that it has what it asked for, unless it went or has it already.
+        """Grant these claims, except those that are gone or granted already.
 
-        Whether anybody was told. If not, the book is behind.
+        Returns whether any claim was granted. If not, the cache is behind.
         """
         return any(await slow_start_batch(self._granted, entries))
 
-    async def tell(self, entry: ClaimEntry, answer: Answer) -> bool:
-        """Whether a claim was answered. One that moved on meanwhile will be heard of again."""
+    async def answer(self, entry: ClaimEntry, status: Answer) -> bool:
+        """Write the status of a claim. False if it changed meanwhile; its watch event requeues the project."""
         claim = self.claim(entry)
         if claim is None:
             return False
-        told = msgspec.structs.replace(claim, status=answer(claim))
+        answered = msgspec.structs.replace(claim, status=status(claim))
         try:
-            await self.cluster.client.patch_status(claim, told)
+            await self.cluster.client.patch_status(claim, answered)
         except (NotFound, Conflict):
             return False
         return True
 
     async def _granted(self, entry: ClaimEntry) -> bool:
-        now = self.book.get(entry.key)
+        now = self.claims.get(entry.key)
         if now is None or not now.waits:
             return False
-        return await self.tell(entry, lambda claim: budget.granted(claim, self.name, self.now))
+        return await self.answer(entry, lambda claim: budget.granted(claim, self.name, self.now))
 
-    def _known(self, promise: Reservation) -> ClaimEntry | None:
-        entry = self.book.get((promise.namespace, promise.name))
-        return entry if entry is not None and entry.uid == promise.uid else None
+    def _known(self, reservation: Reservation) -> ClaimEntry | None:
+        entry = self.claims.get((reservation.namespace, reservation.name))
+        return entry if entry is not None and entry.uid == reservation.uid else None
 
 
 def digest(registered: dict[str, ResourceRegistration]) -> Rules:
-    """The rules as far as answers depend on them."""
+    """The registrations as far as answers depend on them."""
     return tuple(
         (kind, each.metadata.uid, each.metadata.generation)
         for kind, each in sorted(registered.items())

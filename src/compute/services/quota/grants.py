@@ -1,10 +1,8 @@
-"""Grants: each project's first, and whether a grant counts."""
+"""Grants: the first grant of each project, and whether a grant is active."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
-
-import msgspec
 
 from compute.api import names, resource_manager
 from compute.api.conditions import NeighbourCondition
@@ -24,18 +22,19 @@ from compute.decide.ranking import Candidate
 from compute.services.planes import PLATFORM
 from compute.services.quota import lookups
 from kubekit.api.kinds.core import Namespace
+from kubekit.api.meta import with_status
 from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.requests import DONE, Request, Result
 
-# What a project may use until somebody gives it more: instances, millicores, mebibytes.
+# What a project may use until it is granted more: instances, millicores, mebibytes.
 FIRST_GRANT: Final[Mapping[str, int]] = MappingProxyType(
     {quota.INSTANCES: 10, quota.VCPUS: 40_000, quota.MEMORY: 81_920}
 )
 
 
 class FirstGrants:
-    """Gives each project its first grant. Its amounts are for people to change."""
+    """Creates the first grant of each project. Operators may change its amounts."""
 
     def __init__(self, core: Clusters, amounts: Mapping[str, int]) -> None:
         self._core = core
@@ -45,18 +44,18 @@ class FirstGrants:
         core = self._core.get(request.cluster)
         name = names.grant(request.name)
         known = core.informers.of(ResourceGrant).cache.get(PLATFORM, name)
-        room = core.informers.of(Namespace).cache.get("", PLATFORM)
+        namespace = core.informers.of(Namespace).cache.get("", PLATFORM)
         project = core.informers.of(Project).cache.get("", request.name)
-        if project is None or project.deleting or known is not None or room is None:
+        if project is None or project.deleting or known is not None or namespace is None:
             return DONE
-        live = await core.client.find(Project, request.name)
-        if live is not None and not live.deleting:
-            await core.client.create(_first(live, name, self._amounts))
+        present = await core.client.find(Project, request.name)
+        if present is not None and not present.deleting:
+            await core.client.create(_first(present, name, self._amounts))
         return DONE
 
 
 class Grants:
-    """Says of each grant whether it counts."""
+    """Reports for each grant whether it is active."""
 
     def __init__(self, core: Clusters, environment: ExecutionEnvironment) -> None:
         self._core = core
@@ -71,12 +70,9 @@ class Grants:
         faults = "; ".join(map(str, budget.grant_faults(grant, registered)))
         now, generation = self._environment.now(), grant.metadata.generation
         news = [_verdict(faults).condition(NeighbourCondition.ACTIVE, generation, now)]
-        status = msgspec.structs.replace(
-            grant.status,
-            conditions=put(grant.status.conditions, news, now),
-            observed_generation=generation,
-        )
-        await core.client.patch_status(grant, msgspec.structs.replace(grant, status=status))
+        conditions = put(grant.status.conditions, news, now)
+        reported = with_status(grant, conditions=conditions, observed_generation=generation)
+        await core.client.patch_status(grant, reported)
         return DONE
 
 

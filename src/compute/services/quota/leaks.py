@@ -1,7 +1,7 @@
-"""Claims that nobody will ever give back: the cell that made them is a member no more.
+"""Leaked claims: the cell that created them is no longer a member.
 
-A cell releases what its own Instances left behind. Who reports what a whole cell left is the one who
-sees its claims count for ever. They are reported, not deleted: its machines may still run.
+A cell deletes the claims that its own Instances left behind. The claims of a cell that is gone would
+count indefinitely, so this service reports them. It does not delete them: instances may still run.
 """
 
 from collections.abc import Iterable, Iterator
@@ -21,40 +21,40 @@ from kubekit.runtime.reporting.events import EventRecorder
 
 _NAMED: Final = 20  # claims of one cell that get an event of their own
 _NAME: Final = "compute_quota_service_leaked_claims"
-_TEXT: Final = "Claims of cells that are gone; they count until somebody deletes them."
+_TEXT: Final = "Claims of cells that are gone; they count until they are deleted."
 
 
 class Leaks(Collector):
-    """Finds leaked claims, tells of each cell's once, and counts them."""
+    """Finds leaked claims, reports them once for each cell, and counts them."""
 
     def __init__(self, hub: Clusters, recorder: EventRecorder) -> None:
         self._hub = hub
         self._recorder = recorder
-        self._told: dict[tuple[str, str], None] = {}  # project and cell
+        self._reported: dict[tuple[str, str], None] = {}  # project and cell
         self._counts: dict[tuple[str, str], int] = {}
 
     def collect(self) -> Iterator[Metric]:
-        """The figure, for a scrape."""
+        """The metric, for a scrape."""
         family = GaugeMetricFamily(_NAME, _TEXT, labels=("project", "cell"))
-        for place, count in self._counts.items():
-            family.add_metric(place, count)
+        for labels, count in self._counts.items():
+            family.add_metric(labels, count)
         yield family
 
-    async def look(self, project: Cluster, book: ClaimLedger) -> None:
-        """Compare the cells that made claims with those that there are."""
+    async def check(self, project: Cluster, ledger: ClaimLedger) -> None:
+        """Compare the cells that created claims with the members of the hub."""
         counts: dict[tuple[str, str], int] = {
-            (project.name, cell): len(book.cells.get(cell, {}))
-            for cell in list(book.cells)
+            (project.name, cell): len(ledger.cells.get(cell, {}))
+            for cell in list(ledger.cells)
             if await self._is_gone(cell)
         }
         self._forget(project.name, counts)
-        for place in counts:
-            if place not in self._told:
-                self._told[place] = None
-                self._tell(project, book.cells.get(place[1], {}), place[1])
+        for key in counts:
+            if key not in self._reported:
+                self._reported[key] = None
+                self._report(project, ledger.cells.get(key[1], {}), key[1])
 
     async def _is_gone(self, cell: str) -> bool:
-        """Whether the hub says that there is no such cell. A hub that is away says nothing."""
+        """Whether the hub has no such member. False while the hub is unreachable."""
         for hub in self._hub:
             if hub.informers.of(Member).cache.get("", cell) is not None:
                 return False
@@ -64,7 +64,7 @@ class Leaks(Collector):
                 return False
         return False
 
-    def _tell(self, project: Cluster, keys: Iterable[Key], cell: str) -> None:
+    def _report(self, project: Cluster, keys: Iterable[Key], cell: str) -> None:
         note = f"The cell {cell} is gone and will not give this claim back; delete it to free quota"
         cache = project.informers.of(ResourceClaim).cache
         for claim in filter(None, (cache.get(*key) for key in islice(keys, _NAMED))):
@@ -74,6 +74,8 @@ class Leaks(Collector):
 
     def _forget(self, project: str, counts: dict[tuple[str, str], int]) -> None:
         self._counts = {
-            place: count for place, count in self._counts.items() if place[0] != project
+            key: count for key, count in self._counts.items() if key[0] != project
         } | counts
-        self._told = {place: None for place in self._told if place[0] != project or place in counts}
+        self._reported = {
+            place: None for place in self._reported if place[0] != project or place in counts
+        }

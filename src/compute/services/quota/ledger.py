@@ -1,7 +1,7 @@
-"""What the claims of a project come to, kept up to date change by change.
+"""The totals of the claims of a project, updated with each watch event.
 
-To list ten thousand claims for each that comes would be a hundred million looks; here a change
-costs the same whatever there is besides.
+To list ten thousand claims for each new one would read a hundred million objects; here a change
+costs the same however many claims there are.
 """
 
 from bisect import bisect_left, insort
@@ -27,26 +27,26 @@ Key = tuple[str, str]  # namespace and name
 
 
 class Standing(StrEnum):
-    """How a claim stands with the quota service."""
+    """The state of a claim."""
 
-    UNHEARD = "unheard"  # nobody has answered it as it is now
+    UNANSWERED = "unanswered"  # not answered in its current generation
     DENIED = "denied"  # there was too little
     REFUSED = "refused"  # it breaks the rules
     GRANTED = "granted"
-    LEAVING = "leaving"  # it goes, and has nothing to give back
+    LEAVING = "leaving"  # being deleted, with nothing to release
 
 
 _ANSWERS: Final[dict[str, Standing]] = {
     Reason.QUOTA_EXCEEDED: Standing.DENIED,
     Reason.VALIDATION_FAILED: Standing.REFUSED,
 }
-_NEEDS: Final = 1024  # that are kept once, however many have them
-_WAITING: Final = (Standing.UNHEARD, Standing.DENIED)
+_NEEDS: Final = 1024  # distinct needs that are shared between claims
+_WAITING: Final = (Standing.UNANSWERED, Standing.DENIED)
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimEntry:
-    """One claim. ``need`` is what it has once it is granted, and what it asks for until then."""
+    """One claim. ``need`` is what it was granted, or what it requests until then."""
 
     uid: str
     version: int
@@ -65,72 +65,72 @@ class ClaimEntry:
 
 
 class ClaimLedger:
-    """The claims of one project: what is used, who waits, and who was never answered."""
+    """The claims of one project: what is used, which claims wait, and which were never answered."""
 
     def __init__(self) -> None:
         self.used: dict[str, int] = {}
         self.holders: dict[str, int] = {}  # how many claims use it, by type
-        self.unheard: dict[Key, None] = {}
+        self.unanswered: dict[Key, None] = {}
         self.refused: dict[Key, None] = {}
-        self.cells: dict[str, dict[Key, None]] = {}  # by the cell that made them
+        self.cells: dict[str, dict[Key, None]] = {}  # by the cell that created them
         self._entries: dict[Key, ClaimEntry] = {}
         self._lines: dict[Need, list[QueuePosition]] = {}
 
-    def heard(self, changed: CacheChange[ResourceClaim]) -> None:
-        """Take a change in."""
+    def observe(self, changed: CacheChange[ResourceClaim]) -> None:
+        """Apply a change."""
         before = self._entries.pop((changed.namespace, changed.name), None)
         if before is not None:
-            self._take_out(before)
+            self._subtract(before)
         if changed.new is not None:
             after = entry_of(changed.new)
             self._entries[after.key] = after
-            self._put_in(after)
+            self._add(after)
 
     def get(self, key: Key) -> ClaimEntry | None:
         return self._entries.get(key)
 
     def lines(self) -> Iterator[ClaimQueue]:
-        """Those who wait, by what they ask for."""
+        """The waiting claims, by what they request."""
         return (ClaimQueue(need, places) for need, places in self._lines.items())
 
     def types(self) -> list[str]:
-        """Every type that somebody uses or waits for."""
-        asked = {kind: None for need in self._lines for kind, _ in need}
-        return list(dict.fromkeys(self.used) | asked)
+        """Every resource type that a claim uses or waits for."""
+        requested = {kind: None for need in self._lines for kind, _ in need}
+        return list(dict.fromkeys(self.used) | requested)
 
-    def owed(self, reserved: tuple[Reservation, ...]) -> list[ClaimEntry]:
-        """Those that were promised something and do not have it.
+    def unfulfilled(self, reserved: tuple[Reservation, ...]) -> list[ClaimEntry]:
+        """The claims with a reservation that are not granted yet.
 
-        A claim that went, or asks for something else now, was promised nothing: the grant was
-        bound to the version that it had.
+        A reservation is void if its claim is gone or requests something else now: it was bound to
+        the version of the claim.
         """
-        found = ((self._entries.get((each.namespace, each.name)), each) for each in reserved)
+        pairs = ((self._entries.get((each.namespace, each.name)), each) for each in reserved)
         return [
             entry
-            for entry, promise in found
+            for entry, reservation in pairs
             if entry is not None
             and entry.waits
-            and (entry.uid, entry.need) == (promise.uid, promise.need)
+            and (entry.uid, entry.need) == (reservation.uid, reservation.need)
         ]
 
-    def _put_in(self, entry: ClaimEntry) -> None:
+    def _add(self, entry: ClaimEntry) -> None:
         if entry.cell:
             self.cells.setdefault(entry.cell, {})[entry.key] = None
         if entry.standing is Standing.GRANTED:
             self._count(entry.need, 1)
-        if entry.standing is Standing.UNHEARD:
-            self.unheard[entry.key] = None
+        if entry.standing is Standing.UNANSWERED:
+            self.unanswered[entry.key] = None
         if entry.standing is Standing.REFUSED:
             self.refused[entry.key] = None
         if entry.waits:
             insort(self._lines.setdefault(entry.need, []), entry.place)
 
-    def _take_out(self, entry: ClaimEntry) -> None:
+    def _subtract(self, entry: ClaimEntry) -> None:
         if entry.cell:
             _drop(self.cells, entry.cell, entry.key)
         if entry.standing is Standing.GRANTED:
             self._count(entry.need, -1)
-        self.unheard.pop(entry.key, None)
+        self.unanswered.pop(entry.key, None)
         self.refused.pop(entry.key, None)
         if entry.waits:
             line = self._lines[entry.need]
@@ -145,30 +145,30 @@ class ClaimLedger:
 
 
 class ClaimLedgers:
-    """The book of each project that is engaged."""
+    """The ledger of each engaged project."""
 
     def __init__(self) -> None:
-        self._books: dict[ClusterName, ClaimLedger] = {}
+        self._ledgers: dict[ClusterName, ClaimLedger] = {}
 
     def engage(self, cluster: Cluster) -> None:
-        """Begin a book, with all that is known already."""
-        book = self._books[cluster.name] = ClaimLedger()
-        cluster.informers.of(ResourceClaim).listen(book.heard)
+        """Start a ledger with the claims in the cache."""
+        ledger = self._ledgers[cluster.name] = ClaimLedger()
+        cluster.informers.of(ResourceClaim).listen(ledger.observe)
 
     def disengage(self, cluster: Cluster) -> None:
-        """Close a book; its informer ends with its cluster."""
-        del self._books[cluster.name]
+        """Drop a ledger; its informer stops with its cluster."""
+        del self._ledgers[cluster.name]
 
     def of(self, project: ClusterName) -> ClaimLedger:
-        """The book of a project. A pass for one that has gone ends here, quietly."""
-        book = self._books.get(project)
-        if book is None:
+        """The ledger of a project. A pass for a project that is gone ends here without an error."""
+        ledger = self._ledgers.get(project)
+        if ledger is None:
             raise NotEngaged(project)
-        return book
+        return ledger
 
 
 def entry_of(claim: ResourceClaim) -> ClaimEntry:
-    """A claim as the book keeps it."""
+    """The entry of a claim."""
     meta = claim.metadata
     standing = _standing(claim)
     return ClaimEntry(
@@ -185,28 +185,28 @@ def entry_of(claim: ResourceClaim) -> ClaimEntry:
 
 @lru_cache(_NEEDS)
 def _shared(need: Need) -> Need:
-    """The need as whoever had it first says it: thousands of claims ask alike."""
+    """One shared object for equal needs: thousands of claims request the same."""
     return need
 
 
 def _standing(claim: ResourceClaim) -> Standing:
-    said = find(claim.status.conditions, NeighbourCondition.GRANTED)
-    if said is not None and said.status == "True":
+    granted = find(claim.status.conditions, NeighbourCondition.GRANTED)
+    if granted is not None and granted.status == "True":
         return Standing.GRANTED
     if claim.deleting:
         return Standing.LEAVING
-    return _answer(claim, said)
+    return _answer(claim, granted)
 
 
-def _answer(claim: ResourceClaim, said: Condition | None) -> Standing:
-    """What was answered, if that was said of the claim as it is now."""
-    if said is None or claim.status.observed_generation != claim.metadata.generation:
-        return Standing.UNHEARD
-    return _ANSWERS.get(said.reason, Standing.UNHEARD)
+def _answer(claim: ResourceClaim, granted: Condition | None) -> Standing:
+    """The answer to the claim, if it was given to its current generation."""
+    if granted is None or claim.status.observed_generation != claim.metadata.generation:
+        return Standing.UNANSWERED
+    return _ANSWERS.get(granted.reason, Standing.UNANSWERED)
 
 
 def _has(claim: ResourceClaim) -> Need:
-    """What a granted claim takes. Whoever granted it without saying how much gave what was asked."""
+    """What a granted claim uses. A grant without amounts is for what was requested."""
     given = [each for each in claim.status.allocations if each.status == "Granted"]
     if not given:
         return need_of(claim.spec.requests)
@@ -214,7 +214,7 @@ def _has(claim: ResourceClaim) -> Need:
 
 
 def _add(sums: dict[str, int], kind: str, amount: int) -> None:
-    """Add to a sum. One that comes to nothing is forgotten: types come and go."""
+    """Add to a sum. A sum of zero is removed, since resource types come and go."""
     total = sums.get(kind, 0) + amount
     if total:
         sums[kind] = total

@@ -1,4 +1,4 @@
-"""Where quota's own objects are, and how they are found."""
+"""Names, labels and lookups of the objects of quota."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -10,14 +10,14 @@ from kubekit.api.meta import ObjectMeta, OwnerReference
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.watching.informer import Informer
 
-CONSUMER_KIND: Final = "quota.miloapis.com/consumer-kind"  # labels of what a project owns
+CONSUMER_KIND: Final = "quota.miloapis.com/consumer-kind"  # labels of objects that a project owns
 CONSUMER_NAME: Final = "quota.miloapis.com/consumer-name"
 
 _BY_CONSUMER: Final = "consumer"
 
 
 def ledger_name(project: str) -> str:
-    """The ConfigMap that keeps the promises of a project's budget."""
+    """The ConfigMap that holds the reservations of a project's budget."""
     return f"quota-ledger.{project}"
 
 
@@ -27,7 +27,7 @@ def grants_of(core: Cluster, project: str) -> list[ResourceGrant]:
 
 
 def belonging(project: Project, name: str) -> ObjectMeta:
-    """The metadata of an object in the core plane that goes with its project."""
+    """The metadata of an object in the core plane that its project owns."""
     return ObjectMeta(
         name=name,
         namespace=PLATFORM,

@@ -1,8 +1,6 @@
-"""Registrations: what can be counted. Compute's own are made here, and every one is judged."""
+"""Registrations: the resource types that can be claimed. Compute's own are created here; all are validated."""
 
 from typing import Final
-
-import msgspec
 
 from compute.api import resource_manager
 from compute.api.compute import Instance
@@ -19,7 +17,7 @@ from compute.decide.conditions import put
 from compute.decide.ranking import Candidate
 from compute.services.planes import PLATFORM
 from kubekit.api.kinds.core import Namespace
-from kubekit.api.meta import Object, ObjectMeta
+from kubekit.api.meta import Object, ObjectMeta, with_status
 from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Clusters
 from kubekit.runtime.requests import DONE, Request, Result
@@ -57,9 +55,9 @@ FOUNDATION: Final[tuple[Object, ...]] = (
 
 
 class Foundation:
-    """Keeps the namespace of the platform, and what compute registers, in the core plane.
+    """Creates the namespace of the platform, and compute's registrations, in the core plane.
 
-    What people changed of a registration stays; one that was deleted comes back.
+    A registration that users changed stays as it is; one that was deleted is created again.
     """
 
     def __init__(self, core: Clusters) -> None:
@@ -74,7 +72,7 @@ class Foundation:
 
 
 class Registrations:
-    """Says of each registration whether it counts."""
+    """Reports for each registration whether it is active."""
 
     def __init__(self, core: Clusters, environment: ExecutionEnvironment) -> None:
         self._core = core
@@ -89,15 +87,14 @@ class Registrations:
         others = (each for each in cache.list() if each.metadata.name != request.name)
         faults = list(budget.registration_faults(registration, others))
         now, generation = self._environment.now(), registration.metadata.generation
-        said = _verdict("; ".join(map(str, faults)))
-        news = [said.condition(NeighbourCondition.ACTIVE, generation, now)]
-        status = msgspec.structs.replace(
-            registration.status,
+        verdict = _verdict("; ".join(map(str, faults)))
+        news = [verdict.condition(NeighbourCondition.ACTIVE, generation, now)]
+        reported = with_status(
+            registration,
             conditions=put(registration.status.conditions, news, now),
             observed_generation=generation,
         )
-        told = msgspec.structs.replace(registration, status=status)
-        await core.client.patch_status(registration, told)
+        await core.client.patch_status(registration, reported)
         return DONE
 
 

@@ -22,8 +22,8 @@ from kubekit.runtime.requests import ClusterName, Request
 from kubekit.runtime.sources import Source, mapped, own
 
 _KEEPER: Final = "quota"
-# One object for each project is written at each batch, and looked at after each change: that is
-# the work itself, not a loop.
+# One object for each project is written at each batch, and reconciled after each change: this is
+# normal load, not a loop.
 _BUSY: Final = ControllerSettings(write_conflicts=WriteConflictSettings(limit=100), storm=100_000)
 
 
@@ -68,11 +68,11 @@ def controllers(
 
 
 def _keeper(planes: ServicePlanes, factory: ControllerFactory) -> Controller:
-    books = ClaimLedgers()
-    planes.projects.join(books)
+    ledgers = ClaimLedgers()
+    planes.projects.join(ledgers)
     leaks = Leaks(planes.hub, factory.recorder(_KEEPER))
     factory.metrics.registry.register(leaks)
-    keeper = BudgetKeeper(planes, books, leaks, factory.environment)
+    keeper = BudgetKeeper(planes, ledgers, leaks, factory.environment)
     sources = [
         mapped(ResourceClaim, planes.projects, _claims_project),
         mapped(Project, planes.core, _own_project),
@@ -95,7 +95,7 @@ def _foundation(planes: ServicePlanes) -> list[Source[Any]]:
 def _every(
     planes: ServicePlanes, kind: type[Object]
 ) -> Callable[[ClusterName, Object], Iterable[Request]]:
-    """All objects of a kind in the core plane: what changed may be what they waited for."""
+    """All objects of a kind in the core plane: any of them may wait for this change."""
 
     def to(cluster: ClusterName, _: Object) -> Iterable[Request]:
         keys = planes.core.get(cluster).informers.of(kind).cache.keys()

@@ -22,11 +22,11 @@ from compute.providers.machines import (
     NODE,
     STARTED,
     Machine,
+    annotations_of,
+    contradicts,
     judged,
     machine,
-    noted,
     placed,
-    takes_back,
 )
 from compute.providers.settings import MachineSettings
 from tests.support.compute.builders import NOW, condition, instance
@@ -64,9 +64,9 @@ def vm(image):
 
 
 def test_a_machine_is_what_the_instance_says():
-    """What was noted is read again, to the microsecond."""
+    """A machine written to annotations is read back, to the microsecond."""
     made = Machine("node-2", NOW + timedelta(microseconds=7))
-    held = instance(annotations=noted(made))
+    held = instance(annotations=annotations_of(made))
 
     assert machine(held) == made
 
@@ -101,17 +101,23 @@ def test_a_machine_boots_in_its_time():
 
     early = judged(instance(), MADE, slow, after(4))
 
-    assert (early.programmed.status, early.available.status, early.again) == ("False", "False", 6)
+    assert (early.programmed.status, early.available.status, early.requeue_after) == (
+        "False",
+        "False",
+        6,
+    )
     assert judged(instance(), MADE, slow, after(10)).available.status == "True"
 
 
 def test_failing_to_boot_takes_longer_each_time():
     """The pauses double up to a limit, and after very many attempts nobody waits any more."""
     never = MachineSettings(boot_failures=1.0, retry=4.0)
-    waits = [judged(instance(), MADE, never, after(passed)).again for passed in (0, 4, 12, 28)]
+    waits = [
+        judged(instance(), MADE, never, after(passed)).requeue_after for passed in (0, 4, 12, 28)
+    ]
 
     assert waits == [4, 8, 16, 32]
-    assert judged(instance(), MADE, never, after(10_000_000)).again is None
+    assert judged(instance(), MADE, never, after(10_000_000)).requeue_after is None
     assert judged(instance(), MADE, never, after(10_000_000)).available.status == "False"
 
 
@@ -183,12 +189,12 @@ def test_what_takes_back_what_was_said(settings, before, after_that):
         )
     )
 
-    assert takes_back(said, judged(said, MADE, settings, NOW)) is after_that
-    assert not takes_back(instance(), judged(instance(), MADE, settings, NOW))
+    assert contradicts(said, judged(said, MADE, settings, NOW)) is after_that
+    assert not contradicts(instance(), judged(instance(), MADE, settings, NOW))
 
 
 def test_to_move_a_machine_takes_it_from_where_it_is():
     """Also when that is all it says."""
     lost = MachineSettings(lost=("node-1",), recovery=0.0)
 
-    assert takes_back(instance(), judged(instance(), MADE, lost, NOW))
+    assert contradicts(instance(), judged(instance(), MADE, lost, NOW))

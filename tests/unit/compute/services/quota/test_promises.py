@@ -218,7 +218,7 @@ def test_an_answer_is_for_the_very_claim_that_was_looked_at(tmp_path):
             replace(entry, need=(("cpu", 9),)),
             replace(entry, place=entry.place._replace(name="gone")),
         ):
-            await desk.tell(other, lambda found: found.status)
+            await desk.answer(other, lambda found: found.status)
             await desk.grant([other])
             assert desk.faults(other, {}) == []
         assert len(stage.writes) == before
