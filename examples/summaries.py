@@ -82,7 +82,7 @@ def _summary(workload: Workload, name: str) -> ConfigMap:
 async def main(kubeconfig: Path, port: int) -> None:
     """Put the parts together, and run until told to stop."""
     environment, metrics = system(), Metrics()
-    connection, settings = load(environment, [kubeconfig]), HttpSettings(told=metrics.requested)
+    connection, settings = load(environment, [kubeconfig]), HttpSettings(observe=metrics.requested)
     identity = f"summaries-{os.getpid()}"
     clusters = Clusters("project", environment)
     recorder = EventRecorder(NAME, identity, environment)

@@ -70,5 +70,5 @@ def _definitions(file: Path) -> Iterator[Document]:
     except OSError as error:
         raise BadFile(f"{file}: cannot be read: {error.strerror}") from error
     except documents.UnreadableDocument as error:
-        raise BadFile(f"{file}{error.place}: {error.problem}") from error
+        raise BadFile(f"{file}{error.location}: {error.problem}") from error
     yield from (d for d in values if isinstance(d, dict) and d.get("kind") == _DEFINITION)

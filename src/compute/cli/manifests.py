@@ -26,7 +26,7 @@ def read(path: str) -> list[Manifest]:
     try:
         values = documents.read(text)
     except documents.UnreadableDocument as error:
-        raise Failure(f"{source}{error.place}: {error.problem}") from error
+        raise Failure(f"{source}{error.location}: {error.problem}") from error
     found = [m for i, value in enumerate(values, 1) for m in _manifests(source, i, value)]
     if not found:
         raise Failure(f"{source}: there is no document in it")

@@ -1,8 +1,8 @@
-"""The typed client: our classes over any door to a plane.
+"""The typed client: our classes over any transport.
 
-What is read is a view: fields that a newer server knows are not in it. So a write never sends a
-whole object back; `patch` and `patch_status` send what differs between two views (`differences`),
-bound to the version that was read, and send nothing when nothing differs.
+An object that was read is a view: it lacks the fields that only a newer server knows. So a write never
+sends a whole object back. `patch` and `patch_status` send the difference between two views
+(`differences`), bound to the version that was read, and send nothing when nothing differs.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ __all__ = [
 
 
 class Client:
-    """A plane, in our classes. ``raw`` is the door below, for kinds that have no class."""
+    """A client of one API server. ``raw`` is its transport, for kinds that have no class."""
 
     def __init__(self, raw: Transport) -> None:
         self.raw = raw
@@ -70,7 +70,7 @@ class Client:
         await self.close()
 
     async def close(self) -> None:
-        """Let go of what the door holds open. A door without a connection holds nothing."""
+        """Close what the transport holds open. A transport without a connection holds nothing."""
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
         return _read(kind, await self.raw.get(ResourceLocation(kind.RESOURCE, namespace, name)))
@@ -98,9 +98,9 @@ class Client:
         options: ListOptions = EVERYTHING,
         page: int = 500,
     ) -> Listing[K]:
-        """The whole collection, of one version, asked for in pages; others run between them.
+        """The whole collection at one version, listed in pages; other tasks run between them.
 
-        A version that is forgotten on the way is given up once for a newer one, from the start.
+        If the version expires on the way, the list starts again, once, with a newer one.
         """
         options = replace(options, limit=page)
         pages: list[Listing[K]] = []
@@ -116,15 +116,15 @@ class Client:
             else:
                 wanted = next_page(options, pages[-1].continue_)
             await asyncio.sleep(0)
-        items = tuple(chain.from_iterable(found.items for found in pages))
-        unreadable = tuple(chain.from_iterable(found.unreadable for found in pages))
+        items = tuple(chain.from_iterable(listing.items for listing in pages))
+        unreadable = tuple(chain.from_iterable(listing.unreadable for listing in pages))
         return Listing(items, pages[-1].resource_version, unreadable=unreadable)
 
     @asynccontextmanager
     async def watch(
         self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
     ) -> AsyncIterator[AsyncIterator[TypedEvent[K]]]:
-        """The changes. The stream is open once the context is entered; leaving it closes it."""
+        """The events. The stream is open once the context is entered; leaving it closes it."""
         async with self.raw.watch(ResourceLocation(kind.RESOURCE, namespace), options) as events:
             seen = (read_event(kind, event.type, event.object) async for event in events)
             async with aclosing(seen):
@@ -137,7 +137,7 @@ class Client:
     async def patch(self, existing: K, desired: K, options: WriteOptions = PLAIN_WRITE) -> K:
         """The object once everything but its status is as desired.
 
-        A `Conflict` says that somebody wrote it since ``existing`` was read.
+        A `Conflict` means that the object was written since ``existing`` was read.
         """
         return await self._write(existing, difference(existing, desired), "", options)
 
@@ -153,48 +153,49 @@ class Client:
     async def apply(self, obj: Document, manager: str, *, force: bool = False) -> Document: ...
 
     async def apply(self, obj: K | Document, manager: str, *, force: bool = False) -> K | Document:
-        """The object once it has what is said here, which belongs to ``manager`` from now on.
+        """The object after a server-side apply of these fields, which ``manager`` owns from now on.
 
-        What he said before and says no more goes away. A `Conflict` names who else owns a field;
-        ``force`` takes it from him. What a typed object does not say is not applied, and its status
-        is not either. A document must be of a kind that has a class; ``raw`` takes the others.
+        Fields that the manager applied before and leaves out now are removed. A `Conflict` names the
+        other owners of a field; ``force`` takes the field from them. Default values of a typed object
+        are not applied, nor is its status. A document must be of a kind that has a class; ``raw``
+        takes the others.
         """
         options = WriteOptions(field_manager=manager, force=force)
         if isinstance(obj, Object):
-            place, document = _place_of(obj), _applied(obj)
-            written = await self.raw.patch(place, PatchType.APPLY, document, options)
+            location, document = _location_of(obj), _applied(obj)
+            written = await self.raw.patch(location, PatchType.APPLY, document, options)
             return _read(type(obj), written)
-        return await self.raw.patch(_place_in(obj), PatchType.APPLY, obj, options)
+        return await self.raw.patch(_location_in(obj), PatchType.APPLY, obj, options)
 
     async def delete(self, obj: K, options: DeleteOptions = PLAIN_DELETE) -> None:
-        """Remove this very object, and no later one of its name.
+        """Delete this very object, and no later one of its name.
 
-        The uid goes along with every request, whatever the options say.
+        The uid is a precondition of every request, whatever the options are.
         """
-        await self.raw.delete(_place_of(obj), replace(options, uid=obj.metadata.uid))
+        await self.raw.delete(_location_of(obj), replace(options, uid=obj.metadata.uid))
 
     async def _write(self, existing: K, patch: Document, part: Part, options: WriteOptions) -> K:
         if not patch:
             return existing
         meta = existing.metadata
         patch.setdefault("metadata", {})["resourceVersion"] = meta.resource_version
-        place = ResourceLocation(existing.RESOURCE, meta.namespace, meta.name, part)
-        return await self.merge(type(existing), place, patch, options)
+        location = ResourceLocation(existing.RESOURCE, meta.namespace, meta.name, part)
+        return await self.merge(type(existing), location, patch, options)
 
     async def merge(
-        self, kind: type[K], place: ResourceLocation, patch: Document, options: WriteOptions
+        self, kind: type[K], location: ResourceLocation, patch: Document, options: WriteOptions
     ) -> K:
-        """The object after a merge patch. For `patch` and `patch_status`, which make them."""
-        return _read(kind, await self.raw.patch(place, PatchType.MERGE, patch, options))
+        """The object after a merge patch. `patch` and `patch_status` compute the patch."""
+        return _read(kind, await self.raw.patch(location, PatchType.MERGE, patch, options))
 
 
 def next_page(options: ListOptions, continue_: str) -> ListOptions:
-    """What asks for the page after one of ``options``. The token knows the version by itself."""
+    """The options for the next page. The continue token contains the version."""
     return replace(options, continue_=continue_, resource_version="", resource_version_match="")
 
 
 def _document(obj: Object) -> Document:
-    """The object as plain JSON values; a document that its receiver may keep and change."""
+    """The object as plain JSON values; the receiver may keep and change them."""
     document: Document = msgspec.to_builtins(obj, str_keys=True)
     return document
 
@@ -205,7 +206,7 @@ def _read(kind: type[K], document: Document) -> K:
 
 def _applied(obj: Object) -> Document:
     document = _document(obj)
-    # Who owns what is the server's to say, and the status has its own path where there is one.
+    # The server tracks the owners of fields, and a status subresource is written by its own path.
     document["metadata"].pop("managedFields", None)
     if obj.RESOURCE.status:
         document.pop("status", None)
@@ -216,12 +217,12 @@ def _collection_of(obj: Object) -> ResourceLocation:
     return ResourceLocation(obj.RESOURCE, obj.metadata.namespace)
 
 
-def _place_of(obj: Object) -> ResourceLocation:
+def _location_of(obj: Object) -> ResourceLocation:
     return ResourceLocation(obj.RESOURCE, obj.metadata.namespace, obj.metadata.name)
 
 
-def _place_in(document: Document) -> ResourceLocation:
-    # Not as its class: what is applied need not be whole.
+def _location_in(document: Document) -> ResourceLocation:
+    # Not as its class, because an applied document may be partial.
     head = msgspec.convert(document, Object)
     kind = scheme.lookup(head.api_version, head.kind)
     if kind is None:

@@ -1,11 +1,11 @@
-"""What it takes to reach one API server, and to be let in.
+"""The address of one API server, and the credentials to use there.
 
-A `Connection` says where and how; its `Credentials` say who, and may change while in use: tokens are
-read again, plugins run again, certificates replaced. A transport therefore asks before each request:
-first ``await credentials.headers()``, then ``credentials.certificate()``, which is what the first
-call found. Where the certificate's ``stamp`` is not the one it knows, it makes a new `tls_context`.
+The `Credentials` of a `Connection` may change while in use: tokens are read again, plugins run again,
+certificates are replaced. So a transport asks for them before each request: first
+``await credentials.headers()``, then ``credentials.certificate()``, which returns what the first call
+read. If the ``stamp`` of the certificate has changed, the transport makes a new `tls_context`.
 
-No secret is in any ``repr`` here, so that a logged connection gives nothing away.
+No ``repr`` here contains a secret, so a connection can be logged.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ from urllib.parse import quote, urlsplit
 
 from kubekit.api.errors import Unauthorized
 
-# What a header name may hold (RFC 9110), except the percent sign, which begins an escape.
+# What a header name may hold (RFC 9110), except the percent sign, which starts an escape.
 _TOKEN_MARKS: Final = "!#$&'*+-.^_`|~"  # noqa: S105 - the token of HTTP's grammar
 
 
@@ -29,7 +29,7 @@ class Misconfigured(ValueError):
 
 
 class NoCredentials(Unauthorized):
-    """The configured credentials could not be had just now: a plugin failed, a file is gone."""
+    """The configured credentials are not available now: a plugin failed, or a file is missing."""
 
 
 @dataclass(frozen=True)
@@ -41,15 +41,15 @@ class ClientCertificate:
 
     @cached_property
     def stamp(self) -> str:
-        """What differs as soon as the certificate or the key does. It tells nothing of the key."""
+        """A digest that changes with the certificate or the key. It reveals nothing of the key."""
         return hashlib.sha256(self.certificate + b"\0" + self.key).hexdigest()[:32]
 
 
 class Credentials(Protocol):
-    """Who is asking."""
+    """What authenticates a client."""
 
     async def headers(self) -> Mapping[str, str]:
-        """The headers that say so. It raises `NoCredentials`."""
+        """The headers that authenticate a request. It raises `NoCredentials`."""
         ...
 
     def certificate(self) -> ClientCertificate | None:
@@ -57,13 +57,13 @@ class Credentials(Protocol):
         ...
 
     async def renew(self) -> bool:
-        """Forget what a server answered 401 to. Whether it is worth asking the server once more."""
+        """Discard credentials that a server answered with 401. Whether a retry is worthwhile."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Anonymous:
-    """Nobody in particular."""
+    """No credentials."""
 
     async def headers(self) -> Mapping[str, str]:
         return {}
@@ -77,7 +77,7 @@ class Anonymous:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Impersonation:
-    """Whom to act for, where the server allows it. Empty means oneself."""
+    """The user to impersonate, if the server allows it. Empty means no impersonation."""
 
     user: str = ""
     uid: str = ""
@@ -100,7 +100,7 @@ class Impersonation:
 
 @dataclass(frozen=True, slots=True)
 class ConnectionOrigin:
-    """Where the settings were found, for messages."""
+    """Where the settings come from, for messages."""
 
     file: str = ""
     context: str = ""
@@ -111,14 +111,14 @@ class ConnectionOrigin:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Connection:
-    """One API server, as one caller.
+    """One API server, with the credentials of one caller.
 
     ``server`` has no slash at its end, but may have a path, under which all requests go.
-    ``authority`` is what signs the server's certificate; None means whom the system trusts.
-    ``server_name`` is the name the certificate must bear; empty means the host's.
+    ``authority`` signs the certificate of the server; None means the authorities of the system.
+    ``server_name`` is the name in the certificate; empty means the name of the host.
     ``proxy`` is the proxy for this server, from the settings or the environment; empty means none.
     ``compression`` says whether to ask for compressed answers.
-    ``namespace`` is where a caller works who names none; empty means he has not said.
+    ``namespace`` is the default namespace; empty means that none is set.
     """
 
     server: str
@@ -139,7 +139,7 @@ class Connection:
 
 
 def tls_context(connection: Connection) -> ssl.SSLContext:
-    """The rules of TLS for a connection, with the client certificate of this moment.
+    """The TLS context of a connection, with its current client certificate.
 
     It raises `Misconfigured` for a bad authority and `NoCredentials` for a bad certificate.
     """
@@ -158,7 +158,7 @@ def tls_context(connection: Connection) -> ssl.SSLContext:
 
 
 def authority_problem(authority: bytes) -> str:
-    """What keeps an authority from being trusted; empty when nothing does."""
+    """What is wrong with an authority; empty if nothing is."""
     try:
         _trusting(authority, ConnectionOrigin())
     except Misconfigured as error:
@@ -167,9 +167,9 @@ def authority_problem(authority: bytes) -> str:
 
 
 def load_certificate(context: ssl.SSLContext, client: ClientCertificate) -> None:
-    """Give the context a certificate. It raises `ValueError`, which says what is wrong with it.
+    """Load a certificate into the context. The `ValueError` says what is wrong with it.
 
-    OpenSSL reads them from files only, so they are one for a moment, in a folder of their own.
+    OpenSSL reads certificates from files only, so they are written to a temporary folder.
     """
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "client.pem"
@@ -190,12 +190,12 @@ _PAIR_PROBLEMS: Final = {
 
 
 def _refuse() -> NoReturn:
-    """No password, said here: else OpenSSL would ask for it on the terminal."""
+    """Refuse to give a password; without this callback OpenSSL would ask for it on the terminal."""
     raise ValueError("the private key is encrypted; use one without a password")
 
 
 def _verifying(connection: Connection) -> ssl.SSLContext:
-    """A context that takes what Go takes: an authority may be the very certificate of the server."""
+    """A context that accepts what Go does: an authority may be the certificate of the server itself."""
     if connection.authority is None:
         context = ssl.create_default_context()
     else:
@@ -207,7 +207,7 @@ def _verifying(connection: Connection) -> ssl.SSLContext:
 
 
 def _trusting(authority: bytes, origin: ConnectionOrigin) -> ssl.SSLContext:
-    """A context that trusts nobody else. Other text than certificates is passed over, as Go does."""
+    """A context that trusts this authority only. Text around the certificates is ignored, as in Go."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     try:
         context.load_verify_locations(cadata=authority.decode("ascii", "ignore"))

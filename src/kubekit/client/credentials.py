@@ -1,8 +1,8 @@
-"""Credentials that are simply there: tokens, passwords and certificates, some of them in files.
+"""Static credentials: tokens, passwords and certificates, some of them in files.
 
-What is in a file may be replaced at any time, as Kubernetes does with the tokens and certificates
-of a pod. A file that cannot be read for a moment, or a certificate whose key is not written yet, is
-no reason to stop: what was read last stays in use, and the next look is soon.
+The content of a file may be replaced at any time, as Kubernetes does with the tokens and certificates
+of a pod. A file may be unreadable for a moment, or a certificate may be written before its key. Then
+the last content stays in use, and the file is read again soon.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from kubekit.client.connection import (
 
 FILE_LIMIT: Final = 1024 * 1024  # bytes; far more than a token or a chain of certificates takes
 TOKEN_LIFE: Final = 50.0  # seconds; as client-go, a minute less some leeway
-_LOOK_AGAIN: Final = 10.0  # seconds; for a file that could not be read
+_REREAD_AFTER: Final = 10.0  # seconds; for a file that could not be read
 
 _UNSENDABLE: Final = re.compile(r"[\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]")
 _log: Final = logging.getLogger(__name__)
@@ -34,7 +34,7 @@ _Stamp = tuple[tuple[int, ...], ...]
 
 
 class _WithoutCertificate:
-    """What says who is asking by a header alone."""
+    """Credentials in a header only."""
 
     def certificate(self) -> ClientCertificate | None:
         return None
@@ -42,7 +42,7 @@ class _WithoutCertificate:
 
 @dataclass(frozen=True, slots=True)
 class BearerToken(_WithoutCertificate):
-    """A bearer token that stays as it is."""
+    """A bearer token that does not change."""
 
     token: str = field(repr=False)
 
@@ -78,7 +78,7 @@ class TokenFile(_WithoutCertificate):
         self._path = path
         self._token = otherwise
         self._life = life
-        self._look_at = -math.inf
+        self._read_at = -math.inf
         self._replaced_at = math.inf
 
     def __repr__(self) -> str:
@@ -86,12 +86,12 @@ class TokenFile(_WithoutCertificate):
 
     async def headers(self) -> Mapping[str, str]:
         now = asyncio.get_running_loop().time()
-        if now >= self._look_at:
+        if now >= self._read_at:
             self._read(now)
         return _bearer(self._token)
 
     async def renew(self) -> bool:
-        """Whether there is a new token: others may have found it while this caller was refused."""
+        """Whether there is a new token: another call may have read it while this one was refused."""
         now = asyncio.get_running_loop().time()
         self._read(now)
         return 0 <= now - self._replaced_at < self._life
@@ -103,18 +103,18 @@ class TokenFile(_WithoutCertificate):
             if not self._token:
                 raise
             _log.warning("keeping the last token", extra={"problem": str(error)})
-            self._look_at = now + min(self._life, _LOOK_AGAIN)
+            self._read_at = now + min(self._life, _REREAD_AFTER)
             return
         if self._token and self._token != token:
             self._replaced_at = now
         self._token = token
-        self._look_at = now + self._life
+        self._read_at = now + self._life
 
 
 class KeyPair:
-    """A client certificate and its private key, each in a file or given as it is.
+    """A client certificate and its private key, each in a file or given as bytes.
 
-    They are read again as soon as a file is another one, and taken once they fit each other.
+    They are read again as soon as a file has changed, and used once they match each other.
     """
 
     def __init__(self, certificate: Path | bytes, key: Path | bytes) -> None:
@@ -148,7 +148,7 @@ class KeyPair:
         pair = ClientCertificate(*map(_content, self._sources))
         problem = pair_problem(pair)
         if problem:
-            self._stamp = stamp if self._pair else None  # looked at again once it is another file
+            self._stamp = stamp if self._pair else None  # read again once a file has changed
             raise NoCredentials(f"{self._names()}: {problem}".lstrip(": "))
         self._pair, self._stamp, self._problem = pair, stamp, ""
 
@@ -163,7 +163,7 @@ class KeyPair:
 
 @dataclass(frozen=True, slots=True)
 class Both:
-    """A header from one and a certificate from another, as one caller may have both."""
+    """A header from one and a certificate from another, because one caller may have both."""
 
     header: Credentials
     tls: Credentials
@@ -194,7 +194,7 @@ def sendable(text: str) -> bool:
 
 
 def pair_problem(pair: ClientCertificate) -> str:
-    """What keeps a certificate and its key from being used; empty when nothing does."""
+    """What is wrong with a certificate and its key; empty if nothing is."""
     try:
         load_certificate(ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT), pair)
     except ValueError as error:
@@ -203,7 +203,7 @@ def pair_problem(pair: ClientCertificate) -> str:
 
 
 def read_limited(path: Path) -> bytes:
-    """What a small file holds. It raises `NoCredentials`, which names the file."""
+    """The content of a small file. It raises `NoCredentials`, which names the file."""
     try:
         with path.open("rb") as file:
             data = file.read(FILE_LIMIT + 1)
@@ -223,14 +223,14 @@ def _content(source: Path | bytes) -> bytes:
 
 
 def _stamp(path: Path) -> tuple[int, ...]:
-    """What differs between a file and the one that takes its place."""
+    """A stamp that differs between a file and its replacement."""
     try:
-        found = path.stat()
+        status = path.stat()
     except (OSError, ValueError) as error:
         raise NoCredentials(f"{path}: {_reason(error)}") from error
-    return (found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns, found.st_ctime_ns)
+    return (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
 
 
 def _reason(error: OSError | ValueError) -> str:
-    """The reason without the path, which stands before it."""
+    """The reason without the path, because the message already starts with it."""
     return (isinstance(error, OSError) and error.strerror) or "not a path"

@@ -1,9 +1,9 @@
-"""What differs between two views of an object, as a merge patch.
+"""The difference between two views of an object, as a merge patch.
 
 A list in a document is one value to a merge patch, so a list that differs is sent whole.
 
-Most of a desired object is the existing one's own: what is the very same value is passed over, and
-only what is not is made a document and compared. So a change costs what it says, not what it is of.
+A desired object usually shares most values with the existing one. Identical values are skipped, and
+only the others are encoded and compared. So the cost depends on the change, not on the object.
 """
 
 from functools import cache
@@ -22,18 +22,17 @@ _ABSENT: Final = object()
 
 
 def difference(existing: K, desired: K, *, part: Part = "") -> Document:
-    """The merge patch that makes one the other, in one part; empty when they do not differ there.
+    """The merge patch from one view to the other, in one part; empty if they do not differ there.
 
-    With ``part="status"`` the status alone, else everything but the status: a server takes them
-    by different paths.
+    The part is the status, or everything but the status, because a server has two paths for them.
     """
     patch: Document = {}
     for member in _members(type(desired)):
         if (member.wire == _STATUS) == bool(part):
             _compare(existing, desired, member, patch)
-    if part and patch and _says_nothing(existing):
-        # The view shows counters at zero where the server may have no status at all; what is equal
-        # must be sent too then, for the schema requires it.
+    if part and patch and _has_empty_status(existing):
+        # The view has counters of zero where the server may have no status at all. The schema requires
+        # them, so equal values must be sent too.
         status = getattr(desired, _STATUS)
         return {} if status is None else {_STATUS: _plain(status)}
     return patch
@@ -59,7 +58,7 @@ def _members(kind: type[msgspec.Struct]) -> tuple[_Member, ...]:
 def _compare(
     existing: msgspec.Struct, desired: msgspec.Struct, member: _Member, patch: Document
 ) -> None:
-    """Note in the patch what one member needs to become what is desired."""
+    """Add to the patch what one member needs to become the desired one."""
     before, after = getattr(existing, member.name), getattr(desired, member.name)
     if before is after:
         return
@@ -70,16 +69,16 @@ def _compare(
         if inner:
             patch[member.wire] = inner
         return
-    was, will = _document(before, member), _document(after, member)
-    if will is _ABSENT:
-        if was is not _ABSENT:
+    old, new = _document(before, member), _document(after, member)
+    if new is _ABSENT:
+        if old is not _ABSENT:
             patch[member.wire] = None
-    elif was is _ABSENT or was != will:
-        patch[member.wire] = _merged(was, will)
+    elif old is _ABSENT or old != new:
+        patch[member.wire] = _merged(old, new)
 
 
 def _document(value: Any, member: _Member) -> object:  # noqa: ANN401 -- whatever a class holds
-    """The value as its encoder writes it, or nothing at all."""
+    """The value as its encoder writes it, or `_ABSENT`."""
     if value is member.default or (member.empty is dict and value == {}):
         return _ABSENT
     return _plain(value)
@@ -101,7 +100,7 @@ def _merged(existing: object, desired: object) -> object:
     return removed | changed
 
 
-def _says_nothing(obj: Object) -> bool:
-    """Whether the status is what a class makes of an absent one."""
+def _has_empty_status(obj: Object) -> bool:
+    """Whether the status is what the class makes of an absent one."""
     status = getattr(obj, _STATUS, None)
     return status is not None and status == type(status)()

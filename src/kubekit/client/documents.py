@@ -1,13 +1,13 @@
-"""Documents from anywhere, in YAML or JSON, read so that nothing in them can hurt the reader.
+"""Documents from anywhere, in YAML or JSON, read within limits that protect the reader.
 
-The text may come from anybody, so the limits come before the parser. The C parser is quick but
-recurses: a few thousand brackets would end the process. And a handful of aliases can stand for
-millions of nodes. Both are told from the event stream, which does neither. Directives are looked
-for before even that: it compares each with all before it.
+The text is not trusted, so the limits are checked before parsing. The C parser is fast but recursive:
+a few thousand brackets would crash the process. A handful of aliases can expand to millions of
+nodes. The event stream, which neither recurses nor expands, is checked for both. Directives are
+counted even earlier, because the event stream compares each with all before it.
 
-Plain words are read as JSON would read them: ``true`` is a boolean, but the city ``NO`` is not, and
-a date is a string. A key given twice is an error, since one of its values would be lost. A tag could
-ask for what JSON does not have, so only those are taken that say what is plain anyway.
+Plain scalars are read as JSON reads them: ``true`` is a boolean, but the city ``NO`` is not, and a date
+is a string. A duplicate key is an error, because one of its values would be lost. A tag may name a
+type that JSON does not have, so only the tags of plain values are accepted.
 """
 
 import codecs
@@ -24,14 +24,14 @@ DIGIT_LIMIT: Final = 40  # of a number; far beyond 64 bits, and still short to p
 
 _TAG: Final = "tag:yaml.org,2002:"
 _PLAIN_TAGS: Final = (None, f"{_TAG}str", f"{_TAG}map", f"{_TAG}seq")
-_EXACT: Final = 2.0**53  # from there on a float no longer tells one integer from the next
+_EXACT: Final = 2.0**53  # beyond it a float cannot represent every integer
 _MOST_DIRECTIVES: Final = 10
 _TAG_DIRECTIVE: Final = re.compile(rb"(?:\A|\xef\xbb\xbf|[\n\r]|\xc2\x85|\xe2\x80[\xa8\xa9])%TAG")
 _TWO_ESCAPES: Final = re.compile(
     rb"(?<!\\)((?:\\\\)*)\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})"
 )
 
-# What the parser's words usually come from.
+# The usual causes of the parser's messages.
 _HINTS: Final = {
     "did not find expected key": "; check the indentation of this line and the one above",
     "mapping values are not allowed in this context": '; quote a value that contains ": "',
@@ -42,16 +42,16 @@ _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class UnreadableDocument(ValueError):
-    """A text that is not taken. ``place`` is where, to be put after the name of the text."""
+    """A text that is refused. ``location`` is the position, to be put after the name of the text."""
 
-    def __init__(self, place: str, problem: str) -> None:
-        super().__init__(f"{place}: {problem}".lstrip(" ,:"))
-        self.place = place
+    def __init__(self, location: str, problem: str) -> None:
+        super().__init__(f"{location}: {problem}".lstrip(" ,:"))
+        self.location = location
         self.problem = problem
 
 
 class _Loader(_Base):  # type: ignore[misc]  # the C loader has no type of its own
-    """Reads plain scalars as JSON does, and refuses a key given twice."""
+    """Reads plain scalars as JSON does, and refuses a duplicate key."""
 
     yaml_implicit_resolvers: dict[str, list[Any]] = {}
 
@@ -93,27 +93,27 @@ _Loader.add_constructor(f"{_TAG}float", _Loader.construct_decimal)
 
 
 def number(text: str) -> int | float:
-    """The number that is written with a point or an exponent.
+    """The number with a point or an exponent in it.
 
-    A whole one is an integer: JSON has one kind of number, and others write both alike.
+    An integral one is an integer: JSON has one type of number, and other encoders write both alike.
     """
-    made = float(text)
-    if math.isinf(made):
+    value = float(text)
+    if math.isinf(value):
         raise ValueError("a number is too large")
-    return int(made) if made.is_integer() and abs(made) < _EXACT else made
+    return int(value) if value.is_integer() and abs(value) < _EXACT else value
 
 
 def read(text: bytes, most_nodes: int | None = None) -> list[object]:
     """The value of every document in the text; None for an empty one. It raises `UnreadableDocument`.
 
-    Reading takes some 10 microseconds for each key, value and bracket: whoever serves others at the
-    same time says how many he can afford.
+    Reading takes about 10 microseconds for each key, value and bracket; a server limits it by
+    ``most_nodes``.
     """
     if len(text) > SIZE_LIMIT:
         raise UnreadableDocument("", f"larger than {SIZE_LIMIT // 1024 // 1024} MiB")
-    text = _joined(text)
+    text = _with_joined_surrogates(text)
     if _count_directives(text) > _MOST_DIRECTIVES:
-        raise UnreadableDocument("", f"more than {_MOST_DIRECTIVES} lines begin with %TAG")
+        raise UnreadableDocument("", f"more than {_MOST_DIRECTIVES} lines start with %TAG")
     try:
         _guard(text, most_nodes)
         return list(yaml.load_all(text, Loader=_Loader))
@@ -126,8 +126,8 @@ def read(text: bytes, most_nodes: int | None = None) -> list[object]:
         raise UnreadableDocument(f", byte {error.position + 1}", problem) from error
 
 
-def _joined(text: bytes) -> bytes:
-    """The text with characters that JSON writes as two escapes written as YAML does: as one."""
+def _with_joined_surrogates(text: bytes) -> bytes:
+    """The text with the surrogate pairs of JSON joined into the single escapes of YAML."""
     looks_like_json = text.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"{")
     return _TWO_ESCAPES.sub(_one_escape, text) if looks_like_json else text
 
@@ -144,7 +144,7 @@ def _count_directives(text: bytes) -> int:
 
 
 def _guard(text: bytes, most_nodes: int | None) -> None:
-    """Refuse what would be too deep, too wide or no JSON once it is parsed."""
+    """Refuse a text that is too deep, too large, or not expressible in JSON."""
     depth = 0
     for nodes, event in enumerate(yaml.parse(text, Loader=_Loader)):
         if nodes == most_nodes:
@@ -158,8 +158,8 @@ def _guard(text: bytes, most_nodes: int | None) -> None:
         if getattr(event, "tag", None) not in _PLAIN_TAGS:
             raise UnreadableDocument(_place(event.start_mark), "tags are not supported")
         if depth > DEPTH_LIMIT:
-            place = _place(event.start_mark)
-            raise UnreadableDocument(place, f"nested deeper than {DEPTH_LIMIT} levels")
+            location = _place(event.start_mark)
+            raise UnreadableDocument(location, f"nested deeper than {DEPTH_LIMIT} levels")
 
 
 def _refused(problem: str, node: yaml.Node) -> yaml.MarkedYAMLError:

@@ -1,8 +1,8 @@
 """The connection of a program in a pod: as its service account, to the cluster it runs in.
 
-token      replaced by the kubelet long before its end
-ca.crt     what signs the server's certificate
-namespace  the pod's own
+token      replaced by the kubelet long before it expires
+ca.crt     the authority of the server's certificate
+namespace  that of the pod
 """
 
 import os
@@ -38,7 +38,7 @@ def inside(variables: Mapping[str, str] = os.environ, folder: Path = SERVICE_ACC
 def in_cluster(
     variables: Mapping[str, str] = os.environ, folder: Path = SERVICE_ACCOUNT
 ) -> Connection:
-    """The connection. It raises `Misconfigured` where there is none to be had."""
+    """The connection. It raises `Misconfigured` outside of a pod with a service account."""
     server = _server(variables)
     try:
         token_in(folder / "token")

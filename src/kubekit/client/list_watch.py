@@ -1,12 +1,12 @@
-"""Following a collection: what is there, then each change, for as long as anybody listens.
+"""Following a collection: its objects first, then each change, until the caller closes the stream.
 
-A list in pages gives the picture, a watch from its version keeps it up to date. A watch that ends is
-resumed from the last change or bookmark; only a version that the server has forgotten makes a new
-list, which is told like the first: whoever listens finds out what differs. Trouble of any kind is
-reported, waited out and tried again, so a follower never ends by itself.
+A paged list gives the state, and a watch from its version keeps it up to date. A watch that ends is
+resumed from the last change or bookmark. Only an expired version causes a new list, which is yielded
+like the first: the caller finds out what differs. Every error is reported and retried after a pause,
+so a follower never ends by itself.
 
-Time is the loop's, chance the environment's: waits of many followers do not fall together, and a run
-can be repeated.
+The time is that of the loop, and the jitter comes from the environment: the pauses of many followers
+do not coincide, and a run can be repeated.
 """
 
 import asyncio
@@ -38,17 +38,17 @@ _PAGE: Final = 500  # objects
 _LIST_PATIENCE: Final = 90.0  # seconds for a page; a server gives up after 60
 _WATCH_SECONDS: Final = (300, 600)  # how long a watch is asked to last, drawn anew for each
 _GRACE: Final = 30.0  # seconds after its time when a watch must have ended
-_PROVEN: Final = 1.0  # seconds; a watch that ends before that has ended at once
-_BURST: Final = 100  # changes told before others get their turn
-_PAUSES: Final = (0.8, 30.0)  # seconds after trouble: the first, and the most
-_MOST_ASKED: Final = 300.0  # seconds that a server can ask to be left alone for
+_PROVEN: Final = 1.0  # seconds; a watch that ends before that counts as failed
+_BURST: Final = 100  # changes yielded before other tasks run
+_PAUSES: Final = (0.8, 30.0)  # seconds after an error: the first, and the most
+_LONGEST_RETRY_AFTER: Final = 300.0  # seconds that a Retry-After is honoured for
 _ABSENCE_PAUSES: Final = (1.0, 10.0)  # the same for a kind that is not served
-# What says nothing of the version: the watch goes on from where it was.
+# Errors that do not affect the version: the watch is resumed.
 _PASSING: Final = (TooManyRequests, Unavailable)
 
 
 class NotServed(Exception):
-    """The server has no such kind. It may come: a definition may be added at any time."""
+    """The server has no such kind. A definition may be added at any time."""
 
     def __init__(self, resource: Resource) -> None:
         super().__init__(f"the server does not serve {resource.kind} of {resource.api_version}")
@@ -56,10 +56,10 @@ class NotServed(Exception):
 
 @dataclass(frozen=True, slots=True)
 class ListPage(Generic[K]):
-    """One page of the picture of a collection; ``begins`` and ``ends`` say where it stands.
+    """One page of a list; ``begins`` and ``ends`` mark the first and the last one.
 
-    A page that begins after one that did not end starts over: there is no more of the other. Only
-    after the end is it known what is not there. ``sources`` are as in the `Listing`.
+    A first page after one that was not the last starts over: the previous list is abandoned. Only
+    after the last page is it known which objects do not exist. ``sources`` are as in the `Listing`.
     """
 
     items: tuple[K, ...]
@@ -70,7 +70,7 @@ class ListPage(Generic[K]):
     sources: tuple[bytes, ...] = ()
 
 
-def follow(  # noqa: PLR0913, PLR0917 -- three words for what is followed, and one for each need
+def follow(  # noqa: PLR0913, PLR0917 -- three parameters name what is followed
     client: Client,
     kind: type[K],
     namespace: str,
@@ -78,10 +78,10 @@ def follow(  # noqa: PLR0913, PLR0917 -- three words for what is followed, and o
     environment: ExecutionEnvironment,
     report: Report,
 ) -> AsyncGenerator[ListPage[K] | TypedEvent[K], None]:
-    """The pages of the picture, then the changes and bookmarks. Close it with `aclosing`.
+    """The pages of a list, then the changes and bookmarks. Close it with `aclosing`.
 
-    Of the options the selectors count, and the limit as the size of a page. ``report`` is told of
-    trouble when it begins or changes, and None when it is over.
+    Of the options only the selectors count, and the limit as the size of a page. ``report`` is called
+    with an error when it first occurs or changes, and with None when it is over.
     """
     collection = _Collection(client, kind, namespace, options)
     return _Follower(collection, environment.chance, report).steps()
@@ -89,7 +89,7 @@ def follow(  # noqa: PLR0913, PLR0917 -- three words for what is followed, and o
 
 @dataclass(frozen=True, slots=True)
 class _Collection(Generic[K]):
-    """What is followed, and how the server is asked for it."""
+    """What is followed, and the requests for it."""
 
     client: Client
     kind: type[K]
@@ -128,10 +128,10 @@ class _Follower(Generic[K]):
         self._collection = collection
         self._chance = chance
         self._report = report
-        self._version = ""  # everything up to there is told; empty when a list is due
+        self._version = ""  # everything up to it is yielded; empty when a list is due
         self._number: int | None = None  # the same as a number, where it is one
-        self._whole = False  # the next list comes in one piece: the pages outlived their version
-        self._trouble = ""
+        self._whole = False  # the next list is not paged: the version of the pages expired
+        self._reported = ""
         self._settled = False
         self._pace = JitteredBackoff(chance, *_PAUSES)
         self._absence = JitteredBackoff(chance, *_ABSENCE_PAUSES)
@@ -144,8 +144,8 @@ class _Follower(Generic[K]):
                     async for step in steps:
                         yield step
                         del step  # a page is large, and the next change may be long in coming
-            except Exception as trouble:  # noqa: BLE001 -- whatever it is, it must not be the end
-                pause = self._pause_after(trouble)
+            except Exception as error:  # noqa: BLE001 -- a follower survives every error
+                pause = self._pause_after(error)
             await asyncio.sleep(pause)
 
     async def _listed(self) -> AsyncGenerator[ListPage[K] | TypedEvent[K], None]:
@@ -156,7 +156,7 @@ class _Follower(Generic[K]):
             if not version:
                 raise InternalError("the server's list has no resourceVersion to watch from")
             if not more:
-                self._reach(version)
+                self._advance(version)
                 self._whole = False
             yield ListPage(
                 page.items, version, page.unreadable, wanted is first, not more, page.sources
@@ -177,64 +177,64 @@ class _Follower(Generic[K]):
             opened = loop.time()
             stack.callback(loop.call_later(_PROVEN, self._settle).cancel)
             patience = stack.enter_context(closing(StreamDeadline(deadline)))
-            heard = 0
+            received = 0
             while (seen := await patience.next(changes)) is not None:
                 if self._is_news(seen):
                     self._settle()
                     yield seen
-                heard += 1
-                if heard % _BURST == 0:
+                received += 1
+                if received % _BURST == 0:
                     await asyncio.sleep(0)
         if loop.time() - opened < _PROVEN:
             raise Unavailable("the server ended the watch as soon as it began")
 
     def _is_news(self, seen: TypedEvent[K]) -> bool:
-        """Whether a change was not told yet; a stream that is doubled brings some again."""
+        """Whether a change was not yielded yet; a duplicated stream repeats some."""
         version = seen.resource_version
         if not version:
             return True
         number = _number(version)
         if number is not None and self._number is not None and number <= self._number:
             return False
-        self._reach(version)
+        self._advance(version)
         return True
 
-    def _reach(self, version: str) -> None:
+    def _advance(self, version: str) -> None:
         self._version, self._number = version, _number(version)
 
     def _settle(self) -> None:
-        """The watch is a good one: what went before is over."""
+        """The watch works: the errors before it are over."""
         if self._settled:
             return
         self._settled = True
         self._pace.rest()
         self._absence.rest()
-        self._tell(None)
+        self._report_change(None)
 
-    def _pause_after(self, trouble: Exception) -> float:
-        if isinstance(trouble, NotServed):
-            self._tell(trouble)
+    def _pause_after(self, error: Exception) -> float:
+        if isinstance(error, NotServed):
+            self._report_change(error)
             return self._absence.wait()
-        if isinstance(trouble, Expired):
+        if isinstance(error, Expired):
             self._whole = not self._version
-        if isinstance(trouble, ApiError) and not isinstance(trouble, _PASSING):
+        if isinstance(error, ApiError) and not isinstance(error, _PASSING):
             self._version = ""
-        # To have forgotten an old version is a server's right, and no trouble unless it goes on.
-        if not (isinstance(trouble, Expired) and self._pace.rested):
-            self._tell(trouble)
-        return max(self._pace.wait(), _asked_for(trouble))
+        # An expired version is normal, and an error only if it happens again.
+        if not (isinstance(error, Expired) and self._pace.rested):
+            self._report_change(error)
+        return max(self._pace.wait(), _retry_after(error))
 
-    def _tell(self, trouble: Exception | None) -> None:
-        words = "" if trouble is None else repr(trouble)
-        if words != self._trouble:
-            self._trouble = words
-            self._report(trouble)
+    def _report_change(self, error: Exception | None) -> None:
+        text = "" if error is None else repr(error)
+        if text != self._reported:
+            self._reported = text
+            self._report(error)
 
 
-def _asked_for(trouble: Exception) -> float:
-    """How many seconds to leave the server alone, as it wants, but not for good."""
-    details = trouble.details if isinstance(trouble, ApiError) else None
-    return min(details.retry_after_seconds, _MOST_ASKED) if details is not None else 0
+def _retry_after(error: Exception) -> float:
+    """The seconds that the server asks to wait, up to a limit."""
+    details = error.details if isinstance(error, ApiError) else None
+    return min(details.retry_after_seconds, _LONGEST_RETRY_AFTER) if details is not None else 0
 
 
 def _number(version: str) -> int | None:

@@ -1,7 +1,7 @@
-"""What a request asks for besides its object, in the words of the wire.
+"""The options of requests, as the API defines them.
 
-Versions and selectors stay text here: what a version means is the server's business, and both
-doors must give the same answer to the same text.
+Versions and selectors stay text here: a version is opaque to clients, and all transports must answer
+the same text alike.
 """
 
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ VersionMatch = Literal["", "Exact", "NotOlderThan"]
 
 
 class PatchType(StrEnum):
-    """How a patch is written. The value is its media type."""
+    """The format of a patch. The value is its media type."""
 
     JSON = "application/json-patch+json"
     MERGE = "application/merge-patch+json"
@@ -36,7 +36,7 @@ class ListOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchOptions:
-    """Which changes, from where on. No timeout means the server's own."""
+    """Which changes, and from which version on. No timeout means that of the server."""
 
     label_selector: str = ""
     field_selector: str = ""
@@ -49,9 +49,9 @@ class WatchOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteOptions:
-    """How a create, update or patch is carried out. Not saying how to validate means ``Warn``.
+    """How a create, update or patch is done. An empty ``field_validation`` means ``Warn``.
 
-    ``force`` is for an apply, which then takes what belongs to others.
+    ``force`` lets an apply take fields from other managers.
     """
 
     dry_run: bool = False
@@ -62,7 +62,7 @@ class WriteOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DeleteOptions:
-    """What must hold for a delete to happen, and what becomes of the dependents."""
+    """The preconditions of a delete, and what happens to the dependents."""
 
     uid: str = ""
     resource_version: str = ""

@@ -1,8 +1,8 @@
-"""Which proxy the environment names for a server, by the rules that Go's clients follow.
+"""The proxy that environment variables name for a server, by the rules of Go's clients.
 
-``HTTPS_PROXY`` and ``HTTP_PROXY`` name a proxy by the scheme of the server, ``NO_PROXY`` what to
-reach without one: addresses, networks, and names with all names below them. The machine itself is
-always reached without.
+``HTTPS_PROXY`` and ``HTTP_PROXY`` name a proxy by the scheme of the server, ``NO_PROXY`` lists
+what is reached without one: addresses, networks, and domains with their subdomains. The machine
+itself is always reached without a proxy.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ def proxy_for(server: str, variables: Mapping[str, str]) -> str:
     variable = f"{parts.scheme}_proxy"
     proxy = _either(variables, variable)
     if variable == "http_proxy" and "REQUEST_METHOD" in variables:
-        return ""  # whoever called this CGI script could have chosen it
+        return ""  # the client of a CGI script can set HTTP_PROXY by a header
     if not proxy or _direct(parts.hostname or "", parts.port or _PORTS[parts.scheme], variables):
         return ""
     return _checked(proxy if "://" in proxy else f"http://{proxy}", variable)
@@ -51,11 +51,13 @@ def _direct(host: str, port: int, variables: Mapping[str, str]) -> bool:
     if host == "localhost" or (address and address.is_loopback):
         return True
     rules = [rule.strip().lower() for rule in _either(variables, "no_proxy").split(",")]
-    return any(_spares(rule, host, address, port) for rule in rules if rule)
+    return any(_matches_rule(rule, host, address, port) for rule in rules if rule)
 
 
-def _spares(rule: str, host: str, address: IPv4Address | IPv6Address | None, port: int) -> bool:
-    """Whether a word of ``NO_PROXY`` means this server."""
+def _matches_rule(
+    rule: str, host: str, address: IPv4Address | IPv6Address | None, port: int
+) -> bool:
+    """Whether an entry of ``NO_PROXY`` matches this server."""
     if rule == "*":
         return True
     if "/" in rule:

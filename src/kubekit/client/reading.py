@@ -1,10 +1,10 @@
-"""What is read from a plane, in our classes.
+"""Decoding documents of a plane as our classes.
 
-Documents come as the bytes of the wire or parsed already. One that its class cannot read is named
-and left out: one bad object must not hide the others.
+Documents are encoded bytes or already parsed. A document that its class cannot read is named and
+left out: one bad object must not hide the others.
 
-Several readers of one process are handed the same bytes when a plane is in that process too. They
-share the object that is made of them: it is frozen, and its maps are to be left alone.
+Several readers in the process of a plane get the same bytes. They share the decoded object: it is
+frozen, and its dictionaries must not be changed.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ K = TypeVar("K", bound=Object)
 
 @dataclass(frozen=True, slots=True)
 class UnreadableObject:
-    """An object that is there but that its class cannot read."""
+    """An object that exists but that its class cannot read."""
 
     namespace: str
     name: str
@@ -34,10 +34,10 @@ class UnreadableObject:
 
 @dataclass(frozen=True, slots=True)
 class Listing(Generic[K]):
-    """One page of a collection. An empty ``continue_`` means that nothing is left.
+    """One page of a collection. An empty ``continue_`` means that it is the last one.
 
-    ``sources`` are the bytes that the items were made of, where a plane of this process keeps them
-    anyway: whoever keeps the items can do so at no cost.
+    ``sources`` are the bytes that the items were decoded from, if a plane of this process keeps them
+    anyway; keeping them together with the items costs no memory then.
     """
 
     items: tuple[K, ...]
@@ -48,10 +48,10 @@ class Listing(Generic[K]):
 
 
 class TypedEvent(msgspec.Struct, Generic[K], frozen=True, gc=False):
-    """One change of a watch. A bookmark has no object, only how far the watch has come.
+    """One event of a watch. A bookmark has no object, only the version that the watch has reached.
 
-    ``unreadable`` says why there is no object where there should be one. ``source`` are the bytes
-    of the object, as in a `Listing`.
+    ``unreadable`` says why an object is missing. ``source`` are the bytes of the object, as in a
+    `Listing`.
     """
 
     type: Change
@@ -64,17 +64,17 @@ class TypedEvent(msgspec.Struct, Generic[K], frozen=True, gc=False):
 
 
 def read_shared(kind: type[K], data: bytes) -> K:
-    """The object in bytes that others may read too; theirs, if they did so lately."""
+    """The object in these bytes, shared with other readers that decoded them recently."""
     if len(data) > _LONGEST_SHARED:
         return scheme.decode_as(kind, data)
-    shared: K = _lately(kind, data)
+    shared: K = _decoded_recently(kind, data)
     return shared
 
 
 def read_listing(
     kind: type[K], documents: Iterable[bytes | Document], version: str, continue_: str = ""
 ) -> Listing[K]:
-    """The page that these documents are."""
+    """The page with these documents."""
     items: list[K] = []
     unreadable: list[UnreadableObject] = []
     for document in documents:
@@ -95,7 +95,7 @@ def read_records(
 
 
 def read_notice(kind: type[K], change: Change, data: bytes) -> TypedEvent[K]:
-    """The change of an object in a plane of this process, which keeps these bytes."""
+    """The event of a plane in this process, which keeps these bytes."""
     if change == "BOOKMARK":
         return read_event(kind, change, data)
     try:
@@ -107,7 +107,7 @@ def read_notice(kind: type[K], change: Change, data: bytes) -> TypedEvent[K]:
 
 
 def read_event(kind: type[K], change: Change, document: bytes | Document) -> TypedEvent[K]:
-    """The change that happened to the object in this document."""
+    """The event with the object in this document."""
     if change == "BOOKMARK":
         # Its object has no spec, which a class may require.
         return TypedEvent(change, None, _identity(document).resource_version)
@@ -133,14 +133,14 @@ class _Head(Wire, frozen=True, kw_only=True):
     metadata: _Identity = msgspec.field(default_factory=_Identity)
 
 
-_NOBODY: Final = _Identity()
+_NO_IDENTITY: Final = _Identity()
 _HEADS: Final = msgspec.json.Decoder(_Head)
-_LONGEST_SHARED: Final = 16 * 1024  # bytes of an object that is remembered
+_LONGEST_SHARED: Final = 16 * 1024  # bytes of an object that is cached
 _MOST_SHARED: Final = 256  # objects: all readers of a change come within moments of each other
 
 
 @lru_cache(_MOST_SHARED)
-def _lately(kind: type[Any], data: bytes) -> Any:  # noqa: ANN401 - a cache has no type parameters
+def _decoded_recently(kind: type[Any], data: bytes) -> Any:  # noqa: ANN401 - a cache has no type parameters
     return scheme.decode_as(kind, data)
 
 
@@ -153,10 +153,10 @@ def _item(kind: type[K], document: bytes | Document) -> K | UnreadableObject:
 
 
 def _identity(document: bytes | Document) -> _Identity:
-    """Which object a document is, even if the rest of it makes no sense."""
+    """The identity of the object in a document, even if its class cannot read the rest."""
     try:
         if isinstance(document, bytes):
             return _HEADS.decode(document).metadata
         return msgspec.convert(document, _Head).metadata
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        return _NOBODY
+        return _NO_IDENTITY

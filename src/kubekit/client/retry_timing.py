@@ -1,4 +1,4 @@
-"""How long to wait: between two tries, and for an answer."""
+"""Waiting times: between two attempts, and for a response."""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable
@@ -11,7 +11,7 @@ _TOO_LONG: Final = "the stream outlived its time and was given up as half open"
 
 
 class JitteredBackoff:
-    """Waits that double from the first to the most, each shortened by up to a half by chance."""
+    """Exponential backoff with jitter: each wait is shortened randomly by up to a half."""
 
     def __init__(self, chance: Random, first: float, most: float) -> None:
         self._chance = chance
@@ -20,34 +20,34 @@ class JitteredBackoff:
 
     @property
     def rested(self) -> bool:
-        """Whether nothing was waited for since the start, or since the last `rest`."""
+        """Whether there was no wait since the start, or since the last `rest`."""
         return self._next == self._first
 
     def wait(self) -> float:
-        """The seconds to wait this time."""
+        """The seconds of the next wait."""
         wait, self._next = self._next, min(self._next * 2, self._most)
         return wait * self._chance.uniform(0.5, 1)
 
     def rest(self) -> None:
-        """Begin again with the first."""
+        """Start again with the first wait."""
         self._next = self._first
 
 
 class StreamDeadline:
-    """A stream that is read by one task, up to a time of the loop's clock.
+    """The deadline of a stream that one task reads, by the loop's clock.
 
-    One timer serves all reads: `asyncio.timeout_at` sets one for each, which for a stream of changes
-    costs as much as reading them.
+    One timer serves all reads. `asyncio.timeout_at` would set one for each, which for a stream of
+    changes costs as much as reading them.
     """
 
     def __init__(self, deadline: float) -> None:
         self._timer = asyncio.get_running_loop().call_at(deadline, self._end)
         self._over = False
-        self._struck = False  # the time was over in the middle of a read
+        self._struck = False  # the deadline passed in the middle of a read
         self._waiting: asyncio.Task[object] | None = None
 
     async def next(self, stream: AsyncIterator[T]) -> T | None:
-        """What comes next, None at the end of the stream; `TimeoutError` once the time is over."""
+        """The next item, None at the end of the stream; `TimeoutError` after the deadline."""
         if self._over:
             raise TimeoutError(_TOO_LONG)
         task = asyncio.current_task()
@@ -57,7 +57,7 @@ class StreamDeadline:
         try:
             return await anext(stream, None)
         except asyncio.CancelledError:
-            # Whoever else cancels the task at this very moment means it.
+            # Another cancellation at the same moment must not be swallowed.
             if self._struck and task.uncancel() <= before:
                 raise TimeoutError(_TOO_LONG) from None
             raise
@@ -65,7 +65,7 @@ class StreamDeadline:
             self._waiting = None
 
     def close(self) -> None:
-        """Let the timer go."""
+        """Cancel the timer."""
         self._timer.cancel()
 
     def _end(self) -> None:

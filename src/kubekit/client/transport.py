@@ -1,7 +1,7 @@
-"""The small protocol that each door to a plane speaks: documents in, documents out.
+"""The protocol that every transport to a plane implements: documents in, documents out.
 
-A transport knows nothing of our classes, so it also carries kinds that nobody here has a class
-for. `client.Client` puts types on top of any transport; refusals are `api.errors` in both.
+A transport does not know our classes, so it also works for kinds without a class. `client.Client`
+puts types on top of any transport; errors are those of `api.errors` in both.
 """
 
 from collections.abc import AsyncIterator
@@ -18,9 +18,9 @@ Change = Literal["ADDED", "MODIFIED", "DELETED", "BOOKMARK"]
 
 @dataclass(frozen=True, slots=True)
 class ResourceLocation:
-    """Where a request goes: a collection, or with a name one object of it.
+    """What a request is about: a collection, or with a name one object of it.
 
-    An empty namespace means a kind without namespaces, or all namespaces at once.
+    An empty namespace means a cluster-scoped kind, or all namespaces at once.
     """
 
     resource: Resource
@@ -31,41 +31,41 @@ class ResourceLocation:
 
 @dataclass(frozen=True, slots=True)
 class WatchEvent:
-    """One change. An ``ERROR`` on the wire is raised instead, as the refusal it stands for."""
+    """One change. An ``ERROR`` event is raised instead, as the error that it contains."""
 
     type: Change
     object: Document
 
 
 class Transport(Protocol):
-    """A door to one plane."""
+    """What sends requests to one plane."""
 
-    async def get(self, place: ResourceLocation, resource_version: str = "") -> Document: ...
+    async def get(self, location: ResourceLocation, resource_version: str = "") -> Document: ...
 
-    async def list(self, place: ResourceLocation, options: ListOptions) -> Document: ...
+    async def list(self, location: ResourceLocation, options: ListOptions) -> Document: ...
 
     def watch(
-        self, place: ResourceLocation, options: WatchOptions
+        self, location: ResourceLocation, options: WatchOptions
     ) -> AbstractAsyncContextManager[AsyncIterator[WatchEvent]]:
-        """The changes. The stream is open once the context is entered; leaving it closes it."""
+        """The events. The stream is open once the context is entered; leaving it closes it."""
         ...
 
     async def create(
-        self, place: ResourceLocation, document: Document, options: WriteOptions
+        self, location: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document: ...
 
     async def update(
-        self, place: ResourceLocation, document: Document, options: WriteOptions
+        self, location: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document: ...
 
     async def patch(
-        self, place: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
+        self, location: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
     ) -> Document: ...
 
-    async def delete(self, place: ResourceLocation, options: DeleteOptions) -> Document:
-        """The object while something still holds it, a ``Status`` once it is gone."""
+    async def delete(self, location: ResourceLocation, options: DeleteOptions) -> Document:
+        """The object while finalizers hold it, a ``Status`` once it is deleted."""
         ...
 
     async def delete_collection(
-        self, place: ResourceLocation, which: ListOptions, options: DeleteOptions
+        self, location: ResourceLocation, which: ListOptions, options: DeleteOptions
     ) -> Document: ...

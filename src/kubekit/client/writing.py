@@ -1,4 +1,4 @@
-"""What is written to a plane, as the bytes of the wire."""
+"""Encoding what is written to a plane."""
 
 import math
 

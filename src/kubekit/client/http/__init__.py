@@ -1,1 +1,1 @@
-"""The door through a socket: HTTP/1.1 to any Kubernetes API server."""
+"""The transport over a socket: HTTP/1.1 to any Kubernetes API server."""

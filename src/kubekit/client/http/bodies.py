@@ -1,4 +1,4 @@
-"""The bodies of answers as documents."""
+"""The bodies of responses as documents."""
 
 from typing import Final
 
@@ -12,14 +12,14 @@ _DOCUMENTS: Final = msgspec.json.Decoder(dict)
 
 
 def document(body: bytes) -> Document:
-    """The document in an answer. It raises one of `UNREADABLE`."""
+    """The document in a response. It raises one of `UNREADABLE`."""
     found: Document = _DOCUMENTS.decode(body)
     return found
 
 
 def is_object(body: bytes) -> bool:
-    """Whether the body may be an object in JSON, by its first and last byte.
+    """Whether the body may be a JSON object, judged by its first and last byte.
 
-    A page that a proxy answers with is none, nor is what was cut off.
+    The error page of a proxy is not, nor is a truncated body.
     """
     return body[:1] == b"{" and body[-2:].rstrip()[-1:] == b"}"

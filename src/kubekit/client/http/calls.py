@@ -1,4 +1,4 @@
-"""Requests to one server, each as often as is safe, until there is an answer or an `ApiError`."""
+"""Requests to one server, retried while that is safe, until there is a response or an `ApiError`."""
 
 import asyncio
 import logging
@@ -28,7 +28,7 @@ _log = logging.getLogger(__name__)
 
 
 class RequestSender:
-    """All connections to one server."""
+    """Sends requests over the connections to one server."""
 
     def __init__(
         self, connection: Connection, environment: ExecutionEnvironment, settings: HttpSettings
@@ -42,83 +42,83 @@ class RequestSender:
         self._streams = Pool(self._dial, settings.watches, settings.kept)
         self._warn = settings.warn or Warnings(self.server)
         self._fixed = self._fixed_lines()
-        self._shown: Mapping[str, str] = {}
-        self._shown_lines = ""
+        self._credential_headers: Mapping[str, str] = {}
+        self._credential_lines = ""
         self._client: ClientCertificate | None = None
         self._context: ssl.SSLContext | None = None
 
     async def whole(self, request: HttpRequest, seconds: float, silence: float = 0.0) -> bytes:
-        """The body of the answer, all of it."""
+        """The whole body of the response."""
 
         async def attempt() -> HttpResponse:
-            return await self._whole(request, seconds, silence)
+            return await self._attempt_whole(request, seconds, silence)
 
-        return (await self._tried(request, attempt)).body
+        return (await self._with_retries(request, attempt)).body
 
     @asynccontextmanager
     async def stream(self, request: HttpRequest) -> AsyncIterator[HttpResponse]:
-        """An answer that is read while it comes. It is open once the context is entered."""
+        """A response that is read while it arrives. It is open once the context is entered."""
         held: list[HttpConnection] = []
 
         async def attempt() -> HttpResponse:
-            return await self._begun(request, held)
+            return await self._attempt_stream(request, held)
 
         try:
-            yield await self._tried(request, attempt)
+            yield await self._with_retries(request, attempt)
         finally:
-            for wire in held:
-                self._streams.give(wire)
+            for connection in held:
+                self._streams.give(connection)
 
     async def close(self) -> None:
         await self._pool.close()
         await self._streams.close()
 
-    def refusal(self, answer: HttpResponse, request: HttpRequest) -> ApiError:
-        """What a caller is told of an answer that refuses."""
-        return responses.refusal(answer, request, self.server)
+    def refusal(self, response: HttpResponse, request: HttpRequest) -> ApiError:
+        """The error that a caller gets for an error response."""
+        return responses.refusal(response, request, self.server)
 
-    async def _tried(
+    async def _with_retries(
         self, request: HttpRequest, attempt: Callable[[], Awaitable[HttpResponse]]
     ) -> HttpResponse:
-        """The first answer that is none to ask again after."""
+        """The first response after which there is no retry."""
         retries = Retries(self._settings, self._environment)
         while True:
             try:
-                answer = await attempt()
+                response = await attempt()
             except AttemptFailure as failure:
                 wait = self._after_failure(failure, request, retries)
             else:
-                self._note(request, answer.status)
-                if answer.status < REFUSALS:
-                    self._pass_warnings(answer)
-                    return answer
-                wait = await self._after_refusal(answer, request, retries)
+                self._observe(request, response.status)
+                if response.status < REFUSALS:
+                    self._pass_warnings(response)
+                    return response
+                wait = await self._after_refusal(response, request, retries)
             await asyncio.sleep(wait)
 
     def _after_failure(
         self, failure: AttemptFailure, request: HttpRequest, retries: Retries
     ) -> float:
-        self._note(request, 0)
+        self._observe(request, 0)
         wait = retries.after_failure(failure, request)
         if isinstance(failure, Lost):
-            # What happened to one connection has often happened to all.
+            # What happened to one connection has often happened to all of them.
             self._pool.drop_idle()
             self._streams.drop_idle()
         if wait is None:
-            raise failures.told(failure, request, self.server) from failure
+            raise failures.api_error(failure, request, self.server) from failure
         self._log_again(request, failure.why, wait)
         return wait
 
     async def _after_refusal(
-        self, answer: HttpResponse, request: HttpRequest, retries: Retries
+        self, response: HttpResponse, request: HttpRequest, retries: Retries
     ) -> float:
-        if answer.status == _UNAUTHORIZED and retries.may_renew() and await self._renew():
+        if response.status == _UNAUTHORIZED and retries.may_renew() and await self._renew():
             return 0.0
-        after = answer.header(b"retry-after").decode("latin-1")
-        wait = retries.after_refusal(answer.status, after, request)
+        after = response.header(b"retry-after").decode("latin-1")
+        wait = retries.after_refusal(response.status, after, request)
         if wait is None:
-            raise self.refusal(answer, request)
-        self._log_again(request, f"it answered {answer.status}", wait)
+            raise self.refusal(response, request)
+        self._log_again(request, f"it answered {response.status}", wait)
         return wait
 
     def _log_again(self, request: HttpRequest, why: str, wait: float) -> None:
@@ -128,38 +128,42 @@ class RequestSender:
     async def _renew(self) -> bool:
         return await self._connection.credentials.renew()
 
-    async def _whole(self, request: HttpRequest, seconds: float, silence: float) -> HttpResponse:
+    async def _attempt_whole(
+        self, request: HttpRequest, seconds: float, silence: float
+    ) -> HttpResponse:
         data = await self._encoded(request, self._compression)
         limits = self._limits(seconds, silence)
-        wire = await self._pool.take(limits.until)
+        connection = await self._pool.take(limits.until)
         try:
-            return await wire.ask(data, limits, whole=True)
+            return await connection.ask(data, limits, whole=True)
         finally:
-            self._pool.give(wire)
+            self._pool.give(connection)
 
-    async def _begun(self, request: HttpRequest, held: list[HttpConnection]) -> HttpResponse:
-        """An answer whose head is there. If it is no refusal, its wire is held."""
+    async def _attempt_stream(
+        self, request: HttpRequest, held: list[HttpConnection]
+    ) -> HttpResponse:
+        """A response whose head is there. Its connection is held unless it is an error."""
         data = await self._encoded(request)
         limits = self._limits(self._settings.request)
-        wire = await self._streams.take(limits.until)
+        connection = await self._streams.take(limits.until)
         is_open = False
         try:
-            answer = await wire.ask(data, limits, whole=False)
-            is_open = answer.status < REFUSALS
+            response = await connection.ask(data, limits, whole=False)
+            is_open = response.status < REFUSALS
         finally:
-            held.append(wire) if is_open else self._streams.give(wire)
-        return answer
+            held.append(connection) if is_open else self._streams.give(connection)
+        return response
 
     async def _encoded(self, request: HttpRequest, more: str = "") -> bytes:
-        """The request with what says who asks. New credentials ask over new connections."""
+        """The request with its credentials. New credentials get new connections."""
         credentials = self._connection.credentials
-        shown = await credentials.headers()
-        if shown != self._shown:
-            self._shown_lines, self._shown = self._lines(shown), dict(shown)
-        self._keep_up(credentials.certificate())
-        return request.encoded(self._route.prefix, f"{self._fixed}{self._shown_lines}{more}")
+        headers = await credentials.headers()
+        if headers != self._credential_headers:
+            self._credential_lines, self._credential_headers = self._lines(headers), dict(headers)
+        self._update_tls(credentials.certificate())
+        return request.encoded(self._route.prefix, f"{self._fixed}{self._credential_lines}{more}")
 
-    def _keep_up(self, client: ClientCertificate | None) -> None:
+    def _update_tls(self, client: ClientCertificate | None) -> None:
         if not self._route.server.secure:
             return
         if self._context is not None and _stamp(client) == _stamp(self._client):
@@ -176,7 +180,7 @@ class RequestSender:
         return ResponseLimits(now + seconds, seconds, self._settings.largest_answer, silence)
 
     def _fixed_lines(self) -> str:
-        proxy = self._route.pass_for_requests
+        proxy = self._route.proxy_header
         return header_lines(
             (
                 ("Host", self._route.netloc),
@@ -187,24 +191,24 @@ class RequestSender:
             )
         )
 
-    def _lines(self, shown: Mapping[str, str]) -> str:
+    def _lines(self, headers: Mapping[str, str]) -> str:
         try:
-            return header_lines(shown.items())
+            return header_lines(headers.items())
         except ValueError as error:
             raise NoCredentials(f"{self._connection.origin}: {error}") from None
 
     @property
     def _compression(self) -> str:
-        # A watch must not be compressed: what is packed comes late.
+        # A watch must not be compressed: compression delays events.
         return "Accept-Encoding: gzip\r\n" if self._connection.compression else ""
 
-    def _pass_warnings(self, answer: HttpResponse) -> None:
-        for text in responses.warnings(answer.headers):
+    def _pass_warnings(self, response: HttpResponse) -> None:
+        for text in responses.warnings(response.headers):
             self._warn(text)
 
-    def _note(self, request: HttpRequest, status: int) -> None:
-        if self._settings.told:
-            self._settings.told(request.method, status, self._route.netloc)
+    def _observe(self, request: HttpRequest, status: int) -> None:
+        if self._settings.observe:
+            self._settings.observe(request.method, status, self._route.netloc)
 
 
 def _stamp(client: ClientCertificate | None) -> str:

@@ -1,6 +1,6 @@
-"""The typed client over HTTP. What is asked for most never becomes a dict on its way.
+"""The typed client over HTTP. Frequent requests are decoded from bytes without a dict in between.
 
-An object that its class cannot read takes the slower way of `client.reading`, which names it.
+An object that its class cannot read takes the slower path of `client.reading`, which names it.
 """
 
 from collections.abc import AsyncGenerator, AsyncIterator
@@ -35,7 +35,7 @@ _OBJECTS: Final = ("ADDED", "MODIFIED", "DELETED")
 
 
 class HttpClient(Client):
-    """An API server, in our classes. Made on a running loop; `close` it, or use it as a context."""
+    """A typed client of an API server. Create it on a running loop; `close` it, or use it as a context."""
 
     def __init__(
         self,
@@ -43,48 +43,48 @@ class HttpClient(Client):
         environment: ExecutionEnvironment,
         settings: HttpSettings = DEFAULT,
     ) -> None:
-        self._door = HttpTransport(connection, environment, settings)
-        super().__init__(self._door)
+        self._transport = HttpTransport(connection, environment, settings)
+        super().__init__(self._transport)
 
     async def close(self) -> None:
-        """End all connections, also those in use."""
-        await self._door.close()
+        """Close all connections, also those in use."""
+        await self._transport.close()
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
-        body = await self._door.get_encoded(ResourceLocation(kind.RESOURCE, namespace, name))
+        body = await self._transport.get_encoded(ResourceLocation(kind.RESOURCE, namespace, name))
         return scheme.decode_as(kind, body)
 
     async def list(
         self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
     ) -> Listing[K]:
-        place = ResourceLocation(kind.RESOURCE, namespace)
-        body = await self._door.list_encoded(place, options)
+        location = ResourceLocation(kind.RESOURCE, namespace)
+        body = await self._transport.list_encoded(location, options)
         try:
             return _page(kind, body)
         except UNREADABLE as error:
-            raise self._door.nonsense(place, "its answer is no list") from error
+            raise self._transport.malformed(location, "its answer is no list") from error
 
     @asynccontextmanager
     async def watch(
         self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
     ) -> AsyncIterator[AsyncIterator[TypedEvent[K]]]:
-        place = ResourceLocation(kind.RESOURCE, namespace)
+        location = ResourceLocation(kind.RESOURCE, namespace)
         async with (
-            self._door.lines(place, options) as stream,
+            self._transport.lines(location, options) as stream,
             aclosing(_changes(kind, stream)) as changes,
         ):
             yield changes
 
     async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
-        place = ResourceLocation(obj.RESOURCE, obj.metadata.namespace)
-        body = await self._door.create_encoded(place, scheme.encode(obj), options)
+        location = ResourceLocation(obj.RESOURCE, obj.metadata.namespace)
+        body = await self._transport.create_encoded(location, scheme.encode(obj), options)
         return scheme.decode_as(type(obj), body)
 
     async def merge(
-        self, kind: type[K], place: ResourceLocation, patch: Document, options: WriteOptions
+        self, kind: type[K], location: ResourceLocation, patch: Document, options: WriteOptions
     ) -> K:
-        body = self._door.encoded(patch)
-        written = await self._door.patch_encoded(place, PatchType.MERGE, body, options)
+        body = self._transport.encoded(patch)
+        written = await self._transport.patch_encoded(location, PatchType.MERGE, body, options)
         return scheme.decode_as(kind, written)
 
 
@@ -98,7 +98,7 @@ _RAW_PAGES: Final = msgspec.json.Decoder(_RawPage)
 
 @cache
 def _pages(kind: type[K]) -> "msgspec.json.Decoder[Any]":
-    """What reads a whole page of a kind at once."""
+    """The decoder of a whole page of a kind."""
     items: Any = tuple[kind, ...] | None  # type: ignore[valid-type]  # made at run time
     page = msgspec.defstruct("Page", (("metadata", ListMeta), ("items", items)), frozen=True)
     return msgspec.json.Decoder(page)
@@ -106,7 +106,7 @@ def _pages(kind: type[K]) -> "msgspec.json.Decoder[Any]":
 
 @cache
 def _events(kind: type[K]) -> "msgspec.json.Decoder[Any]":
-    """What reads a whole event of a kind at once."""
+    """The decoder of a whole event of a kind."""
     fields = [("type", str), ("object", kind)]
     return msgspec.json.Decoder(msgspec.defstruct("Event", fields, frozen=True))
 
@@ -128,7 +128,7 @@ async def _changes(kind: type[K], stream: WatchLines) -> AsyncGenerator[TypedEve
         try:
             event = decode(line)
         except UNREADABLE:
-            yield _slowly(kind, line, stream)
+            yield _read_separately(kind, line, stream)
             continue
         own = event.object.metadata
         if event.type in _OBJECTS:
@@ -136,10 +136,10 @@ async def _changes(kind: type[K], stream: WatchLines) -> AsyncGenerator[TypedEve
                 event.type, event.object, own.resource_version, own.namespace, own.name
             )
         else:
-            yield _slowly(kind, line, stream)
+            yield _read_separately(kind, line, stream)
 
 
-def _slowly(kind: type[K], line: memoryview, stream: WatchLines) -> TypedEvent[K]:
+def _read_separately(kind: type[K], line: memoryview, stream: WatchLines) -> TypedEvent[K]:
     """A bookmark, or an object that its class cannot read as it stands."""
     change = split(line, stream)
     return read_event(kind, change.type, bytes(change.object))

@@ -1,8 +1,8 @@
 """One connection that speaks HTTP/1.1, one request at a time.
 
-It knows what a caller must know to ask again safely: whether anything was sent, and whether any of
-an answer came. An answer is either collected whole or handed out piece by piece; in the second case
-nothing more is read from the socket while nobody takes what is there.
+It reports what a caller must know to retry safely: whether anything was sent, and whether a response
+has started. A response is either collected whole or streamed. A stream stops reading from the socket
+while its pieces are not consumed.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from kubekit.client.http.exchanges import HttpResponse, ResponseLimits
 from kubekit.client.http.failures import AttemptFailure, Late, Lost, NotSent
 from kubekit.client.http.tls_errors import refused_by_peer
 
-REFUSALS: Final = 300  # the first code that is none of success
+REFUSALS: Final = 300  # the first code that is not a success
 _FIRST_FINAL: Final = 200
 _NO_CONTENT: Final = (204, 304)
-_MOST_AROUND: Final = 256 * 1024  # bytes of headers, trailers and the like
-_HIGH: Final = 1024 * 1024  # bytes of a stream that wait to be taken
+_MOST_OVERHEAD: Final = 256 * 1024  # bytes of headers, trailers and the like
+_HIGH: Final = 1024 * 1024  # bytes of a stream that wait to be consumed
 _LOW: Final = 256 * 1024
 _COMPRESSED: Final = (b"gzip", b"x-gzip", b"deflate")
 _NO_LIMITS: Final = ResponseLimits(0.0, 0.0, 0)
@@ -36,62 +36,62 @@ class HttpConnection(asyncio.Protocol):
         self._parser = httptools.HttpResponseParser(self)
         self._transport: asyncio.Transport | None = None
         self._poll = select.poll()
-        self._asked: asyncio.Future[HttpResponse] | None = None
-        self._answer: HttpResponse | None = None
+        self._pending: asyncio.Future[HttpResponse] | None = None
+        self._response: HttpResponse | None = None
         self._limits = _NO_LIMITS
         self._timer: asyncio.TimerHandle | None = None
         self._inflation: Inflation | None = None
-        self._around = 0  # bytes since the last that were of a body
-        self._heard_at = 0.0
+        self._overhead = 0  # bytes since the last piece of a body
+        self._received_at = 0.0
         self._has_head = False
         self._is_whole = True
         self._is_paused = False
-        self._keeps = True
+        self._reusable = True
         self.gone: asyncio.Future[None] = self._loop.create_future()
         self.idle_since = 0.0
 
-    # For those who ask
+    # For the caller
 
     @property
     def is_idle(self) -> bool:
-        """Whether another request could be sent, as far as has been noticed."""
-        if self._answer or self._is_paused or not self._keeps:
+        """Whether another request could be sent, as far as is known."""
+        if self._response or self._is_paused or not self._reusable:
             return False
         return self._transport is not None and not self._transport.is_closing()
 
     @property
     def is_usable(self) -> bool:
-        """Whether it is idle, and the server has not hung up unnoticed."""
+        """Whether it is idle, and the server has not closed it in the meantime."""
         return self.is_idle and not self._poll.poll(0)
 
     def ask(
         self, data: bytes, limits: ResponseLimits, *, whole: bool
     ) -> "asyncio.Future[HttpResponse]":
-        """The answer: complete if it is a refusal or ``whole`` is wanted, else once its head is there.
+        """The response: complete if it is an error or ``whole`` is wanted, else once its head is there.
 
-        It fails with a `AttemptFailure`. Whoever gives up before that must `abort`.
+        It fails with an `AttemptFailure`. A caller that gives up earlier must `abort`.
         """
         transport = self._transport
         if transport is None or transport.is_closing():
             raise NotSent("the connection was closed before it was used")
         if limits.until <= self._loop.time():
             raise NotSent(f"no time was left of {limits.seconds:g} s")
-        self._answer, self._limits, self._is_whole = HttpResponse(self._taken), limits, whole
-        self._begin_message(self._answer)
-        self._heard_at = 0.0
-        self._around = 0
-        self._asked = self._loop.create_future()
+        self._response, self._limits, self._is_whole = HttpResponse(self._on_taken), limits, whole
+        self._start_message(self._response)
+        self._received_at = 0.0
+        self._overhead = 0
+        self._pending = self._loop.create_future()
         self._timer = self._loop.call_at(limits.until, self._expire)
         transport.write(data)
-        return self._asked
+        return self._pending
 
     def close(self) -> None:
-        """Close it properly; for one that is idle."""
+        """Close an idle connection gracefully."""
         if self._transport:
             self._transport.close()
 
     def abort(self) -> None:
-        """Close it at once, whatever is under way."""
+        """Close it at once, also in the middle of a request."""
         self._stop_timer()
         if self._transport:
             self._transport.abort()
@@ -100,32 +100,39 @@ class HttpConnection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         if self.gone.done():
-            return  # it was lost before we heard that TLS had begun
+            return  # it was lost before the TLS handshake was reported
         self._transport = cast("asyncio.Transport", transport)
         self._poll.register(transport.get_extra_info("socket").fileno(), select.POLLIN)
 
     def data_received(self, data: bytes) -> None:
-        if self._answer is None:
-            self._keeps = False  # nobody asked; what it says belongs to nothing
+        if self._response is None:
+            self._reusable = False  # there is no request that this data answers
             self.close()
             return
-        self._heard_at = self._loop.time()
-        self._around += len(data)
+        self._received_at = self._loop.time()
+        self._overhead += len(data)
         try:
             self._parser.feed_data(data)
         except httptools.HttpParserError as error:
-            self._fail(Lost(f"it does not answer in HTTP ({error})", heard=True))
+            self._fail(Lost(f"it does not answer in HTTP ({error})", response_started=True))
         except httptools.HttpParserUpgrade:
-            self._fail(Lost("it does not answer in HTTP/1.1, but in what nobody asked", heard=True))
-        if self._around > _MOST_AROUND:
+            self._fail(
+                Lost("it switched to a protocol that was not requested", response_started=True)
+            )
+        if self._overhead > _MOST_OVERHEAD:
             # The parser keeps a header until it is whole.
-            self._fail(Lost(f"it sent more than {_MOST_AROUND} bytes that are no body", heard=True))
+            self._fail(
+                Lost(
+                    f"it sent more than {_MOST_OVERHEAD} bytes outside of the body",
+                    response_started=True,
+                )
+            )
 
     def connection_lost(self, error: Exception | None) -> None:
         self._transport = None
         self.gone.set_result(None)
-        answer = self._answer
-        if answer and error is None and self._runs_to_the_end(answer):
+        response = self._response
+        if response and error is None and self._ends_with_connection(response):
             self.on_message_complete()
         else:
             self._fail(self._loss(error))
@@ -133,131 +140,131 @@ class HttpConnection(asyncio.Protocol):
     # Called by the parser
 
     def on_message_begin(self) -> None:
-        if self._answer is None:
-            self._keeps = False  # a second answer to one request
+        if self._response is None:
+            self._reusable = False  # a second answer to one request
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        if self._answer and not self._has_head:  # a trailer comes later
-            self._answer.headers.append((name.lower(), value))
+        if self._response and not self._has_head:  # a trailer comes later
+            self._response.headers.append((name.lower(), value))
 
     def on_headers_complete(self) -> None:
-        answer, status = self._answer, self._parser.get_status_code()
-        if answer is None or status < _FIRST_FINAL:
-            return  # it only says that it is listening; the answer follows
-        answer.status = status
+        response, status = self._response, self._parser.get_status_code()
+        if response is None or status < _FIRST_FINAL:
+            return  # an interim response; the final one follows
+        response.status = status
         self._has_head = True
-        if answer.header(b"content-encoding").lower() in _COMPRESSED:
+        if response.header(b"content-encoding").lower() in _COMPRESSED:
             self._inflation = Inflation(self._limits.largest)
         if self._is_whole or status >= REFUSALS:
             self._is_whole = True
-            self._mind_silence()
+            self._watch_silence()
         else:
             self._stop_timer()
-            self._resolve(answer)
+            self._resolve(response)
 
     def on_body(self, piece: bytes) -> None:
-        answer = self._answer
-        if answer is None:
+        response = self._response
+        if response is None:
             return
-        self._around = 0
+        self._overhead = 0
         try:
             piece = self._inflation.feed(piece) if self._inflation else piece
         except ValueError as error:
-            self._fail(Lost(f"the answer cannot be read: {error}", heard=True))
+            self._fail(Lost(f"the answer cannot be read: {error}", response_started=True))
             return
         if piece:
-            answer.add(piece)
-            self._bound(answer)
+            response.add(piece)
+            self._enforce_size(response)
 
     def on_message_complete(self) -> None:
-        answer = self._answer
-        if answer is None:
+        response = self._response
+        if response is None:
             return
         if not self._has_head:
-            self._begin_message(answer)
+            self._start_message(response)
             return
         if self._inflation and not self._inflation.is_whole:
-            self._fail(Lost("the compressed answer ended too early", heard=True))
+            self._fail(Lost("the compressed answer ended too early", response_started=True))
             return
-        self._keeps = self._is_clean()
-        self._answer = None
+        self._reusable = self._is_clean()
+        self._response = None
         self._stop_timer()
-        answer.end()
-        self._resolve(answer)
+        response.end()
+        self._resolve(response)
 
-    def _begin_message(self, answer: HttpResponse) -> None:
-        answer.headers.clear()
+    def _start_message(self, response: HttpResponse) -> None:
+        response.headers.clear()
         self._inflation = None
         self._has_head = False
 
     def _is_clean(self) -> bool:
-        """Whether nothing is left of the exchange, on either side."""
+        """Whether the exchange is complete on both sides."""
         if self._transport is None or self._transport.get_write_buffer_size():
-            return False  # it answered before it had the whole request, and may not read the rest
+            return False  # it answered before the whole request was sent, and may not read the rest
         return self._parser.should_keep_alive()
 
-    def _bound(self, answer: HttpResponse) -> None:
-        """Take no more than is allowed, and of a stream no more than is wanted."""
+    def _enforce_size(self, response: HttpResponse) -> None:
+        """Enforce the size limit of a response, and pause a stream that is not consumed."""
         if self._is_whole:
-            if answer.size > self._limits.largest:
+            if response.size > self._limits.largest:
                 why = f"the answer has more than {self._limits.largest} bytes"
-                self._fail(Lost(why, heard=True))
-        elif answer.size > _HIGH and not self._is_paused and self._transport:
+                self._fail(Lost(why, response_started=True))
+        elif response.size > _HIGH and not self._is_paused and self._transport:
             self._is_paused = True
             self._transport.pause_reading()
 
-    def _taken(self) -> None:
-        answer = self._answer
-        if self._is_paused and self._transport and (answer is None or answer.size < _LOW):
+    def _on_taken(self) -> None:
+        response = self._response
+        if self._is_paused and self._transport and (response is None or response.size < _LOW):
             self._is_paused = False
             self._transport.resume_reading()
 
-    def _runs_to_the_end(self, answer: HttpResponse) -> bool:
-        """Whether the answer says nothing of its length, so that its end is that of the wire."""
-        if not self._has_head or answer.status in _NO_CONTENT:
+    def _ends_with_connection(self, response: HttpResponse) -> bool:
+        """Whether the response has no length, so that it ends when the connection does."""
+        if not self._has_head or response.status in _NO_CONTENT:
             return False
-        return not (answer.header(b"content-length") or answer.header(b"transfer-encoding"))
+        return not (response.header(b"content-length") or response.header(b"transfer-encoding"))
 
     def _loss(self, error: Exception | None) -> AttemptFailure:
-        is_new = not (self._heard_at or self.idle_since)
+        is_new = not (self._received_at or self.idle_since)
         if is_new and isinstance(error, ssl.SSLError) and (refusal := refused_by_peer(error)):
             return NotSent(*refusal, hopeless=True)
-        when = "in the middle of its answer" if self._heard_at else "before it answered"
-        return Lost(f"{_ending(error)} {when}", heard=bool(self._heard_at))
+        when = "in the middle of its answer" if self._received_at else "before it answered"
+        return Lost(f"{_ending(error)} {when}", response_started=bool(self._received_at))
 
-    def _mind_silence(self) -> None:
-        """Look again when there may have been silence for too long, but by the end at the latest."""
+    def _watch_silence(self) -> None:
+        """Check again when the silence may have lasted too long, and at the deadline at the latest."""
         if self._limits.silence:
             self._stop_timer()
-            until = min(self._limits.until, self._heard_at + self._limits.silence)
+            until = min(self._limits.until, self._received_at + self._limits.silence)
             self._timer = self._loop.call_at(until, self._expire)
 
     def _expire(self) -> None:
         now, limits = self._loop.time(), self._limits
         if now >= limits.until:
-            what = "not all of it" if self._heard_at else "nothing"
+            what = "not all of it" if self._received_at else "nothing"
             self._fail(Late(f"{what} came within {limits.seconds:g} s"))
-        elif now >= self._heard_at + limits.silence:
+        elif now >= self._received_at + limits.silence:
             self._fail(Late(f"it was silent for {limits.silence:g} s in the middle of its answer"))
         else:
-            self._mind_silence()
+            self._watch_silence()
 
     def _stop_timer(self) -> None:
         if self._timer:
             self._timer.cancel()
             self._timer = None
 
-    def _resolve(self, answer: HttpResponse) -> None:
-        if self._asked and not self._asked.done():
-            self._asked.set_result(answer)
+    def _resolve(self, response: HttpResponse) -> None:
+        if self._pending and not self._pending.done():
+            self._pending.set_result(response)
 
     def _fail(self, failure: AttemptFailure) -> None:
-        answer, self._answer = self._answer, None
-        self._keeps = False
-        if answer:
-            answer.fail(failure)
-            if self._asked and not self._asked.done():
-                self._asked.set_exception(failure)
+        response, self._response = self._response, None
+        self._reusable = False
+        if response:
+            response.fail(failure)
+            if self._pending and not self._pending.done():
+                self._pending.set_exception(failure)
         self.abort()
 
 

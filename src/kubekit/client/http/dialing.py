@@ -1,6 +1,6 @@
-"""Making a connection: the addresses of a host one after the other, the proxy, and TLS.
+"""Opening a connection: the addresses of a host one after the other, the proxy, and TLS.
 
-Whatever goes wrong here is `NotSent`: the server has seen nothing of a request.
+Every failure here is `NotSent`: the server has received nothing of a request.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from kubekit.client.http.routes import HostAddress, ServerRoute
 from kubekit.client.http.settings import HttpSettings
 from kubekit.client.http.tunnels import Tunnel
 
-_GOODBYE: Final = 2.0  # seconds that a peer has to end TLS properly
+_TLS_CLOSE_SECONDS: Final = 2.0  # that a peer has to close TLS properly
 _REACH: Final = "is it running, and are its address, the VPN and the proxy settings right?"
 _REACH_PROXY: Final = "check proxy-url, HTTPS_PROXY and NO_PROXY"
 
@@ -30,7 +30,7 @@ async def dial(
     until = asyncio.get_running_loop().time() + settings.connect
     try:
         async with asyncio.timeout_at(until):
-            return await dialling.wire(until, settings)
+            return await dialling.connection(until, settings)
     except TimeoutError:
         advice = _REACH_PROXY if route.proxy else _REACH
         why = f"{dialling.stage} within {settings.connect:g} s"
@@ -38,7 +38,7 @@ async def dial(
 
 
 class _Dialling:
-    """One attempt. ``stage`` is what has not happened yet."""
+    """One attempt. ``stage`` is the step that is not done yet, for messages."""
 
     def __init__(self, route: ServerRoute, context: ssl.SSLContext | None, name: str) -> None:
         self._route = route
@@ -46,29 +46,29 @@ class _Dialling:
         self._name = name
         self.stage = f"no connection to {(route.proxy or route.server).shown}"
 
-    async def wire(self, until: float, settings: HttpSettings) -> HttpConnection:
+    async def connection(self, until: float, settings: HttpSettings) -> HttpConnection:
         route = self._route
         first: type[Tunnel | HttpConnection] = Tunnel if route.proxy else HttpConnection
         transport, made = await _connected(route.proxy or route.server, first, until)
-        wire = made if isinstance(made, HttpConnection) else HttpConnection()
+        connection = made if isinstance(made, HttpConnection) else HttpConnection()
         try:
             _keep_alive(transport, settings)
             if route.proxy:
                 self.stage = f"the proxy {route.proxy.shown} did not connect"
-                transport = await _through(route, route.proxy, transport, wire)
+                transport = await _through_proxy(route, route.proxy, transport, connection)
             if self._context is not None:
                 self.stage = "no TLS"
-                await _secured(transport, wire, self._context, self._name)
+                await _secured(transport, connection, self._context, self._name)
         except BaseException:
             transport.abort()
             raise
-        return wire
+        return connection
 
 
 async def _connected(
     host: HostAddress, protocol: type[Tunnel | HttpConnection], until: float
 ) -> tuple[asyncio.Transport, Tunnel | HttpConnection]:
-    """A connection to the first address of a host that takes one. Each has its share of the time."""
+    """A connection to the first address that accepts one. Each has its share of the time."""
     loop = asyncio.get_running_loop()
     addresses = await _addresses(host)
     last: OSError = OSError("it has no address")
@@ -97,23 +97,23 @@ async def _addresses(host: HostAddress) -> list[str]:
     except (OSError, UnicodeError) as error:
         why = f'there is no host "{host.name}"'
         raise NotSent(why, "check the address, the DNS and the VPN") from error
-    return list(dict.fromkeys(str(place[0]) for *_, place in found))
+    return list(dict.fromkeys(str(location[0]) for *_, location in found))
 
 
-async def _through(
-    route: ServerRoute, proxy: HostAddress, transport: asyncio.Transport, wire: HttpConnection
+async def _through_proxy(
+    route: ServerRoute, proxy: HostAddress, transport: asyncio.Transport, connection: HttpConnection
 ) -> asyncio.Transport:
-    """The connection, once the proxy passes on what we say."""
+    """The connection, once the proxy forwards what is sent."""
     tunnel: Any = transport.get_protocol()
     if proxy.secure:
         context = ssl.create_default_context()
         transport = await _secured(transport, tunnel, context, proxy.name)
     if route.has_tunnel:
-        await tunnel.open(transport, route.server.address, route.pass_, proxy.shown)
+        await tunnel.open(transport, route.server.address, route.proxy_credentials, proxy.shown)
     if transport.is_closing():
         raise NotSent(f"the proxy {proxy.shown} closed the connection", _REACH_PROXY)
-    transport.set_protocol(wire)
-    wire.connection_made(transport)
+    transport.set_protocol(connection)
+    connection.connection_made(transport)
     return transport
 
 
@@ -123,7 +123,11 @@ async def _secured(
     loop = asyncio.get_running_loop()
     try:
         made = await loop.start_tls(
-            transport, protocol, context, server_hostname=name, ssl_shutdown_timeout=_GOODBYE
+            transport,
+            protocol,
+            context,
+            server_hostname=name,
+            ssl_shutdown_timeout=_TLS_CLOSE_SECONDS,
         )
     except ssl.SSLError as error:
         why, advice = tls_errors.problem(error)
@@ -131,13 +135,13 @@ async def _secured(
     except OSError as error:
         raise NotSent(f"TLS broke off: {_reason(error)}", _REACH) from error
     if made is None or made.is_closing():
-        raise NotSent("it ended TLS as soon as that had begun", _REACH)
+        raise NotSent("it closed TLS right after the handshake", _REACH)
     protocol.connection_made(made)
     return made
 
 
 def _keep_alive(transport: asyncio.Transport, settings: HttpSettings) -> None:
-    """Let TCP find out that the other side is gone, however long nothing is said."""
+    """Let TCP detect a dead peer while nothing is sent."""
     found = transport.get_extra_info("socket")
     every = max(1, (settings.dead - settings.probe) // 4)
     found.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
@@ -153,5 +157,5 @@ def _keep_alive(transport: asyncio.Transport, settings: HttpSettings) -> None:
 
 
 def _reason(error: OSError) -> str:
-    """What happened, without the words that asyncio puts around it."""
+    """The reason, without the text that asyncio puts around it."""
     return os.strerror(error.errno).lower() if error.errno else str(error)

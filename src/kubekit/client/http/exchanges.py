@@ -1,4 +1,4 @@
-"""One answer on its way: what it may take, and what has come of it."""
+"""The response to one request while it arrives, and its limits."""
 
 import asyncio
 from collections import deque
@@ -10,10 +10,11 @@ from kubekit.client.http.failures import AttemptFailure
 
 @dataclass(frozen=True, slots=True)
 class ResponseLimits:
-    """What one answer may take.
+    """The limits of one response.
 
-    All of it, or of a stream the head, must have come ``until`` then by the loop's clock, which is
-    ``seconds`` after the attempt began. ``silence`` is the longest between two pieces; 0 means any.
+    ``until`` is the deadline by the loop's clock, ``seconds`` after the attempt started: for the whole
+    response, or for the head of a stream. ``silence`` is the longest pause between two pieces; 0 means
+    no limit. ``largest`` is the most bytes of a body.
     """
 
     until: float
@@ -23,12 +24,12 @@ class ResponseLimits:
 
 
 class HttpResponse:
-    """What a server says to one request. ``size`` is of the pieces that nobody has taken."""
+    """The response to one request. ``size`` is that of the pieces that are not consumed yet."""
 
-    def __init__(self, taken: Callable[[], None]) -> None:
-        self._taken = taken
+    def __init__(self, on_taken: Callable[[], None]) -> None:
+        self._on_taken = on_taken
         self._waiter: asyncio.Future[None] | None = None
-        self._trouble: AttemptFailure | None = None
+        self._failure: AttemptFailure | None = None
         self.status = 0
         self.headers: list[tuple[bytes, bytes]] = []
         self.pieces: deque[bytes] = deque()
@@ -40,21 +41,21 @@ class HttpResponse:
 
     @property
     def body(self) -> bytes:
-        """All pieces that are there."""
+        """All pieces that have arrived."""
         return self.pieces[0] if len(self.pieces) == 1 else b"".join(self.pieces)
 
     async def piece(self) -> bytes:
-        """The next piece of a stream; nothing once it has ended. A broken one raises `AttemptFailure`."""
+        """The next piece of a stream; empty at its end. A broken stream raises `AttemptFailure`."""
         while not self.pieces:
             if self.is_complete:
                 return b""
-            if self._trouble:
-                raise self._trouble
+            if self._failure:
+                raise self._failure
             self._waiter = asyncio.get_running_loop().create_future()
             await self._waiter
         piece = self.pieces.popleft()
         self.size -= len(piece)
-        self._taken()
+        self._on_taken()
         return piece
 
     def add(self, piece: bytes) -> None:
@@ -67,7 +68,7 @@ class HttpResponse:
         self._wake()
 
     def fail(self, failure: AttemptFailure) -> None:
-        self._trouble = failure
+        self._failure = failure
         self._wake()
 
     def _wake(self) -> None:

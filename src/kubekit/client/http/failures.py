@@ -1,12 +1,12 @@
-"""Attempts that brought no answer, and what a caller is told of them.
+"""Attempts without a response, and the errors that a caller gets for them.
 
-    Failure
-      NotSent   nothing reached the server, so asking again can do no harm
+    AttemptFailure
+      NotSent   nothing reached the server, so a retry is safe
       Lost      the connection ended after something was sent
-      Late      no answer in time, after something was sent
+      Late      no response in time, after something was sent
 
-A caller gets `Unavailable` where nothing can have happened and `Timeout` where it may have. Neither
-holds anything of a header or a body: there are tokens in them.
+A caller gets `Unavailable` if the request cannot have taken effect and `Timeout` if it may have.
+Neither contains a header or a body, because these hold tokens.
 """
 
 from typing import Final
@@ -14,11 +14,11 @@ from typing import Final
 from kubekit.api.errors import ApiError, Timeout, Unavailable
 from kubekit.client.http.requests import HttpRequest
 
-_UNCERTAIN: Final = "it may or may not have happened: look before asking again"
+_UNCERTAIN: Final = "it may or may not have happened: check before you retry"
 
 
 class AttemptFailure(Exception):
-    """An attempt without an answer."""
+    """An attempt without a response."""
 
     def __init__(self, why: str) -> None:
         super().__init__(why)
@@ -26,7 +26,7 @@ class AttemptFailure(Exception):
 
 
 class NotSent(AttemptFailure):
-    """Nothing was sent. ``advice`` says what to look at; ``hopeless``, not to try again."""
+    """Nothing was sent. ``advice`` says what to check; ``hopeless`` means that a retry is useless."""
 
     def __init__(self, why: str, advice: str = "", *, hopeless: bool = False) -> None:
         super().__init__(why)
@@ -35,33 +35,36 @@ class NotSent(AttemptFailure):
 
 
 class Lost(AttemptFailure):
-    """The connection ended. ``heard`` if an answer had begun."""
+    """The connection ended. ``response_started`` says whether a response had started."""
 
-    def __init__(self, why: str, *, heard: bool) -> None:
+    def __init__(self, why: str, *, response_started: bool) -> None:
         super().__init__(why)
-        self.heard = heard
+        self.response_started = response_started
 
 
 class Late(AttemptFailure):
     """Time ran out."""
 
 
-def told(failure: AttemptFailure, request: HttpRequest, server: str) -> ApiError:
-    """What the caller is told."""
+def api_error(failure: AttemptFailure, request: HttpRequest, server: str) -> ApiError:
+    """The error that the caller gets."""
     if isinstance(failure, NotSent):
-        said = f"the server {server} was not reached, so nothing was sent: {failure.why}"
+        problem = f"the server {server} was not reached, so nothing was sent: {failure.why}"
         advice = failure.advice
     else:
-        said = f"the server {server} gave no answer: {failure.why}"
+        problem = f"the server {server} gave no answer: {failure.why}"
         advice = "" if request.is_read else _UNCERTAIN
-    message = "; ".join(filter(None, (f"{request}: {said}", advice)))
+    message = "; ".join(filter(None, (f"{request}: {problem}", advice)))
     return _kind(failure, request)(message)
 
 
-def garbled(request: HttpRequest, server: str, why: str) -> ApiError:
-    """What the caller is told of an answer that makes no sense."""
-    return told(
-        Lost(f"{why}; is it a Kubernetes API server, and not a proxy that answers?", heard=True),
+def malformed_response(request: HttpRequest, server: str, why: str) -> ApiError:
+    """The error for a response that is not one of a Kubernetes API."""
+    return api_error(
+        Lost(
+            f"{why}; is it a Kubernetes API server, and not a proxy that answers?",
+            response_started=True,
+        ),
         request,
         server,
     )

@@ -1,7 +1,7 @@
-"""The lines of a stream that comes in pieces of any size.
+"""The lines of a stream that arrives in pieces of any size.
 
-A line that lies within a piece is a view of it: nothing is copied. Only what goes on into the next
-piece is kept aside, and each byte of it is looked at once.
+A line within one piece is a view of it: nothing is copied. Only a line that continues in the next
+piece is buffered, and each of its bytes is scanned once.
 """
 
 from typing import Final
@@ -12,42 +12,42 @@ _BLANKS: Final = b" \t\r"
 
 
 class LineTooLong(AttemptFailure):
-    """A line beyond the limit."""
+    """A line is longer than the limit."""
 
 
 class LineSplitter:
-    """Takes pieces, gives lines without their ends. Blank ones are left out."""
+    """Splits pieces into lines without line ends. Blank lines are left out."""
 
     def __init__(self, longest: int) -> None:
         self._longest = longest
-        self._begun = bytearray()
+        self._partial = bytearray()
 
     @property
-    def is_within(self) -> bool:
-        """Whether a line has begun that has not ended."""
-        return not _is_blank(memoryview(self._begun))
+    def has_partial_line(self) -> bool:
+        """Whether a line has started that has not ended."""
+        return not _is_blank(memoryview(self._partial))
 
     def feed(self, piece: bytes) -> list[memoryview]:
         """The lines that end in this piece."""
-        found: list[memoryview] = []
+        lines: list[memoryview] = []
         view = memoryview(piece)
-        begin, end = 0, piece.find(b"\n")
-        if self._begun and end >= 0:
-            line, self._begun = self._begun, bytearray()
+        start, end = 0, piece.find(b"\n")
+        if self._partial and end >= 0:
+            line, self._partial = self._partial, bytearray()
             line += view[:end]
-            self._add(found, memoryview(line))
-            begin, end = end + 1, piece.find(b"\n", end + 1)
+            self._add(lines, memoryview(line))
+            start, end = end + 1, piece.find(b"\n", end + 1)
         while end >= 0:
-            self._add(found, view[begin:end])
-            begin, end = end + 1, piece.find(b"\n", end + 1)
-        self._begun += view[begin:]
-        self._check(len(self._begun))
-        return found
+            self._add(lines, view[start:end])
+            start, end = end + 1, piece.find(b"\n", end + 1)
+        self._partial += view[start:]
+        self._check(len(self._partial))
+        return lines
 
-    def _add(self, found: list[memoryview], line: memoryview) -> None:
+    def _add(self, lines: list[memoryview], line: memoryview) -> None:
         self._check(len(line))
         if not _is_blank(line):
-            found.append(line)
+            lines.append(line)
 
     def _check(self, length: int) -> None:
         if length > self._longest:
@@ -55,5 +55,5 @@ class LineSplitter:
 
 
 def _is_blank(line: memoryview) -> bool:
-    # A line that is not blank begins with a brace, and is not looked at any further.
+    # A line that is not blank starts with a brace, so no more of it is scanned.
     return not line or (line[0] in _BLANKS and not line.tobytes().strip(_BLANKS))

@@ -1,4 +1,4 @@
-"""What is asked of a server: the path, the query and the body, in the words of its API."""
+"""The requests to an API server: path, query and body."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -26,7 +26,7 @@ _MEDIA: Final = re.compile("[ -~]+")
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
-    """One request, as often as it is sent. ``about`` is its object in words."""
+    """One request, which may be sent more than once. ``about`` names its object in messages."""
 
     method: str
     target: str
@@ -40,10 +40,10 @@ class HttpRequest:
 
     def __str__(self) -> str:
         about = self.about
-        return f"{self.method} {about if isinstance(about, str) else words(about)}"
+        return f"{self.method} {about if isinstance(about, str) else described(about)}"
 
     def encoded(self, prefix: str, headers: str) -> bytes:
-        """The request as it is sent to a server whose paths begin with ``prefix``."""
+        """The bytes of the request to a server whose paths start with ``prefix``."""
         head = f"{self.method} {prefix}{self.target} HTTP/1.1\r\n{headers}"
         if self.body is None:
             return f"{head}\r\n".encode()
@@ -54,7 +54,7 @@ class HttpRequest:
 
 
 def header_lines(headers: Iterable[tuple[str, str]]) -> str:
-    """Headers as they are sent. The `ValueError` for one that cannot be names it, not its value."""
+    """The headers as text. The `ValueError` for an invalid one contains its name and not its value."""
     lines = []
     for name, value in headers:
         if not sendable(f"{name}{value}"):
@@ -63,58 +63,58 @@ def header_lines(headers: Iterable[tuple[str, str]]) -> str:
     return "".join(lines)
 
 
-def anywhere(
+def raw_request(
     method: str, path: str, query: Mapping[str, str], body: bytes | None, media: str
 ) -> HttpRequest:
-    """A request to any path. `BadRequest` for what would be sent as something else.
+    """A request to any path. `BadRequest` for what cannot be sent as it is.
 
-    The answer to a HEAD has the headers of one with a body, and is not understood here.
+    HEAD is refused: its response has the headers of a body that does not follow.
     """
     if not _METHOD.fullmatch(method) or method == "HEAD":
         raise BadRequest(f"the method {excerpt(method)} cannot be sent")
     if not _PATH.fullmatch(path):
-        raise BadRequest(f"the path {excerpt(path)} must begin with / and be written in ASCII")
+        raise BadRequest(f"the path {excerpt(path)} must start with / and contain only ASCII")
     if not _MEDIA.fullmatch(media):
         raise BadRequest(f"the media type {excerpt(media)} cannot be sent")
     return HttpRequest(method, target(path, query), path, body, media)
 
 
 def target(path: str, query: Mapping[str, str]) -> str:
-    """What follows the server's address. `BadRequest` for what no address can hold."""
+    """The path with its query. `BadRequest` for text that no URL can contain."""
     try:
         return f"{path}?{urlencode(query)}" if query else path
     except UnicodeEncodeError as error:
         raise BadRequest(f"the query holds half of a character: {excerpt(query)}") from error
 
 
-def path(place: ResourceLocation) -> str:
-    """The path of a collection, an object or a part of it, below the server's address."""
-    resource = place.resource
+def path(location: ResourceLocation) -> str:
+    """The path of a collection, an object or a subresource."""
+    resource = location.resource
     root = f"/apis/{_segment(resource.group)}" if resource.group else "/api"
-    inside = f"/namespaces/{_segment(place.namespace)}" if place.namespace else ""
+    inside = f"/namespaces/{_segment(location.namespace)}" if location.namespace else ""
     found = f"{root}/{_segment(resource.version)}{inside}/{_segment(resource.plural)}"
-    rest = (_segment(part) for part in (place.name, place.subresource) if part)
+    rest = (_segment(part) for part in (location.name, location.subresource) if part)
     return "/".join((found, *rest))
 
 
-def named(name: str, selector: str) -> str:
-    """The field selector for the one object of a name, of those that another selects."""
+def name_selector(name: str, selector: str) -> str:
+    """The field selector that narrows another one to the object of a name."""
     this = FieldRequirement("metadata.name", "=", name)
     return ",".join(filter(None, (str(this), selector)))
 
 
-def words(place: ResourceLocation) -> str:
-    """The place, for people."""
-    resource = place.resource
+def described(location: ResourceLocation) -> str:
+    """The location, for messages."""
+    resource = location.resource
     kind = f"{resource.plural}.{resource.group}" if resource.group else resource.plural
-    part = f"/{place.subresource}" if place.subresource else ""
-    name = f' "{place.name}"' if place.name else ""
-    inside = f' in namespace "{place.namespace}"' if place.namespace else ""
+    part = f"/{location.subresource}" if location.subresource else ""
+    name = f' "{location.name}"' if location.name else ""
+    inside = f' in namespace "{location.namespace}"' if location.namespace else ""
     return f"{kind}{part}{name}{inside}"
 
 
-def which(options: ListOptions) -> Query:
-    return _given(
+def list_query(options: ListOptions) -> Query:
+    return _without_empty(
         labelSelector=options.label_selector,
         fieldSelector=options.field_selector,
         limit=str(options.limit) if options.limit else "",
@@ -124,9 +124,9 @@ def which(options: ListOptions) -> Query:
     )
 
 
-def watching(options: WatchOptions) -> Query:
+def watch_query(options: WatchOptions) -> Query:
     initial, seconds = options.send_initial_events, options.timeout_seconds
-    return _given(
+    return _without_empty(
         watch="true",
         labelSelector=options.label_selector,
         fieldSelector=options.field_selector,
@@ -138,8 +138,8 @@ def watching(options: WatchOptions) -> Query:
     )
 
 
-def how(options: WriteOptions) -> Query:
-    return _given(
+def write_query(options: WriteOptions) -> Query:
+    return _without_empty(
         dryRun="All" if options.dry_run else "",
         fieldManager=options.field_manager,
         force="true" if options.force else "",
@@ -147,10 +147,10 @@ def how(options: WriteOptions) -> Query:
     )
 
 
-def removal(options: DeleteOptions) -> bytes:
+def delete_body(options: DeleteOptions) -> bytes:
     """The body of a delete."""
     body: Document = {"apiVersion": "v1", "kind": "DeleteOptions"}
-    preconditions = _given(uid=options.uid, resourceVersion=options.resource_version)
+    preconditions = _without_empty(uid=options.uid, resourceVersion=options.resource_version)
     if preconditions:
         body["preconditions"] = preconditions
     if options.propagation:
@@ -162,12 +162,12 @@ def removal(options: DeleteOptions) -> bytes:
     return msgspec.json.encode(body)
 
 
-def _given(**parameters: str) -> Query:
+def _without_empty(**parameters: str) -> Query:
     return {name: value for name, value in parameters.items() if value}
 
 
 def _segment(text: str) -> str:
-    """One part of a path, whatever is in it: nothing in a name may lead elsewhere."""
+    """One segment of a path, escaped so that no name can lead to another path."""
     if _PLAIN.match(text):
         return text
     try:

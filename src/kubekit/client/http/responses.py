@@ -1,4 +1,4 @@
-"""What a server's answer means: refusals as `api.errors`, warnings as text."""
+"""The meaning of a response: errors as `api.errors`, warnings as text."""
 
 import logging
 import re
@@ -31,22 +31,22 @@ _BY_CODE: Final = {
 _log = logging.getLogger(__name__)
 
 
-def refusal(answer: HttpResponse, request: HttpRequest, server: str) -> ApiError:
-    """What the server refused with. Where it was is in the notes."""
-    status = _status(answer)
+def refusal(response: HttpResponse, request: HttpRequest, server: str) -> ApiError:
+    """The error of the server. Its address is in the notes."""
+    status = _status(response)
     if status is None:
-        error = errors.from_status(Status(code=answer.status, message=_plain(answer, server)))
+        error = errors.from_status(Status(code=response.status, message=_plain(response, server)))
     else:
         error = errors.from_status(status)
     if isinstance(error, Unauthorized) and error.message == "Unauthorized":
-        # That is all Kubernetes says.
+        # Kubernetes gives no more details.
         error = Unauthorized(f"Unauthorized by {server}: {_BY_CODE[401]}", error.details)
     error.add_note(f"{request}, answered by {server}")
     return error
 
 
 class Warnings:
-    """Logs what servers warn of, each text once."""
+    """Logs the warnings of servers, each text once."""
 
     def __init__(self, server: str) -> None:
         self._server = server
@@ -56,40 +56,40 @@ class Warnings:
         if text in self._known or len(self._known) >= _REMEMBERED:
             return
         self._known[text] = None
-        # In the message, which a program that knows nothing of our fields shows too.
+        # In the message, because a plain log shows no other fields.
         _log.warning("server warns: %s", excerpt(text, _LONGEST), extra={"server": self._server})
 
 
 def warnings(headers: Iterable[tuple[bytes, bytes]]) -> Iterator[str]:
-    """The texts in the headers that warn."""
+    """The texts of the warning headers."""
     for name, value in headers:
         if name == b"warning":
             for text in _WARNING.findall(value.decode("utf-8", "replace")):
                 yield _ESCAPE.sub(r"\1", text)
 
 
-def _status(answer: HttpResponse) -> Status | None:
-    """The Status in the answer, if it is one that says something."""
+def _status(response: HttpResponse) -> Status | None:
+    """The Status in the response, if it has a message or a reason."""
     try:
-        status = msgspec.json.decode(answer.body, type=Status)
+        status = msgspec.json.decode(response.body, type=Status)
     except UNREADABLE:
         return None
     if not (status.message or status.reason):
         return None
-    return status if status.code else msgspec.structs.replace(status, code=answer.status)
+    return status if status.code else msgspec.structs.replace(status, code=response.status)
 
 
-def _plain(answer: HttpResponse, server: str) -> str:
-    """The words of somebody who does not speak our language: a proxy, or the outermost server."""
-    if answer.status in _REDIRECTS:
-        where = excerpt(answer.header(b"location").decode("utf-8", "replace"))
+def _plain(response: HttpResponse, server: str) -> str:
+    """The message for a response without a Status: from a proxy, or the outermost server."""
+    if response.status in _REDIRECTS:
+        where = excerpt(response.header(b"location").decode("utf-8", "replace"))
         return (
-            f"{server} answered {answer.status} and points to {where}; redirects are not followed: "
+            f"{server} answered {response.status} and points to {where}; redirects are not followed: "
             "set the cluster's server to the final address"
         )
-    said = answer.body[:1000].decode("utf-8", "replace").strip()
-    told = f"{server} answered {answer.status}"
-    return ": ".join(filter(None, (told, said and excerpt(said)))) + _hint(answer.status)
+    text = response.body[:1000].decode("utf-8", "replace").strip()
+    summary = f"{server} answered {response.status}"
+    return ": ".join(filter(None, (summary, text and excerpt(text)))) + _hint(response.status)
 
 
 def _hint(status: int) -> str:

@@ -1,8 +1,7 @@
-"""What may be asked again, and when.
+"""Which requests are retried, and when.
 
-Only what is safe: where nothing was sent, where the server says that it did nothing, and reads. A
-server that says how long to wait is given that long, and a little more, so that not all come back
-at once.
+A retry must be safe: nothing was sent, the server says that it did nothing, or the request is a read.
+A Retry-After is honoured with a little jitter, so that clients do not come back at the same time.
 """
 
 import asyncio
@@ -22,7 +21,7 @@ _UNAVAILABLE: Final = 503
 
 
 class Retries:
-    """The attempts of one call. Each answer is for the attempt that was just made."""
+    """The attempts of one call. Each method is about the attempt that was just made."""
 
     def __init__(self, settings: HttpSettings, environment: ExecutionEnvironment) -> None:
         self._settings = settings
@@ -34,25 +33,25 @@ class Retries:
         self._was_renewed = False
 
     def may_renew(self) -> bool:
-        """Whether to ask once more with other credentials; the first time it is asked."""
+        """Whether to retry with renewed credentials; true the first time only."""
         was, self._was_renewed = self._was_renewed, True
         return not was
 
     def after_failure(self, failure: AttemptFailure, request: HttpRequest) -> float | None:
-        """How long to wait before the next attempt; None if there is to be none."""
+        """The seconds until the next attempt; None if there is none."""
         self._made += 1
         match failure:
             case NotSent(hopeless=False):
                 return self._allowed(self._backoff())
-            case Lost(heard=False) if request.is_read and not self._was_lost:
-                # A connection that was kept open is closed by the server just as it is used.
+            case Lost(response_started=False) if request.is_read and not self._was_lost:
+                # The server closed a kept connection at the moment of its use.
                 self._was_lost = True
                 return self._allowed(0.0)
             case _:
                 return None
 
     def after_refusal(self, status: int, retry_after: str, request: HttpRequest) -> float | None:
-        """How long to wait before the next attempt; None if there is to be none."""
+        """The seconds until the next attempt; None if there is none."""
         self._made += 1
         if status not in {_TOO_MANY, _UNAVAILABLE}:
             return None

@@ -1,4 +1,4 @@
-"""The way to a server: its host and port, and the proxy on the way, if any."""
+"""The route to a server: its host and port, and those of a proxy."""
 
 import base64
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from kubekit.client.connection import Connection, Misconfigured
 
 @dataclass(frozen=True, slots=True)
 class HostAddress:
-    """Somebody to connect to. ``shown`` is his address without any password in it."""
+    """A host to connect to. ``shown`` is its address without any password in it."""
 
     name: str
     port: int
@@ -24,40 +24,40 @@ class HostAddress:
 
 @dataclass(frozen=True, slots=True)
 class ServerRoute:
-    """``prefix`` is what every path begins with; ``netloc`` is what the server is called by others.
+    """``prefix`` precedes every path; ``netloc`` is the name of the server in the Host header.
 
-    ``pass_`` is what to show to the proxy.
+    ``proxy_credentials`` is the value of the Proxy-Authorization header.
     """
 
     server: HostAddress
     proxy: HostAddress | None
     prefix: str
     netloc: str
-    pass_: str = field(default="", repr=False)
+    proxy_credentials: str = field(default="", repr=False)
 
     @property
     def has_tunnel(self) -> bool:
-        """Whether the proxy only passes bytes on, which is so for a server with TLS."""
+        """Whether the proxy only forwards bytes, as it does for a server with TLS."""
         return self.proxy is not None and self.server.secure
 
     @property
-    def pass_for_requests(self) -> str:
-        """What goes to the proxy with each request, as nothing does through a tunnel."""
-        return "" if self.has_tunnel else self.pass_
+    def proxy_header(self) -> str:
+        """The credentials that each request carries for the proxy; a tunnel has none."""
+        return "" if self.has_tunnel else self.proxy_credentials
 
 
 def route(connection: Connection) -> ServerRoute:
-    """The way that the settings name. It raises `Misconfigured`."""
+    """The route of a connection. It raises `Misconfigured`."""
     parts = _split(connection.server, "the cluster's server", str(connection.origin))
     server = _host(parts)
     netloc = server.address if parts.port else server.address.rpartition(":")[0]
     prefix = parts.path.rstrip("/")
     if not connection.proxy:
         return ServerRoute(server, None, prefix, netloc)
-    via = _split(connection.proxy, "proxy-url", str(connection.origin))
+    proxy = _split(connection.proxy, "proxy-url", str(connection.origin))
     if not server.secure:
         prefix = f"http://{netloc}{prefix}"
-    return ServerRoute(server, _host(via), prefix, netloc, _pass(via))
+    return ServerRoute(server, _host(proxy), prefix, netloc, _basic_credentials(proxy))
 
 
 def _split(url: str, what: str, origin: str) -> SplitResult:
@@ -70,7 +70,7 @@ def _split(url: str, what: str, origin: str) -> SplitResult:
         raise Misconfigured(f"{where}{what} is not a valid address") from None
     if parts.scheme not in {"http", "https"} or not valid:
         raise Misconfigured(
-            f"{where}{what} must be an address that begins with https:// or http://"
+            f"{where}{what} must be an address that starts with https:// or http://"
         )
     return parts
 
@@ -85,16 +85,16 @@ def _host(parts: SplitResult) -> HostAddress:
 
 
 def _ascii(name: str) -> str:
-    """A host's name as it is looked up."""
+    """The name of a host as DNS knows it."""
     try:
         return name.encode("idna").decode("ascii") if not name.isascii() else name
     except UnicodeError:
         return name
 
 
-def _pass(via: SplitResult) -> str:
-    """The header that names a user and a password to the proxy."""
-    if via.username is None:
+def _basic_credentials(proxy: SplitResult) -> str:
+    """The header value with the user and the password for the proxy."""
+    if proxy.username is None:
         return ""
-    pair = f"{unquote(via.username)}:{unquote(via.password or '')}"
+    pair = f"{unquote(proxy.username)}:{unquote(proxy.password or '')}"
     return f"Basic {base64.b64encode(pair.encode()).decode()}"

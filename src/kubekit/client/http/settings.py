@@ -1,4 +1,4 @@
-"""How a transport behaves: how many connections, how long it waits, how often it asks again."""
+"""The settings of an HTTP transport: numbers of connections, timeouts, retries and limits."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,16 +15,16 @@ class HttpSettings:
     """Limits. Times are in seconds, sizes in bytes.
 
     ``connections`` are for requests, ``watches`` have connections of their own. An idle connection
-    is ``kept`` for less than servers keep theirs, so few requests meet one that was just closed.
+    is ``kept`` for less time than servers keep theirs, so few requests meet one that was just closed.
 
-    ``request`` is for one attempt, from waiting for a connection to the last byte; a list has
-    ``listing``, within which no silence may be longer than ``silence``. A watch has no end; a peer
-    that is gone is found by TCP, which asks after ``probe`` of silence and gives up after ``dead``.
+    ``request`` is the time for one attempt, from waiting for a connection to the last byte; for a list
+    it is ``listing``, with no pause longer than ``silence``. A watch has no deadline; TCP detects a
+    dead peer: it sends keep-alives after ``probe`` of silence and gives up after ``dead``.
 
-    At most ``attempts`` are made of one call, and none begins ``patience`` after the first.
+    A call has at most ``attempts``, and none starts later than ``patience`` after the first.
 
-    ``told`` hears of each attempt: the method, the status code (0 if no answer came) and the host.
-    ``warn`` hears what a server warns of; without it, each text is logged once.
+    ``observe`` is called for each attempt with the method, the status code (0 without a response) and
+    the host. ``warn`` is called with the warnings of a server; by default each text is logged once.
     """
 
     connections: int = 64
@@ -45,5 +45,5 @@ class HttpSettings:
     longest_line: int = 64 * _MIB
 
     user_agent: str = "datum-compute"
-    told: AttemptObserver | None = None
+    observe: AttemptObserver | None = None
     warn: WarningHandler | None = None

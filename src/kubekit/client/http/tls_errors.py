@@ -1,4 +1,4 @@
-"""What goes wrong in TLS, in words that say which field of a kubeconfig to mend."""
+"""What goes wrong in TLS, with the field of a kubeconfig to correct."""
 
 import ssl
 from typing import Final
@@ -41,7 +41,7 @@ _NOT_TLS: Final = ("WRONG_VERSION_NUMBER", "RECORD_LAYER_FAILURE", "HTTP_REQUEST
 
 
 def problem(error: ssl.SSLError) -> tuple[str, str]:
-    """Why no TLS came about, and what to do."""
+    """Why TLS failed, and what to do."""
     if isinstance(error, ssl.SSLCertVerificationError):
         why, advice = _BY_VERIFICATION.get(error.verify_code, ("its certificate is not valid", ""))
         return f"{why} ({error.verify_message})", advice
@@ -54,9 +54,9 @@ def problem(error: ssl.SSLError) -> tuple[str, str]:
 
 
 def refused_by_peer(error: ssl.SSLError) -> tuple[str, str] | None:
-    """What the server has against us, and what to do; None if it said nothing.
+    """Why the server rejected the client certificate, and what to do; None if it did not.
 
-    In TLS 1.3 it says so after the handshake. It has read nothing of a request then.
+    In TLS 1.3 the alert comes after the handshake. The server has read nothing of a request then.
     """
     reason = _reason(error)
     if not any(reason.endswith(alert) for alert in _CERTIFICATE_ALERTS):

@@ -1,6 +1,6 @@
 """The verbs of a transport as HTTP requests.
 
-The methods at the end give bytes, for `HttpClient`, which makes its objects out of them.
+The methods at the end return bytes, which `HttpClient` decodes as its classes.
 """
 
 from collections.abc import AsyncIterator, Mapping
@@ -25,7 +25,7 @@ _NO_QUERY: Final[Mapping[str, str]] = {}
 
 
 class HttpTransport:
-    """A door to one API server. Made on a running loop; `close` it, or use it as a context."""
+    """The transport to one API server. Create it on a running loop; `close` it, or use it as a context."""
 
     def __init__(
         self,
@@ -33,9 +33,9 @@ class HttpTransport:
         environment: ExecutionEnvironment,
         settings: HttpSettings = DEFAULT,
     ) -> None:
-        self._caller = RequestSender(connection, environment, settings)
+        self._sender = RequestSender(connection, environment, settings)
         self._settings = settings
-        self.server = self._caller.server
+        self.server = self._sender.server
 
     async def __aenter__(self) -> Self:
         return self
@@ -49,50 +49,52 @@ class HttpTransport:
         await self.close()
 
     async def close(self) -> None:
-        """End all connections, also those in use."""
-        await self._caller.close()
+        """Close all connections, also those in use."""
+        await self._sender.close()
 
-    async def get(self, place: ResourceLocation, resource_version: str = "") -> Document:
-        return self._document(*await self._read(place, resource_version))
+    async def get(self, location: ResourceLocation, resource_version: str = "") -> Document:
+        return self._document(*await self._read(location, resource_version))
 
-    async def list(self, place: ResourceLocation, options: ListOptions) -> Document:
-        return self._document(*await self._listed(place, options))
+    async def list(self, location: ResourceLocation, options: ListOptions) -> Document:
+        return self._document(*await self._listed(location, options))
 
     @asynccontextmanager
     async def watch(
-        self, place: ResourceLocation, options: WatchOptions
+        self, location: ResourceLocation, options: WatchOptions
     ) -> AsyncIterator[AsyncIterator[WatchEvent]]:
-        async with self.lines(place, options) as stream:
+        async with self.lines(location, options) as stream:
             yield DocumentEvents(stream)
 
     async def create(
-        self, place: ResourceLocation, document: Document, options: WriteOptions
+        self, location: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document:
-        request = _writing("POST", place, self.encoded(document), options)
+        request = _writing("POST", location, self.encoded(document), options)
         return self._document(request, await self._whole(request))
 
     async def update(
-        self, place: ResourceLocation, document: Document, options: WriteOptions
+        self, location: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document:
-        request = _writing("PUT", place, self.encoded(document), options)
+        request = _writing("PUT", location, self.encoded(document), options)
         return self._document(request, await self._whole(request))
 
     async def patch(
-        self, place: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
+        self, location: ResourceLocation, kind: PatchType, patch: object, options: WriteOptions
     ) -> Document:
-        request = _writing("PATCH", place, self.encoded(patch), options, kind.value)
+        request = _writing("PATCH", location, self.encoded(patch), options, kind.value)
         return self._document(request, await self._whole(request))
 
-    async def delete(self, place: ResourceLocation, options: DeleteOptions) -> Document:
-        request = HttpRequest("DELETE", requests.path(place), place, requests.removal(options))
+    async def delete(self, location: ResourceLocation, options: DeleteOptions) -> Document:
+        request = HttpRequest(
+            "DELETE", requests.path(location), location, requests.delete_body(options)
+        )
         return self._document(request, await self._whole(request))
 
     async def delete_collection(
-        self, place: ResourceLocation, which: ListOptions, options: DeleteOptions
+        self, location: ResourceLocation, which: ListOptions, options: DeleteOptions
     ) -> Document:
-        target = requests.target(requests.path(place), requests.which(which))
-        request = HttpRequest("DELETE", target, place, requests.removal(options))
-        body = await self._caller.whole(request, self._settings.listing, self._settings.silence)
+        target = requests.target(requests.path(location), requests.list_query(which))
+        request = HttpRequest("DELETE", target, location, requests.delete_body(options))
+        body = await self._sender.whole(request, self._settings.listing, self._settings.silence)
         return self._document(request, self._checked(request, body))
 
     async def call(
@@ -103,82 +105,86 @@ class HttpTransport:
         body: bytes | None = None,
         media: str = JSON,
     ) -> bytes:
-        """The answer to a request at any path, such as ``/version``."""
-        request = requests.anywhere(method, path, query, body, media)
-        return await self._caller.whole(request, self._settings.request)
+        """The response to a request at any path, such as ``/version``."""
+        request = requests.raw_request(method, path, query, body, media)
+        return await self._sender.whole(request, self._settings.request)
 
     def encoded(self, value: object) -> bytes:
-        """A document as it is sent."""
+        """The document as JSON."""
         return writing.encoded(value)
 
-    def nonsense(self, place: ResourceLocation, why: str) -> ApiError:
-        """What is raised for an answer to a read that makes no sense."""
-        request = HttpRequest("GET", requests.path(place), place)
-        return failures.garbled(request, self.server, why)
+    def malformed(self, location: ResourceLocation, why: str) -> ApiError:
+        """The error for a malformed response to a read."""
+        request = HttpRequest("GET", requests.path(location), location)
+        return failures.malformed_response(request, self.server, why)
 
     # For `HttpClient`
 
-    async def get_encoded(self, place: ResourceLocation) -> bytes:
-        return (await self._read(place, ""))[1]
+    async def get_encoded(self, location: ResourceLocation) -> bytes:
+        return (await self._read(location, ""))[1]
 
-    async def list_encoded(self, place: ResourceLocation, options: ListOptions) -> bytes:
-        return (await self._listed(place, options))[1]
+    async def list_encoded(self, location: ResourceLocation, options: ListOptions) -> bytes:
+        return (await self._listed(location, options))[1]
 
     async def create_encoded(
-        self, place: ResourceLocation, body: bytes, options: WriteOptions
+        self, location: ResourceLocation, body: bytes, options: WriteOptions
     ) -> bytes:
-        return await self._whole(_writing("POST", place, body, options))
+        return await self._whole(_writing("POST", location, body, options))
 
     async def patch_encoded(
-        self, place: ResourceLocation, kind: PatchType, body: bytes, options: WriteOptions
+        self, location: ResourceLocation, kind: PatchType, body: bytes, options: WriteOptions
     ) -> bytes:
-        return await self._whole(_writing("PATCH", place, body, options, kind.value))
+        return await self._whole(_writing("PATCH", location, body, options, kind.value))
 
     @asynccontextmanager
     async def lines(
-        self, place: ResourceLocation, options: WatchOptions
+        self, location: ResourceLocation, options: WatchOptions
     ) -> AsyncIterator[WatchLines]:
-        """The lines of a watch, unread."""
-        query = requests.watching(options)
-        if place.name:
-            query["fieldSelector"] = requests.named(place.name, options.field_selector)
-            place = ResourceLocation(place.resource, place.namespace)
-        request = HttpRequest("GET", requests.target(requests.path(place), query), place)
-        async with self._caller.stream(request) as answer:
-            yield WatchLines(request, self.server, answer, self._settings.longest_line)
+        """The lines of a watch, not decoded."""
+        query = requests.watch_query(options)
+        if location.name:
+            query["fieldSelector"] = requests.name_selector(location.name, options.field_selector)
+            location = ResourceLocation(location.resource, location.namespace)
+        request = HttpRequest("GET", requests.target(requests.path(location), query), location)
+        async with self._sender.stream(request) as response:
+            yield WatchLines(request, self.server, response, self._settings.longest_line)
 
     async def _read(
-        self, place: ResourceLocation, resource_version: str
+        self, location: ResourceLocation, resource_version: str
     ) -> tuple[HttpRequest, bytes]:
         query = {"resourceVersion": resource_version} if resource_version else _NO_QUERY
-        request = HttpRequest("GET", requests.target(requests.path(place), query), place)
+        request = HttpRequest("GET", requests.target(requests.path(location), query), location)
         return request, await self._whole(request)
 
     async def _listed(
-        self, place: ResourceLocation, options: ListOptions
+        self, location: ResourceLocation, options: ListOptions
     ) -> tuple[HttpRequest, bytes]:
-        target = requests.target(requests.path(place), requests.which(options))
-        request = HttpRequest("GET", target, place)
-        body = await self._caller.whole(request, self._settings.listing, self._settings.silence)
+        target = requests.target(requests.path(location), requests.list_query(options))
+        request = HttpRequest("GET", target, location)
+        body = await self._sender.whole(request, self._settings.listing, self._settings.silence)
         return request, self._checked(request, body)
 
     async def _whole(self, request: HttpRequest) -> bytes:
-        return self._checked(request, await self._caller.whole(request, self._settings.request))
+        return self._checked(request, await self._sender.whole(request, self._settings.request))
 
     def _checked(self, request: HttpRequest, body: bytes) -> bytes:
         if not bodies.is_object(body):
-            raise failures.garbled(request, self.server, "its answer is no object in JSON")
+            raise failures.malformed_response(
+                request, self.server, "its answer is no object in JSON"
+            )
         return body
 
     def _document(self, request: HttpRequest, body: bytes) -> Document:
         try:
             return bodies.document(body)
         except bodies.UNREADABLE as error:
-            raise failures.garbled(request, self.server, "its answer is not JSON") from error
+            raise failures.malformed_response(
+                request, self.server, "its answer is not JSON"
+            ) from error
 
 
 def _writing(
-    method: str, place: ResourceLocation, body: bytes, options: WriteOptions, media: str = JSON
+    method: str, location: ResourceLocation, body: bytes, options: WriteOptions, media: str = JSON
 ) -> HttpRequest:
-    target = requests.target(requests.path(place), requests.how(options))
-    return HttpRequest(method, target, place, body, media)
+    target = requests.target(requests.path(location), requests.write_query(options))
+    return HttpRequest(method, target, location, body, media)

@@ -1,4 +1,4 @@
-"""Asking a proxy to pass bytes on to a server: the CONNECT of HTTP/1.1."""
+"""Asking a proxy to forward bytes to a server: the CONNECT of HTTP/1.1."""
 
 import asyncio
 import re
@@ -8,20 +8,22 @@ from kubekit.client.http.failures import NotSent
 
 _LONGEST: Final = 64 * 1024  # bytes of the proxy's answer
 _STATUS: Final = re.compile(rb"HTTP/1\.[01] (\d{3})(?: ([^\r\n]{0,100}))?\r\n")
-_NEEDS_PASS: Final = b"407"
+_AUTHENTICATION_REQUIRED: Final = b"407"
 
 
 class Tunnel(asyncio.Protocol):
-    """A connection to a proxy, until it leads to the server."""
+    """A connection to a proxy, until it is connected to the server."""
 
     def __init__(self) -> None:
-        self._said = bytearray()
+        self._received = bytearray()
         self._answered: asyncio.Future[bytes] = asyncio.get_running_loop().create_future()
 
-    async def open(self, transport: asyncio.Transport, to: str, pass_: str, proxy: str) -> None:
+    async def open(
+        self, transport: asyncio.Transport, to: str, credentials: str, proxy: str
+    ) -> None:
         """Have the proxy connect. It raises `NotSent`."""
-        shown = f"Proxy-Authorization: {pass_}\r\n" if pass_ else ""
-        transport.write(f"CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n{shown}\r\n".encode())
+        header = f"Proxy-Authorization: {credentials}\r\n" if credentials else ""
+        transport.write(f"CONNECT {to} HTTP/1.1\r\nHost: {to}\r\n{header}\r\n".encode())
         try:
             head = await self._answered
         except BaseException:
@@ -34,9 +36,9 @@ class Tunnel(asyncio.Protocol):
         raise _refusal(proxy, *found.groups()) if found else _nonsense(proxy)
 
     def data_received(self, data: bytes) -> None:
-        self._said += data
-        if b"\r\n\r\n" in self._said or len(self._said) > _LONGEST:
-            self._answer(bytes(self._said))
+        self._received += data
+        if b"\r\n\r\n" in self._received or len(self._received) > _LONGEST:
+            self._answer(bytes(self._received))
 
     def connection_lost(self, error: Exception | None) -> None:
         self._answer(b"")
@@ -47,9 +49,9 @@ class Tunnel(asyncio.Protocol):
 
 
 def _refusal(proxy: str, code: bytes, reason: bytes | None) -> NotSent:
-    said = " ".join(part.decode("latin-1") for part in (code, reason) if part)
-    why = f"the proxy {proxy} refused with {said}"
-    if code == _NEEDS_PASS:
+    answer = " ".join(part.decode("latin-1") for part in (code, reason) if part)
+    why = f"the proxy {proxy} refused with {answer}"
+    if code == _AUTHENTICATION_REQUIRED:
         advice = "put user and password for the proxy into proxy-url or HTTPS_PROXY"
         return NotSent(why, advice, hopeless=True)
     return NotSent(why, "may the proxy reach this server? If no proxy is needed, set NO_PROXY")

@@ -1,4 +1,4 @@
-"""The lines of a watch, and what they say."""
+"""The lines of a watch, and the events in them."""
 
 from collections import deque
 from collections.abc import AsyncIterator
@@ -19,7 +19,7 @@ from kubekit.client.transport import Change, Document, WatchEvent
 
 
 class EncodedChange(msgspec.Struct, frozen=True):
-    """A change whose object is still to be read."""
+    """A change whose object is not decoded yet."""
 
     type: Change
     object: msgspec.Raw
@@ -41,18 +41,18 @@ _REFUSALS: Final = msgspec.json.Decoder(_Refusal)
 
 
 class WatchLines:
-    """The lines of one watch, as they come.
+    """The lines of one watch, as they arrive.
 
-    A line that makes no sense would come again in the next watch from the same version. So it is an
-    `InternalError`, after which a follower makes a new list, and not one of the troubles that pass.
+    An invalid line would come again in the next watch from the same version. So it is an
+    `InternalError`, after which a follower lists again, and not a transient error.
     """
 
     def __init__(
-        self, request: HttpRequest, server: str, answer: HttpResponse, longest: int
+        self, request: HttpRequest, server: str, response: HttpResponse, longest: int
     ) -> None:
         self._request = request
         self._server = server
-        self._answer = answer
+        self._response = response
         self._lines = LineSplitter(longest)
         self._ready: deque[memoryview] = deque()
 
@@ -62,26 +62,26 @@ class WatchLines:
     async def __anext__(self) -> memoryview:
         try:
             while not self._ready:
-                piece = await self._answer.piece()
+                piece = await self._response.piece()
                 if not piece:
-                    self._end()
+                    self._check_complete()
                 self._ready.extend(self._lines.feed(piece))
         except AttemptFailure as failure:
-            raise self._told(failure) from failure
+            raise self._api_error(failure) from failure
         return self._ready.popleft()
 
-    def nonsense(self) -> ApiError:
-        """What a line is that says nothing."""
+    def invalid_line(self) -> ApiError:
+        """The error for a line that is not an event."""
         why = "a line of the watch is no change"
-        return InternalError(failures.garbled(self._request, self._server, why).message)
+        return InternalError(failures.malformed_response(self._request, self._server, why).message)
 
-    def _end(self) -> None:
-        if self._lines.is_within:
-            raise Lost("the watch ended in the middle of a line", heard=True)
+    def _check_complete(self) -> None:
+        if self._lines.has_partial_line:
+            raise Lost("the watch ended in the middle of a line", response_started=True)
         raise StopAsyncIteration
 
-    def _told(self, failure: AttemptFailure) -> ApiError:
-        error = failures.told(failure, self._request, self._server)
+    def _api_error(self, failure: AttemptFailure) -> ApiError:
+        error = failures.api_error(failure, self._request, self._server)
         return InternalError(error.message) if isinstance(failure, LineTooLong) else error
 
 
@@ -104,7 +104,7 @@ class DocumentEvents:
 
 
 def split(line: memoryview, stream: WatchLines) -> EncodedChange:
-    """The line's type and its object, unread. What the server gave up with is raised."""
+    """The type and the encoded object of the line. An ERROR event is raised."""
     try:
         return _LINES.decode(line)
     except UNREADABLE:
@@ -112,8 +112,8 @@ def split(line: memoryview, stream: WatchLines) -> EncodedChange:
 
 
 def _refused(line: memoryview, stream: WatchLines) -> ApiError:
-    """The refusal in an ERROR of a watch, such as `Expired`."""
+    """The error in an ERROR event of a watch, such as `Expired`."""
     try:
         return errors.from_status(_REFUSALS.decode(line).object)
     except UNREADABLE:
-        return stream.nonsense()
+        return stream.invalid_line()

@@ -1,6 +1,6 @@
 """Connections from kubeconfig files, by kubectl's rules.
 
-Where kubectl would guess, as with a missing server or a server without a scheme, this says what to
+Where kubectl guesses, as with a missing server or a server without a scheme, the error says what to
 write. Each error is `Misconfigured` and names the file and the field.
 """
 
@@ -29,7 +29,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The connections that could be made, and what is wrong with the others."""
+    """The valid connections, and the errors of the others."""
 
     connections: tuple[Connection, ...] = ()
     problems: tuple[Misconfigured, ...] = ()
@@ -60,7 +60,7 @@ def load_all(
 ) -> Loaded:
     """The connections of every context in a file, or in each file of a folder by itself.
 
-    One that is broken takes none of the others with it. Hidden files are passed over.
+    An invalid one does not affect the others. Hidden files are ignored.
     """
     connections: list[Connection] = []
     problems: list[Misconfigured] = []
@@ -83,7 +83,7 @@ def load_all(
 
 
 def files_of(path: Path) -> list[Path]:
-    """The file itself, or the files of a folder but for hidden ones."""
+    """The file itself, or the files of a folder except hidden ones."""
     try:
         if not path.is_dir():
             return [path]
@@ -93,30 +93,30 @@ def files_of(path: Path) -> list[Path]:
 
 
 def _chosen(merged: MergedConfig, context: str) -> str:
-    """The name of the context to use, which is there."""
+    """The name of the context to use, which exists."""
     name = context or merged.current
-    place = EntryLocation(merged.files[0], "")
+    location = EntryLocation(merged.files[0], "")
     if not merged.contexts:
-        raise place.wrong("contexts", "there is none; add one, or use another file")
+        raise location.wrong("contexts", "there is none; add one, or use another file")
     if not name:
         known = _nearest("", merged.contexts)
-        raise place.wrong("current-context", f"not set; choose one of {known}")
+        raise location.wrong("current-context", f"not set; choose one of {known}")
     if name not in merged.contexts:
         field = "contexts" if context else "current-context"
         known = _nearest(name, merged.contexts)
-        raise place.wrong(field, f"there is no context {excerpt(name)}; choose one of {known}")
+        raise location.wrong(field, f"there is no context {excerpt(name)}; choose one of {known}")
     return name
 
 
 def _connection(
     merged: MergedConfig, name: str, environment: ExecutionEnvironment, variables: Mapping[str, str]
 ) -> Connection:
-    context, place = merged.contexts[name].value, merged.contexts[name].place
-    cluster = _entry(merged.clusters, context.cluster, "cluster", place)
+    context, location = merged.contexts[name].value, merged.contexts[name].location
+    cluster = _entry(merged.clusters, context.cluster, "cluster", location)
     user = (
-        _entry(merged.users, context.user, "user", place)
+        _entry(merged.users, context.user, "user", location)
         if context.user
-        else LocatedEntry(UserEntry(), place)
+        else LocatedEntry(UserEntry(), location)
     )
     server = server_of(cluster, variables)
     return Connection(
@@ -129,31 +129,31 @@ def _connection(
         credentials=credentials_of(user, server, environment, variables),
         namespace=context.namespace,
         impersonation=impersonation_of(user),
-        origin=ConnectionOrigin(str(place.file), name),
+        origin=ConnectionOrigin(str(location.file), name),
     )
 
 
 def _entry(
-    entries: Mapping[str, LocatedEntry[T]], name: str, field: str, place: EntryLocation
+    entries: Mapping[str, LocatedEntry[T]], name: str, field: str, location: EntryLocation
 ) -> LocatedEntry[T]:
     found = entries.get(name)
     if found is None:
         known = f", or choose one of {_nearest(name, entries)}" if entries else ""
         problem = f"there is no {field} {excerpt(name)}; add it to {field}s{known}"
-        raise place.wrong(field, problem if name else f"missing; name a {field}")
+        raise location.wrong(field, problem if name else f"missing; name a {field}")
     return found
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
-    """The names that are there, the likeliest first."""
+    """The known names, the most similar first."""
     names = list(known)
     compared = names[:_NAMES_COMPARED]
-    compared.sort(key=lambda each: -_likeness(name, each))
+    compared.sort(key=lambda each: -_similarity(name, each))
     shown = ", ".join(excerpt(each) for each in compared[:_NAMES_SHOWN])
     more = len(names) - _NAMES_SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
 
 
-def _likeness(one: str, other: str) -> float:
+def _similarity(one: str, other: str) -> float:
     letters = one[:_LETTERS_COMPARED].casefold(), other[:_LETTERS_COMPARED].casefold()
     return SequenceMatcher(None, *letters).ratio()

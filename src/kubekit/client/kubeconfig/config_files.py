@@ -1,8 +1,8 @@
-"""What kubeconfig files say, read and merged as kubectl does it.
+"""Kubeconfig files, read and merged as kubectl does it.
 
-Of each named entry the first file that has it counts, whole, and so does the first
-``current-context``. Fields that nobody here knows are passed over. Nothing that a file holds is put
-into a message, other than the names of its entries.
+The first file with an entry of some name provides the whole entry, and likewise the
+``current-context``. Unknown fields are ignored. A message contains nothing of a file but the names of
+its entries.
 """
 
 import os
@@ -31,27 +31,27 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class EntryLocation:
-    """Where an entry stands: for messages, and for what is written relative to its file."""
+    """The location of an entry: for messages, and for paths relative to its file."""
 
     file: Path
     path: str
 
     def wrong(self, field: str, problem: str) -> Misconfigured:
-        """The error that says what is wrong with a field of the entry."""
+        """The error about a field of the entry."""
         path = ".".join(filter(None, (self.path, field)))
         return Misconfigured(f"{self.file}: {path}: {problem}")
 
     def near(self, path: str) -> Path:
-        """A file that the entry names."""
+        """The path of a file that the entry names."""
         return self.file.parent / path
 
 
 @dataclass(frozen=True, slots=True)
 class LocatedEntry(Generic[T]):
-    """An entry and where it stands."""
+    """An entry and its location."""
 
     value: T = field(repr=False)
-    place: EntryLocation
+    location: EntryLocation
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +65,7 @@ class MergedConfig:
     contexts: Mapping[str, LocatedEntry[ContextEntry]] = field(default_factory=dict)
 
     def over(self, other: "MergedConfig") -> "MergedConfig":
-        """Both at once; where both speak, this one is heard."""
+        """The union of both; this one takes precedence."""
         return MergedConfig(
             (*self.files, *other.files),
             self.current or other.current,
@@ -76,22 +76,22 @@ class MergedConfig:
 
 
 def read(paths: Sequence[Path], variables: Mapping[str, str]) -> MergedConfig:
-    """What the files say, or without any those that kubectl would read.
+    """The merged files; without paths those that kubectl would read.
 
-    A file that is named must be there. Of those in ``KUBECONFIG`` some may be missing.
+    A file of ``paths`` must exist. Files of ``KUBECONFIG`` may be missing.
     """
     if paths:
         return _merged(map(read_file, paths))
     usual = usual_files(variables)
-    there = [path for path in usual if not _missing(path)]
-    if not there:
+    existing = [path for path in usual if not _missing(path)]
+    if not existing:
         names = ", ".join(map(str, usual))
         raise Misconfigured(f"no kubeconfig: {names} not found; set KUBECONFIG, or name a file")
-    return _merged(map(read_file, there))
+    return _merged(map(read_file, existing))
 
 
 def usual_files(variables: Mapping[str, str]) -> list[Path]:
-    """Where kubectl looks."""
+    """The files that kubectl reads."""
     listed = variables.get("KUBECONFIG", "").split(os.pathsep)
     named = dict.fromkeys(name for name in listed if name)
     home = Path(variables.get("HOME", "/"))
@@ -99,15 +99,15 @@ def usual_files(variables: Mapping[str, str]) -> list[Path]:
 
 
 def read_file(path: Path) -> MergedConfig:
-    """What one file says."""
+    """The entries of one file."""
     path = path.absolute()
-    said = _decoded(path, _read(path))
+    content = _decoded(path, _read(path))
     return MergedConfig(
         (path,),
-        said.current_context,
-        _named(path, "clusters", said.clusters, lambda entry: entry.cluster),
-        _named(path, "users", said.users, lambda entry: entry.user),
-        _named(path, "contexts", said.contexts, lambda entry: entry.context),
+        content.current_context,
+        _named(path, "clusters", content.clusters, lambda entry: entry.cluster),
+        _named(path, "users", content.users, lambda entry: entry.user),
+        _named(path, "contexts", content.contexts, lambda entry: entry.context),
     )
 
 
@@ -122,7 +122,7 @@ def _merged(parts: Iterable[MergedConfig]) -> MergedConfig:
 
 
 def _missing(path: Path) -> bool:
-    """Whether there is no such file. One that may not be looked at is there, for all we know."""
+    """Whether there is no such file. A file without permission counts as existing."""
     try:
         path.stat()
     except (OSError, ValueError) as error:
@@ -144,22 +144,24 @@ def _read(path: Path) -> bytes:
 
 def _decoded(path: Path, text: bytes) -> KubeconfigFile:
     try:
-        found = documents.read(text)
-        said = msgspec.convert(_without_nulls(found[0] if found else None) or {}, KubeconfigFile)
+        values = documents.read(text)
+        content = msgspec.convert(
+            _without_nulls(values[0] if values else None) or {}, KubeconfigFile
+        )
     except documents.UnreadableDocument as error:
         raise Misconfigured(
-            f"{path}{error.place}: {error.problem}"
+            f"{path}{error.location}: {error.problem}"
         ) from None  # which quotes the text
     except msgspec.ValidationError as error:
         raise Misconfigured(f"{path}: {_field(str(error))}") from error
-    kind = (said.api_version or "v1", said.kind or "Config")
+    kind = (content.api_version or "v1", content.kind or "Config")
     if kind != ("v1", "Config"):
         raise Misconfigured(f"{path}: kind: not a kubeconfig, which is v1 and Config")
-    return said
+    return content
 
 
 def _without_nulls(value: object) -> object:
-    """The value as Go reads it: what is null has not been said. Extensions stay as they are."""
+    """The value as Go reads it: null means absent. Extensions stay as they are."""
     match value:
         case dict():
             kept = {k: v for k, v in value.items() if v is not None}
@@ -171,7 +173,7 @@ def _without_nulls(value: object) -> object:
 
 
 def _field(message: str) -> str:
-    """The message with the path first and without the root, which is the file."""
+    """The message with the path first and without the root, because the file is named before it."""
     problem, _, path = message.partition(" - at `$")
     return f"{path.rstrip('`').lstrip('.') or 'the file'}: {problem}"
 
@@ -179,13 +181,13 @@ def _field(message: str) -> str:
 def _named(
     path: Path, kind: str, entries: tuple[N, ...], value: Callable[[N], T]
 ) -> dict[str, LocatedEntry[T]]:
-    """The entries by name. The word for one is the word for many without its last letter."""
-    found: dict[str, LocatedEntry[T]] = {}
+    """The entries by name. ``kind`` is the plural; the singular lacks its last letter."""
+    by_name: dict[str, LocatedEntry[T]] = {}
     for entry in entries:
-        place = EntryLocation(path, f"{kind}[{entry.name!r}].{kind[:-1]}")
-        if entry.name in found:
+        location = EntryLocation(path, f"{kind}[{entry.name!r}].{kind[:-1]}")
+        if entry.name in by_name:
             raise Misconfigured(
                 f"{path}: {kind}[{entry.name!r}]: the name is given twice; remove one of them"
             )
-        found[entry.name] = LocatedEntry(value(entry), place)
-    return found
+        by_name[entry.name] = LocatedEntry(value(entry), location)
+    return by_name

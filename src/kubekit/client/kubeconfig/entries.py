@@ -1,4 +1,4 @@
-"""The entries of a kubeconfig file, as they are written. What is not known is passed over."""
+"""The entries of a kubeconfig file, as they are written. Unknown fields are ignored."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class _Entry(msgspec.Struct, frozen=True, kw_only=True, rename="kebab"):
-    """Keys with hyphens, as most of them are."""
+    """An entry whose keys are written with hyphens."""
 
 
 class NamedEntry(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,7 +33,7 @@ class Variable(msgspec.Struct, frozen=True, kw_only=True):
     value: str = ""
 
     def __repr__(self) -> str:
-        """No more than the name: the value may be secret."""
+        """The name only: the value may be secret."""
         return f"Variable({self.name!r})"
 
 
@@ -47,7 +47,7 @@ class ExecEntry(msgspec.Struct, frozen=True, kw_only=True, rename="camel"):
     interactive_mode: str = ""
 
     def __repr__(self) -> str:
-        """No more than the command: arguments and variables may hold secrets."""
+        """The command only: arguments and variables may hold secrets."""
         return f"Exec({self.command!r})"
 
 
@@ -68,7 +68,7 @@ class UserEntry(_Entry, frozen=True, kw_only=True):
     exec: ExecEntry | None = None
 
     def __repr__(self) -> str:
-        """No more than that it is one: almost all it holds is secret."""
+        """The class only: almost all fields are secret."""
         return "User()"
 
 

@@ -1,6 +1,6 @@
-"""What a credential plugin is told, and what it answers: ``ExecCredential`` of Kubernetes.
+"""The input and the output of a credential plugin: ``ExecCredential`` of Kubernetes.
 
-Nothing of an answer is ever shown: what is no answer may still hold a token.
+No message contains any of the output, because even an invalid one may hold a token.
 """
 
 import base64
@@ -16,16 +16,16 @@ from kubekit.client.credentials import pair_problem, sendable
 
 GROUP: Final = "client.authentication.k8s.io"
 VERSIONS: Final = (f"{GROUP}/v1", f"{GROUP}/v1beta1")
-EXTENSION: Final = f"{GROUP}/exec"  # the cluster's extension that is handed on to the plugin
+EXTENSION: Final = f"{GROUP}/exec"  # the extension of the cluster that is passed to the plugin
 
 
 class BadAnswer(ValueError):
-    """An answer that gives no credentials. Says why, and nothing of what it holds."""
+    """An output without credentials. The message says why, and contains none of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PluginCredentials:
-    """What a plugin gave. Without an end it is good until a server refuses it."""
+    """The credentials of a plugin. Without an expiry they are used until a server refuses them."""
 
     token: str = field(default="", repr=False)
     certificate: ClientCertificate | None = None
@@ -34,7 +34,7 @@ class PluginCredentials:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterInfo:
-    """The server that credentials are wanted for, told to plugins that ask for it."""
+    """The server that credentials are for, passed to plugins that ask for it."""
 
     server: str
     server_name: str = ""
@@ -45,9 +45,9 @@ class ClusterInfo:
     extension: object = None
 
     def document(self) -> dict[str, object]:
-        """The cluster as plugins read it, without what says nothing."""
+        """The cluster as plugins read it, without empty fields."""
         authority = base64.b64encode(self.authority).decode() if self.authority else ""
-        said = {
+        fields = {
             "server": self.server,
             "tls-server-name": self.server_name,
             "insecure-skip-tls-verify": self.insecure,
@@ -56,28 +56,28 @@ class ClusterInfo:
             "disable-compression": not self.compression,
             "config": self.extension,
         }
-        return {name: value for name, value in said.items() if value}
+        return {name: value for name, value in fields.items() if value}
 
 
-def question(api_version: str, cluster: ClusterInfo | None, *, interactive: bool) -> str:
-    """What the plugin finds in ``KUBERNETES_EXEC_INFO``."""
+def exec_info(api_version: str, cluster: ClusterInfo | None, *, interactive: bool) -> str:
+    """The value of ``KUBERNETES_EXEC_INFO`` for the plugin."""
     spec: dict[str, object] = {"cluster": cluster.document()} if cluster else {}
     spec["interactive"] = interactive
-    asked = {"kind": "ExecCredential", "apiVersion": api_version, "spec": spec}
-    return msgspec.json.encode(asked).decode()
+    document = {"kind": "ExecCredential", "apiVersion": api_version, "spec": spec}
+    return msgspec.json.encode(document).decode()
 
 
 def issued(answer: bytes, api_version: str) -> PluginCredentials:
-    """What the answer gives. It raises `BadAnswer`."""
-    said = _read(answer)
-    if said.api_version != api_version:
+    """The credentials in the output of a plugin. It raises `BadAnswer`."""
+    credential = _read(answer)
+    if credential.api_version != api_version:
         raise BadAnswer(
-            f"its answer has the apiVersion {_known(said.api_version)}, but the kubeconfig says "
+            f"its answer has the apiVersion {_known(credential.api_version)}, but the kubeconfig says "
             f"{api_version}; make them the same"
         )
-    if said.status is None:
+    if credential.status is None:
         raise BadAnswer("its answer has no status")
-    return _issued(said.status)
+    return _issued(credential.status)
 
 
 class _Status(msgspec.Struct, rename="camel"):
@@ -95,24 +95,24 @@ class _Answer(msgspec.Struct, rename="camel"):
 
 def _read(answer: bytes) -> _Answer:
     try:
-        found = documents.read(answer)
-        said = msgspec.convert(_only(found), _Answer)
+        documents_found = documents.read(answer)
+        credential = msgspec.convert(_only(documents_found), _Answer)
     except documents.UnreadableDocument as error:
-        place = error.place.lstrip(", ")
+        location = error.location.lstrip(", ")
         raise BadAnswer(
-            "its answer is neither JSON nor YAML" + (f", at {place}" if place else "")
+            "its answer is neither JSON nor YAML" + (f", at {location}" if location else "")
         ) from None
     except msgspec.ValidationError as error:
         raise BadAnswer(f"its answer is no ExecCredential: {error}") from None
-    if said.kind not in {"ExecCredential", ""}:
+    if credential.kind not in {"ExecCredential", ""}:
         raise BadAnswer("its answer is of another kind than ExecCredential")
-    return said
+    return credential
 
 
-def _only(found: list[Any]) -> object:
-    if len(found) != 1 or found[0] is None:
+def _only(values: list[Any]) -> object:
+    if len(values) != 1 or values[0] is None:
         raise BadAnswer("it printed no ExecCredential")
-    return found[0]
+    return values[0]
 
 
 def _known(api_version: str) -> str:

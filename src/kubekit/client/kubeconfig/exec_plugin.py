@@ -1,8 +1,8 @@
 """Credentials from a plugin: a program that the kubeconfig names, run when they are needed.
 
-What it gave is kept until shortly before its end, or until a server answers 401. All connections
-with the same settings share it, and however many callers wait, one run serves them all; it is
-stopped when the last of them stops waiting.
+Credentials are kept until shortly before they expire, or until a server answers 401. All connections
+with the same settings share them. One run serves all callers that wait, and is stopped when the last
+of them stops waiting.
 """
 
 import asyncio
@@ -22,8 +22,8 @@ from kubekit.client.kubeconfig.exec_credential import (
     BadAnswer,
     ClusterInfo,
     PluginCredentials,
+    exec_info,
     issued,
-    question,
 )
 from kubekit.environment import ExecutionEnvironment
 
@@ -31,17 +31,17 @@ Interaction = Literal["Never", "IfAvailable", "Always"]
 
 TIME_LIMIT: Final = 60.0  # seconds
 _EARLY: Final = timedelta(minutes=1)
-_EARLY_SHARE: Final = 10  # of a short life, no more than a tenth is given away
-_SETTLED: Final = 10.0  # seconds; what is younger is not asked for again because of a 401
+_EARLY_SHARE: Final = 10  # credentials with a short life are renewed in its last tenth
+_SETTLED: Final = 10.0  # seconds; younger credentials are not renewed after a 401
 _TRY_AGAIN: Final = timedelta(seconds=10)
 _STANDARD_INPUT: Final = 0
-_QUESTION: Final = "KUBERNETES_EXEC_INFO"
+_EXEC_INFO: Final = "KUBERNETES_EXEC_INFO"
 _log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecSettings:
-    """Which program, and how to ask it. Its arguments and variables may hold secrets."""
+    """The program and how to run it. Its arguments and variables may hold secrets."""
 
     command: str
     api_version: str
@@ -55,8 +55,8 @@ class ExecSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Held:
-    """What is in use, since when, and when it is time for something new."""
+class _Current:
+    """The current credentials, their start, and the time of their renewal."""
 
     issued: PluginCredentials
     since: float  # of the loop
@@ -64,7 +64,7 @@ class _Held:
 
 
 class ExecPlugin:
-    """The credentials of one plugin. ``terminal`` is where a person might be."""
+    """The credentials of one plugin. ``terminal`` is the descriptor of an interactive input."""
 
     def __init__(
         self,
@@ -77,76 +77,78 @@ class ExecPlugin:
         self._environment = environment
         self._variables = variables
         self._terminal = terminal
-        self._held: _Held | None = None
-        self._flight: Task[PluginCredentials] | None = None
+        self._current: _Current | None = None
+        self._running: Task[PluginCredentials] | None = None
         self._waiting = 0
 
     def __repr__(self) -> str:
         return f"ExecPlugin({self._settings.command!r})"
 
     async def headers(self) -> Mapping[str, str]:
-        given = self._fresh() or await self._shared_run()
-        return {"Authorization": f"Bearer {given.token}"} if given.token else {}
+        credentials = self._fresh() or await self._shared_run()
+        return {"Authorization": f"Bearer {credentials.token}"} if credentials.token else {}
 
     def certificate(self) -> ClientCertificate | None:
-        return self._held.issued.certificate if self._held else None
+        return self._current.issued.certificate if self._current else None
 
     async def renew(self) -> bool:
-        """Always worth another try. What is new is kept: it may be what the others were given."""
+        """A retry is always worthwhile. New credentials are kept: other callers may have just got them."""
         now = asyncio.get_running_loop().time()
-        if self._held and now - self._held.since >= _SETTLED:
-            self._held = None
+        if self._current and now - self._current.since >= _SETTLED:
+            self._current = None
         return True
 
     def _fresh(self) -> PluginCredentials | None:
-        held = self._held
-        if held is None or (held.until and self._environment.now() >= held.until):
+        current = self._current
+        if current is None or (current.until and self._environment.now() >= current.until):
             return None
-        return held.issued
+        return current.issued
 
     async def _shared_run(self) -> PluginCredentials:
         loop = asyncio.get_running_loop()
-        if self._flight is None or self._flight.get_loop() is not loop:
-            self._flight = loop.create_task(self._run(), name=f"plugin {self._settings.command}")
+        if self._running is None or self._running.get_loop() is not loop:
+            self._running = loop.create_task(self._run(), name=f"plugin {self._settings.command}")
             self._waiting = 0
-        flight = self._flight
+        running = self._running
         self._waiting += 1
         try:
-            return await asyncio.shield(flight)
+            return await asyncio.shield(running)
         finally:
-            self._leave(flight)
+            self._stop_waiting(running)
 
-    def _leave(self, flight: Task[PluginCredentials]) -> None:
-        if self._flight is not flight:
+    def _stop_waiting(self, running: Task[PluginCredentials]) -> None:
+        if self._running is not running:
             return
         self._waiting -= 1
-        if flight.done() or not self._waiting:
-            self._flight = None
-            if not flight.cancelling():  # twice would interrupt the end of the program
-                flight.cancel()
+        if running.done() or not self._waiting:
+            self._running = None
+            if not running.cancelling():  # a second cancellation would interrupt the cleanup
+                running.cancel()
 
     async def _run(self) -> PluginCredentials:
         try:
             answer = await exec_process.output(self._prepared())
-            given = issued(answer, self._settings.api_version)
+            credentials = issued(answer, self._settings.api_version)
         except (exec_process.PluginFailed, BadAnswer) as error:
-            return self._last_resort(error)
-        self._hold(given, given.ends and _early(given.ends, self._environment.now()))
-        return given
+            return self._keep_current(error)
+        self._set_current(
+            credentials, credentials.ends and _early(credentials.ends, self._environment.now())
+        )
+        return credentials
 
     def _prepared(self) -> exec_process.Run:
         settings = self._settings
-        talks = self._talks()
-        told = question(settings.api_version, settings.cluster, interactive=talks)
+        interactive = self._is_interactive()
+        info = exec_info(settings.api_version, settings.cluster, interactive=interactive)
         return exec_process.Run(
             program=exec_process.located(settings.command, self._variables.get("PATH", "")),
             arguments=settings.arguments,
-            variables={**self._variables, **dict(settings.variables), _QUESTION: told},
+            variables={**self._variables, **dict(settings.variables), _EXEC_INFO: info},
             limit=settings.limit,
-            terminal=self._terminal if talks else None,
+            terminal=self._terminal if interactive else None,
         )
 
-    def _talks(self) -> bool:
+    def _is_interactive(self) -> bool:
         wanted = self._settings.interaction
         available = wanted != "Never" and os.isatty(self._terminal)
         if wanted == "Always" and not available:
@@ -155,21 +157,21 @@ class ExecPlugin:
             )
         return available
 
-    def _last_resort(self, error: Exception) -> PluginCredentials:
-        """What is held, when it was only to be replaced early. Otherwise the failure."""
+    def _keep_current(self, error: Exception) -> PluginCredentials:
+        """The current credentials if they have not expired yet. Otherwise it raises the error."""
         now = self._environment.now()
-        held = self._held
-        if held and held.issued.ends and now < held.issued.ends:
+        current = self._current
+        if current and current.issued.ends and now < current.issued.ends:
             _log.warning(
                 "keeping the last credentials of a plugin",
                 extra={"plugin": self._settings.command, "problem": str(error)},
             )
-            self._hold(held.issued, min(now + _TRY_AGAIN, held.issued.ends))
-            return held.issued
+            self._set_current(current.issued, min(now + _TRY_AGAIN, current.issued.ends))
+            return current.issued
         raise NoCredentials(self._message(error)) from error
 
-    def _hold(self, given: PluginCredentials, until: datetime | None) -> None:
-        self._held = _Held(given, asyncio.get_running_loop().time(), until)
+    def _set_current(self, credentials: PluginCredentials, until: datetime | None) -> None:
+        self._current = _Current(credentials, asyncio.get_running_loop().time(), until)
 
     def _message(self, error: Exception) -> str:
         settings = self._settings
@@ -186,7 +188,7 @@ def shared(
     environment: ExecutionEnvironment,
     variables: Mapping[str, str] = os.environ,
 ) -> ExecPlugin:
-    """The plugin with these settings: the same one for all who ask, for as long as one has it."""
+    """The plugin with these settings, shared by all callers for as long as one keeps it."""
     key = (settings, environment)
     plugin = _SHARED.get(key)
     if plugin is None:
@@ -200,5 +202,5 @@ _SHARED: Final[WeakValueDictionary[tuple[ExecSettings, ExecutionEnvironment], Ex
 
 
 def _early(ends: datetime, now: datetime) -> datetime:
-    """When to ask again: before the end, but not so early that a short life has no use."""
+    """The time of renewal: before the expiry, but not too early for credentials with a short life."""
     return ends - min(_EARLY, (ends - now) / _EARLY_SHARE)

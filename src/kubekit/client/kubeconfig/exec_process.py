@@ -1,7 +1,7 @@
-"""One run of a credential plugin: a program of the caller's, started without a shell.
+"""One run of a credential plugin: a program that is started without a shell.
 
-It gets a session of its own, so that at the end of its time its children end with it. Only a
-plugin that may talk to the person at the terminal stays in the terminal's session.
+It gets a session of its own, so that its children are killed with it. Only an interactive plugin stays
+in the session of the terminal.
 """
 
 import asyncio
@@ -15,19 +15,19 @@ from subprocess import DEVNULL, Popen, TimeoutExpired
 from typing import Final, Self
 
 ANSWER_LIMIT: Final = 1024 * 1024  # bytes
-_COMPLAINT_LIMIT: Final = 2048  # bytes; of what the plugin says last
+_STDERR_LIMIT: Final = 2048  # bytes; the last ones of its error output
 _SHOWN: Final = 500  # characters
 _CHUNK: Final = 64 * 1024
 _CLOSED: Final = -1
 _FIRST_PAUSE: Final = 0.001  # seconds
 _LONGEST_PAUSE: Final = 0.1
-_GOODBYE: Final = 1.0  # seconds for the system to end what was killed; it takes milliseconds
+_KILL_SECONDS: Final = 1.0  # for the system to end a killed process; it takes milliseconds
 
 Process = Popen[bytes]
 
 
 class PluginFailed(Exception):
-    """A run without an answer. Says why."""
+    """A run without output. The message says why."""
 
 
 class NotInstalled(PluginFailed):
@@ -36,7 +36,7 @@ class NotInstalled(PluginFailed):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """What to run, and with what. ``terminal`` is the descriptor of one to talk to, or None."""
+    """The program and its environment. ``terminal`` is the descriptor of an interactive input, or None."""
 
     program: str
     arguments: Sequence[str]
@@ -46,7 +46,7 @@ class Run:
 
 
 def located(command: str, path: str) -> str:
-    """The program to start. One that the PATH finds in the working directory is not taken."""
+    """The program to start. A PATH entry relative to the working directory is refused."""
     if "/" in command:
         return command
     program = shutil.which(command, path=path)
@@ -59,77 +59,79 @@ async def output(run: Run) -> bytes:
     """What the program prints. It raises `PluginFailed`."""
     try:
         async with asyncio.timeout(run.limit):
-            with _Ear() as answer, _Ear() as complaint:
-                return await _heard(run, answer, complaint)
+            with _OutputPipe() as stdout, _OutputPipe() as stderr:
+                return await _run(run, stdout, stderr)
     except TimeoutError:
         raise PluginFailed(f"it took longer than {run.limit:g} seconds and was stopped") from None
 
 
-def shown(words: str) -> str:
-    """A program's words on one line, the last of them if they are many, safe for any terminal."""
-    line = " ".join(words.split())
+def shown(text: str) -> str:
+    """The output of a program on one line, shortened to its end, safe for any terminal."""
+    line = " ".join(text.split())
     line = line if len(line) <= _SHOWN else f"...{line[-_SHOWN:]}"
     return "".join(c if c.isprintable() else repr(c)[1:-1] for c in line)
 
 
-class _Ear:
-    """A pipe, listened to until its other end, the ``mouth``, is closed.
+class _OutputPipe:
+    """A pipe that is read until its ``write_end`` is closed.
 
-    Those of asyncio would not do: for it a program whose child holds one open has not ended.
+    The pipes of asyncio do not work here: for them a process has not ended while a child holds one.
     """
 
     def __init__(self) -> None:
-        self.heard = bytearray()
+        self.data = bytearray()
         self._loop = asyncio.get_running_loop()
-        self.silent: asyncio.Future[None] = self._loop.create_future()
-        self._end, self.mouth = os.pipe()
+        self.closed: asyncio.Future[None] = self._loop.create_future()
+        self._read_end, self.write_end = os.pipe()
 
     def __enter__(self) -> Self:
-        self._loop.add_reader(self._end, self._hear)
+        self._loop.add_reader(self._read_end, self._read)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._loop.remove_reader(self._end)
-        os.close(self._end)
-        self.close_mouth()
+        self._loop.remove_reader(self._read_end)
+        os.close(self._read_end)
+        self.close_write_end()
 
-    def close_mouth(self) -> None:
-        """Leave the mouth to those who were given it."""
-        if self.mouth != _CLOSED:
-            os.close(self.mouth)
-            self.mouth = _CLOSED
+    def close_write_end(self) -> None:
+        """Close the write end of this process; the program keeps its own."""
+        if self.write_end != _CLOSED:
+            os.close(self.write_end)
+            self.write_end = _CLOSED
 
-    def _hear(self) -> None:
-        """Keep the last of what is said, one byte more than is allowed."""
-        said = os.read(self._end, _CHUNK)
-        self.heard += said
-        del self.heard[: -ANSWER_LIMIT - 1]
-        if not said:
-            self._loop.remove_reader(self._end)
-            with contextlib.suppress(asyncio.InvalidStateError):  # nobody waits any more
-                self.silent.set_result(None)
+    def _read(self) -> None:
+        """Keep the last bytes, one more than is allowed."""
+        chunk = os.read(self._read_end, _CHUNK)
+        self.data += chunk
+        del self.data[: -ANSWER_LIMIT - 1]
+        if not chunk:
+            self._loop.remove_reader(self._read_end)
+            with contextlib.suppress(asyncio.InvalidStateError):  # there is no waiter any more
+                self.closed.set_result(None)
 
 
-async def _heard(run: Run, answer: _Ear, complaint: _Ear) -> bytes:
-    process = _start(run, answer, complaint)
+async def _run(run: Run, stdout: _OutputPipe, stderr: _OutputPipe) -> bytes:
+    process = _start(run, stdout, stderr)
     try:
-        return await _answer(process, answer, complaint)
+        return await _result(process, stdout, stderr)
     except BaseException:
         _end(process, alone=run.terminal is None)
         raise
 
 
-def _start(run: Run, answer: _Ear, complaint: _Ear) -> Process:
-    """The program, running. Starting it is no matter of the loop, which could lose it half-way."""
-    talks = run.terminal is not None
+def _start(run: Run, stdout: _OutputPipe, stderr: _OutputPipe) -> Process:
+    """The started program. asyncio is not used, because a cancellation could lose the process."""
+    interactive = run.terminal is not None
     try:
         return Process(
             [run.program, *run.arguments],
-            stdin=run.terminal if talks else DEVNULL,
-            stdout=answer.mouth,
-            stderr=None if talks else complaint.mouth,  # where it asks its questions
+            stdin=run.terminal if interactive else DEVNULL,
+            stdout=stdout.write_end,
+            stderr=None
+            if interactive
+            else stderr.write_end,  # an interactive program prompts there
             env=dict(run.variables),
-            start_new_session=not talks,
+            start_new_session=not interactive,
         )
     except FileNotFoundError as error:
         raise NotInstalled("there is no such file") from error
@@ -140,24 +142,24 @@ def _start(run: Run, answer: _Ear, complaint: _Ear) -> Process:
             "it cannot be started: an argument or variable holds a NUL or '='"
         ) from error
     finally:
-        answer.close_mouth()
-        complaint.close_mouth()
+        stdout.close_write_end()
+        stderr.close_write_end()
 
 
-async def _answer(process: Process, answer: _Ear, complaint: _Ear) -> bytes:
-    await answer.silent
-    await complaint.silent
+async def _result(process: Process, stdout: _OutputPipe, stderr: _OutputPipe) -> bytes:
+    await stdout.closed
+    await stderr.closed
     code = await _code(process)
     if code:
-        said = shown(complaint.heard[-_COMPLAINT_LIMIT:].decode("utf-8", "replace"))
-        raise PluginFailed(f"{_how(code)}: {said or 'without a word'}")
-    if len(answer.heard) > ANSWER_LIMIT:
+        message = shown(stderr.data[-_STDERR_LIMIT:].decode("utf-8", "replace"))
+        raise PluginFailed(f"{_described_exit(code)}: {message or 'without a word'}")
+    if len(stdout.data) > ANSWER_LIMIT:
         raise PluginFailed(f"it printed more than {ANSWER_LIMIT // 1024} KiB")
-    return bytes(answer.heard)
+    return bytes(stdout.data)
 
 
 async def _code(process: Process) -> int:
-    """How it ended, which is almost always as soon as it has closed its pipes."""
+    """The exit code, which is usually there as soon as the pipes are closed."""
     pause = _FIRST_PAUSE
     while (code := process.poll()) is None:
         await asyncio.sleep(pause)
@@ -166,16 +168,16 @@ async def _code(process: Process) -> int:
 
 
 def _end(process: Process, *, alone: bool) -> None:
-    """Leave nothing behind: not the program, and not what it started."""
+    """Kill the program and its children."""
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if alone:
             os.killpg(process.pid, signal.SIGKILL)
         process.kill()
     with contextlib.suppress(TimeoutExpired):
-        process.wait(_GOODBYE)
+        process.wait(_KILL_SECONDS)
 
 
-def _how(code: int) -> str:
+def _described_exit(code: int) -> str:
     if code > 0:
         return f"it ended with code {code}"
     try:

@@ -1,4 +1,4 @@
-"""The server of a kubeconfig's cluster: where it is, and how to know that it is the right one."""
+"""The server of a kubeconfig's cluster: its address and its authority."""
 
 import base64
 import binascii
@@ -22,7 +22,7 @@ _WHITE: Final = re.compile(r"[\r\n]")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClusterEndpoint:
-    """A server as the cluster describes it. ``login`` is what stood in its URL, if anything."""
+    """A server as the cluster describes it. ``login`` is the user and password of its URL."""
 
     url: str
     secure: bool
@@ -32,13 +32,13 @@ class ClusterEndpoint:
     info: ClusterInfo
 
 
-def server_of(found: LocatedEntry[ClusterEntry], variables: Mapping[str, str]) -> ClusterEndpoint:
-    """The server, with all that the entry and its files say of it."""
-    cluster, place = found.value, found.place
-    parts = _url(cluster.server, place)
+def server_of(entry: LocatedEntry[ClusterEntry], variables: Mapping[str, str]) -> ClusterEndpoint:
+    """The server of an entry, with the content of the files that it names."""
+    cluster, location = entry.value, entry.location
+    parts = _url(cluster.server, location)
     url = f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{_prefix(parts.path)}"
-    authority = _authority(cluster, place, secure=parts.scheme == "https")
-    proxy = _proxy(cluster.proxy_url, place)
+    authority = _authority(cluster, location, secure=parts.scheme == "https")
+    proxy = _proxy(cluster.proxy_url, location)
     return ClusterEndpoint(
         url=url,
         secure=parts.scheme == "https",
@@ -49,26 +49,26 @@ def server_of(found: LocatedEntry[ClusterEntry], variables: Mapping[str, str]) -
     )
 
 
-def decoded(text: str, field: str, place: EntryLocation) -> bytes:
-    """What is written in base64, on any number of lines."""
+def decoded(text: str, field: str, location: EntryLocation) -> bytes:
+    """The bytes of a text in base64, on any number of lines."""
     try:
         return base64.b64decode(_WHITE.sub("", text), validate=True)
     except (binascii.Error, ValueError):
-        raise place.wrong(field, "not base64; encode the PEM file with base64") from None
+        raise location.wrong(field, "not base64; encode the PEM file with base64") from None
 
 
-def _url(text: str, place: EntryLocation) -> SplitResult:
+def _url(text: str, location: EntryLocation) -> SplitResult:
     if not text:
-        raise place.wrong("server", "missing; write https://HOST:PORT")
+        raise location.wrong("server", "missing; write https://HOST:PORT")
     try:
         parts = urlsplit(text)
         port = parts.port
     except ValueError:
-        raise place.wrong("server", "not a URL; write https://HOST:PORT") from None
+        raise location.wrong("server", "not a URL; write https://HOST:PORT") from None
     if parts.scheme not in {"http", "https"} or "//" not in text:
-        raise place.wrong("server", "neither https:// nor http://; write https://HOST:PORT")
+        raise location.wrong("server", "neither https:// nor http://; write https://HOST:PORT")
     if not parts.hostname or port == 0 or _NOT_IN_URLS.search(text):
-        raise place.wrong("server", "not a URL; write https://HOST:PORT")
+        raise location.wrong("server", "not a URL; write https://HOST:PORT")
     return parts
 
 
@@ -82,28 +82,28 @@ def _login(parts: SplitResult) -> Basic | None:
     return Basic(unquote(parts.username or ""), unquote(parts.password or ""))
 
 
-def _authority(cluster: ClusterEntry, place: EntryLocation, *, secure: bool) -> bytes | None:
-    """What signs the server's certificate. Where no certificate is asked for, none is read."""
-    data = decoded(cluster.certificate_authority_data, "certificate-authority-data", place)
+def _authority(cluster: ClusterEntry, location: EntryLocation, *, secure: bool) -> bytes | None:
+    """The authority of the server's certificate. Without TLS it is not read."""
+    data = decoded(cluster.certificate_authority_data, "certificate-authority-data", location)
     given = data or cluster.certificate_authority
     if not given or not secure:
         return None
     if cluster.insecure_skip_tls_verify:
-        raise place.wrong(
+        raise location.wrong(
             "insecure-skip-tls-verify", "cannot be true beside a certificate authority; remove one"
         )
     field = "certificate-authority-data" if data else "certificate-authority"
     try:
-        read = data or read_limited(place.near(cluster.certificate_authority))
+        read = data or read_limited(location.near(cluster.certificate_authority))
     except NoCredentials as error:
-        raise place.wrong(field, f"{error}; correct the path") from error
+        raise location.wrong(field, f"{error}; correct the path") from error
     problem = authority_problem(read)
     if problem:
-        raise place.wrong(field, f"{problem}; give the certificate in PEM")
+        raise location.wrong(field, f"{problem}; give the certificate in PEM")
     return read
 
 
-def _proxy(url: str, place: EntryLocation) -> str:
+def _proxy(url: str, location: EntryLocation) -> str:
     if not url:
         return ""
     try:
@@ -112,12 +112,12 @@ def _proxy(url: str, place: EntryLocation) -> str:
     except ValueError:
         usable = False
     if not usable or _NOT_IN_URLS.search(url):
-        raise place.wrong("proxy-url", "not the URL of an HTTP proxy; write http://HOST:PORT")
+        raise location.wrong("proxy-url", "not the URL of an HTTP proxy; write http://HOST:PORT")
     return url
 
 
 def _info(cluster: ClusterEntry, authority: bytes | None, proxy: str) -> ClusterInfo:
-    """What a plugin is told: the entry's own words, and the authority wherever it stands."""
+    """The information for a plugin: the entry as written, and the content of the authority."""
     extensions = {each.name: each.extension for each in cluster.extensions}
     return ClusterInfo(
         server=cluster.server,

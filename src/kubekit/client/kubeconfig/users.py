@@ -1,7 +1,7 @@
-"""The caller that a kubeconfig's user describes, with kubectl's rules for those who say too much.
+"""The credentials of a kubeconfig's user, with kubectl's rules for users with several of them.
 
-A token file is heard before a token. A plugin is not run for a user who has a token, a password or
-a certificate. Nothing is sent to a server without TLS, where everybody on the way could read it.
+A token file takes precedence over a token. A plugin is not run for a user with a token, a password or
+a certificate. No credentials are sent to a server without TLS, because the network could read them.
 """
 
 import logging
@@ -30,57 +30,59 @@ _INTERACTIONS: Final[tuple[Interaction, ...]] = get_args(Interaction)
 _log: Final = logging.getLogger(__name__)
 
 
-def impersonation_of(found: LocatedEntry[UserEntry]) -> Impersonation:
-    """Whom the user acts for."""
-    user, place = found.value, found.place
-    acting = Impersonation(
+def impersonation_of(entry: LocatedEntry[UserEntry]) -> Impersonation:
+    """The user to impersonate."""
+    user, location = entry.value, entry.location
+    impersonation = Impersonation(
         user=user.as_,
         uid=user.as_uid,
         groups=user.as_groups,
         extra=tuple(sorted(user.as_user_extra.items())),
     )
-    if acting.headers() and not acting.user:
-        raise place.wrong("as", "missing beside as-uid, as-groups or as-user-extra; name the user")
-    if not all(sendable(value) for _, value in acting.headers()):
-        raise place.wrong("as", "one of the names holds characters that no header can carry")
-    return acting
+    if impersonation.headers() and not impersonation.user:
+        raise location.wrong(
+            "as", "missing beside as-uid, as-groups or as-user-extra; name the user"
+        )
+    if not all(sendable(value) for _, value in impersonation.headers()):
+        raise location.wrong("as", "one of the names holds characters that no header can carry")
+    return impersonation
 
 
 def credentials_of(
-    found: LocatedEntry[UserEntry],
+    entry: LocatedEntry[UserEntry],
     server: ClusterEndpoint,
     environment: ExecutionEnvironment,
     variables: Mapping[str, str],
 ) -> Credentials:
-    """How the user is let in, as far as he says it to this server."""
-    user, place = found.value, found.place
-    _check(user, place)
-    plugin = user.exec and _plugin(user.exec, server, place)
+    """The credentials of the user for this server."""
+    user, location = entry.value, entry.location
+    _check(user, location)
+    plugin = user.exec and _plugin(user.exec, server, location)
     header: Credentials | None = server.login
     pair: Credentials | None = None
     if server.secure:
-        header = header or _header(user, place)
-        pair = _key_pair(user, place)
+        header = header or _header(user, location)
+        pair = _key_pair(user, location)
         if plugin and not (header or pair):
             return shared(plugin, environment, variables)
     elif plugin or _has_secret(user):
-        _warn("credentials are not sent to a server without TLS", place)
+        _warn("credentials are not sent to a server without TLS", location)
     if header and pair:
         return Both(header, pair)
     return header or pair or Anonymous()
 
 
-def _check(user: UserEntry, place: EntryLocation) -> None:
-    """Refuse what contradicts itself or cannot be done."""
+def _check(user: UserEntry, location: EntryLocation) -> None:
+    """Refuse contradictory or unsupported fields."""
     if user.auth_provider is not None:
-        raise place.wrong("auth-provider", "not supported any more; use an exec plugin")
+        raise location.wrong("auth-provider", "not supported any more; use an exec plugin")
     token = "token" if user.token else "tokenFile" if user.token_file else ""
     if token and (user.username or user.password):
-        raise place.wrong(token, "cannot stand beside a user name and password; remove one")
+        raise location.wrong(token, "cannot stand beside a user name and password; remove one")
     if user.password and not user.username:
-        raise place.wrong("username", "missing beside the password")
+        raise location.wrong("username", "missing beside the password")
     if not sendable(user.token):
-        raise place.wrong("token", "holds a line break or another control character; remove it")
+        raise location.wrong("token", "holds a line break or another control character; remove it")
 
 
 def _has_secret(user: UserEntry) -> bool:
@@ -88,74 +90,74 @@ def _has_secret(user: UserEntry) -> bool:
     return bool(user.token or user.token_file or user.username or certificate)
 
 
-def _header(user: UserEntry, place: EntryLocation) -> Credentials | None:
+def _header(user: UserEntry, location: EntryLocation) -> Credentials | None:
     if user.username:
         return Basic(user.username, user.password)
     if not user.token_file:
         return BearerToken(user.token) if user.token else None
-    path = place.near(user.token_file)
+    path = location.near(user.token_file)
     if not user.token:
         try:
             token_in(path)
         except NoCredentials as error:
-            raise place.wrong("tokenFile", f"{error}; correct the path or the file") from error
+            raise location.wrong("tokenFile", f"{error}; correct the path or the file") from error
     return TokenFile(path, otherwise=user.token)
 
 
-def _key_pair(user: UserEntry, place: EntryLocation) -> Credentials | None:
-    certificate = _source(user.client_certificate_data, user.client_certificate, place)
-    key = _source(user.client_key_data, user.client_key, place, "client-key-data")
+def _key_pair(user: UserEntry, location: EntryLocation) -> Credentials | None:
+    certificate = _source(user.client_certificate_data, user.client_certificate, location)
+    key = _source(user.client_key_data, user.client_key, location, "client-key-data")
     if certificate is None:
         if key is not None:
-            _warn("a client key without a certificate is not used", place)
+            _warn("a client key without a certificate is not used", location)
         return None
     if key is None:
-        raise place.wrong("client-key-data", "missing beside the client certificate")
+        raise location.wrong("client-key-data", "missing beside the client certificate")
     pair = KeyPair(certificate, key)
     try:
         pair.certificate()
     except NoCredentials as error:
         field = "client-certificate-data" if user.client_certificate_data else "client-certificate"
-        raise place.wrong(field, f"{error}; give the certificate and its key in PEM") from error
+        raise location.wrong(field, f"{error}; give the certificate and its key in PEM") from error
     return pair
 
 
 def _source(
-    data: str, file: str, place: EntryLocation, field: str = "client-certificate-data"
+    data: str, file: str, location: EntryLocation, field: str = "client-certificate-data"
 ) -> Path | bytes | None:
     if data:
-        return decoded(data, field, place)
-    return place.near(file) if file else None
+        return decoded(data, field, location)
+    return location.near(file) if file else None
 
 
-def _plugin(said: ExecEntry, server: ClusterEndpoint, place: EntryLocation) -> ExecSettings:
-    if not said.command:
-        raise place.wrong("exec.command", "missing; name the program to run")
-    if said.api_version not in VERSIONS:
-        raise place.wrong("exec.apiVersion", f"not one of {' and '.join(VERSIONS)}")
-    if not all(variable.name for variable in said.env):
-        raise place.wrong("exec.env", "a variable has no name")
+def _plugin(entry: ExecEntry, server: ClusterEndpoint, location: EntryLocation) -> ExecSettings:
+    if not entry.command:
+        raise location.wrong("exec.command", "missing; name the program to run")
+    if entry.api_version not in VERSIONS:
+        raise location.wrong("exec.apiVersion", f"not one of {' and '.join(VERSIONS)}")
+    if not all(variable.name for variable in entry.env):
+        raise location.wrong("exec.env", "a variable has no name")
     return ExecSettings(
-        command=str(place.near(said.command)) if "/" in said.command else said.command,
-        api_version=said.api_version,
-        arguments=said.args,
-        variables=tuple((variable.name, variable.value) for variable in said.env),
-        interaction=_interaction(said, place),
-        cluster=server.info if said.provide_cluster_info else None,
-        install_hint=said.install_hint,
-        named_by=f"{place.file}: {place.path}.exec",
+        command=str(location.near(entry.command)) if "/" in entry.command else entry.command,
+        api_version=entry.api_version,
+        arguments=entry.args,
+        variables=tuple((variable.name, variable.value) for variable in entry.env),
+        interaction=_interaction(entry, location),
+        cluster=server.info if entry.provide_cluster_info else None,
+        install_hint=entry.install_hint,
+        named_by=f"{location.file}: {location.path}.exec",
     )
 
 
-def _interaction(said: ExecEntry, place: EntryLocation) -> Interaction:
-    mode = said.interactive_mode
-    if not mode and said.api_version != VERSIONS[0]:
+def _interaction(entry: ExecEntry, location: EntryLocation) -> Interaction:
+    mode = entry.interactive_mode
+    if not mode and entry.api_version != VERSIONS[0]:
         return "IfAvailable"
     for known in _INTERACTIONS:
         if mode == known:
             return known
-    raise place.wrong("exec.interactiveMode", f"not one of {', '.join(_INTERACTIONS)}")
+    raise location.wrong("exec.interactiveMode", f"not one of {', '.join(_INTERACTIONS)}")
 
 
-def _warn(problem: str, place: EntryLocation) -> None:
-    _log.warning(problem, extra={"file": str(place.file), "field": place.path})
+def _warn(problem: str, location: EntryLocation) -> None:
+    _log.warning(problem, extra={"file": str(location.file), "field": location.path})

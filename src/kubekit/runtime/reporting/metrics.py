@@ -61,7 +61,7 @@ class Metrics(Collector):
         self._leading[name] = holds
 
     def requested(self, method: str, code: int, host: str) -> None:
-        """Count one request to a server; what `HttpSettings.told` is for. Code 0: no answer."""
+        """Count one request to a server; what `HttpSettings.observe` is for. Code 0: no answer."""
         key = (str(code or "<error>"), method, host)
         self._requests[key] = self._requests.get(key, 0) + 1
 

@@ -20,7 +20,7 @@ def test_every_document_is_read():
         (b"[" * (DEPTH_LIMIT + 1), f", line 1, column {DEPTH_LIMIT + 1}", "nested deeper"),
         (b"a: *b", ", line 1, column 4", "aliases are not supported"),
         (b"a: !b c", ", line 1, column 4", "tags are not supported"),
-        (b"%TAG !a! b\n" * 11 + b"--- c", "", "more than 10 lines begin with %TAG"),
+        (b"%TAG !a! b\n" * 11 + b"--- c", "", "more than 10 lines start with %TAG"),
         ("\n%TAG !a! b".encode("utf-16-le").join([b"\xff\xfe"] * 12), "", "more than 10 lines"),
     ],
     ids=["twice", "bytes", "size", "depth", "alias", "tag", "directives", "utf-16"],
@@ -30,7 +30,7 @@ def test_refusals_say_where_and_what(text, place, problem):
     with pytest.raises(UnreadableDocument) as refused:
         read(text)
 
-    assert refused.value.place == place
+    assert refused.value.location == place
     assert refused.value.problem.startswith(problem)
     assert str(refused.value).startswith(f"{place}: {problem}".lstrip(" ,:"))
 

@@ -33,7 +33,7 @@ SECRET = "s3cr3t-t0ken"
 
 
 @dataclass
-class Heard:
+class ReceivedRequest:
     """One request, as it came."""
 
     method: str
@@ -51,7 +51,7 @@ class Scripted:
     """The server. When its script is over it answers with a document."""
 
     script: deque[Step] = field(default_factory=deque)
-    heard: list[Heard] = field(default_factory=list)
+    requests: list[ReceivedRequest] = field(default_factory=list)
     asked: asyncio.Event = field(default_factory=asyncio.Event)
     connections: int = 0
     open: int = 0
@@ -61,7 +61,7 @@ class Scripted:
 
     @property
     def lines(self) -> list[str]:
-        return [heard.line for heard in self.heard]
+        return [request.line for request in self.requests]
 
     def then(self, *steps: Step) -> None:
         self.script.extend(steps)
@@ -73,8 +73,8 @@ class Scripted:
         assert task is not None
         self._tasks.add(task)
         try:
-            while not writer.is_closing() and (heard := await _request(reader)):
-                self.heard.append(heard)
+            while not writer.is_closing() and (request := await _request(reader)):
+                self.requests.append(request)
                 self.asked.set()
                 step = self.script.popleft() if self.script else reply()
                 await step(writer)
@@ -256,7 +256,7 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(coroutine)
 
 
-async def _request(reader: asyncio.StreamReader) -> Heard | None:
+async def _request(reader: asyncio.StreamReader) -> ReceivedRequest | None:
     try:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
     except asyncio.IncompleteReadError:
@@ -268,4 +268,4 @@ async def _request(reader: asyncio.StreamReader) -> Heard | None:
         name, _, value = line.partition(": ")
         headers[name.lower()] = value
     body = await reader.readexactly(int(headers.get("content-length", 0)))
-    return Heard(method, target, headers, body)
+    return ReceivedRequest(method, target, headers, body)

@@ -62,7 +62,7 @@ BREAKS = {
     "answers with nonsense": reply(body=b'{"a": x}'),
     "answers with nothing": reply(body=b""),
 }
-BEFORE = ("closes before answering", "resets")  # nothing is heard, so a read is sent again
+BEFORE = ("closes before answering", "resets")  # no response started, so a read is sent again
 
 
 async def failure(step, ask, settings=None) -> tuple[ApiError, list[str]]:
@@ -111,7 +111,7 @@ def test_a_read_whose_connection_closed_before_an_answer_is_repeated_once():
             server.then(hanging_up(), hanging_up())
             with pytest.raises(Unavailable, match="closed the connection before it answered"):
                 await transport.get(ONE)
-            return first, len(server.heard)
+            return first, len(server.requests)
 
     assert run(asked()) == (DOCUMENT, 4)
 
@@ -149,7 +149,7 @@ def test_a_connection_that_the_server_closed_is_not_used(write):
             had.set()
             await closed.wait()
             await WRITES[write](transport)
-            return len(server.heard), server.connections
+            return len(server.requests), server.connections
 
     assert run(asked()) == (2, 2)
 
@@ -196,7 +196,7 @@ def test_a_write_is_sent_again_when_the_server_says_so(code, reason, write):
         step = refused(code, reason, Retry_After="0")
         async with serving(step, step) as server, opened(server) as transport:
             await WRITES[write](transport)
-            return len(server.heard), server.connections
+            return len(server.requests), server.connections
 
     assert run(asked()) == (3, 1)
 
@@ -225,7 +225,7 @@ def test_attempts_end():
         async with serving(*steps) as server, opened(server, HttpSettings(attempts=3)) as transport:
             with pytest.raises(TooManyRequests):
                 await transport.create(MAPS, DOCUMENT, PLAIN_WRITE)
-            return len(server.heard)
+            return len(server.requests)
 
     assert run(asked()) == 3
 

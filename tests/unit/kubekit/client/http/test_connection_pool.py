@@ -90,7 +90,7 @@ def test_waiting_for_a_connection_ends():
             with pytest.raises(Unavailable, match="all 1 connections were in use all the time"):
                 await transport.create(MAPS, {}, PLAIN_WRITE)
             holding.cancel()
-            return len(server.heard)
+            return len(server.requests)
 
     assert run(asked()) == 1
 
@@ -139,7 +139,7 @@ def test_closing_while_a_connection_is_made():
             await transport.close()
             with pytest.raises(Unavailable, match="nothing was sent"):
                 await asking
-            return server.heard
+            return server.requests
 
     assert run(asked()) == []
 

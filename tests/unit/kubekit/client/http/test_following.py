@@ -71,7 +71,7 @@ class Watcher:
 
     picture: Picture[Any] = field(default_factory=Picture)
     troubles: list[Exception | None] = field(default_factory=list)
-    heard: asyncio.Event = field(default_factory=asyncio.Event)
+    received: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def watch(self, client: HttpClient, namespace: str = "default") -> None:
         around = environment()
@@ -79,11 +79,11 @@ class Watcher:
         async with aclosing(steps):
             async for step in steps:
                 self.picture.take(step)
-                self.heard.set()
+                self.received.set()
 
     def report(self, trouble: Exception | None) -> None:
         self.troubles.append(trouble)
-        self.heard.set()
+        self.received.set()
 
     async def until(self, last: str) -> list[str]:
         """All steps, once the last of them is this one."""
@@ -96,8 +96,8 @@ class Watcher:
     async def _until(self, holds: Callable[[], bool]) -> None:
         async with asyncio.timeout(20):
             while not holds():
-                self.heard.clear()
-                await self.heard.wait()
+                self.received.clear()
+                await self.received.wait()
 
 
 @dataclass

@@ -22,7 +22,7 @@ from kubekit.client.transport import Document, ResourceLocation
 from tests.support.generated import depth
 from tests.support.kubekit.http_builders import until
 from tests.unit.kubekit.client.http.scripted import (
-    Heard,
+    ReceivedRequest,
     Scripted,
     Step,
     answer,
@@ -71,25 +71,25 @@ class World:
 
     def step(self, fault: Fault) -> Step:
         async def step(writer: asyncio.StreamWriter) -> None:
-            heard = self.server.heard[-1]
+            request = self.server.requests[-1]
             if fault.kind == "later":
                 said = status(429, "TooManyRequests")
                 writer.write(answer(429, said, headers=(("Retry-After", "0"),)))
                 return
-            if heard.method != "GET":
-                self.taken[_number(heard)] += 1
-            await _spoil(writer, _said(heard), fault)
+            if request.method != "GET":
+                self.taken[_number(request)] += 1
+            await _spoil(writer, _said(request), fault)
 
         return step
 
 
-def _number(heard: Heard) -> str:
-    return heard.target.split("/namespaces/")[1].split("/")[0]
+def _number(request: ReceivedRequest) -> str:
+    return request.target.split("/namespaces/")[1].split("/")[0]
 
 
-def _said(heard: Heard) -> bytes:
-    document = {"metadata": {"namespace": _number(heard), "resourceVersion": "1"}}
-    if "watch=true" not in heard.target:
+def _said(request: ReceivedRequest) -> bytes:
+    document = {"metadata": {"namespace": _number(request), "resourceVersion": "1"}}
+    if "watch=true" not in request.target:
         return answer(body=msgspec.json.encode(document))
     line = msgspec.json.encode({"type": "ADDED", "object": document}) + b"\n"
     chunk = b"%x\r\n%s\r\n" % (len(line), line)
@@ -186,7 +186,7 @@ async def _all_at_once(transport: HttpTransport, server: Scripted) -> None:
 
     async def step(writer: asyncio.StreamWriter) -> None:
         nonlocal arrived
-        said = _said(server.heard[-1])
+        said = _said(server.requests[-1])
         arrived += 1
         if arrived == 2 * CONNECTIONS:
             together.set()

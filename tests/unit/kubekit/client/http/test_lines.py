@@ -16,7 +16,7 @@ def cut(text: bytes, cuts: list[int]) -> list[bytes]:
 def taken(pieces: list[bytes], longest: int = 1000) -> tuple[list[bytes], bool]:
     lines = LineSplitter(longest)
     found = [line.tobytes() for piece in pieces for line in lines.feed(piece)]
-    return found, lines.is_within
+    return found, lines.has_partial_line
 
 
 @given(st.lists(LINE), LINE, st.lists(st.integers(0, 150)))

@@ -172,7 +172,7 @@ def test_user_and_password_are_for_the_proxy_alone(tmp_path):
             url = proxy.url.replace("//", "//ann:p%40ss@")
             async with opened(server, authority=OURS.pem, proxy=url) as transport:
                 await transport.get(ONE)
-            return proxy.heads[0], server.heard[0].headers
+            return proxy.heads[0], server.requests[0].headers
 
     head, headers = run(asked())
     told = base64.b64encode(b"ann:p@ss")
@@ -188,14 +188,14 @@ def test_a_server_without_tls_is_asked_by_its_whole_address():
             url = proxy.url.replace("//", "//ann:pw@")
             async with opened("http://kube.example.com:8001/base", proxy=url) as transport:
                 await transport.get(ONE)
-            return proxy.heard[0]
+            return proxy.requests[0]
 
-    heard = run(asked())
-    assert heard.line == (
+    request = run(asked())
+    assert request.line == (
         "GET http://kube.example.com:8001/base/api/v1/namespaces/room/configmaps/one"
     )
-    assert heard.headers["host"] == "kube.example.com:8001"
-    assert heard.headers["proxy-authorization"] == "Basic YW5uOnB3"
+    assert request.headers["host"] == "kube.example.com:8001"
+    assert request.headers["proxy-authorization"] == "Basic YW5uOnB3"
 
 
 @pytest.mark.parametrize(
@@ -221,12 +221,12 @@ def test_proxies_that_do_not_connect(says, told):
             async with opened(url, NONE, proxy=through) as transport:
                 with pytest.raises(Unavailable) as caught:
                     await transport.create(MAPS, DOCUMENT, PLAIN_WRITE)
-            return caught.value.message, proxy.url, server.heard
+            return caught.value.message, proxy.url, server.requests
 
-    message, url, heard = run(asked())
+    message, url, requests = run(asked())
     assert told in message
     assert f"the proxy {url} " in message
-    assert ("pw@" in message, heard) == (False, [])
+    assert ("pw@" in message, requests) == (False, [])
 
 
 def test_a_proxy_that_says_nothing():

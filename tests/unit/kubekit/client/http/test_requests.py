@@ -88,7 +88,7 @@ def test_every_part_of_a_path_is_one_part(place):
 )
 def test_a_name_in_a_selector_is_one_value(name, selector):
     """What divides a selector is escaped in a name, as Kubernetes reads it."""
-    assert requests.named(name, "a=b") == selector
+    assert requests.name_selector(name, "a=b") == selector
 
 
 def test_half_a_character_is_refused():
@@ -101,7 +101,7 @@ def test_half_a_character_is_refused():
 
 def test_places_in_words():
     """An error names the kind, the part, the object and its namespace."""
-    assert requests.words(ResourceLocation(BOAT, "a", "b", "status")) == (
+    assert requests.described(ResourceLocation(BOAT, "a", "b", "status")) == (
         'boats.sea.example.com/status "b" in namespace "a"'
     )
     assert str(HttpRequest("GET", "/x", ResourceLocation(MAP))) == "GET configmaps"
@@ -117,7 +117,7 @@ def test_list_options():
         resource_version="7",
         resource_version_match="Exact",
     )
-    assert requests.which(options) == {
+    assert requests.list_query(options) == {
         "labelSelector": "a=b",
         "fieldSelector": "c=d",
         "limit": "5",
@@ -125,13 +125,13 @@ def test_list_options():
         "resourceVersion": "7",
         "resourceVersionMatch": "Exact",
     }
-    assert requests.which(ListOptions()) == {}
+    assert requests.list_query(ListOptions()) == {}
 
 
 def test_watch_options():
     """A false flag that was said is said."""
     options = WatchOptions(allow_bookmarks=True, send_initial_events=False, timeout_seconds=0)
-    assert requests.watching(options) == {
+    assert requests.watch_query(options) == {
         "watch": "true",
         "allowWatchBookmarks": "true",
         "sendInitialEvents": "false",
@@ -142,7 +142,7 @@ def test_watch_options():
 def test_write_options():
     """All that was said is in the query."""
     options = WriteOptions(dry_run=True, force=True, field_manager="me", field_validation="Strict")
-    assert requests.how(options) == {
+    assert requests.write_query(options) == {
         "dryRun": "All",
         "force": "true",
         "fieldManager": "me",
@@ -155,12 +155,12 @@ def test_delete_options():
     options = DeleteOptions(
         uid="u", resource_version="3", propagation="Orphan", grace_period_seconds=0, dry_run=True
     )
-    assert requests.removal(options) == (
+    assert requests.delete_body(options) == (
         b'{"apiVersion":"v1","kind":"DeleteOptions",'
         b'"preconditions":{"uid":"u","resourceVersion":"3"},'
         b'"propagationPolicy":"Orphan","gracePeriodSeconds":0,"dryRun":["All"]}'
     )
-    assert requests.removal(DeleteOptions()) == b'{"apiVersion":"v1","kind":"DeleteOptions"}'
+    assert requests.delete_body(DeleteOptions()) == b'{"apiVersion":"v1","kind":"DeleteOptions"}'
 
 
 @pytest.mark.parametrize("value", ["a\r\nb", "a\nb", "a\0b", "a\ud800"], ids=ascii)

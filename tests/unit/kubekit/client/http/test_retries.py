@@ -129,15 +129,17 @@ def test_a_read_whose_connection_was_lost_is_repeated_once():
 
     async def ask() -> list[float | None]:
         some = retries()
-        lost = Lost("x", heard=False)
-        begun = retries().after_failure(Lost("x", heard=True), READ)
+        lost = Lost("x", response_started=False)
+        begun = retries().after_failure(Lost("x", response_started=True), READ)
         return [some.after_failure(lost, READ), some.after_failure(lost, READ), begun]
 
     assert run(ask()) == [0.0, None, None]
 
 
 @pytest.mark.parametrize("request_", WRITES, ids=str)
-@pytest.mark.parametrize("failure", [Lost("x", heard=False), Late("x")], ids=["lost", "late"])
+@pytest.mark.parametrize(
+    "failure", [Lost("x", response_started=False), Late("x")], ids=["lost", "late"]
+)
 def test_a_write_that_may_have_happened_is_never_repeated(request_, failure):
     """What was sent and not answered may have happened."""
 

@@ -38,7 +38,7 @@ async def problem(rules: ssl.SSLContext | None, **connection) -> tuple[str, int]
         async with opened(url, settings, **connection) as transport:
             with pytest.raises(Unavailable) as caught:
                 await transport.create(MAPS, DOCUMENT, PLAIN_WRITE)
-        assert server.heard == []
+        assert server.requests == []
         return caught.value.message, server.connections
 
 

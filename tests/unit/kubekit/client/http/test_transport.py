@@ -86,12 +86,12 @@ def test_each_verb_is_one_request(ask, line, body, media):
 
     async def asked():
         async with serving() as server, opened(server) as transport:
-            return await ask(transport), server.heard
+            return await ask(transport), server.requests
 
-    document, heard = run(asked())
+    document, requests = run(asked())
     assert document == DOCUMENT
-    assert [(one.line, one.body) for one in heard] == [(line, body)]
-    assert heard[0].headers.get("content-type", "") == media
+    assert [(one.line, one.body) for one in requests] == [(line, body)]
+    assert requests[0].headers.get("content-type", "") == media
 
 
 def test_any_path_can_be_asked():
@@ -100,13 +100,13 @@ def test_any_path_can_be_asked():
     async def asked():
         step = reply(body=b"ok", media="text/plain")
         async with serving(step) as server, opened(server.url + "/clusters/a/") as transport:
-            said = await transport.call("POST", "/x", {"a": "b c"}, b"x", "text/plain")
-            return said, server.heard[0]
+            answer = await transport.call("POST", "/x", {"a": "b c"}, b"x", "text/plain")
+            return answer, server.requests[0]
 
-    said, heard = run(asked())
-    assert said == b"ok"
-    assert (heard.line, heard.body) == ("POST /clusters/a/x?a=b+c", b"x")
-    assert heard.headers["content-type"] == "text/plain"
+    answer, request = run(asked())
+    assert answer == b"ok"
+    assert (request.line, request.body) == ("POST /clusters/a/x?a=b+c", b"x")
+    assert request.headers["content-type"] == "text/plain"
 
 
 def test_who_asks_is_in_every_request():
@@ -118,7 +118,7 @@ def test_who_asks_is_in_every_request():
         async with serving() as server:
             async with opened(server, settings, impersonation=who) as transport:
                 await transport.get(ONE)
-            return server.heard[0].headers, server.port
+            return server.requests[0].headers, server.port
 
     headers, port = run(asked())
     assert headers == {
@@ -138,7 +138,7 @@ def test_compression_can_be_switched_off():
     async def asked():
         async with serving() as server, opened(server, compression=False) as transport:
             await transport.get(ONE)
-            return server.heard[0].headers
+            return server.requests[0].headers
 
     assert "accept-encoding" not in run(asked())
 
@@ -213,7 +213,7 @@ def test_headers_beyond_the_limit_are_an_error():
         async with serving(reply(headers=headers)) as server, opened(server) as transport:
             await transport.get(ONE)
 
-    with pytest.raises(Unavailable, match="bytes that are no body"):
+    with pytest.raises(Unavailable, match="bytes outside of the body"):
         run(asked())
 
 
@@ -253,7 +253,7 @@ def test_what_json_does_not_have_is_not_sent(value):
         async with serving() as server, opened(server) as transport:
             with pytest.raises(BadRequest, match="cannot be written as JSON"):
                 await transport.create(MAPS, {"none": None, "x": {"y": value}}, PLAIN_WRITE)
-            return server.heard
+            return server.requests
 
     assert run(asked()) == []
 
@@ -279,8 +279,8 @@ def test_refusals_are_our_own_errors(code, reason, kind):
 
 
 def test_warnings_are_passed_on():
-    """What a server warns of reaches whoever wants to hear it, unquoted, one at a time."""
-    heard: list[str] = []
+    """The warnings of a server reach the handler, unquoted, one at a time."""
+    warnings: list[str] = []
 
     async def asked():
         headers = (
@@ -288,12 +288,12 @@ def test_warnings_are_passed_on():
             ("Warning", '299 - "one", 299 kube "two" "Thu, 01 Jan 2026 00:00:00 GMT"'),
             ("Warning", '110 - "stale"'),
         )
-        settings = HttpSettings(warn=heard.append)
+        settings = HttpSettings(warn=warnings.append)
         async with serving(reply(headers=headers)) as server, opened(server, settings) as transport:
             await transport.get(ONE)
 
     run(asked())
-    assert heard == ['use "v2", please', "one", "two"]
+    assert warnings == ['use "v2", please', "one", "two"]
 
 
 def test_warnings_are_logged_once(caplog):
@@ -315,20 +315,20 @@ def test_warnings_are_logged_once(caplog):
     assert logged == [(url, "server warns: 'old'")]
 
 
-def test_every_attempt_is_told():
-    """Whoever counts requests hears of each attempt: the method, the code and the host."""
-    told: list[tuple[str, int, str]] = []
+def test_every_attempt_is_reported():
+    """The observer is called with each attempt: the method, the code and the host."""
+    attempts: list[tuple[str, int, str]] = []
 
     async def asked():
         steps = (reply(503, b"", headers=(("Retry-After", "0"),)), reply(404, b"x", "text/plain"))
-        settings = HttpSettings(told=lambda *said: told.append(said))
+        settings = HttpSettings(observe=lambda *attempt: attempts.append(attempt))
         async with serving(*steps) as server, opened(server, settings) as transport:
             with pytest.raises(NotFound):
                 await transport.delete(ONE, PLAIN_DELETE)
             return server.port
 
     port = run(asked())
-    assert told == [("DELETE", 503, f"127.0.0.1:{port}"), ("DELETE", 404, f"127.0.0.1:{port}")]
+    assert attempts == [("DELETE", 503, f"127.0.0.1:{port}"), ("DELETE", 404, f"127.0.0.1:{port}")]
 
 
 def test_a_401_is_asked_again_once_with_renewed_credentials():
@@ -339,7 +339,7 @@ def test_a_401_is_asked_again_once_with_renewed_credentials():
         steps = (reply(401, status(401, "Unauthorized", "Unauthorized")),)
         async with serving(*steps) as server, opened(server, credentials=shown) as transport:
             await transport.create(MAPS, {}, PLAIN_WRITE)
-            return [heard.headers["authorization"] for heard in server.heard]
+            return [request.headers["authorization"] for request in server.requests]
 
     assert run(asked()) == ["Bearer old", "Bearer new"]
 
@@ -356,7 +356,7 @@ def test_a_401_that_stays_is_an_error(next_token, sent):
                 Unauthorized, match="check the token, certificate or exec"
             ) as caught:
                 await transport.get(ONE)
-            return caught.value.code, len(server.heard), shown.renewals
+            return caught.value.code, len(server.requests), shown.renewals
 
     assert run(asked()) == (401, sent, 1)
 
@@ -368,10 +368,10 @@ def test_a_token_that_is_no_header_is_not_sent():
         async with serving() as server, opened(server, credentials=Shown("a\r\nb")) as transport:
             with pytest.raises(NoCredentials, match="'Authorization'") as caught:
                 await transport.get(ONE)
-            return str(caught.value), server.heard
+            return str(caught.value), server.requests
 
-    told, heard = run(asked())
-    assert ("a\r\nb" in told, heard) == (False, [])
+    message, requests = run(asked())
+    assert ("a\r\nb" in message, requests) == (False, [])
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "https://", "https://x:0", "https://[", "x"])

@@ -95,10 +95,10 @@ def test_a_server_that_comes_back_is_reached():
     async def asked():
         async with serving() as server:
             port = server.port
-        heard: list[bytes] = []
+        requests: list[bytes] = []
 
         async def serve(reader, writer):
-            heard.append(await reader.readuntil(b"\r\n\r\n"))
+            requests.append(await reader.readuntil(b"\r\n\r\n"))
             writer.write(answer())
             writer.close()
 
@@ -111,6 +111,6 @@ def test_a_server_that_comes_back_is_reached():
             listening = await start()
             document = await asking
             listening.close()
-        return document, len(heard)
+        return document, len(requests)
 
     assert run(asked()) == (DOCUMENT, 1)

@@ -95,15 +95,15 @@ def test_what_is_asked_for():
         async with serving(events()) as server, opened(server) as transport:
             async with transport.watch(ONE, options) as stream:
                 found = [event async for event in stream]
-            return found, server.heard[0]
+            return found, server.requests[0]
 
-    found, heard = run(asked())
+    found, request = run(asked())
     assert found == []
-    assert heard.line == (
+    assert request.line == (
         "GET /api/v1/namespaces/room/configmaps?watch=true"
         "&fieldSelector=metadata.name%3Done%2Ca%3Db&resourceVersion=5&allowWatchBookmarks=true"
     )
-    assert "accept-encoding" not in heard.headers
+    assert "accept-encoding" not in request.headers
 
 
 def test_a_bookmark_is_an_event():
@@ -148,7 +148,7 @@ def test_a_stream_that_breaks(step, why):
         ):
             with pytest.raises(Unavailable) as caught:
                 await _gather(stream, found)
-            return len(found), caught.value.message, server.url, len(server.heard)
+            return len(found), caught.value.message, server.url, len(server.requests)
 
     count, message, url, asked_times = run(asked())
     assert (count, asked_times) == (1, 1)
@@ -214,7 +214,7 @@ def test_a_watch_is_asked_for_again_where_that_is_safe():
             opened(server) as transport,
             transport.watch(MAPS, PLAIN_WATCH) as stream,
         ):
-            return told([event async for event in stream]), len(server.heard)
+            return told([event async for event in stream]), len(server.requests)
 
     assert run(asked()) == ([("ADDED", "one")], 3)
 
