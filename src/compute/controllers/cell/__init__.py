@@ -1,1 +1,1 @@
-"""What a cell runs: from deployments to Instances, and their copies on the hub."""
+"""The controllers of a cell: from deployments to Instances, and their copies on the hub."""

@@ -1,4 +1,4 @@
-"""The planes that a cell's controllers work on, and what is settled about the cell."""
+"""The planes that a cell's controllers work on, and the settings of the cell."""
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -9,11 +9,11 @@ from kubekit.runtime.requests import ClusterName
 
 @dataclass(frozen=True)
 class CellPlanes:
-    """The cell itself, and the others as far as it can see them through links that may be cut.
+    """The cell itself, and the other planes, which may be unreachable.
 
-    ``hub`` holds what this cell reported and the deployments of its cities; ``projects`` those that
-    were reached so far, each with the claims this cell made there. ``reach`` answers the project of
-    a name, or raises NotFound where there is none and Unavailable where it does not answer.
+    ``hub`` has the copies that this cell wrote and the deployments of its cities. ``projects`` are
+    those engaged so far, with the claims of this cell. ``reach`` engages the project of a name; it
+    raises NotFound if there is none and Unavailable if it is unreachable.
     """
 
     cell: Clusters
@@ -24,9 +24,9 @@ class CellPlanes:
 
 @dataclass(frozen=True, kw_only=True)
 class CellSettings:
-    """``name`` is that of the cell's Cluster object: it labels everything the cell writes elsewhere.
+    """``name`` is that of the cell's Cluster object: it labels all that the cell writes elsewhere.
 
-    With ``networking`` or ``quota`` off nobody there serves those kinds, and their gates just go.
+    Without ``networking`` or ``quota`` those kinds are not served, and their gates are removed.
     """
 
     name: str

@@ -1,7 +1,7 @@
-"""Whose an Instance is: the project behind the namespace it lives in.
+"""The project of an Instance, from the labels of its namespace.
 
-The namespace of a cell is a copy of the hub's, labels and all. It is read from the cell's own cache,
-so that a cell which nobody reaches still knows.
+The namespace of a cell is a copy of the hub's with the same labels. It is read from the cell's own
+cache, so an isolated cell has it too.
 """
 
 from collections.abc import Iterable
@@ -17,22 +17,22 @@ from kubekit.runtime.sources import To
 
 
 def identity(cell: Cluster, namespace: str) -> ProjectNamespace | None:
-    """The project, and the namespace in it, that a namespace of the cell stands for."""
+    """The project, and the namespace in it, that a namespace of the cell is a copy of."""
     found = cell.informers.of(Namespace).cache.get("", namespace)
     return None if found is None else federation.identity(found)
 
 
 def project(identity: ProjectNamespace) -> ClusterName:
-    """The name under which the project of an Instance is reached, and claims are made."""
+    """The name under which the project of an Instance is engaged."""
     return ClusterName(names.cluster_key(identity.project))
 
 
-def residents(cell: Clusters) -> To[Namespace]:
-    """Each Namespace asks for the Instances in it: from its labels they learn whose they are."""
+def instances_in(cell: Clusters) -> To[Namespace]:
+    """Each Namespace requeues the Instances in it: its labels name their project."""
 
     def to(cluster: ClusterName, namespace: Namespace) -> Iterable[Request]:
         name = namespace.metadata.name
-        for place, instance in cell.get(cluster).informers.of(Instance).cache.keys(name):
-            yield Request(cluster, place, instance)
+        for key in cell.get(cluster).informers.of(Instance).cache.keys(name):
+            yield Request(cluster, *key)
 
     return to

@@ -1,1 +1,1 @@
-"""What the management plane runs: from Workloads to the hub, and back."""
+"""The controllers of the management plane: from Workloads to the hub, and back."""

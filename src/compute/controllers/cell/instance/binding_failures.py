@@ -1,4 +1,4 @@
-"""Networks that cannot be used, and the Instances that wait for them."""
+"""Networks that failed, and the Instances that wait for them."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -23,7 +23,7 @@ _BY_OWNER: Final = "the name of the deployment it is for"
 
 
 def failure(cell: Cluster, instance: Instance) -> Candidate | None:
-    """What the first network that cannot be used says of itself; None when all may still come.
+    """The failure of the first network that failed; None if all may still become ready.
 
     Once its Network gate is open, an Instance has the networks it needs.
     """
@@ -31,23 +31,28 @@ def failure(cell: Cluster, instance: Instance) -> Candidate | None:
         return None
     bindings = cell.informers.of(NetworkBinding).cache
     bindings.add_index(_BY_OWNER, _owner)
-    own = bindings.by(_BY_OWNER, _place(instance))
+    own = bindings.by(_BY_OWNER, _deployment_key(instance))
     for interface in range(len(instance.spec.network_interfaces)):
         binding = binding_of(instance, interface, own)
-        said = find(binding.status.conditions, ConditionType.READY) if binding else None
-        if binding and said and said.status == "False" and has(said.reason, Trait.NETWORK_FAILURE):
-            return failed(binding, said)
+        condition = find(binding.status.conditions, ConditionType.READY) if binding else None
+        if (
+            binding
+            and condition
+            and condition.status == "False"
+            and has(condition.reason, Trait.NETWORK_FAILURE)
+        ):
+            return failed(binding, condition)
     return None
 
 
-def attached(cell: Clusters) -> To[NetworkBinding]:
-    """Each NetworkBinding asks for the Instances that wait for it."""
+def waiting_instances(cell: Clusters) -> To[NetworkBinding]:
+    """Each NetworkBinding requeues the Instances that wait for it."""
 
     def to(cluster: ClusterName, binding: NetworkBinding) -> Iterable[Request]:
         instances = cell.get(cluster).informers.of(Instance).cache
         instances.add_index(_BY_DEPLOYMENT, _deployment)
-        for place in _owner(binding):
-            for instance in instances.by(_BY_DEPLOYMENT, place):
+        for deployment in _owner(binding):
+            for instance in instances.by(_BY_DEPLOYMENT, deployment):
                 yield Request(cluster, instance.metadata.namespace, instance.metadata.name)
 
     return to
@@ -55,7 +60,7 @@ def attached(cell: Clusters) -> To[NetworkBinding]:
 
 def _deployment(instance: Instance) -> Iterable[str]:
     if _waits(instance):
-        yield _place(instance)
+        yield _deployment_key(instance)
 
 
 def _owner(binding: NetworkBinding) -> Iterable[str]:
@@ -63,8 +68,8 @@ def _owner(binding: NetworkBinding) -> Iterable[str]:
         yield f"{binding.metadata.namespace}/{deployment}"
 
 
-def _place(instance: Instance) -> str:
-    """The deployment of an Instance."""
+def _deployment_key(instance: Instance) -> str:
+    """The index key of an Instance's deployment."""
     return f"{instance.metadata.namespace}/{joins.deployment_name(instance)}"
 
 

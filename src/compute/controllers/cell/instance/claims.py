@@ -1,14 +1,13 @@
-"""Claims that outlived what they were made for, found and given back.
+"""Find and release leaked claims: those that have no Instance any more.
 
-An Instance gives its claim back as it goes, or leaves it to the next in its slot. What remains is a
-slot that was closed before the next came, a finalizer taken off by hand, a project that was away
-for too long: rare, and each would hold quota for ever. So every claim of this cell that has no
-Instance is looked at, when either changes; at rest nothing is.
+A deleted Instance releases its claim, or leaves it to the next Instance of its slot. A claim leaks if
+the slot is removed before the next Instance is created, if a finalizer is removed by hand, or if the
+project is unreachable for too long. That is rare, but each would hold quota indefinitely. So every
+claim of this cell without an Instance is reconciled when either changes. Nothing is polled.
 """
 
 import logging
 from collections.abc import Iterable
-from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
@@ -17,14 +16,15 @@ from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason
 from compute.controllers.cell import project_identities
-from compute.controllers.cell.instance import quota_metrics
-from compute.controllers.cell.instance.quota_gate import GivenBack
+from compute.controllers.cell.instance.quota_gate import ReleasedClaims
+from compute.controllers.cell.instance.quota_metrics import quota_metrics
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.decide import quota
 from kubekit.api.errors import NotFound
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Object
-from kubekit.client.options import DeleteOptions, ListOptions
+from kubekit.client.options import ListOptions
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.controller import Controller, ControllerSettings
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -36,25 +36,25 @@ NAME: Final = "claim-controller"
 _log: Final = logging.getLogger(__name__)
 _BY_DEPLOYMENT: Final = "the deployment of its slot"
 _SETTINGS: Final = ControllerSettings(workers=1, longest_backoff=60.0)
-# A slot is empty for a moment only. Nothing tells of one that is closed while it is.
+# A slot is empty for a moment only. No watch event reports a slot that is removed while it is empty.
 _EMPTY_SLOT: Final = timedelta(seconds=15)
 
 
 def controllers(
-    planes: CellPlanes, settings: CellSettings, factory: ControllerFactory, given_back: GivenBack
+    planes: CellPlanes, settings: CellSettings, factory: ControllerFactory, released: ReleasedClaims
 ) -> list[Controller]:
-    """What finds forgotten claims, in the projects that were reached and in those that were not."""
-    forgotten = ForgottenClaims(planes, settings, factory, given_back)
-    visits = Visits(planes, settings)
+    """The controllers that find leaked claims, in projects that are engaged and in those that are not."""
+    leaked = LeakedClaims(planes, settings, factory, released)
+    visits = ProjectVisits(planes, settings)
     return [
         factory.controller(
             NAME,
-            forgotten,
+            leaked,
             planes.projects,
             [
                 own(ResourceClaim, planes.projects),
-                mapped(Instance, planes.cell, forgotten.of_instance),
-                mapped(WorkloadDeployment, planes.cell, forgotten.of_deployment),
+                mapped(Instance, planes.cell, leaked.of_instance),
+                mapped(WorkloadDeployment, planes.cell, leaked.of_deployment),
             ],
             _SETTINGS,
         ),
@@ -64,76 +64,76 @@ def controllers(
     ]
 
 
-class ForgottenClaims:
-    """Gives back a claim that no Instance has and no slot awaits."""
+class LeakedClaims:
+    """Releases a claim that has no Instance and no slot."""
 
     def __init__(
         self,
         planes: CellPlanes,
         settings: CellSettings,
         factory: ControllerFactory,
-        given_back: GivenBack,
+        released: ReleasedClaims,
     ) -> None:
         self._planes = planes
         self._name = settings.name
-        self._given_back = given_back
+        self._released = released
         self._recorder = factory.recorder(NAME)
-        self._figures = quota_metrics.figures(factory.metrics.registry)
+        self._metrics = quota_metrics(factory.metrics.registry)
 
     def of_instance(self, cluster: ClusterName, instance: Instance) -> Iterable[Request]:
-        """An Instance that has gone asks for its claim."""
+        """An Instance that is gone requeues its claim."""
         cell, meta = self._planes.cell.get(cluster), instance.metadata
-        whose = project_identities.identity(cell, meta.namespace)
-        if whose is not None and not _has(cell, Instance, meta.namespace, meta.name):
+        origin = project_identities.identity(cell, meta.namespace)
+        if origin is not None and not _in_cache(cell, Instance, meta.namespace, meta.name):
             yield Request(
-                project_identities.project(whose), whose.namespace, names.claim(meta.name)
+                project_identities.project(origin), origin.namespace, names.claim(meta.name)
             )
 
     def of_deployment(
         self, cluster: ClusterName, deployment: WorkloadDeployment
     ) -> Iterable[Request]:
-        """A deployment that has gone asks for the claims that were left to its slots."""
+        """A deployment that is gone requeues the claims of its slots."""
         meta = deployment.metadata
-        if _has(self._planes.cell.get(cluster), WorkloadDeployment, meta.namespace, meta.name):
+        if _in_cache(self._planes.cell.get(cluster), WorkloadDeployment, meta.namespace, meta.name):
             return
         for project in self._planes.projects:
-            kept = project.informers.of(ResourceClaim).cache
-            kept.add_index(_BY_DEPLOYMENT, _deployment)
-            for claim in kept.by(_BY_DEPLOYMENT, f"{meta.namespace}/{meta.name}"):
+            cache = project.informers.of(ResourceClaim).cache
+            cache.add_index(_BY_DEPLOYMENT, _deployment)
+            for claim in cache.by(_BY_DEPLOYMENT, f"{meta.namespace}/{meta.name}"):
                 yield Request(project.name, claim.metadata.namespace, claim.metadata.name)
 
     async def reconcile(self, request: Request) -> Result:
-        """Look at one claim: first at what the caches say, and before it goes at what is so."""
+        """Release one claim if the caches show that it leaked and live reads confirm it."""
         project, cell = self._planes.projects.get(request.cluster), self._planes.cell.sole()
         cache = project.informers.of(ResourceClaim).cache
         claim = cache.get(request.namespace, request.name)
         if claim is None:
-            self._given_back.pop((project.name, request.namespace, request.name), None)
+            self._released.pop((project.name, request.namespace, request.name), None)
             return DONE
         slot = _slot(claim)
-        if slot is None or _has(cell, Instance, *slot):
+        if slot is None or _in_cache(cell, Instance, *slot):
             return DONE
         if not self._is_leaked(claim, None, _cached_deployment(cell, *slot)):
             ours = claim.metadata.labels.get(labels.SOURCE_CLUSTER) == self._name
             return Result(requeue_after=_EMPTY_SLOT if ours and not claim.deleting else None)
-        return await self._returned(project, cell, claim)
+        return await self._release_if_leaked(project, cell, claim)
 
-    async def _returned(self, project: Cluster, cell: Cluster, claim: ResourceClaim) -> Result:
-        # The claim first: an Instance that is made after it was read is then seen.
+    async def _release_if_leaked(
+        self, project: Cluster, cell: Cluster, claim: ResourceClaim
+    ) -> Result:
+        # The claim is read first: an Instance that is created later is then seen.
         meta = claim.metadata
-        live = await project.client.find(ResourceClaim, meta.name, meta.namespace)
-        slot = _slot(live) if live else None
-        if live is None or slot is None:
+        current = await project.client.find(ResourceClaim, meta.name, meta.namespace)
+        slot = _slot(current) if current else None
+        if current is None or slot is None:
             return DONE
         instance = await cell.client.find(Instance, slot[1], slot[0])
         deployment = await _live_deployment(cell, *slot)
-        if not self._is_leaked(live, instance, deployment):
+        if not self._is_leaked(current, instance, deployment):
             return Result(requeue_after=_EMPTY_SLOT)
-        self._given_back[project.name, meta.namespace, meta.name] = live.metadata.uid
-        unchanged = DeleteOptions(resource_version=live.metadata.resource_version)
-        with suppress(NotFound):
-            await project.client.delete(live, unchanged)
-            self._tell(project, live, "/".join(slot))
+        self._released[project.name, meta.namespace, meta.name] = current.metadata.uid
+        if await live.delete_as_read(project.client, current):
+            self._report(project, current, "/".join(slot))
         return DONE
 
     def _is_leaked(
@@ -146,21 +146,21 @@ class ForgottenClaims:
         deployments = (deployment,) if deployment else ()
         return bool(quota.leaked((claim,), instances, deployments, source_cluster=self._name))
 
-    def _tell(self, project: Cluster, claim: ResourceClaim, slot: str) -> None:
-        self._figures.reclaimed += 1
-        note = f"Given back: nothing in {self._name} needs it, and there is no instance {slot}"
+    def _report(self, project: Cluster, claim: ResourceClaim, slot: str) -> None:
+        self._metrics.reclaimed += 1
+        note = f"Released: nothing in {self._name} needs it, and there is no instance {slot}"
         reason = Reason.QUOTA_CLAIM_RELEASED
         self._recorder.event(project.client, claim, "Normal", reason, note, "ReleaseQuota")
         about = {"cluster": project.name, "object": claim.metadata.name, "slot": slot}
-        _log.info("forgotten claim given back", extra=about)
+        _log.info("leaked claim released", extra=about)
 
 
-class Visits:
-    """Looks once, for each namespace, whether its project holds claims that this cell made.
+class ProjectVisits:
+    """Checks once, for each namespace, whether its project has claims of this cell.
 
-    A project is reached when an Instance needs it. One that no Instance needs any more would never
-    be, nor would what was forgotten there. Namespaces are in every cell, whether anything of theirs
-    runs there or not, so a project without claims is let go again.
+    A project is engaged when an Instance needs it. Without this check a claim would leak in a
+    project that no Instance needs any more. A cell has the namespaces of all projects, whether
+    anything of theirs runs there or not, so a project without claims is disengaged again.
     """
 
     def __init__(self, planes: CellPlanes, settings: CellSettings) -> None:
@@ -168,11 +168,11 @@ class Visits:
         self._ours = ListOptions(label_selector=f"{labels.SOURCE_CLUSTER}={settings.name}", limit=1)
 
     async def reconcile(self, request: Request) -> Result:
-        """Visit the project of one namespace, unless it was reached before."""
-        whose = project_identities.identity(self._planes.cell.get(request.cluster), request.name)
-        name = project_identities.project(whose) if whose else None
+        """Check the project of one namespace, unless it is engaged."""
+        origin = project_identities.identity(self._planes.cell.get(request.cluster), request.name)
+        name = project_identities.project(origin) if origin else None
         if name is None or self._planes.projects.find(name) is not None:
-            return DONE  # claims in what was reached are told of without being asked for
+            return DONE  # the claims of an engaged project are watched
         try:
             project = await self._planes.reach(name)
         except NotFound:
@@ -197,7 +197,7 @@ def _deployment(claim: ResourceClaim) -> Iterable[str]:
         yield f"{slot[0]}/{parts[0]}"
 
 
-def _has(cell: Cluster, kind: type[Object], namespace: str, name: str) -> bool:
+def _in_cache(cell: Cluster, kind: type[Object], namespace: str, name: str) -> bool:
     return (namespace, name) in cell.informers.of(kind).cache
 
 

@@ -1,8 +1,8 @@
 """Instances of a cell: their quota, and whether they are Ready.
 
-The gate opens before anything is said of the grant: what waits for it goes on at once, and one write
-tells of the grant and of what came of it. While quota is pending nothing here ends in an error: an
-error would be tried again later each time, and a grant would be missed by as much.
+The gate opens before the grant is reported: the next controller continues at once, and one status
+write reports the grant and what followed from it. While quota is pending, a reconcile pass does not
+end in an error: retries with back-off would delay the grant.
 """
 
 import dataclasses
@@ -19,19 +19,20 @@ from compute.api.networking import NetworkBinding
 from compute.api.quota import ResourceClaim
 from compute.api.reasons import Reason, Trait, has
 from compute.controllers.cell import project_identities
-from compute.controllers.cell.instance import binding_failures, claims, quota_metrics
-from compute.controllers.cell.instance.quota_gate import GivenBack, QuotaGate, waits
-from compute.controllers.cell.instance.quota_metrics import QuotaFigures
+from compute.controllers.cell.instance import binding_failures, claims
+from compute.controllers.cell.instance.quota_gate import QuotaGate, ReleasedClaims, waits
+from compute.controllers.cell.instance.quota_metrics import QuotaMetrics, quota_metrics
 from compute.controllers.cell.planes import CellPlanes, CellSettings
 from compute.decide import quota, readiness, settling
-from compute.decide.conditions import find, is_true, put
+from compute.decide.conditions import is_true, put
 from compute.decide.deployment.rollup import same
 from compute.decide.quota import LetGo, QuotaVerdict
 from compute.decide.scheduling_gates import opened
 from kubekit.api.errors import AlreadyExists, Conflict, NotFound
 from kubekit.api.kinds.core import Namespace
-from kubekit.api.meta import Condition
+from kubekit.api.meta import Condition, with_metadata, with_status
 from kubekit.environment import ExecutionEnvironment
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller, ControllerSettings
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -43,172 +44,169 @@ from kubekit.runtime.sources import To, mapped, own
 NAME: Final = "instance-controller"
 
 _SOON: Final = timedelta(seconds=1)
-# For an answer that was not heard of. It must not go by how long Instances take: that would grow by it.
-_UNHEARD: Final = timedelta(seconds=10)
-# What the cell itself could not take is tried again soon after it can: no event tells of that.
+# For a watch event that was lost. It must not depend on the usual startup time, which would grow by it.
+_LOST_EVENT: Final = timedelta(seconds=10)
+# No watch event reports that the cell accepts writes again.
 _SETTINGS: Final = ControllerSettings(longest_backoff=30.0)
 
 
 def controllers(
     planes: CellPlanes, settings: CellSettings, factory: ControllerFactory
 ) -> list[Controller]:
-    """What looks after the Instances of a cell, and after the claims made for them."""
-    figures = quota_metrics.figures(factory.metrics.registry)
-    figures.enabled = figures.enabled or settings.quota
-    given_back: GivenBack = {}
-    gate = QuotaGate(planes, settings, factory.environment, given_back)
-    reconciler = InstanceReconciler(planes, settings, factory, figures, gate)
+    """The controllers of a cell's Instances and of their claims."""
+    metrics = quota_metrics(factory.metrics.registry)
+    metrics.enabled = metrics.enabled or settings.quota
+    released: ReleasedClaims = {}
+    gate = QuotaGate(planes, settings, factory.environment, released)
+    reconciler = InstanceReconciler(planes, settings, factory, metrics, gate)
     sources = [
         own(Instance, planes.cell),
-        mapped(Namespace, planes.cell, project_identities.residents(planes.cell)),
+        mapped(Namespace, planes.cell, project_identities.instances_in(planes.cell)),
     ]
     if settings.quota:
-        asked = _claimed(planes.cell, settings.name)
-        # Not awaited: a watch of a project that stands still must not keep an Instance waiting.
-        sources.append(mapped(ResourceClaim, planes.projects, asked, awaited=False))
+        of_claim = _instance_of_claim(planes.cell, settings.name)
+        # Not awaited: an unreachable project must not keep an Instance waiting.
+        sources.append(mapped(ResourceClaim, planes.projects, of_claim, awaited=False))
     if settings.networking:
-        sources.append(mapped(NetworkBinding, planes.cell, binding_failures.attached(planes.cell)))
-    made = factory.controller(NAME, reconciler, planes.cell, sources, _SETTINGS)
+        of_binding = binding_failures.waiting_instances(planes.cell)
+        sources.append(mapped(NetworkBinding, planes.cell, of_binding))
+    controller = factory.controller(NAME, reconciler, planes.cell, sources, _SETTINGS)
     if not settings.quota:
-        return [made]
-    return [made, *claims.controllers(planes, settings, factory, given_back)]
+        return [controller]
+    return [controller, *claims.controllers(planes, settings, factory, released)]
 
 
 class InstanceReconciler:
-    """Brings one Instance through its quota gate, tells whether it is Ready, and lets it go."""
+    """Opens the Quota gate of one Instance, reports whether it is Ready, and finishes its deletion."""
 
     def __init__(
         self,
         planes: CellPlanes,
         settings: CellSettings,
         factory: ControllerFactory,
-        figures: QuotaFigures,
+        metrics: QuotaMetrics,
         gate: QuotaGate,
     ) -> None:
         self._cell = planes.cell
         self._settings = settings
         self._environment: ExecutionEnvironment = factory.environment
         self._recorder: EventRecorder = factory.recorder(NAME)
-        self._figures = figures
+        self._metrics = metrics
         self._gate = gate
         self._usual = settling.StartupTime()
 
     async def reconcile(self, request: Request) -> Result:
-        """One step of an Instance's life."""
+        """Evaluate the quota of an Instance and write its status, or finish its deletion."""
         cell = self._cell.get(request.cluster)
         instance = cell.informers.of(Instance).cache.get(request.namespace, request.name)
         if instance is None:
             return DONE
         try:
             if instance.deleting:
-                return await self._ended(cell, instance)
-            return await self._served(cell, instance)
-        except NotFound:  # the Instance itself: that others lack something is never raised
+                return await self._finish_deletion(cell, instance)
+            return await self._sync(cell, instance)
+        except (
+            NotFound
+        ):  # the Instance itself: NotFound of other objects is handled where it arises
             return DONE
         except (AlreadyExists, Conflict):
             if not waits(instance):
                 raise
             return Result(requeue_after=_SOON)
 
-    async def _served(self, cell: Cluster, instance: Instance) -> Result:
+    async def _sync(self, cell: Cluster, instance: Instance) -> Result:
         if self._settings.quota:
             instance = await commit.add_finalizer(cell.client, instance, finalizers.CLAIM)
         now, moment = self._environment.now(), self._usual.moment
         verdict = await self._gate.evaluate(cell, instance)
-        instance, verdict = await self._let_through(cell, instance, verdict)
-        told, later = self._judged(cell, instance, verdict), verdict.requeue_after
-        if later is not None:  # it is told of an answer: this is for when that is lost
-            later = max(later, _UNHEARD)
-        if unsaid := settling.may_go_unsaid(instance, told, now, moment):
-            return Result(requeue_after=min(unsaid, later or unsaid))
-        if await self._said(cell, instance, told) and verdict.event:
-            self._figures.failed(verdict.event)
+        instance, verdict = await self._open_gate(cell, instance, verdict)
+        conditions, later = self._conditions(cell, instance, verdict), verdict.requeue_after
+        if later is not None:  # a watch event reports the grant: this is for when that is lost
+            later = max(later, _LOST_EVENT)
+        if delay := settling.may_go_unsaid(instance, conditions, now, moment):
+            return Result(requeue_after=min(delay, later or delay))
+        if await self._write_status(cell, instance, conditions) and verdict.event:
+            self._metrics.record_failure(verdict.event)
             self._warn(cell, instance, verdict.event, verdict.condition.message, "EvaluateQuota")
         return Result(requeue_after=later)
 
-    async def _let_through(
+    async def _open_gate(
         self, cell: Cluster, instance: Instance, verdict: QuotaVerdict
     ) -> tuple[Instance, QuotaVerdict]:
-        """The Instance with its Quota gate open, if that is what the verdict comes to.
-
-        The verdict is then on the Instance as it is after that.
-        """
-        heard = _with_conditions(instance, (verdict.condition,))
-        if not waits(instance) or not quota.gate_opens(heard):
+        """Open the Quota gate if the verdict grants quota. Return the new Instance and verdict."""
+        judged = with_status(instance, conditions=(verdict.condition,))
+        if not waits(instance) or not quota.gate_opens(judged):
             return instance, verdict
-        through = await cell.client.patch(instance, opened(instance, gates.QUOTA))
-        said = replace(verdict.condition, observed_generation=through.metadata.generation)
-        return through, dataclasses.replace(verdict, condition=said)
+        patched = await cell.client.patch(instance, opened(instance, gates.QUOTA))
+        condition = replace(verdict.condition, observed_generation=patched.metadata.generation)
+        return patched, dataclasses.replace(verdict, condition=condition)
 
-    async def _ended(self, cell: Cluster, instance: Instance) -> Result:
-        """Let go of what is to be removed; until then it is Ready for as long as it serves."""
+    async def _finish_deletion(self, cell: Cluster, instance: Instance) -> Result:
+        """Release the claim, then remove the finalizers. Until then report whether it is Ready."""
         left = quota.released(instance)
         if left == instance.metadata.finalizers:
-            await self._said(cell, instance, self._judged(cell, instance))
+            await self._write_status(cell, instance, self._conditions(cell, instance))
             return DONE
-        ending = await self._gate.give_back(cell, instance)
+        ending = await self._gate.release(cell, instance)
         if isinstance(ending, LetGo):
-            await cell.client.patch(instance, _with_finalizers(instance, left))
+            await cell.client.patch(instance, with_metadata(instance, finalizers=left))
             if ending.event:
-                self._orphaned(cell, instance, ending.event)
+                self._report_orphaned_claim(cell, instance, ending.event)
             return DONE
-        await self._said(cell, instance, self._judged(cell, instance))
-        if left:  # by whoever stops the machine; he tells by letting go
+        await self._write_status(cell, instance, self._conditions(cell, instance))
+        if left:  # the provider stops the machine and then removes its finalizer: a watch event
             return DONE
-        asked, now = instance.metadata.deletion_timestamp, self._environment.now()
-        return Result(requeue_after=quota.requeue_after(asked, now))
+        deleted, now = instance.metadata.deletion_timestamp, self._environment.now()
+        return Result(requeue_after=quota.requeue_after(deleted, now))
 
-    async def _said(self, cell: Cluster, instance: Instance, told: tuple[Condition, ...]) -> bool:
-        """Have the status say what is so. Whether it did not yet."""
-        desired = _with_conditions(instance, told)
+    async def _write_status(
+        self, cell: Cluster, instance: Instance, conditions: tuple[Condition, ...]
+    ) -> bool:
+        """Write the conditions; False if the status has them already."""
+        desired = with_status(instance, conditions=conditions)
         if same(instance.status, desired.status):
             return False
         await cell.client.patch_status(instance, desired)
-        self._note_age(instance, told)
-        self._tell_of_trouble(cell, instance, told)
+        self._record_startup(instance, conditions)
+        self._report_trouble(cell, instance, conditions)
         return True
 
-    def _judged(
+    def _conditions(
         self, cell: Cluster, instance: Instance, verdict: QuotaVerdict | None = None
     ) -> tuple[Condition, ...]:
-        """What is so: all conditions of the Instance, given what its quota came to."""
+        """All conditions of the Instance, given the verdict on its quota."""
         now = self._environment.now()
-        news = (verdict.condition,) if verdict else ()
-        heard = _with_conditions(instance, put(instance.status.conditions, news, now))
+        new = (verdict.condition,) if verdict else ()
+        judged = with_status(instance, conditions=put(instance.status.conditions, new, now))
         failure = binding_failures.failure(cell, instance) if self._settings.networking else None
-        return readiness.conditions(heard, network_failure=failure, now=now)
+        return readiness.conditions(judged, network_failure=failure, now=now)
 
-    def _note_age(self, instance: Instance, told: tuple[Condition, ...]) -> None:
-        """Remember how long it took an Instance to become Ready for the first time."""
-        born, was = instance.metadata.creation_timestamp, instance.status.conditions
-        ready = find(was, ConditionType.READY)
-        if born and is_true(told, ConditionType.READY) and (not ready or ready.status != "True"):
-            self._usual.took(self._environment.now() - born)
+    def _record_startup(self, instance: Instance, conditions: tuple[Condition, ...]) -> None:
+        """Record how long an Instance took to become Ready for the first time."""
+        created = instance.metadata.creation_timestamp
+        was_ready = is_true(instance.status.conditions, ConditionType.READY)
+        if created and is_true(conditions, ConditionType.READY) and not was_ready:
+            self._usual.took(self._environment.now() - created)
 
-    def _tell_of_trouble(
-        self, cell: Cluster, instance: Instance, told: tuple[Condition, ...]
+    def _report_trouble(
+        self, cell: Cluster, instance: Instance, conditions: tuple[Condition, ...]
     ) -> None:
-        before = find(instance.status.conditions, ConditionType.READY)
-        ready = find(told, ConditionType.READY)
-        if (
-            ready
-            and has(ready.reason, Trait.WARNS)
-            and (not before or before.reason != ready.reason)
-        ):
+        ready = live.changed(instance.status.conditions, conditions, ConditionType.READY)
+        if ready and has(ready.reason, Trait.WARNS):
             self._warn(cell, instance, ready.reason, ready.message, "Reconcile")
 
-    def _orphaned(self, cell: Cluster, instance: Instance, reason: Reason) -> None:
-        self._figures.orphaned += 1
+    def _report_orphaned_claim(self, cell: Cluster, instance: Instance, reason: Reason) -> None:
+        self._metrics.orphaned += 1
         claim = names.claim(instance.metadata.name)
-        note = f"ResourceClaim {claim} could not be given back yet and may still count"
+        note = f"ResourceClaim {claim} could not be released yet and may still count"
         self._warn(cell, instance, reason, note, "ReleaseQuota")
 
     def _warn(self, cell: Cluster, instance: Instance, reason: str, note: str, action: str) -> None:
         self._recorder.event(cell.client, instance, "Warning", reason, note, action)
 
 
-def _claimed(cell: Clusters, source: str) -> To[ResourceClaim]:
-    """Each claim that this cell made asks for the Instance it was made for."""
+def _instance_of_claim(cell: Clusters, source: str) -> To[ResourceClaim]:
+    """Each claim of this cell requeues the Instance it was created for."""
 
     def to(_: ClusterName, claim: ResourceClaim) -> Iterable[Request]:
         namespace = claim.metadata.labels.get(labels.INSTANCE_NAMESPACE)
@@ -218,11 +216,3 @@ def _claimed(cell: Clusters, source: str) -> To[ResourceClaim]:
                 yield Request(cluster.name, namespace, name)
 
     return to
-
-
-def _with_conditions(instance: Instance, told: tuple[Condition, ...]) -> Instance:
-    return replace(instance, status=replace(instance.status, conditions=told))
-
-
-def _with_finalizers(instance: Instance, left: tuple[str, ...]) -> Instance:
-    return replace(instance, metadata=replace(instance.metadata, finalizers=left))

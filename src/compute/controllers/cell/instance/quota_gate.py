@@ -1,10 +1,10 @@
-"""Asking the project of an Instance for its quota, and giving it back.
+"""Claim the quota of an Instance in its project, and release it again.
 
-The project is far away and may not answer. So it is asked only where the answer counts: an Instance
-that was let through goes by the claim that the cache shows, for as long as that says the same. A
-gate opens after a live look at the claim. There is one exception: while the project does not
-answer, an Instance may take the place of another in its slot on the slot's own grant as it was last
-seen, since a cell that is cut off must be able to heal.
+The project is on another plane and may be unreachable. So it is called only where that matters: an
+Instance that was let through relies on the claim in the cache, as long as that claim is unchanged. A
+gate opens after a live read of the claim. There is one exception: while the project is unreachable,
+an Instance may use the grant of its slot as it was last seen, since a cell that is cut off must be
+able to replace its Instances.
 """
 
 import asyncio
@@ -12,8 +12,6 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final, TypeVar
-
-from msgspec import structs
 
 from compute.api import gates
 from compute.api.compute import Instance, WorkloadDeployment
@@ -38,37 +36,37 @@ from compute.decide.quota import (
     Release,
 )
 from compute.decide.scheduling_gates import closed
-from kubekit.api.errors import ApiError, conflict
-from kubekit.client.options import DeleteOptions
+from kubekit.api.errors import ApiError
+from kubekit.api.meta import with_metadata
 from kubekit.environment import ExecutionEnvironment
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster
 from kubekit.runtime.reconciling.commit import merge_maps
 
 T = TypeVar("T")
-# By project and place, the uid of the claim that was given back there last: a cache may go on showing
-# it, and it grants nothing any more.
-GivenBack = dict[tuple[str, str, str], str]
+# By project, namespace and name: the uid of the claim that was deleted there last. A cache may still
+# show it, but it grants nothing any more.
+ReleasedClaims = dict[tuple[str, str, str], str]
 
-_PATIENCE: Final = 5.0  # seconds for one answer
-# Nothing tells that a project can be reached again, so who waits for that looks by himself.
-_UNHEARD: Final = timedelta(seconds=30)
-# A project that did not answer in time is not asked again for so long: each question that nobody
-# answers holds a worker, and there are few.
-_LEFT_ALONE: Final = timedelta(seconds=10)
-_SILENT: Final = ClaimLookupFailed(
+_CALL_TIMEOUT: Final = 5.0  # seconds
+# No watch event reports that a project is reachable again, so an Instance that waits is requeued.
+_RETRY_UNREACHABLE: Final = timedelta(seconds=30)
+# A project that timed out is not called for so long: each such call occupies one of a few workers.
+_SKIP_UNREACHABLE: Final = timedelta(seconds=10)
+_UNREACHABLE: Final = ClaimLookupFailed(
     Reason.QUOTA_BACKEND_UNAVAILABLE, "The quota service does not answer; it is asked again"
 )
 
 
 @dataclass(frozen=True, slots=True)
-class _Desk:
-    """Where the quota of an Instance is asked for, and the claim that would be made there now."""
+class _ClaimTarget:
+    """The project in which an Instance claims quota, and the claim it would create now."""
 
     project: Cluster
     wanted: ResourceClaim
 
     @property
-    def place(self) -> tuple[str, str, str]:
+    def key(self) -> tuple[str, str, str]:
         meta = self.wanted.metadata
         return self.project.name, meta.namespace, meta.name
 
@@ -82,61 +80,61 @@ class _Desk:
 
 
 class QuotaGate:
-    """The way of a cell's Instances to their quota."""
+    """Claims and releases the quota of a cell's Instances."""
 
     def __init__(
         self,
         planes: CellPlanes,
         settings: CellSettings,
         environment: ExecutionEnvironment,
-        given_back: GivenBack,
+        released: ReleasedClaims,
     ) -> None:
         self._planes = planes
         self._settings = settings
         self._environment = environment
-        self._silent_until: dict[str, datetime] = {}
+        self._skip_until: dict[str, datetime] = {}  # by project
         self._unanswered: dict[str, datetime] = {}  # since when, by the uid of the Instance
-        self._given_back = given_back
+        self._released = released
 
     async def evaluate(self, cell: Cluster, instance: Instance) -> QuotaVerdict:
-        """What is to be said of the Instance's quota, after whatever had to be done for it."""
+        """The verdict on the Instance's quota, after creating or deleting its claim if due."""
         now = self._environment.now()
-        desk = await self._desk(cell, instance)
-        if not isinstance(desk, _Desk):
-            return self._judged(instance, desk, now)
-        outcome = self._shown(desk, instance, now) or await self._sought(desk)
-        if isinstance(outcome, ClaimFound) and _is_left(outcome):
-            await _confirm(cell, instance)
-            outcome = await self._adopted(desk, outcome.claim)
-        verdict = self._judged(instance, outcome, now)
+        target = await self._target(cell, instance)
+        if not isinstance(target, _ClaimTarget):
+            return self._judge(instance, target, now)
+        outcome = self._cached_grant(target, instance, now) or await self._find(target)
+        if isinstance(outcome, ClaimFound) and _is_leftover(outcome):
+            await live.confirm(cell.client, instance)
+            outcome = await self._adopt(target, outcome.claim)
+        verdict = self._judge(instance, outcome, now)
         if isinstance(verdict.action, CreateClaim):
-            await _confirm(cell, instance)
-            return self._judged(instance, await self._made(desk), now)
+            await live.confirm(cell.client, instance)
+            return self._judge(instance, await self._create(target), now)
         if isinstance(verdict.action, DeleteClaim) and isinstance(outcome, ClaimFound):
-            await _confirm(cell, instance)
-            await self._take_back(desk, outcome.claim)
+            await live.confirm(cell.client, instance)
+            await self._delete(target, outcome.claim)
         return verdict
 
-    async def give_back(self, cell: Cluster, instance: Instance) -> Ending:
-        """The next step in the removal of an Instance, after whatever could be done at once."""
+    async def release(self, cell: Cluster, instance: Instance) -> Ending:
+        """The next step in the deletion of an Instance, after deleting its claim if due."""
         now = self._environment.now()
         self._unanswered.pop(instance.metadata.uid, None)
         if quota.holders(instance) or await _slot_stays(cell, instance):
             return quota.release(instance, ClaimAbsent(), now, slot_stays=True)
-        desk = await self._desk(cell, instance)
-        if not isinstance(desk, _Desk):
-            return quota.release(instance, desk, now, slot_stays=False)
-        outcome = await self._asked(desk)
+        target = await self._target(cell, instance)
+        if not isinstance(target, _ClaimTarget):
+            return quota.release(instance, target, now, slot_stays=False)
+        outcome = await self._read(target)
         ending = quota.release(instance, outcome, now, slot_stays=False)
         if not isinstance(ending, Release) or not isinstance(outcome, ClaimFound):
             return ending
-        # As long as the Instance is there no other has its name, nor the claim under that name.
-        await _confirm(cell, instance)
-        await self._take_back(desk, outcome.claim)
-        return quota.release(instance, await self._asked(desk), now, slot_stays=False)
+        # While the Instance exists, no other can have its name, nor the claim of that name.
+        await live.confirm(cell.client, instance)
+        await self._delete(target, outcome.claim)
+        return quota.release(instance, await self._read(target), now, slot_stays=False)
 
-    async def _desk(self, cell: Cluster, instance: Instance) -> _Desk | ClaimLookup:
-        """Where to ask. Without labels on the namespace nobody knows, and nothing is guessed."""
+    async def _target(self, cell: Cluster, instance: Instance) -> _ClaimTarget | ClaimLookup:
+        """Where to claim quota. Without labels on the namespace the project is unknown."""
         if not self._settings.quota:
             return QuotaDisabled()
         namespace = instance.metadata.namespace
@@ -155,88 +153,95 @@ class QuotaGate:
             claim_namespace=identity.namespace,
             source_cluster=self._settings.name,
         )
-        return _Desk(project, wanted)
+        return _ClaimTarget(project, wanted)
 
-    def _judged(self, instance: Instance, outcome: ClaimLookup, now: datetime) -> QuotaVerdict:
-        """The verdict on an outcome; where there was no answer, with a requeue before long."""
-        outcome = self._dated(instance, outcome, now)
+    # Judge
+
+    def _judge(self, instance: Instance, outcome: ClaimLookup, now: datetime) -> QuotaVerdict:
+        """The verdict on an outcome; requeued soon if the project is unreachable."""
+        outcome = self._with_since(instance, outcome, now)
         verdict = quota.judge(instance, outcome, now)
-        if not waits(instance) or not _is_away(outcome):
+        if not waits(instance) or not _is_unreachable(outcome):
             return verdict
-        soon = min(verdict.requeue_after or _UNHEARD, _UNHEARD)
+        soon = min(verdict.requeue_after or _RETRY_UNREACHABLE, _RETRY_UNREACHABLE)
         return replace(verdict, requeue_after=soon)
 
-    def _dated(self, instance: Instance, outcome: ClaimLookup, now: datetime) -> ClaimLookup:
-        """The outcome, with the time since when there is no answer.
+    def _with_since(self, instance: Instance, outcome: ClaimLookup, now: datetime) -> ClaimLookup:
+        """The outcome, with the time since when the project is unreachable.
 
-        That there is no claim is half an answer: whether one can be made is seen next.
+        An absent claim does not reset that time: the create that follows may fail.
         """
         uid = instance.metadata.uid
-        if isinstance(outcome, ClaimLookupFailed) and _is_away(outcome):
+        if isinstance(outcome, ClaimLookupFailed) and _is_unreachable(outcome):
             return replace(outcome, since=self._unanswered.setdefault(uid, now))
         if not isinstance(outcome, ClaimAbsent):
             self._unanswered.pop(uid, None)
         return outcome
 
-    def _shown(self, desk: _Desk, instance: Instance, now: datetime) -> ClaimFound | None:
-        """The claim in the cache, where it says that all is well with what was let through."""
-        claim = desk.cached
-        if claim is None or waits(instance) or quota.outlived(claim, desk.wanted):
+    def _cached_grant(
+        self, target: _ClaimTarget, instance: Instance, now: datetime
+    ) -> ClaimFound | None:
+        """The claim in the cache, if it is granted to an Instance that was let through."""
+        claim = target.cached
+        if claim is None or waits(instance) or quota.outlived(claim, target.wanted):
             return None
-        verdict = quota.judge(instance, desk.found(claim), now)
-        return desk.found(claim) if verdict.requeue_after is None else None
+        verdict = quota.judge(instance, target.found(claim), now)
+        return target.found(claim) if verdict.requeue_after is None else None
 
-    async def _sought(self, desk: _Desk) -> ClaimLookup:
-        """The outcome of looking for the claim; where nobody answers, the slot's grant counts."""
-        outcome = await self._asked(desk)
-        claim = desk.cached if _is_away(outcome) else None
-        if claim is None or self._given_back.get(desk.place) == claim.metadata.uid:
+    # Calls to the project
+
+    async def _find(self, target: _ClaimTarget) -> ClaimLookup:
+        """The claim, read live; while the project is unreachable, the slot's cached grant."""
+        outcome = await self._read(target)
+        claim = target.cached if _is_unreachable(outcome) else None
+        if claim is None or self._released.get(target.key) == claim.metadata.uid:
             return outcome
-        return desk.found(claim) if _holds(claim, desk.wanted) else outcome
+        return target.found(claim) if _is_granted(claim, target.wanted) else outcome
 
-    async def _asked(self, desk: _Desk) -> ClaimLookup:
-        meta = desk.wanted.metadata
-        client = desk.project.client
-        claim = await self._answer(
-            desk, lambda: client.find(ResourceClaim, meta.name, meta.namespace)
+    async def _read(self, target: _ClaimTarget) -> ClaimLookup:
+        meta = target.wanted.metadata
+        client = target.project.client
+        claim = await self._call(
+            target, lambda: client.find(ResourceClaim, meta.name, meta.namespace)
         )
         if claim is None:
             return ClaimAbsent()
-        return desk.found(claim) if isinstance(claim, ResourceClaim) else claim
+        return target.found(claim) if isinstance(claim, ResourceClaim) else claim
 
-    async def _adopted(self, desk: _Desk, claim: ResourceClaim) -> ClaimLookup:
-        """The claim that an earlier deployment left: from now on it is this one's.
+    async def _adopt(self, target: _ClaimTarget, claim: ResourceClaim) -> ClaimLookup:
+        """Take over the claim of an earlier deployment.
 
-        One that has changed meanwhile may be about to go, and grants nothing.
+        A claim that was changed since it was read may be deleting, and grants nothing.
         """
-        told = merge_maps(claim.metadata.labels, desk.wanted.metadata.labels)
-        ours = structs.replace(claim, metadata=structs.replace(claim.metadata, labels=told))
-        written = await self._answer(desk, lambda: desk.project.client.patch(claim, ours))
-        return desk.found(written) if isinstance(written, ResourceClaim) else ClaimConflict()
+        labels = merge_maps(claim.metadata.labels, target.wanted.metadata.labels)
+        own = with_metadata(claim, labels=labels)
+        written = await self._call(target, lambda: target.project.client.patch(claim, own))
+        return target.found(written) if isinstance(written, ResourceClaim) else ClaimConflict()
 
-    async def _made(self, desk: _Desk) -> ClaimLookup:
-        claim = await self._answer(desk, lambda: desk.project.client.create(desk.wanted))
-        return desk.found(claim) if isinstance(claim, ResourceClaim) else claim
+    async def _create(self, target: _ClaimTarget) -> ClaimLookup:
+        claim = await self._call(target, lambda: target.project.client.create(target.wanted))
+        return target.found(claim) if isinstance(claim, ResourceClaim) else claim
 
-    async def _take_back(self, desk: _Desk, claim: ResourceClaim) -> None:
-        """Delete a claim as it was read. One that has changed, or stays, is looked at again."""
-        self._given_back[desk.place] = claim.metadata.uid
-        unchanged = DeleteOptions(resource_version=claim.metadata.resource_version)
-        await self._answer(desk, lambda: desk.project.client.delete(claim, unchanged))
+    async def _delete(self, target: _ClaimTarget, claim: ResourceClaim) -> None:
+        """Delete a claim as it was read. If it was changed since, the next reconcile pass reads it."""
+        self._released[target.key] = claim.metadata.uid
+        await self._call(target, lambda: live.delete_as_read(target.project.client, claim))
 
-    async def _answer(self, desk: _Desk, ask: Callable[[], Awaitable[T]]) -> T | ClaimLookup:
-        """What the project answers, or what it means that it does not."""
-        name, now = desk.project.name, self._environment.now()
-        if now < self._silent_until.get(name, now):
-            return _SILENT
+    async def _call(
+        self, target: _ClaimTarget, call: Callable[[], Awaitable[T]]
+    ) -> T | ClaimLookup:
+        """The result of a call to the project, or what its failure means."""
+        name, now = target.project.name, self._environment.now()
+        if now < self._skip_until.get(name, now):
+            return _UNREACHABLE
         try:
-            async with asyncio.timeout(_PATIENCE):
-                return await ask()
+            async with asyncio.timeout(_CALL_TIMEOUT):
+                return await call()
         except ApiError as error:
-            return quota.refusal(error, desk.wanted.metadata.namespace)
+            return quota.refusal(error, target.wanted.metadata.namespace)
         except OSError:
-            self._silent_until[name] = self._environment.now() + _LEFT_ALONE
-            return _SILENT
+            self._skip_until[name] = self._environment.now() + _SKIP_UNREACHABLE
+            return _UNREACHABLE
 
 
 def waits(instance: Instance) -> bool:
@@ -244,20 +249,19 @@ def waits(instance: Instance) -> bool:
     return gates.QUOTA in closed(instance)
 
 
-def _is_away(outcome: ClaimLookup) -> bool:
-    return (
-        isinstance(outcome, ClaimLookupFailed)
-        and outcome.reason == Reason.QUOTA_BACKEND_UNAVAILABLE
-    )
+def _is_unreachable(outcome: ClaimLookup) -> bool:
+    if not isinstance(outcome, ClaimLookupFailed):
+        return False
+    return outcome.reason == Reason.QUOTA_BACKEND_UNAVAILABLE
 
 
-def _is_left(found: ClaimFound) -> bool:
-    """Whether an earlier deployment of the name left the claim, and it is what is wanted."""
+def _is_leftover(found: ClaimFound) -> bool:
+    """Whether an earlier deployment of the name left the claim, and it asks for the same quota."""
     alike = quota.asks_alike(found.claim, found.wanted)
     return alike and quota.outlived(found.claim, found.wanted)
 
 
-def _holds(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
+def _is_granted(claim: ResourceClaim, wanted: ResourceClaim) -> bool:
     granted = is_true(claim.status.conditions, NeighbourCondition.GRANTED)
     stays = granted and not claim.deleting and quota.asks_alike(claim, wanted)
     return stays and not quota.outlived(claim, wanted)
@@ -267,14 +271,3 @@ async def _slot_stays(cell: Cluster, instance: Instance) -> bool:
     name = joins.deployment_name(instance)
     deployment = await cell.client.find(WorkloadDeployment, name, instance.metadata.namespace)
     return quota.slot_stays(instance, deployment)
-
-
-async def _confirm(cell: Cluster, instance: Instance) -> None:
-    """Raise unless the Instance is there, and as far in its life as the cache says.
-
-    A cache may show one whose successor has its name, and its claim, already.
-    """
-    meta = instance.metadata
-    live = await cell.client.find(Instance, meta.name, meta.namespace)
-    if live is None or live.metadata.uid != meta.uid or live.deleting != instance.deleting:
-        raise conflict(Instance.RESOURCE, meta.name, "it has gone, or is about to")

@@ -1,4 +1,4 @@
-"""What a cell counts of quota, under the names that dashboards know."""
+"""The quota metrics of a cell, under the names of the original's dashboards."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -9,8 +9,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.registry import Collector
 
 
-class QuotaFigures(Collector):
-    """Plain numbers, made into text only when somebody asks for it."""
+class QuotaMetrics(Collector):
+    """Plain numbers, formatted only for a scrape."""
 
     def __init__(self) -> None:
         self.enabled = False
@@ -18,20 +18,20 @@ class QuotaFigures(Collector):
         self.orphaned = 0
         self.reclaimed = 0
 
-    def failed(self, reason: str) -> None:
-        """Count a claim that was not granted, once for each time its Instance learns why."""
+    def record_failure(self, reason: str) -> None:
+        """Count a claim that was not granted, once per reason reported on its Instance."""
         self.failures[reason] = self.failures.get(reason, 0) + 1
 
     def collect(self) -> Iterator[Metric]:
-        """Every figure, read at this moment."""
+        """Every metric, read at this moment."""
         yield GaugeMetricFamily(
             "compute_quota_enforcement_enabled",
-            "Whether Instances wait for quota: 1, or 0 where the cell has nobody to ask.",
+            "Whether Instances wait for quota: 1, or 0 in a cell without quota.",
             float(self.enabled),
         )
         failures = CounterMetricFamily(
             "compute_quota_eval_failures",
-            "Times that an Instance was told why it has no quota.",
+            "Times that an Instance reported why it has no quota.",
             labels=("reason",),
         )
         for reason, count in self.failures.items():
@@ -39,22 +39,22 @@ class QuotaFigures(Collector):
         yield failures
         yield CounterMetricFamily(
             "compute_quota_claim_orphaned",
-            "Claims that could not be given back when their Instance went.",
+            "Claims that could not be released when their Instance was deleted.",
             self.orphaned,
         )
         yield CounterMetricFamily(
             "compute_quota_claim_reclaimed",
-            "Forgotten claims that were found and given back.",
+            "Leaked claims that were found and released.",
             self.reclaimed,
         )
 
 
-_OF: Final[WeakKeyDictionary[CollectorRegistry, QuotaFigures]] = WeakKeyDictionary()
+_OF: Final[WeakKeyDictionary[CollectorRegistry, QuotaMetrics]] = WeakKeyDictionary()
 
 
-def figures(registry: CollectorRegistry) -> QuotaFigures:
-    """The figures of a process; the same for everybody who counts there."""
+def quota_metrics(registry: CollectorRegistry) -> QuotaMetrics:
+    """The quota metrics of a process; the same object for all its controllers."""
     if registry not in _OF:
-        _OF[registry] = QuotaFigures()
+        _OF[registry] = QuotaMetrics()
         registry.register(_OF[registry])
     return _OF[registry]

@@ -1,13 +1,13 @@
-"""From the cell to the hub: each Instance is copied there, for its project to see.
+"""Copy each Instance of the cell to the hub, from where it is shown in its project.
 
-One pass is for one Instance and its copy. It waits for nobody and holds nothing up: while the hub
-cannot be reached a pass that has something to write fails and is tried again, and the Instance does
-not notice. A copy that is already right costs no request at all.
+A request names one Instance and its copy. The Instance does not depend on the hub: while the hub is
+unreachable, a reconcile pass that has to write fails and is retried. A copy that is up to date costs
+no request.
 """
 
+import asyncio
 import logging
 from collections.abc import Iterable
-from contextlib import suppress
 from datetime import timedelta
 from typing import Final
 
@@ -18,15 +18,14 @@ from compute.api.compute import Instance, WorkloadDeployment
 from compute.api.karmada_work import ResourceBinding
 from compute.controllers.cell import project_identities
 from compute.controllers.cell.planes import CellPlanes, CellSettings
-from compute.controllers.cell.write_back.settling import Settling
-from compute.decide import joins
+from compute.decide import joins, settling
 from compute.decide.deployment import slots
 from compute.decide.federation import Hub, ProjectNamespace, WriteBack, write_back
 from compute.decide.writes import Create, Delete
-from kubekit.api.errors import NotFound
 from kubekit.api.kinds.core import Namespace
 from kubekit.client.client import Client
-from kubekit.client.options import DeleteOptions, ListOptions
+from kubekit.client.options import ListOptions
+from kubekit.runtime import live
 from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.controller import Controller, ControllerSettings
 from kubekit.runtime.controller_factory import ControllerFactory
@@ -37,21 +36,21 @@ NAME: Final = "write-back"
 
 _log: Final = logging.getLogger(__name__)
 _BY_DEPLOYMENT: Final = "the name of its deployment"
-# Nothing tells that the hub can be reached again.
+# No watch event reports that the hub is reachable again.
 _SETTINGS: Final = ControllerSettings(longest_backoff=30.0)
-# Of another cell's copies this one hears nothing, so it looks whether they have gone.
-_IN_THE_WAY: Final = timedelta(seconds=60)
+# The copies of other cells are not watched, so their deletion is polled.
+_CHECK_OTHER_CELL: Final = timedelta(seconds=60)
 
 
 def controllers(
     planes: CellPlanes, settings: CellSettings, factory: ControllerFactory
 ) -> list[Controller]:
-    """What keeps the hub's copies of this cell's Instances."""
+    """The controller of the hub's copies of this cell's Instances."""
     sources = [
         own(Instance, planes.cell),
-        mapped(Namespace, planes.cell, project_identities.residents(planes.cell)),
+        mapped(Namespace, planes.cell, project_identities.instances_in(planes.cell)),
         mapped(Instance, planes.hub, _originals(planes.cell)),
-        mapped(WorkloadDeployment, planes.hub, Arrivals(planes).asked),
+        mapped(WorkloadDeployment, planes.hub, NewDeployments(planes).requests),
     ]
     return [
         factory.controller(
@@ -61,79 +60,81 @@ def controllers(
 
 
 class WriteBackReconciler:
-    """Makes the copy of one Instance right, or takes it away."""
+    """Brings the copy of one Instance up to date, or deletes it."""
 
     def __init__(self, planes: CellPlanes, settings: CellSettings) -> None:
         self._planes = planes
         self._name = settings.name
-        self._settling = Settling()
+        self._settling = SettlingTimer()
 
     async def reconcile(self, request: Request) -> Result:
-        """Compare one Instance with its copy, unless it is about to be written again."""
+        """Compare one Instance with its copy, unless it is about to change again."""
         cell, hub = self._planes.cell.get(request.cluster), self._planes.hub.sole()
-        place = request.namespace, request.name
-        instance = cell.informers.of(Instance).cache.get(*place)
-        copy = hub.informers.of(Instance).cache.get(*place)
+        key = request.namespace, request.name
+        instance = cell.informers.of(Instance).cache.get(*key)
+        copy = hub.informers.of(Instance).cache.get(*key)
         if instance is None:
             self._settling.forget(request)
-            return await self._withdrawn(cell, hub, copy)
+            return await self._delete_copy(cell, hub, copy)
         if left := self._settling.left(request, instance):
             return Result(requeue_after=left)
         identity = project_identities.identity(cell, request.namespace)
         name = joins.deployment_name(instance)
         owner = hub.informers.of(WorkloadDeployment).cache.get(request.namespace, name)
         if identity is None or owner is None:
-            return DONE  # the namespace's labels, or the deployment, ask again when they come
+            return DONE  # a watch event of the namespace or the deployment will requeue it
         if copy is None:
-            return await self._first(cell, hub, instance, identity)
-        there = Hub((owner,), (copy,))
-        if write_back((instance,), there, identity, self._name).writes:
-            await self._renewed(cell, hub, there, identity, instance)
+            return await self._create_copy(cell, hub, instance, identity)
+        seen = Hub((owner,), (copy,))
+        if write_back((instance,), seen, identity, self._name).writes:
+            await self._update_copy(cell, hub, seen, identity, instance)
         return DONE
 
-    async def _renewed(
-        self, cell: Cluster, hub: Cluster, there: Hub, identity: ProjectNamespace, cached: Instance
+    async def _update_copy(
+        self,
+        cell: Cluster,
+        hub: Cluster,
+        seen: Hub,
+        identity: ProjectNamespace,
+        cached: Instance,
     ) -> None:
-        """Bring the copy to what the Instance is now.
+        """Update the copy from the Instance, read live.
 
-        A cache that is behind would bring back what another, which hears of changes sooner, has
-        replaced.
+        A cache that lags would restore what another replica of this controller has replaced.
         """
-        meta = cached.metadata
-        instance = await cell.client.find(Instance, meta.name, meta.namespace)
-        if instance is not None and instance.metadata.uid == meta.uid:
-            await _carry_out(hub.client, write_back((instance,), there, identity, self._name))
+        instance = await live.same(cell.client, cached)
+        if instance is not None:
+            await _apply(hub.client, write_back((instance,), seen, identity, self._name))
 
-    async def _withdrawn(self, cell: Cluster, hub: Cluster, copy: Instance | None) -> Result:
-        """Take away the copy of an Instance that has gone, as a live look shows, and only ours."""
+    async def _delete_copy(self, cell: Cluster, hub: Cluster, copy: Instance | None) -> Result:
+        """Delete a copy of this cell whose Instance is gone, read live."""
         if copy is None or copy.deleting or _writer(copy) != self._name:
             return DONE
         meta = copy.metadata
         if await cell.client.find(Instance, meta.name, meta.namespace) is None:
-            await _carry_out(hub.client, WriteBack((Delete(copy),)))
+            await _apply(hub.client, WriteBack((Delete(copy),)))
         return DONE
 
-    async def _first(
+    async def _create_copy(
         self, cell: Cluster, hub: Cluster, cached: Instance, identity: ProjectNamespace
     ) -> Result:
-        """Make the copy, after a live look at everything that it depends on."""
-        meta = cached.metadata
-        instance = await cell.client.find(Instance, meta.name, meta.namespace)
-        if instance is None or instance.metadata.uid != meta.uid:
+        """Create the copy, after a live read of everything that it depends on."""
+        instance = await live.same(cell.client, cached)
+        if instance is None:
             return DONE
-        name = joins.deployment_name(instance)
+        meta, name = instance.metadata, joins.deployment_name(instance)
         owner = await hub.client.find(WorkloadDeployment, name, meta.namespace)
         copy = await hub.client.find(Instance, meta.name, meta.namespace)
         if owner is None:
             return DONE
-        bound = await self._bound(hub, owner) if copy and self._is_anothers(copy) else {}
-        there = Hub((owner,), (copy,) if copy else (), bound)
-        plan = write_back((instance,), there, identity, self._name)
-        await _carry_out(hub.client, plan)
+        bound = await self._bound(hub, owner) if copy and self._is_of_other(copy) else {}
+        seen = Hub((owner,), (copy,) if copy else (), bound)
+        plan = write_back((instance,), seen, identity, self._name)
+        await _apply(hub.client, plan)
         if bound.get(name) == self._name:
-            await self._take_over(hub, owner)
-        in_the_way = copy is not None and not plan.writes and self._is_anothers(copy)
-        return Result(requeue_after=_IN_THE_WAY) if in_the_way else DONE
+            await self._delete_leftovers(hub, owner)
+        blocked = copy is not None and not plan.writes and self._is_of_other(copy)
+        return Result(requeue_after=_CHECK_OTHER_CELL) if blocked else DONE
 
     async def _bound(self, hub: Cluster, owner: WorkloadDeployment) -> dict[str, str]:
         """The cell that the engine has chosen for a deployment, by the deployment's name."""
@@ -143,34 +144,57 @@ class WriteBackReconciler:
         chosen = binding.spec.clusters if binding else ()
         return {meta.name: chosen[0].name} if len(chosen) == 1 else {}
 
-    async def _take_over(self, hub: Cluster, owner: WorkloadDeployment) -> None:
-        """Take away copies that the cell before this one left of slots which are no more.
+    async def _delete_leftovers(self, hub: Cluster, owner: WorkloadDeployment) -> None:
+        """Delete copies of slots that no longer exist, left by the cell of before.
 
-        There is no Instance here to ask for them, and that cell may never come back.
+        This cell has no Instance for them, and that cell may never be reachable again.
         """
         meta = owner.metadata
         others = f"{labels.DEPLOYMENT_NAME}={meta.name},{labels.SOURCE_CLUSTER}!={self._name}"
         left = await hub.client.every(Instance, meta.namespace, ListOptions(label_selector=others))
-        beyond = [copy for copy in left.items if not copy.deleting and _is_beyond(copy, owner)]
-        await _carry_out(hub.client, WriteBack(tuple(map(Delete, beyond))))
+        slotless = [each for each in left.items if not each.deleting and _has_no_slot(each, owner)]
+        await _apply(hub.client, WriteBack(tuple(map(Delete, slotless))))
 
-    def _is_anothers(self, copy: Instance) -> bool:
+    def _is_of_other(self, copy: Instance) -> bool:
         return _writer(copy) not in (None, self._name)
 
 
-class Arrivals:
-    """Hub deployments that come, or come again: their Instances could not be copied before.
+class SettlingTimer:
+    """How long the copy of an Instance waits for the Instance to stop changing."""
 
-    A deployment's every other change is of no use here, and there are many: each would ask for all
-    of its Instances.
+    def __init__(self) -> None:
+        self._since: dict[Request, float] = {}
+        self._usual = settling.StartupTime()
+
+    def left(self, request: Request, instance: Instance) -> timedelta | None:
+        """How much longer to wait for an Instance; None if it is to be copied as it is."""
+        now = asyncio.get_running_loop().time()
+        if settling.is_settled(instance):
+            since = self._since.pop(request, None)
+            if since is not None:
+                self._usual.took(timedelta(seconds=now - since))
+            return None
+        waited = timedelta(seconds=now - self._since.setdefault(request, now))
+        left = self._usual.moment - waited
+        return left if left > timedelta() else None
+
+    def forget(self, request: Request) -> None:
+        """Forget an Instance that is gone."""
+        self._since.pop(request, None)
+
+
+class NewDeployments:
+    """Hub deployments that are new or created again: their Instances could not be copied before.
+
+    Other changes of a deployment are frequent and do not matter here, so they requeue nothing.
     """
 
     def __init__(self, planes: CellPlanes) -> None:
         self._planes = planes
         self._uids: dict[tuple[ClusterName, str, str], str] = {}
 
-    def asked(self, cluster: ClusterName, deployment: WorkloadDeployment) -> Iterable[Request]:
-        """The Instances of a deployment that was not here before."""
+    def requests(self, cluster: ClusterName, deployment: WorkloadDeployment) -> Iterable[Request]:
+        """The Instances of a deployment that has another uid than before."""
         meta = deployment.metadata
         key = cluster, meta.namespace, meta.name
         known = self._planes.hub.get(cluster).informers.of(WorkloadDeployment).cache
@@ -189,7 +213,7 @@ class Arrivals:
 
 
 def _originals(cells: Clusters) -> To[Instance]:
-    """Each copy asks for the Instance it is of."""
+    """Each copy requeues the Instance it is a copy of."""
 
     def to(_: ClusterName, copy: Instance) -> Iterable[Request]:
         for cell in cells:
@@ -206,29 +230,22 @@ def _writer(copy: Instance) -> str | None:
     return copy.metadata.labels.get(labels.SOURCE_CLUSTER)
 
 
-def _is_beyond(copy: Instance, owner: WorkloadDeployment) -> bool:
+def _has_no_slot(copy: Instance, owner: WorkloadDeployment) -> bool:
     parts = names.instance_parts(copy.metadata.name)
     return parts is not None and parts[1] >= slots.desired(owner)
 
 
-async def _carry_out(hub: Client, plan: WriteBack) -> None:
+async def _apply(hub: Client, plan: WriteBack) -> None:
     for unlinked in plan.unlinked:
         _log.warning("instance without the labels that link it", extra={"object": unlinked.name})
     for write in plan.writes:
         if isinstance(write, Delete):
-            await _delete(hub, write.existing)
+            await live.delete_as_read(hub, write.existing)  # another cell may have taken it over
         elif isinstance(write, Create):
-            await _report(hub, await hub.create(write.desired), write.desired)
+            await _write_status(hub, await hub.create(write.desired), write.desired)
         else:
-            await _report(hub, await hub.patch(write.existing, write.desired), write.desired)
+            await _write_status(hub, await hub.patch(write.existing, write.desired), write.desired)
 
 
-async def _report(hub: Client, copy: Instance, desired: Instance) -> None:
+async def _write_status(hub: Client, copy: Instance, desired: Instance) -> None:
     await hub.patch_status(copy, replace(copy, status=desired.status))
-
-
-async def _delete(hub: Client, copy: Instance) -> None:
-    """Delete a copy as it was read: another cell may have taken it over since."""
-    unchanged = DeleteOptions(resource_version=copy.metadata.resource_version)
-    with suppress(NotFound):
-        await hub.delete(copy, unchanged)

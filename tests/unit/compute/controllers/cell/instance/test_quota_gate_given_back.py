@@ -5,7 +5,7 @@ from msgspec.structs import replace
 from compute.api import labels
 from compute.api.compute import WorkloadDeployment
 from compute.controllers.cell.instance import claims
-from compute.controllers.cell.instance.quota_gate import GivenBack
+from compute.controllers.cell.instance.quota_gate import ReleasedClaims
 from kubekit.client.transport import ResourceLocation
 from kubekit.runtime.requests import cluster_name
 from tests.support.compute.builders import instance
@@ -67,7 +67,7 @@ def test_what_was_given_back_is_forgotten_once_it_has_gone(tmp_path):
     """A cell whose deployments come and go would otherwise remember every name there ever was."""
 
     async def story(rig: Rig) -> None:
-        given_back: GivenBack = {}
+        given_back: ReleasedClaims = {}
         made = claims.controllers(rig.planes, rig.settings, rig.stage.factory, given_back)
         given_back["shop", "default", CLAIM] = "uid-1"
         rig.stage.start(*made)
