@@ -70,7 +70,7 @@ async def running_apart(
         await world.stop()
 
 
-def told_apart(story: Story, cities: Sequence[str] = CITIES) -> None:
+def run_story_apart(story: Story, cities: Sequence[str] = CITIES) -> None:
     """Tell a story in a world that has a project."""
 
     async def tell() -> None:

@@ -18,7 +18,7 @@ from compute.decide.conditions import status_of
 from compute.decide.deployment.template import build_instance
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import ObjectMeta
-from tests.integration.worlds import PROJECT, Watched, is_ready, told
+from tests.integration.worlds import PROJECT, Watched, is_ready, run_story
 from tests.support.compute import builders
 
 CITIES = ("DFW", "ORD")
@@ -74,7 +74,7 @@ def test_workload_deployment_federation():
         assert affinity.label_selector is not None
         assert affinity.label_selector.match_labels == city
 
-    told(story, CITIES)
+    run_story(story, CITIES)
 
 
 def test_propagation_policy_lifecycle():
@@ -97,7 +97,7 @@ def test_propagation_policy_lifecycle():
         await withdraw(world, "two")
         await world.gone("hub", PropagationPolicy, "city-dfw", space, 30.0)
 
-    told(story, CITIES)
+    run_story(story, CITIES)
 
 
 def test_deletion_cascade():
@@ -115,7 +115,7 @@ def test_deletion_cascade():
         await world.rest()
         assert await world.left(WorkloadDeployment, Instance) == {}
 
-    told(story, CITIES)
+    run_story(story, CITIES)
 
 
 def test_instance_writeback():
@@ -135,7 +135,7 @@ def test_instance_writeback():
         for key in (labels.UPSTREAM_CLUSTER, labels.UPSTREAM_NAMESPACE):
             assert copy.metadata.labels[key] == room.metadata.labels[key]
 
-    told(story, CITIES)
+    run_story(story, CITIES)
 
 
 def test_instance_projection():
@@ -157,7 +157,7 @@ def test_instance_projection():
         (owner,) = shown.metadata.owner_references
         assert (owner.kind, owner.name, owner.uid) == (mine.kind, "web", mine.metadata.uid)
 
-    told(story, CITIES)
+    run_story(story, CITIES)
 
 
 @pytest.mark.parametrize("city", CITIES)
@@ -194,7 +194,7 @@ def test_full_federation(city):
         (other,) = {each.lower() for each in CITIES} - {cell}
         assert await world.instances(other) == []
 
-    told(story, CITIES)
+    run_story(story, CITIES)
 
 
 def test_federation_ownership():
@@ -214,7 +214,7 @@ def test_federation_ownership():
         copy = await world.client("hub").get(Instance, "web-0", space)
         assert copy.metadata.owner_references == (there.reference(controller=True),)
 
-    told(story, CITIES)
+    run_story(story, CITIES)
 
 
 def test_federation_hub_reclaim():
@@ -243,7 +243,7 @@ def test_federation_hub_reclaim():
         await world.named("hub", Instance, "web-0", space, is_ready)
         await ready(world)
 
-    told(story, CITIES)
+    run_story(story, CITIES)
 
 
 def test_federation_reclaim_without_cell():
@@ -269,7 +269,7 @@ def test_federation_reclaim_without_cell():
         await world.rest()
         assert await world.left(WorkloadDeployment, Instance, ResourceClaim) == {}
 
-    told(story, CITIES)
+    run_story(story, CITIES)
 
 
 def test_federation_finalizer_no_wedge():
@@ -291,4 +291,4 @@ def test_federation_finalizer_no_wedge():
         await world.rest()
         assert await world.left(WorkloadDeployment, Instance) == {}
 
-    told(story, CITIES)
+    run_story(story, CITIES)

@@ -13,7 +13,14 @@ from kubekit.client.transport import Document
 from tests.integration.test_cells import cut
 from tests.integration.test_rollouts import restarted
 from tests.integration.test_traps import SHOP, nothing_else_is_left
-from tests.integration.worlds import PROJECT, Watched, told, with_image, with_replicas, workload
+from tests.integration.worlds import (
+    PROJECT,
+    Watched,
+    run_story,
+    with_image,
+    with_replicas,
+    workload,
+)
 from tests.support.generated import depth
 from tests.support.kubekit.stage import Write
 
@@ -108,7 +115,7 @@ def test_a_cell_that_is_cut_off_for_a_day_is_undisturbed_and_returns_quietly():
         for name in ("stays", "both"):
             await world.served(name)
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.slow
@@ -134,7 +141,7 @@ def test_cells_without_the_rest_of_the_world_for_a_day_are_undisturbed(away: Seq
         assert changed(before, documents(world)) == set()
         await world.served("web")
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 @pytest.mark.slow
@@ -170,7 +177,7 @@ def test_of_what_changed_in_a_day_only_the_differences_are_written():
         kept = [f"{name}-home-lhr-{n}" for name in ("calm", "rolls", "heals") for n in (0, 1)]
         await nothing_else_is_left(world, *kept, *(f"grows-home-lhr-{n}" for n in range(3)))
 
-    told(story)
+    run_story(story)
 
 
 def test_a_cell_that_is_back_before_anybody_noticed_writes_nothing():
@@ -186,4 +193,4 @@ def test_a_cell_that_is_back_before_anybody_noticed_writes_nothing():
         order = ("hub", "cluster.karmada.io/clusters", "lhr")  # it says "false" from now on
         assert changed(before, documents(world)) == {order}
 
-    told(story)
+    run_story(story)

@@ -13,7 +13,7 @@ import pytest
 from compute.api.compute import Instance, Workload
 from compute.api.karmada import MemberCluster, Taint
 from kubekit.api.errors import Invalid
-from tests.integration.apart import told_apart
+from tests.integration.apart import run_story_apart
 from tests.integration.operators import blocked, make_network, settings
 from tests.integration.test_moved_networks import on_networks
 from tests.integration.test_traps import uids
@@ -124,7 +124,7 @@ def mended(policy: str, image: str, story: Story) -> State:
         await world.rest()
         states.append(compared(world))
 
-    told_apart(whole, ("DFW", "SIN"))
+    run_story_apart(whole, ("DFW", "SIN"))
     return states[0]
 
 

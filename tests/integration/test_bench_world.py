@@ -5,7 +5,7 @@ from bench.load.world.journal import Journal
 from bench.load.world.passes import passes
 from bench.load.world.phases import Measured
 from compute.api.compute import Instance, Workload
-from tests.integration.worlds import PROJECT, Watched, told
+from tests.integration.worlds import PROJECT, Watched, run_story
 
 CITIES = ("DFW", "LHR")
 HOPS = ["created", "granted", "programmed", "ready", "copied", "projected", "all"]
@@ -38,7 +38,7 @@ def test_growing_is_measured_for_every_instance():
         assert bout.passes["projector: success"] >= 6
         assert max(hops["all"]) / 1e9 <= bout.seconds <= bout.settled
 
-    told(story, CITIES)
+    run_story(story, CITIES)
 
 
 def test_a_restart_is_over_when_every_instance_is_another():
@@ -56,7 +56,7 @@ def test_a_restart_is_over_when_every_instance_is_another():
         assert all(len(took) == 4 for took in hops.values())
         assert max(hops["all"]) / 1e9 <= bout.seconds
 
-    told(story, CITIES)
+    run_story(story, CITIES)
 
 
 def test_a_world_at_rest_writes_nothing():
@@ -68,7 +68,7 @@ def test_a_world_at_rest_writes_nothing():
         resting = await phases.rest(there, 5.0)
         assert not [what for what in resting.writes if "leases" not in what]
 
-    told(story, CITIES)
+    run_story(story, CITIES)
 
 
 def test_what_a_provider_says_is_shown_once_for_each():
@@ -84,7 +84,7 @@ def test_what_a_provider_says_is_shown_once_for_each():
         assert 0 < said.p50 <= said.p99
         assert there.journal.work - before == 3 * said.count  # in the cell, hub and project
 
-    told(story, CITIES)
+    run_story(story, CITIES)
 
 
 def test_deletion_is_over_when_no_workload_is_left():
@@ -98,7 +98,7 @@ def test_deletion_is_over_when_no_workload_is_left():
         assert not (await world.user.every(Workload)).items
         assert not await identities(world)
 
-    told(story, CITIES)
+    run_story(story, CITIES)
 
 
 async def identities(world: Watched) -> set[tuple[str, str]]:

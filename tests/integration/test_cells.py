@@ -12,7 +12,7 @@ from tests.integration.worlds import (
     Watched,
     is_ready,
     reason_of,
-    told,
+    run_story,
     with_image,
     with_replicas,
     workload,
@@ -61,7 +61,7 @@ def test_a_cell_that_is_cut_off_keeps_what_runs_and_is_told_of_as_unreachable():
         mended = await world.user.get(WorkloadDeployment, "web-home-dfw", "default")
         assert reason_of(mended, "Available") == "StableInstanceFound"
 
-    told(story)
+    run_story(story)
 
 
 def test_a_new_deployment_for_a_silent_cell_says_so_at_once():
@@ -83,7 +83,7 @@ def test_a_new_deployment_for_a_silent_cell_says_so_at_once():
         await cut(world, "dfw", "false")
         await world.served("web")
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 def test_a_city_that_is_cut_off_is_not_up_to_date_with_a_change_that_it_has_not_seen():
@@ -103,7 +103,7 @@ def test_a_city_that_is_cut_off_is_not_up_to_date_with_a_change_that_it_has_not_
         await cut(world, "dfw", "false")
         await world.served("web")
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 def test_a_cell_that_is_cut_off_finishes_its_own_deletions_and_heals():
@@ -126,7 +126,7 @@ def test_a_cell_that_is_cut_off_finishes_its_own_deletions_and_heals():
         await cut(world, "dfw", "false")
         await world.served("web")
 
-    told(story)
+    run_story(story)
 
 
 def test_what_changed_meanwhile_reaches_the_cell_when_it_is_back():
@@ -143,7 +143,7 @@ def test_what_changed_meanwhile_reaches_the_cell_when_it_is_back():
         await world.served("web")
         assert await world.instances("dfw") == ["web-home-dfw-0", "web-home-dfw-1"]
 
-    told(story)
+    run_story(story)
 
 
 def test_w62_two_cells_of_one_city_share_its_deployments():
@@ -157,7 +157,7 @@ def test_w62_two_cells_of_one_city_share_its_deployments():
         assert len(first) == len(second) == 2
         assert await world.instances(PROJECT) == sorted(first + second)
 
-    told(story, cities=("DFW", "DFW"))
+    run_story(story, cities=("DFW", "DFW"))
 
 
 def test_nothing_is_moved_while_a_cell_is_only_unreachable():
@@ -180,7 +180,7 @@ def test_nothing_is_moved_while_a_cell_is_only_unreachable():
         await cut(world, home, "false")
         await world.served("web")
 
-    told(story, cities=("DFW", "DFW"))
+    run_story(story, cities=("DFW", "DFW"))
 
 
 def test_a_city_whose_cells_take_nothing_new_is_named():
@@ -209,7 +209,7 @@ def test_a_city_whose_cells_take_nothing_new_is_named():
         await hub.patch(present, msgspec.structs.replace(present, spec=opened))
         await world.served("late")
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 def _is_cut(world: Watched):

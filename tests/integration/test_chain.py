@@ -12,7 +12,7 @@ from tests.integration.worlds import (
     Watched,
     is_ready,
     reason_of,
-    told,
+    run_story,
     with_replicas,
     workload,
 )
@@ -33,7 +33,7 @@ def test_a_workload_is_served_in_every_city():
         assert all(map(is_ready, shown))
         assert all(i.status.network_interfaces[0].assignments.network_ip for i in shown)
 
-    told(story)
+    run_story(story)
 
 
 def test_a_workload_is_one_deployment_for_each_place_that_it_names():
@@ -61,7 +61,7 @@ def test_a_workload_is_one_deployment_for_each_place_that_it_names():
             assert meta.labels[labels.WORKLOAD_UID] == made.metadata.uid
             assert [o.uid for o in meta.owner_references if o.controller] == [made.metadata.uid]
 
-    told(story)
+    run_story(story)
 
 
 def test_health_reaches_the_project_by_watches_alone():
@@ -71,7 +71,7 @@ def test_health_reaches_the_project_by_watches_alone():
         await world.user.create(workload(cities=("DFW",)))
         await world.served("web", seconds=2.0)
 
-    told(story)
+    run_story(story)
 
 
 def test_w21_a_policy_that_is_changed_is_repaired():
@@ -93,7 +93,7 @@ def test_w21_a_policy_that_is_changed_is_repaired():
         assert await world.client("dfw").get(Instance, "web-home-dfw-0", space) == before
         assert await world.instances("lhr") == await world.instances("sin") == []
 
-    told(story)
+    run_story(story)
 
 
 def test_deleting_a_workload_empties_every_plane():
@@ -119,7 +119,7 @@ def test_deleting_a_workload_empties_every_plane():
         await world.rest()
         assert await world.left(*everything) == {}
 
-    told(story)
+    run_story(story)
 
 
 def test_scaling_up_and_down():
@@ -138,4 +138,4 @@ def test_scaling_up_and_down():
         claims = (await world.user.every(ResourceClaim)).items
         assert [c.metadata.name for c in claims] == [names.claim("web-home-dfw-0")]
 
-    told(story)
+    run_story(story)

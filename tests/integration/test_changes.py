@@ -14,7 +14,7 @@ from tests.integration.worlds import (
     PROJECT,
     Watched,
     is_ready,
-    told,
+    run_story,
     with_image,
     with_replicas,
     workload,
@@ -56,7 +56,7 @@ def test_a_workload_that_is_made_again_at_once_is_a_new_one():
         new = await uids(world, PROJECT, WorkloadDeployment)
         assert not set(old.values()) & set(new.values())
 
-    told(story)
+    run_story(story)
 
 
 def test_a_workload_torn_from_its_finalizer_and_made_again_is_served():
@@ -74,7 +74,7 @@ def test_a_workload_torn_from_its_finalizer_and_made_again_is_served():
         made = await world.user.get(Workload, "web", "default")
         assert present.spec.workload_ref.uid == made.metadata.uid
 
-    told(story)
+    run_story(story)
 
 
 def test_a_placement_that_is_renamed_moves():
@@ -90,7 +90,7 @@ def test_a_placement_that_is_renamed_moves():
         assert [p.name for p in served.status.placements] == ["away"]
         assert served.status.deployments == 1
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize("seconds", [0, 0.005, 1, 30])
@@ -111,7 +111,7 @@ def test_a_city_that_is_removed_and_added_back_runs_again(seconds):
         await nothing_else_is_left(world, "web-home-dfw-0", "web-home-lhr-0")
         assert (await uids(world, "dfw", Instance))["web-home-dfw-0"] == dfw
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize("seconds", [0, 0.01, 0.3, 3])
@@ -135,7 +135,7 @@ def test_a_template_that_changes_twice_quickly_ends_with_the_second(seconds):
         await throughout(look, change())
         await nothing_else_is_left(world, *(f"web-home-dfw-{n}" for n in range(3)))
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize(("first", "then"), [(2, 4), (4, 2)])
@@ -156,7 +156,7 @@ def test_a_restart_while_scaling_does_both(policy, first, then):
         after = await uids(world, "dfw", Instance)
         assert not set(before.values()) & set(after.values())
 
-    told(story)
+    run_story(story)
 
 
 def test_an_old_workload_is_completed_without_a_rollout():
@@ -175,4 +175,4 @@ def test_an_old_workload_is_completed_without_a_rollout():
         assert placement.scale_settings.instance_management_policy == "OrderedReady"
         assert (await uids(world, "dfw", Instance)).items() >= before.items()
 
-    told(story)
+    run_story(story)

@@ -14,7 +14,7 @@ from kubekit.api.kinds.events import Event
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.options import DeleteOptions
 from tests.integration.test_cells import cut
-from tests.integration.worlds import PROJECT, Watched, is_ready, told, with_replicas, workload
+from tests.integration.worlds import PROJECT, Watched, is_ready, run_story, with_replicas, workload
 from tests.support.kubekit.stage import Write
 
 OURS: tuple[type[Object], ...] = (WorkloadDeployment, Instance, ResourceClaim, ResourceBinding)
@@ -60,7 +60,7 @@ def test_no_plane_lets_what_it_manages_be_orphaned():
         await world.user.delete(made, DeleteOptions(propagation="Orphan"))
         await world.gone(PROJECT, ConfigMap, "mine", "default")
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_a_workload_goes_last_though_its_machines_stop_slowly():
@@ -73,7 +73,7 @@ def test_a_workload_goes_last_though_its_machines_stop_slowly():
         assert 59 < await elapsed(world) < 70
         assert ours(await world.left(*OURS, Work)) == {}
 
-    told(story)
+    run_story(story)
 
 
 def test_the_end_is_told_by_watches_alone():
@@ -84,7 +84,7 @@ def test_the_end_is_told_by_watches_alone():
         await delete(world)
         assert await elapsed(world) < 0.5
 
-    told(story)
+    run_story(story)
 
 
 def test_a_city_that_is_given_up_is_left_before_its_deployment_goes():
@@ -102,7 +102,7 @@ def test_a_city_that_is_given_up_is_left_before_its_deployment_goes():
         )
         await world.served("web")
 
-    told(story)
+    run_story(story)
 
 
 def test_a_slot_between_two_instances_is_closed_too():
@@ -118,7 +118,7 @@ def test_a_slot_between_two_instances_is_closed_too():
         await elapsed(world)
         assert ours(await world.left(*OURS, Work)) == {}
 
-    told(story)
+    run_story(story)
 
 
 def test_a_cell_that_is_away_holds_up_no_deletion_for_ever():
@@ -141,7 +141,7 @@ def test_a_cell_that_is_away_holds_up_no_deletion_for_ever():
         await world.rest()
         assert ours(await world.left(*OURS, Work)) == {}
 
-    told(story)
+    run_story(story)
 
 
 def test_a_workload_of_the_same_name_waits_for_the_cell_that_has_the_old_one():
@@ -161,7 +161,7 @@ def test_a_workload_of_the_same_name_waits_for_the_cell_that_has_the_old_one():
         new = await world.client("dfw").get(Instance, "web-home-dfw-0", await world.space())
         assert new.metadata.uid != old.metadata.uid
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize("part", ["engine", "cell dfw", "provider dfw"])
@@ -178,7 +178,7 @@ def test_a_cell_that_answers_is_waited_for(part):
         await elapsed(world)
         assert ours(await world.left(*OURS, Work)) == {}
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize("part", ["engine", "cell dfw", "provider dfw"])
@@ -196,7 +196,7 @@ def test_a_cell_that_answers_and_does_nothing_is_waited_for_five_minutes(part):
         await world.rest()
         assert ours(await world.left(*OURS, Work)) == {}
 
-    told(story)
+    run_story(story)
 
 
 def since(world: Watched, mark: int) -> list[Write]:
@@ -229,7 +229,7 @@ def test_a_cell_that_returns_unchanged_is_told_of_and_no_more():
             (PROJECT, "networking.datumapis.com/locationbindings", "dfw"),
         ]
 
-    told(story)
+    run_story(story)
 
 
 def test_a_cell_that_healed_meanwhile_writes_that_one_difference():
@@ -256,7 +256,7 @@ def test_a_cell_that_healed_meanwhile_writes_that_one_difference():
         assert not [each for each in written if each[0] == "dfw"]
         assert len(written) <= 10
 
-    told(story)
+    run_story(story)
 
 
 def test_a_cell_that_is_cut_off_finishes_a_deletion_of_its_own():
@@ -276,4 +276,4 @@ def test_a_cell_that_is_cut_off_finishes_a_deletion_of_its_own():
             assert await world.instances(plane) == ["web-home-dfw-0"]
         assert len((await world.user.every(ResourceClaim)).items) == 1
 
-    told(story)
+    run_story(story)

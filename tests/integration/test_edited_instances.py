@@ -4,7 +4,7 @@ import msgspec
 
 from compute.api.compute import Instance
 from kubekit.api.kinds.events import Event
-from tests.integration.worlds import Watched, is_ready, told, workload
+from tests.integration.worlds import Watched, is_ready, run_story, workload
 
 
 def with_image(instance: Instance, image: str) -> Instance:
@@ -41,4 +41,4 @@ def test_an_instance_that_is_edited_in_its_cell_is_put_back_and_the_edit_reporte
         assert notes[0].note.startswith("spec.runtime.sandbox.containers[app].image was changed")
         await world.served("web")
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))

@@ -30,7 +30,7 @@ from tests.integration.worlds import (
     Watched,
     is_ready,
     reason_of,
-    told,
+    run_story,
     with_replicas,
     workload,
 )
@@ -265,7 +265,7 @@ def row(part: str) -> Row:
         await world.rest()
         assert await _remains(world) == {}
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
     return seen
 
 
@@ -309,7 +309,7 @@ def test_other_cities_do_not_notice(part):
         await world.user.delete(await world.user.get(Workload, "web", "default"))
         await world.gone(PROJECT, Workload, "web", "default")
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 async def _asked(world: Watched, question: str) -> bool:

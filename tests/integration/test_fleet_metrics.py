@@ -3,7 +3,7 @@
 import asyncio
 
 from tests.integration.operators import cut
-from tests.integration.worlds import Watched, told, workload
+from tests.integration.worlds import Watched, run_story, workload
 
 
 def metrics(world: Watched) -> dict[tuple[str, ...], float]:
@@ -40,7 +40,7 @@ def test_the_fleet_is_counted_by_city_phase_and_reason():
             assert found["compute_hop_latency_seconds_count", hop] >= count - 1
             assert found["compute_hop_latency_seconds_sum", hop] < 30
 
-    told(story, ("DFW", "LHR"))
+    run_story(story, ("DFW", "LHR"))
 
 
 def test_the_age_of_a_cells_last_report_grows_while_it_is_silent():
@@ -56,4 +56,4 @@ def test_the_age_of_a_cells_last_report_grows_while_it_is_silent():
         assert found["compute_cell_last_report_age_seconds", "dfw", "DFW"] > 250
         assert found["compute_cell_last_report_age_seconds", "lhr", "LHR"] < 40
 
-    told(story, ("DFW", "LHR"))
+    run_story(story, ("DFW", "LHR"))

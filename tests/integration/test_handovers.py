@@ -13,7 +13,7 @@ from kubekit.api.kinds.events import Event
 from tests.integration.test_cells import cut
 from tests.integration.test_changes import with_placements
 from tests.integration.test_traps import nothing_else_is_left, uids
-from tests.integration.worlds import PROJECT, Watched, is_ready, told, with_image, workload
+from tests.integration.worlds import PROJECT, Watched, is_ready, run_story, with_image, workload
 
 LIMIT = 600.0  # seconds that the new has to make progress
 
@@ -91,7 +91,7 @@ def test_the_new_serves_before_the_old_goes(change, new):
         served = await world.user.get(Workload, "web", "default")
         assert not any(drain_of(served))
 
-    told(story)
+    run_story(story)
 
 
 def test_a_new_city_that_never_serves_gives_the_old_so_long():
@@ -111,7 +111,7 @@ def test_a_new_city_that_never_serves_gives_the_old_so_long():
         await world.gone(PROJECT, WorkloadDeployment, "web-home-dfw", "default", seconds=5.0)
         assert await noted(world, "web") == ["ReplacementPending", "ReplacementTimedOut"]
 
-    told(story)
+    run_story(story)
 
 
 def test_what_takes_long_and_makes_progress_is_waited_for():
@@ -125,7 +125,7 @@ def test_what_takes_long_and_makes_progress_is_waited_for():
         await world.served("web")
         await nothing_else_is_left(world, *(f"web-home-lhr-{n}" for n in range(3)))
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
@@ -156,7 +156,7 @@ def test_without_quota_for_both_one_is_replaced_after_the_other(policy):
             "ReplacementPending",
         ]
 
-    told(story)
+    run_story(story)
 
 
 def test_a_change_that_is_taken_back_leaves_the_old_as_it_was():
@@ -174,7 +174,7 @@ def test_a_change_that_is_taken_back_leaves_the_old_as_it_was():
         assert await uids(world, "dfw", Instance) == before
         assert not any(drain_of(await world.user.get(Workload, "web", "default")))
 
-    told(story)
+    run_story(story)
 
 
 def test_a_workload_that_is_deleted_in_a_handover_goes_at_once():
@@ -189,7 +189,7 @@ def test_a_workload_that_is_deleted_in_a_handover_goes_at_once():
         await world.gone(PROJECT, Workload, "web", "default", seconds=5.0)
         assert await world.instances("dfw") == []
 
-    told(story)
+    run_story(story)
 
 
 def test_a_change_of_city_and_template_at_once_keeps_the_old_template_until_then():
@@ -209,4 +209,4 @@ def test_a_change_of_city_and_template_at_once_keeps_the_old_template_until_then
         await world.served("web")
         await nothing_else_is_left(world, "web-home-lhr-0")
 
-    told(story)
+    run_story(story)

@@ -14,7 +14,7 @@ from tests.integration.worlds import (
     Watched,
     message_of,
     reason_of,
-    told,
+    run_story,
     with_image,
     workload,
 )
@@ -67,7 +67,7 @@ def test_a_rollout_that_an_operator_holds_back_says_so_in_the_project():
         after = await world.user.get(WorkloadDeployment, "web-home-dfw", "default")
         assert reason_of(after, "Paused") == ""
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 def is_available(deployment: WorkloadDeployment) -> bool:
@@ -85,7 +85,7 @@ def test_what_arrives_while_it_is_held_back_is_not_ready_and_says_why():
         await tune(world, suspension=None)
         await world.served("web")
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_a_deployment_whose_scheduling_is_suspended_says_so():
@@ -122,7 +122,7 @@ def test_a_deployment_whose_scheduling_is_suspended_says_so():
         await suspend(world, None)
         await world.served("web")
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_what_would_let_machines_outlive_their_workload_is_repaired():
@@ -144,4 +144,4 @@ def test_what_would_let_machines_outlive_their_workload_is_repaired():
         await world.gone(PROJECT, Workload, "web", "default")
         assert await world.instances("dfw") == []
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))

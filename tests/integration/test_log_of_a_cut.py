@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tests.integration.test_cells import cut
-from tests.integration.worlds import Watched, told, with_replicas, workload
+from tests.integration.worlds import Watched, run_story, with_replicas, workload
 
 
 class Kept(logging.Handler):
@@ -52,4 +52,4 @@ def test_a_cut_and_its_end_are_one_line_each():
         assert lines[1].__dict__["refused"] > 10
         assert not [r for r in kept if r.name.endswith("informer")]
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))

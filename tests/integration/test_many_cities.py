@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from bench.load.world.orders import codes
 from bench.load.world.passes import passes
-from tests.integration.worlds import Watched, told, workload
+from tests.integration.worlds import Watched, run_story, workload
 
 FEW, MANY = 4, 16
 
@@ -23,7 +23,7 @@ def _cost(cities: list[str]) -> Mapping[str, float]:
         for name, many in (passes(world.world.metrics()) - before).items():
             cost[name.partition(":")[0]] += many / len(cities)
 
-    told(story, tuple(cities))
+    run_story(story, tuple(cities))
     return cost
 
 

@@ -10,7 +10,7 @@ from compute.api.instance_spec import NetworkInterface, NetworkRef
 from compute.api.networking import NetworkBinding
 from tests.integration.operators import make_network, settings
 from tests.integration.test_traps import throughout
-from tests.integration.worlds import PROJECT, Watched, is_ready, reason_of, told, workload
+from tests.integration.worlds import PROJECT, Watched, is_ready, reason_of, run_story, workload
 
 RANGES = {"default": ip_network("10.0.0.0/8"), "second": ip_network("172.16.0.0/12")}
 
@@ -66,7 +66,7 @@ def test_an_instance_has_addresses_of_the_networks_it_names(before, after):
             bindings = (await world.client("dfw").every(NetworkBinding)).items
             assert sorted(b.spec.network.name for b in bindings) == sorted(names)
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_a_new_network_that_fails_is_told_of_while_the_old_one_serves():
@@ -90,4 +90,4 @@ def test_a_new_network_that_fails_is_told_of_while_the_old_one_serves():
         await world.rest()
         await addresses_fit(world)
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))

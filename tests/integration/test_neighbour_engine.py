@@ -19,8 +19,8 @@ from tests.integration.worlds import (
     Watched,
     message_of,
     reason_of,
+    run_story,
     running,
-    told,
     workload,
 )
 from tests.support.kubekit.virtual_time import run
@@ -60,7 +60,7 @@ def test_a_cell_that_leaves_hands_over_what_it_runs():
             other
         }
 
-    told(story, cities=TWINS)
+    run_story(story, cities=TWINS)
 
 
 def test_what_a_lost_cell_ran_is_started_in_the_other():
@@ -76,7 +76,7 @@ def test_what_a_lost_cell_ran_is_started_in_the_other():
         assert await uids(world, home) == before
         assert len((await world.user.every(ResourceClaim)).items) == 2
 
-    told(story, cities=TWINS)
+    run_story(story, cities=TWINS)
 
 
 @pytest.mark.parametrize("whole", ["workload", "project"])
@@ -96,7 +96,7 @@ def test_nothing_waits_for_a_cell_that_is_lost(whole):
         left = await world.left(*TRACES, ResourceBinding)
         assert list(left) == ["dfw"]
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 @pytest.mark.parametrize("kind", [ResourceBinding, PropagationPolicy])
@@ -114,7 +114,7 @@ def test_what_is_only_about_propagation_is_made_again_without_a_restart(kind):
         assert await uids(world, "dfw") == before
         await world.served("web")
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 @pytest.mark.parametrize("kind", [Work, WorkloadDeployment])
@@ -134,7 +134,7 @@ def test_what_a_cell_is_told_by_is_withdrawn_and_sent_again(kind):
         assert await world.instances("dfw") == ["web-home-dfw-0", "web-home-dfw-1"]
         assert len((await world.user.every(ResourceClaim)).items) == 2
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_a_hub_namespace_that_somebody_deletes_comes_back_with_everything():
@@ -151,7 +151,7 @@ def test_a_hub_namespace_that_somebody_deletes_comes_back_with_everything():
         assert len((await world.user.every(ResourceClaim)).items) == 2
         assert await world.quiet() == []
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 def test_namespaces_of_the_hub_are_in_every_cell_with_their_labels():
@@ -171,7 +171,7 @@ def test_namespaces_of_the_hub_are_in_every_cell_with_their_labels():
         names_ = {n.metadata.name for n in (await lhr.every(Namespace)).items}
         assert not any(name.startswith("karmada-") for name in names_)
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 def test_what_stands_in_the_way_in_a_cell_is_left_alone_and_told():
@@ -206,7 +206,7 @@ def test_what_stands_in_the_way_in_a_cell_is_left_alone_and_told():
         await cell.delete(await cell.get(WorkloadDeployment, "web-home-dfw", space))
         await world.served("web")
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_a_cell_that_was_cut_while_its_work_was_withdrawn_lets_go_when_it_is_back():
@@ -224,7 +224,7 @@ def test_a_cell_that_was_cut_while_its_work_was_withdrawn_lets_go_when_it_is_bac
         assert await world.left(*TRACES, ResourceClaim, ResourceBinding) == {}
         assert await world.user.find(Network, "default", "default") is not None
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 @pytest.mark.parametrize("seconds", [0.0, 0.03, 0.08, 0.2, 1.0])

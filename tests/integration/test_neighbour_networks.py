@@ -14,7 +14,7 @@ from tests.integration.operators import (
     subnets,
     warnings,
 )
-from tests.integration.worlds import PROJECT, Watched, reason_of, told, with_replicas, workload
+from tests.integration.worlds import PROJECT, Watched, reason_of, run_story, with_replicas, workload
 
 SMALL = "10.9.0.0/27"  # two prefixes of sixteen addresses
 
@@ -34,7 +34,7 @@ def test_no_two_cities_of_a_network_overlap_and_addresses_are_real():
         assert not any(a.overlaps(b) for a in used for b in used if a != b)
         assert len(set(used)) == 3
 
-    told(story)
+    run_story(story)
 
 
 def test_a_prefix_is_used_again_after_its_release():
@@ -51,7 +51,7 @@ def test_a_prefix_is_used_again_after_its_release():
             await world.rest()
             assert await world.left(Subnet, SubnetClaim, NetworkContext) == {}
 
-    told(story)
+    run_story(story)
 
 
 def test_a_network_without_room_is_named_on_the_workload_and_room_is_taken_at_once():
@@ -73,7 +73,7 @@ def test_a_network_without_room_is_named_on_the_workload_and_room_is_taken_at_on
         await world.user.delete(await world.user.get(Workload, "a", "default"))
         await world.served("c", seconds=30.0)
 
-    told(story)
+    run_story(story)
 
 
 def test_a_subnet_without_addresses_is_named_on_the_workload():
@@ -92,7 +92,7 @@ def test_a_subnet_without_addresses_is_named_on_the_workload():
         await world.change("web", with_replicas(len(got)))
         await world.served("web")
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_a_network_that_cannot_be_made_is_told_and_repaired():
@@ -107,7 +107,7 @@ def test_a_network_that_cannot_be_made_is_told_and_repaired():
         await settings(world, "dfw", "network-faults", failNetworks="")
         await world.served("web", seconds=30.0)
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 def test_a_network_context_that_somebody_deletes_comes_back_with_its_addresses():
@@ -127,7 +127,7 @@ def test_a_network_context_that_somebody_deletes_comes_back_with_its_addresses()
         assert ip_address(before[0]) in ip_network(there)
         assert not ip_network(there).overlaps(ip_network(other))
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 def test_faults_of_networks_that_nobody_can_mean_are_told():
@@ -139,4 +139,4 @@ def test_faults_of_networks_that_nobody_can_mean_are_told():
         await world.rest()
         assert "SettingsInvalid" in await warnings(world, "dfw")
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))

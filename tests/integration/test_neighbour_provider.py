@@ -11,8 +11,8 @@ from tests.integration.worlds import (
     Watched,
     is_ready,
     reason_of,
+    run_story,
     running,
-    told,
     with_image,
     with_replicas,
     workload,
@@ -42,7 +42,7 @@ def test_an_image_that_fails_is_named_up_to_the_workload_and_repaired_by_another
         await world.change("web", with_image("registry.test/web:2"))
         await world.served("web")
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_boots_that_fail_are_tried_again_until_they_work():
@@ -60,7 +60,7 @@ def test_boots_that_fail_are_tried_again_until_they_work():
         await world.set_provider("dfw", startSeconds="1")
         await world.served("web")
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_latencies_that_change_concern_what_starts_from_then_on():
@@ -82,7 +82,7 @@ def test_latencies_that_change_concern_what_starts_from_then_on():
         assert len(await world.instances("dfw")) == 2
         await world.served("web", seconds=30.0)
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_a_node_that_is_lost_and_found():
@@ -105,7 +105,7 @@ def test_a_node_that_is_lost_and_found():
         await world.rest()
         assert await cell.get(Instance, "web-home-dfw-0", space) == after
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_when_every_node_is_lost_instances_wait_for_one():
@@ -120,7 +120,7 @@ def test_when_every_node_is_lost_instances_wait_for_one():
         await world.set_provider("dfw", lostNodes="node-0, node-1")
         await world.served("web")
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_settings_that_cannot_be_read_change_nothing_and_are_named():
@@ -139,7 +139,7 @@ def test_settings_that_cannot_be_read_change_nothing_and_are_named():
         await world.set_provider("dfw", crashingImages="")
         await world.served("web")
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_one_cell_fails_alone():
@@ -154,7 +154,7 @@ def test_one_cell_fails_alone():
         failed = await world.user.get(Instance, "web-home-dfw-0", "default")
         assert reason_of(failed, "Ready") == "InstanceCrashing"
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 def test_machines_outlive_the_process_that_simulates_them(tmp_path):

@@ -13,7 +13,7 @@ from compute.api.services import ServiceEntitlement
 from compute.decide.quota import INSTANCES
 from kubekit.api.kinds.events import Event
 from tests.integration.operators import blocked, cut, entitle, lose, ready, settings, warnings
-from tests.integration.worlds import PROJECT, Watched, is_ready, reason_of, told, workload
+from tests.integration.worlds import PROJECT, Watched, is_ready, reason_of, run_story, workload
 
 # Quota
 
@@ -42,7 +42,7 @@ def test_a_claim_gets_everything_or_nothing():
         assert used[INSTANCES] == (2, 2, 2)
         assert {count for _, _, count in used.values()} == {2}
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 def test_the_oldest_is_served_first_when_budget_frees():
@@ -62,7 +62,7 @@ def test_the_oldest_is_served_first_when_budget_frees():
         await world.user.delete(await world.user.get(Workload, "old", "default"))
         await world.served("new", seconds=30.0)
 
-    told(story)
+    run_story(story)
 
 
 def test_a_new_project_may_run_ten_instances_and_no_eleventh():
@@ -76,7 +76,7 @@ def test_a_new_project_may_run_ten_instances_and_no_eleventh():
         whole = await blocked(world, "web", "instances: 1 asked for, 0 of 10 left")
         assert whole.status.ready_replicas == 10
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_claims_that_a_lost_cell_leaves_are_reported_and_stay():
@@ -92,7 +92,7 @@ def test_claims_that_a_lost_cell_leaves_are_reported_and_stay():
         await world.rest()
         assert await world.user.find(ResourceClaim, claim, "default") is not None
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 # Cities and entitlements
@@ -113,7 +113,7 @@ def test_a_city_that_a_cell_comes_to_serve_is_offered_and_one_that_it_leaves_is_
         await world.named("lhr", Location, "ams", "", is_ready)
         await world.gone("lhr", Location, "lhr")
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 def test_a_city_whose_cell_is_silent_is_offered_as_unavailable():
@@ -134,7 +134,7 @@ def test_a_city_whose_cell_is_silent_is_offered_as_unavailable():
             PROJECT, LocationBinding, "dfw", "", lambda b: reason_of(b, "Available") == "Ready"
         )
 
-    told(story, cities=("DFW", "LHR"))
+    run_story(story, cities=("DFW", "LHR"))
 
 
 def test_entitlements_wait_for_the_time_or_the_hand_that_is_set():
@@ -159,7 +159,7 @@ def test_entitlements_wait_for_the_time_or_the_hand_that_is_set():
         await world.user.patch(waiting, msgspec.structs.replace(waiting, metadata=metadata))
         await world.named(PROJECT, ServiceEntitlement, "second", "", _is("Active"))
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 async def _events_on(world: Watched, claim: str) -> list[Event]:

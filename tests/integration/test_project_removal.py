@@ -18,7 +18,7 @@ from kubekit.api.meta import Object
 from kubekit.api.times import format_time
 from tests.integration.test_cells import cut
 from tests.integration.test_departures import OURS
-from tests.integration.worlds import PROJECT, Watched, is_ready, told, workload
+from tests.integration.worlds import PROJECT, Watched, is_ready, run_story, workload
 
 
 async def cut_off_and_abandoned(world: Watched) -> None:
@@ -62,7 +62,7 @@ def test_a_project_that_is_deleted_says_which_cell_it_waits_for():
             await world.user.create(workload("late", cities=("LHR",)))
         assert (await world.quiet(10.0)) == []
 
-    told(story)
+    run_story(story)
 
 
 def test_a_project_waits_for_no_cell_that_is_known_to_be_unreachable():
@@ -85,7 +85,7 @@ def test_a_project_waits_for_no_cell_that_is_known_to_be_unreachable():
         for plane in ("hub", "dfw", "lhr"):
             await world.gone(plane, Namespace, space)
 
-    told(story)
+    run_story(story)
 
 
 def test_a_project_waits_five_minutes_for_a_cell_that_answers_and_does_nothing():
@@ -107,7 +107,7 @@ def test_a_project_waits_five_minutes_for_a_cell_that_answers_and_does_nothing()
         assert await world.left(*OURS, *NETWORKING) == {}
         await world.gone("dfw", Namespace, space)
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_a_project_made_again_keeps_what_is_its_own():
@@ -133,7 +133,7 @@ def test_a_project_made_again_keeps_what_is_its_own():
             await world.space()
         ] * 2
 
-    told(story)
+    run_story(story)
 
 
 def test_a_project_goes_with_a_cell_that_operators_have_given_up():
@@ -145,7 +145,7 @@ def test_a_project_goes_with_a_cell_that_operators_have_given_up():
         await hub.delete(await hub.get(MemberCluster, "dfw"))
         await world.gone("core", Project, PROJECT, seconds=300.0)
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize("part", ["platform", "management"])
@@ -158,4 +158,4 @@ def test_a_process_that_restarts_goes_on_with_a_project_that_is_deleted(part):
         await world.world.resume(part)
         await world.gone("core", Project, PROJECT, seconds=90.0)
 
-    told(story)
+    run_story(story)

@@ -15,8 +15,8 @@ from tests.integration.worlds import (
     PROJECT,
     Watched,
     is_ready,
+    run_story,
     running,
-    told,
     with_image,
     with_replicas,
     workload,
@@ -39,7 +39,7 @@ def test_a_project_has_all_that_a_first_workload_needs():
         grants = (await world.client("core").every(ResourceGrant)).items
         assert [g.metadata.name for g in grants] == [f"{PROJECT}-compute-quota"]
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize("at", ["once", "rest"])
@@ -60,7 +60,7 @@ def test_deleting_a_project_empties_every_plane(at):
         for plane in ("hub", "dfw", "lhr", "sin"):
             await world.gone(plane, Namespace, space)
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize("at", ["once", "rest"])
@@ -94,7 +94,7 @@ def test_deleting_a_namespace_empties_every_plane(at):
         await world.gone("hub", Namespace, space)
         await world.gone("dfw", Namespace, space)
 
-    told(story)
+    run_story(story)
 
 
 def test_the_door_refuses_what_could_never_run_and_names_it():
@@ -114,7 +114,7 @@ def test_the_door_refuses_what_could_never_run_and_names_it():
         renamed = await world.change("web", lambda present: annotated(present, team="a"))
         assert renamed.metadata.annotations["team"] == "a"
 
-    told(story)
+    run_story(story)
 
 
 def test_an_entitlement_becomes_active():
@@ -131,7 +131,7 @@ def test_an_entitlement_becomes_active():
             PROJECT, ServiceEntitlement, "compute", "", lambda e: e.status.phase == "Active"
         )
 
-    told(story)
+    run_story(story)
 
 
 def test_a_world_goes_on_where_it_ended(tmp_path):

@@ -14,7 +14,7 @@ from compute.api.compute import Workload
 from kubekit.api.errors import Invalid
 from kubekit.client.options import PLAIN_WRITE, PatchType
 from kubekit.client.transport import Document, ResourceLocation
-from tests.integration.apart import told_apart
+from tests.integration.apart import run_story_apart
 from tests.integration.operators import make_network
 from tests.integration.worlds import Watched
 from tests.support.compute.end_states import State, about, compared, differences
@@ -97,7 +97,7 @@ def test_a_property_that_is_changed_and_set_back_leaves_no_trace(section):
         assert {stage: lines for stage, lines in wrong.items() if lines} == {}
 
     for story in (walked, made, made_so):
-        told_apart(story, CITIES)
+        run_story_apart(story, CITIES)
     assert any(stage.endswith("changed") for stage in taken.specs)
 
 
@@ -111,7 +111,7 @@ def test_what_is_reserved_cannot_be_added():
                 await create(world, "web", walk.spec("changed"))
             assert walk.is_named(refusal.value)
 
-    told_apart(story, CITIES)
+    run_story_apart(story, CITIES)
 
 
 async def begin(world: Watched) -> None:

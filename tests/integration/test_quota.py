@@ -6,7 +6,7 @@ from compute.api import names
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.quota import ResourceClaim
 from kubekit.api.kinds.events import Event
-from tests.integration.worlds import PROJECT, Watched, reason_of, told, workload
+from tests.integration.worlds import PROJECT, Watched, reason_of, run_story, workload
 
 SHORTAGE = (
     "Not enough quota: instances: 1 asked for, 0 of 1 left; vcpus: 1 asked for, 0 of 1 left; "
@@ -48,7 +48,7 @@ def test_what_is_denied_runs_once_budget_is_there():
         await world.limit(2)
         await world.served("web", seconds=10.0)
 
-    told(story)
+    run_story(story)
 
 
 def test_budget_that_another_workload_frees_is_used():
@@ -65,7 +65,7 @@ def test_budget_that_another_workload_frees_is_used():
         claims = (await world.user.every(ResourceClaim)).items
         assert [c.metadata.name for c in claims] == [names.claim("two-home-lhr-0")]
 
-    told(story)
+    run_story(story)
 
 
 def test_a_quota_service_that_starts_is_no_outage():
@@ -85,4 +85,4 @@ def test_a_quota_service_that_starts_is_no_outage():
         assert any(b'"PendingEvaluation"' in each for each in written)
         assert not [each for each in written if b"QuotaBackendUnavailable" in each]
 
-    told(story)
+    run_story(story)

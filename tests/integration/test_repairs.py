@@ -13,7 +13,7 @@ from compute.api.quota import ResourceClaim
 from kubekit.api.kinds.core import Namespace
 from tests.integration.test_cells import cut
 from tests.integration.test_traps import nothing_else_is_left, uids, with_finalizers
-from tests.integration.worlds import PROJECT, Watched, reason_of, told, workload
+from tests.integration.worlds import PROJECT, Watched, reason_of, run_story, workload
 from tests.support.kubekit.runtime_builders import annotated
 
 ENGINE = "karmada.io/"  # what the engine notes down for itself
@@ -143,7 +143,7 @@ def test_w35_what_is_edited_is_as_it_was(plane, kind, edit):
         mended = await ours(world, plane, kind)
         assert _said(mended) == _said(found)
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize(("plane", "kind"), STATUS.values(), ids=STATUS)
@@ -160,7 +160,7 @@ def test_a_status_that_is_wiped_is_told_again(plane, kind):
         await world.served("web")
         assert await uids(world, "dfw", Instance) == before
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize(("plane", "kind"), GONE.values(), ids=GONE)
@@ -179,7 +179,7 @@ def test_what_is_deleted_comes_back(plane, kind, request):
         if request.node.callspec.id in MACHINES_STAY:
             assert await uids(world, "dfw", Instance) == before
 
-    told(story)
+    run_story(story)
 
 
 def test_a_deployment_that_a_user_gives_to_another_is_told_of_until_it_is_removed():
@@ -201,7 +201,7 @@ def test_a_deployment_that_a_user_gives_to_another_is_told_of_until_it_is_remove
         await world.served("web")
         await nothing_else_is_left(world, "web-home-dfw-0")
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize("edit", [unlabelled, unannotated, with_finalizers])
@@ -219,4 +219,4 @@ def test_what_lost_its_marks_in_a_cell_still_goes_with_its_workload(edit):
         await world.gone(PROJECT, Workload, "web", "default", seconds=300.0)
         await nothing_else_is_left(world)
 
-    told(story)
+    run_story(story)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.integration.worlds import PROJECT, Watched, told, workload
+from tests.integration.worlds import PROJECT, Watched, run_story, workload
 from tests.support.generated import depth
 
 CITIES = ("DFW", "LHR")
@@ -38,7 +38,7 @@ def test_a_world_with_many_instances_writes_nothing_for_a_quarter_of_an_hour():
         assert len(await world.instances(PROJECT)) == MANY
         assert await world.quiet(900.0) == []
 
-    told(story, CITIES)
+    run_story(story, CITIES)
 
 
 @pytest.mark.parametrize("start", ["0", "15"], ids=["at once", "after a while"])
@@ -54,4 +54,4 @@ def test_of_the_words_of_an_instance_only_those_that_last_leave_its_cell(start):
             written = [w for w in world.writes if w[:2] == (plane, INSTANCES)]
             assert len(written) <= 40 * (1 + rests) * 1.2
 
-    told(story, CITIES)
+    run_story(story, CITIES)

@@ -18,7 +18,7 @@ from tests.integration.worlds import (
     Watched,
     is_ready,
     reason_of,
-    told,
+    run_story,
     with_image,
     with_replicas,
     workload,
@@ -74,7 +74,7 @@ def test_a_restart_goes_from_the_highest_down_one_at_a_time_and_keeps_its_claims
         assert [i.metadata.labels[labels.INSTANCE_INDEX] for i in made] == ["2", "1", "0"]
         assert {c.metadata.uid for c in (await world.user.every(ResourceClaim)).items} == claims
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
@@ -106,7 +106,7 @@ def test_w41_a_bad_image_is_rolled_back_or_repaired(policy, mended):
         kept = before.items() & (await _uids(world)).items()
         assert len(kept) == (2 if mended == "registry.test/web:1" else 0)
 
-    told(story)
+    run_story(story)
 
 
 def test_a_paused_workload_keeps_its_template_and_still_scales():
@@ -132,7 +132,7 @@ def test_a_paused_workload_keeps_its_template_and_still_scales():
         ended = await world.user.get(Workload, "web", "default")
         assert find(ended.status.conditions, ConditionType.PAUSED) is None
 
-    told(story)
+    run_story(story)
 
 
 def test_every_change_of_a_spec_is_in_its_history_whoever_made_it():
@@ -153,7 +153,7 @@ def test_every_change_of_a_spec_is_in_its_history_whoever_made_it():
         assert first.healthy_at
         assert second.healthy_at
 
-    told(story)
+    run_story(story)
 
 
 async def _images(world: Watched) -> list[str]:

@@ -9,7 +9,7 @@ from kubekit.api import scheme
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.runtime.watching.cache import Cache
-from tests.integration.worlds import Watched, told, with_image, with_replicas, workload
+from tests.integration.worlds import Watched, run_story, with_image, with_replicas, workload
 
 
 def caches() -> list[Cache[Object]]:
@@ -51,7 +51,7 @@ def test_no_controller_changes_what_others_read():
         await world.gone("shop", Workload, "web", "default")
         assert changed_in_hand() == []
 
-    told(story)
+    run_story(story)
 
 
 def test_an_object_that_is_changed_is_found():
@@ -69,4 +69,4 @@ def test_an_object_that_is_changed_is_found():
         del labels["mine"]
         assert any(each.startswith("Workload") for each in found)
 
-    told(story)
+    run_story(story)

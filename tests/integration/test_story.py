@@ -5,7 +5,7 @@ import asyncio
 from bench.load.world.orders import codes
 from compute.api.compute import Workload, WorkloadDeployment
 from kubekit.api.kinds.events import CoreEvent
-from tests.integration.worlds import PROJECT, Watched, reason_of, told, with_image, workload
+from tests.integration.worlds import PROJECT, Watched, reason_of, run_story, with_image, workload
 
 BROKEN = "registry.test/web:does-not-exist"
 _APART = 400  # seconds, after which the same again is an event of its own
@@ -65,7 +65,7 @@ def test_the_life_of_a_workload_is_told_by_its_events():
         assert (await _reasons(world))[9:] == ["Undone", "CityAvailable", "RolloutFinished"]
         assert (await _events(world))[-2].message == ("DFW is available: 1 of 1 instances ready")
 
-    told(story, ("DFW",))
+    run_story(story, ("DFW",))
 
 
 def test_a_rollout_that_is_stuck_in_a_city_that_serves_is_told_too():
@@ -86,7 +86,7 @@ def test_a_rollout_that_is_stuck_in_a_city_that_serves_is_told_too():
         whole = await world.user.get(Workload, "web", "default")
         assert reason_of(whole, "Available") == "AvailablePlacementFound"
 
-    told(story, ("DFW",))
+    run_story(story, ("DFW",))
 
 
 def test_a_restart_of_the_manager_tells_nothing_again():
@@ -102,7 +102,7 @@ def test_a_restart_of_the_manager_tells_nothing_again():
         assert await _reasons(world) == before
         assert not [e for e in await _events(world) if e.count > 1]
 
-    told(story, ("DFW",))
+    run_story(story, ("DFW",))
 
 
 def test_a_workload_of_many_cities_gets_a_dozen_events():
@@ -122,4 +122,4 @@ def test_a_workload_of_many_cities_gets_a_dozen_events():
         whole = await world.user.get(Workload, "web", "default")
         assert whole.status.ready_replicas == 14
 
-    told(story, cities)
+    run_story(story, cities)

@@ -15,7 +15,7 @@ from tests.integration.worlds import (
     PROJECT,
     Watched,
     reason_of,
-    told,
+    run_story,
     with_image,
     with_replicas,
     workload,
@@ -71,7 +71,7 @@ def test_a_network_that_is_deleted_while_in_use_gives_one_account_on_every_plane
         assert "networks being deleted: default" in said(whole, "Available")[2]
         assert await world.quiet() == []
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_nothing_new_is_attached_to_a_network_that_is_being_deleted():
@@ -100,7 +100,7 @@ def test_nothing_new_is_attached_to_a_network_that_is_being_deleted():
         await world.served("web")
         await world.gone(PROJECT, Network, "default", "default")
 
-    told(story, cities=PAIR)
+    run_story(story, cities=PAIR)
 
 
 @pytest.mark.parametrize("forced", [False, True], ids=["terminating", "not found"])
@@ -143,7 +143,7 @@ def test_an_instance_names_the_network_that_it_cannot_attach_to(forced):
         )
         assert reason in await warnings(world, "dfw")
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_the_range_of_a_network_in_use_cannot_be_changed():
@@ -165,7 +165,7 @@ def test_the_range_of_a_network_in_use_cannot_be_changed():
         ):
             await change("10.7.0.0/24")
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))
 
 
 def test_a_project_goes_with_a_network_that_was_being_deleted():
@@ -179,4 +179,4 @@ def test_a_project_goes_with_a_network_that_was_being_deleted():
         await core.delete(await core.get(Project, PROJECT))
         await world.gone("core", Project, PROJECT)
 
-    told(story, cities=("DFW",))
+    run_story(story, cities=("DFW",))

@@ -18,7 +18,7 @@ from tests.integration.worlds import (
     PROJECT,
     Watched,
     is_ready,
-    told,
+    run_story,
     with_image,
     with_replicas,
     workload,
@@ -95,7 +95,7 @@ def test_w13_quota_that_is_away_for_an_hour_takes_nothing_down():
         assert (await world.client("dfw").every(Instance)).items == before
         await world.served("web")
 
-    told(story)
+    run_story(story)
 
 
 def test_w16_a_cell_finishes_deletions_while_the_hub_is_away():
@@ -121,7 +121,7 @@ def test_w16_a_cell_finishes_deletions_while_the_hub_is_away():
         copy = await world.client("hub").get(Instance, "web-home-dfw-1", space)
         assert copy.status == successor.status
 
-    told(story)
+    run_story(story)
 
 
 def test_w16_a_cell_that_is_cut_off_removes_a_whole_deployment():
@@ -140,7 +140,7 @@ def test_w16_a_cell_that_is_cut_off_removes_a_whole_deployment():
         await world.served("web", seconds=300.0)
         await nothing_else_is_left(world, "web-home-dfw-0", "web-home-dfw-1")
 
-    told(story)
+    run_story(story)
 
 
 def test_w17_nothing_is_given_back_or_hidden_before_the_machine_has_stopped():
@@ -162,7 +162,7 @@ def test_w17_nothing_is_given_back_or_hidden_before_the_machine_has_stopped():
         assert seen >= {3, 2}
         await nothing_else_is_left(world, "web-home-dfw-0")
 
-    told(story)
+    run_story(story)
 
 
 def test_w17_a_workload_goes_after_its_last_machine():
@@ -186,7 +186,7 @@ def test_w17_a_workload_goes_after_its_last_machine():
         assert await world.left(WorkloadDeployment, Instance, ResourceClaim) == {}
         await nothing_else_is_left(world)
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize("moments", [0, 1, 2, 5, 10, 20, 50])
@@ -201,7 +201,7 @@ def test_w20_a_city_whose_last_deployment_goes_as_another_comes_keeps_its_policy
         await world.gone(PROJECT, Workload, "one", "default")
         await nothing_else_is_left(world, "two-home-dfw-0")
 
-    told(story)
+    run_story(story)
 
 
 def test_w33_what_is_scaled_away_while_its_cell_is_cut_off_leaves_no_ghosts():
@@ -218,7 +218,7 @@ def test_w33_what_is_scaled_away_while_its_cell_is_cut_off_leaves_no_ghosts():
         await world.served("web", seconds=300.0)
         await nothing_else_is_left(world, "web-home-dfw-0")
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
@@ -238,7 +238,7 @@ def test_w41_what_never_ran_can_be_scaled_down_and_repaired(policy):
         await world.served("web")
         await nothing_else_is_left(world, "web-home-dfw-0", "web-home-dfw-1")
 
-    told(story)
+    run_story(story)
 
 
 def test_w49_a_claim_of_another_size_is_not_taken_for_a_grant():
@@ -262,7 +262,7 @@ def test_w49_a_claim_of_another_size_is_not_taken_for_a_grant():
         assert claim.spec.requests == proper.spec.requests
         await nothing_else_is_left(world, "web-home-dfw-0")
 
-    told(story)
+    run_story(story)
 
 
 def test_w64_a_claim_on_its_way_out_grants_nothing():
@@ -286,7 +286,7 @@ def test_w64_a_claim_on_its_way_out_grants_nothing():
         await world.user.patch(claim, with_finalizers(claim))
         await world.served("web", seconds=20.0)
 
-    told(story)
+    run_story(story)
 
 
 def test_w65_a_restart_in_a_full_project_keeps_its_place():
@@ -309,4 +309,4 @@ def test_w65_a_restart_in_a_full_project_keeps_its_place():
         await remove(world, "web")
         await world.served("greedy")
 
-    told(story)
+    run_story(story)

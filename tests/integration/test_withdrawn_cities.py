@@ -16,7 +16,7 @@ from kubekit.client.options import DeleteOptions
 from kubekit.plane.local import LocalClient
 from kubekit.plane.users import MASTERS, User
 from tests.integration.test_traps import uids
-from tests.integration.worlds import PROJECT, Watched, told, workload
+from tests.integration.worlds import PROJECT, Watched, run_story, workload
 
 TWO = ("DFW", "LHR")
 GRACE = 300.0  # seconds
@@ -50,7 +50,7 @@ def test_a_binding_that_blinks_replaces_no_instance():
         assert await uids(world, "lhr", Instance) == before
         assert drain_of(await world.user.get(Workload, "web", "default")) == ""
 
-    told(story, TWO)
+    run_story(story, TWO)
 
 
 @pytest.mark.parametrize("restarted", [False, True], ids=["", "with a restart"])
@@ -82,7 +82,7 @@ def test_a_withdrawn_city_is_drained_after_the_grace(restarted):
         assert "not offered to this project: LHR" in served.status.conditions[0].message
         assert await reasons(world, "web") == ["CityWithdrawn", "CityWithdrawn"]
 
-    told(story, TWO)
+    run_story(story, TWO)
 
 
 def test_a_city_that_returns_within_the_grace_goes_on_untouched():
@@ -101,7 +101,7 @@ def test_a_city_that_returns_within_the_grace_goes_on_untouched():
         assert await uids(world, "lhr", Instance) == before
         assert await reasons(world, "web-home-lhr") == ["CityReturned", "CityWithdrawn"]
 
-    told(story, TWO)
+    run_story(story, TWO)
 
 
 def test_a_user_may_not_take_away_a_city_in_use():
@@ -121,4 +121,4 @@ def test_a_user_may_not_take_away_a_city_in_use():
         await world.gone(PROJECT, Workload, "web", "default")
         await admin.delete(offer)
 
-    told(story, TWO)
+    run_story(story, TWO)

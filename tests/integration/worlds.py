@@ -235,7 +235,7 @@ async def running(
         await world.stop()
 
 
-def told(story: Story, cities: Sequence[str] = CITIES, data: Path | None = None) -> None:
+def run_story(story: Story, cities: Sequence[str] = CITIES, data: Path | None = None) -> None:
     """Tell a story in a world that has a project."""
 
     async def tell() -> None:

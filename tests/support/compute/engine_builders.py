@@ -40,9 +40,9 @@ LinkStory = Callable[[Stage, dict[str, Link]], Coroutine[Any, Any, None]]
 
 
 def member(name: str = "dfw", city: str = "DFW") -> MemberCluster:
-    told = {labels.TOPOLOGY_CITY_CODE: city}
+    run_story = {labels.TOPOLOGY_CITY_CODE: city}
     return MemberCluster(
-        metadata=ObjectMeta(name=name, labels=told), spec=ClusterSpec(sync_mode="Push")
+        metadata=ObjectMeta(name=name, labels=run_story), spec=ClusterSpec(sync_mode="Push")
     )
 
 
@@ -59,7 +59,7 @@ def start(stage: Stage) -> None:
     stage.start(*engine.controllers(planes(stage), stage.factory))
 
 
-def told(
+def run_story(
     tmp_path: Path, story: Story, *cells: str, copies: int = 1, parts: KindSelectors = ALL_OBJECTS
 ) -> None:
     """Tell a story of a hub with these cells, all of them in DFW, and of a namespace."""
@@ -67,10 +67,10 @@ def told(
     def linked(stage: Stage, _: dict[str, Link]) -> Coroutine[Any, Any, None]:
         return story(stage)
 
-    told_of_links(tmp_path, linked, *cells, copies=copies, parts=parts)
+    run_story_with_links(tmp_path, linked, *cells, copies=copies, parts=parts)
 
 
-def told_of_links(
+def run_story_with_links(
     tmp_path: Path,
     story: LinkStory,
     *cells: str,

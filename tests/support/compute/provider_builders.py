@@ -100,7 +100,7 @@ async def seen(
 ) -> Instance:
     """The Instance, once its Available has this reason."""
     return await stage.named(
-        "dfw", Instance, name(ordinal), NS, lambda i: told(i)[1] == available, seconds
+        "dfw", Instance, name(ordinal), NS, lambda i: status_and_reason(i)[1] == available, seconds
     )
 
 
@@ -108,7 +108,7 @@ async def live(stage: Stage, ordinal: int = 0) -> Instance:
     return await stage.client("dfw").get(Instance, name(ordinal), NS)
 
 
-def told(instance: Instance, kind: str = "Available") -> tuple[str, str]:
+def status_and_reason(instance: Instance, kind: str = "Available") -> tuple[str, str]:
     """The status and reason of a condition."""
     said = find(instance.status.conditions, kind)
     return ("", "") if said is None else (said.status, said.reason)

@@ -21,11 +21,11 @@ from tests.support.compute.engine_builders import (
     of_kinds,
     remove,
     report,
+    run_story,
+    run_story_with_links,
     send,
     sent,
     settle,
-    told,
-    told_of_links,
     work,
     written,
 )
@@ -57,7 +57,7 @@ def test_what_is_deleted_on_the_hub_goes_from_the_cell(tmp_path, copies):
         assert await works(stage) == []
         assert await stage.quiet() == []
 
-    told(tmp_path, story, copies=copies)
+    run_story(tmp_path, story, copies=copies)
 
 
 def test_the_work_stays_until_the_copy_has_really_gone(tmp_path):
@@ -75,7 +75,7 @@ def test_the_work_stays_until_the_copy_has_really_gone(tmp_path):
         await settle(stage)
         assert await works(stage) == []
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_what_is_made_anew_while_the_old_copy_dies_comes_after_it(tmp_path):
@@ -96,7 +96,7 @@ def test_what_is_made_anew_while_the_old_copy_dies_comes_after_it(tmp_path):
         assert new.uid != old.metadata.uid
         assert new.annotations[karmada_keys.TEMPLATE_UID] == again.metadata.uid
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_finalizer_on_the_hub_holds_the_copy(tmp_path):
@@ -112,7 +112,7 @@ def test_a_finalizer_on_the_hub_holds_the_copy(tmp_path):
         await change(stage, "hub", made, lambda wd: with_meta(wd, finalizers=()))
         await stage.gone("dfw", WorkloadDeployment, WD, NS, 1.0)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_binding_that_was_deleted_by_hand_stops_nothing(tmp_path):
@@ -131,7 +131,7 @@ def test_a_binding_that_was_deleted_by_hand_stops_nothing(tmp_path):
         label = again.metadata.labels[karmada_keys.BINDING_ID]
         assert (await arrived(stage, home)).metadata.labels[karmada_keys.BINDING_ID] == label
 
-    told(tmp_path, story, "dfw", "dfw-2", "dfw-3")
+    run_story(tmp_path, story, "dfw", "dfw-2", "dfw-3")
 
 
 def test_a_work_that_was_deleted_by_hand_is_carried_out_and_made_anew(tmp_path):
@@ -144,7 +144,7 @@ def test_a_work_that_was_deleted_by_hand_is_carried_out_and_made_anew(tmp_path):
         await settle(stage)
         assert (await arrived(stage)).metadata.uid != copy.metadata.uid
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_copy_that_is_somebody_elses_by_now_is_not_deleted(tmp_path):
@@ -162,7 +162,7 @@ def test_a_copy_that_is_somebody_elses_by_now_is_not_deleted(tmp_path):
         assert await works(stage) == []
         assert await stage.client("dfw").find(ConfigMap, "conf", NS) is not None
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_what_is_to_be_kept_becomes_the_cells_own(tmp_path):
@@ -180,7 +180,7 @@ def test_what_is_to_be_kept_becomes_the_cells_own(tmp_path):
         assert (kept.metadata.labels, kept.metadata.annotations) == ({}, {})
         assert await works(stage) == []
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_hub_that_was_lost_deletes_nothing_and_finds_its_copies_again(tmp_path):
@@ -210,7 +210,7 @@ def test_a_hub_that_was_lost_deletes_nothing_and_finds_its_copies_again(tmp_path
         assert now.annotations[karmada_keys.TEMPLATE_UID] == again.metadata.uid
         assert await stage.quiet() == []
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_deletion_that_a_cell_missed_reaches_it_when_it_is_back(tmp_path):
@@ -231,7 +231,7 @@ def test_a_deletion_that_a_cell_missed_reaches_it_when_it_is_back(tmp_path):
         await settle(stage)
         assert await works(stage) == []
 
-    told_of_links(tmp_path, story)
+    run_story_with_links(tmp_path, story)
 
 
 def test_an_object_may_go_while_its_work_is_already_going(tmp_path):
@@ -249,7 +249,7 @@ def test_an_object_may_go_while_its_work_is_already_going(tmp_path):
         await settle(stage)
         assert await works(stage) == []
 
-    told_of_links(tmp_path, story)
+    run_story_with_links(tmp_path, story)
 
 
 def test_a_cell_that_shows_only_our_data_is_enough(tmp_path):
@@ -272,4 +272,4 @@ def test_a_cell_that_shows_only_our_data_is_enough(tmp_path):
         assert (await stage.client("dfw").get(ConfigMap, "theirs", NS)).data["whose"] == "theirs"
         assert await works(stage) == []
 
-    told(tmp_path, story, parts=engine.CELL_PARTS)
+    run_story(tmp_path, story, parts=engine.CELL_PARTS)

@@ -23,13 +23,13 @@ from tests.support.compute.engine_builders import (
     is_ready,
     member,
     report,
+    run_story,
+    run_story_with_links,
     scaled,
     send,
     sent,
     settle,
     start,
-    told,
-    told_of_links,
     written,
 )
 from tests.support.kubekit.stage import Stage, staged
@@ -61,7 +61,7 @@ def test_a_cell_that_answers_renews_its_lease_every_ten_seconds(tmp_path, copies
         lease = await stage.client("hub").get(Lease, "dfw", PLACE)
         assert (lease.spec.holder_identity, lease.spec.lease_duration_seconds) == ("dfw", 40)
 
-    told(tmp_path, story, copies=copies)
+    run_story(tmp_path, story, copies=copies)
 
 
 def test_a_cell_that_is_cut_off_is_unknown_after_forty_seconds(tmp_path):
@@ -82,7 +82,7 @@ def test_a_cell_that_is_cut_off_is_unknown_after_forty_seconds(tmp_path):
         links["dfw"].heal()
         await stage.named("hub", MemberCluster, "dfw", "", is_ready, 10.5)
 
-    told_of_links(tmp_path, story)
+    run_story_with_links(tmp_path, story)
 
 
 def test_nothing_moves_while_a_cell_is_only_unreachable(tmp_path):
@@ -103,7 +103,7 @@ def test_nothing_moves_while_a_cell_is_only_unreachable(tmp_path):
         hub = await stage.client("hub").get(WorkloadDeployment, WD, NS)
         assert hub.status.ready_replicas == 1
 
-    told_of_links(tmp_path, story, "dfw", "dfw-2")
+    run_story_with_links(tmp_path, story, "dfw", "dfw-2")
 
 
 def test_a_silent_cell_is_given_nothing_new(tmp_path):
@@ -119,7 +119,7 @@ def test_a_silent_cell_is_given_nothing_new(tmp_path):
         links["dfw"].heal()
         await stage.named("dfw", WorkloadDeployment, WD, NS, seconds=11.0)
 
-    told_of_links(tmp_path, story)
+    run_story_with_links(tmp_path, story)
 
 
 @pytest.mark.parametrize("seconds", [20.0, 7200.0], ids=["short", "long"])
@@ -153,7 +153,7 @@ def test_a_cell_that_returns_gets_and_tells_only_what_changed(tmp_path, seconds)
         assert written(stage, before).count("dfw workloaddeployments") == 1
         assert written(stage, before).count("hub workloaddeployments") == 1
 
-    told_of_links(tmp_path, story)
+    run_story_with_links(tmp_path, story)
 
 
 def test_a_world_that_starts_anew_gives_its_cells_time(tmp_path):
@@ -190,7 +190,7 @@ def test_a_cluster_that_never_answered_says_so(tmp_path):
         await settle(stage)
         assert await stage.quiet() == []
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_lease_that_does_not_say_when_is_written_anew(tmp_path):
@@ -204,7 +204,7 @@ def test_a_lease_that_does_not_say_when_is_written_anew(tmp_path):
         await asyncio.sleep(11.0)
         assert stage.environment.now() - await renewed(stage) <= timedelta(seconds=11)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 class Hanging(LocalClient):
@@ -227,4 +227,4 @@ def test_a_cell_that_hangs_does_not_hold_up_the_others(tmp_path):
         )
         assert stage.environment.now() - await renewed(stage) <= timedelta(seconds=11)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)

@@ -11,7 +11,15 @@ from compute.federation import karmada_keys
 from kubekit.api.errors import AlreadyExists
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import ObjectMeta
-from tests.support.compute.engine_builders import NS, WD, bound, send, sent, settle, told_of_links
+from tests.support.compute.engine_builders import (
+    NS,
+    WD,
+    bound,
+    run_story_with_links,
+    send,
+    sent,
+    settle,
+)
 from tests.support.compute.federation_builders import with_meta
 from tests.support.kubekit.stage import Stage
 
@@ -48,7 +56,7 @@ def test_a_copy_that_a_cell_has_is_taken_up_there(tmp_path, cell):
         assert after.metadata.uid == before.metadata.uid
         assert [target.name for target in (await bound(stage)).spec.clusters] == [cell]
 
-    told_of_links(tmp_path, story, *BOTH)
+    run_story_with_links(tmp_path, story, *BOTH)
 
 
 def test_what_somebody_made_in_a_cell_decides_nothing(tmp_path):
@@ -67,7 +75,7 @@ def test_what_somebody_made_in_a_cell_decides_nothing(tmp_path):
         await settle(stage)
         assert [target.name for target in (await bound(stage)).spec.clusters] == [chosen]
 
-    told_of_links(tmp_path, story, *BOTH)
+    run_story_with_links(tmp_path, story, *BOTH)
 
 
 def test_a_cell_that_does_not_answer_holds_up_nothing(tmp_path):
@@ -80,4 +88,4 @@ def test_a_cell_that_does_not_answer_holds_up_nothing(tmp_path):
         binding = await bound(stage, lambda rb: rb.spec.clusters)
         assert binding.spec.clusters[0].name in BOTH
 
-    told_of_links(tmp_path, story, *BOTH)
+    run_story_with_links(tmp_path, story, *BOTH)

@@ -18,11 +18,11 @@ from tests.support.compute.engine_builders import (
     member,
     remove,
     report,
+    run_story,
+    run_story_with_links,
     send,
     sent,
     settle,
-    told,
-    told_of_links,
 )
 from tests.support.compute.federation_builders import with_meta
 from tests.support.kubekit.stage import Stage
@@ -45,7 +45,7 @@ def test_a_member_has_a_place_on_the_hub(tmp_path, copies):
         assert cluster.metadata.finalizers == (karmada_keys.CLUSTER,)
         assert await stage.client("hub").find(Namespace, PLACE) is not None
 
-    told(tmp_path, story, copies=copies)
+    run_story(tmp_path, story, copies=copies)
 
 
 @pytest.mark.parametrize("copies", [1, 2], ids=["once", "twice"])
@@ -63,7 +63,7 @@ def test_a_member_that_leaves_lets_go_of_everything(tmp_path, copies):
         await settle(stage)
         assert await stage.quiet() == []
 
-    told(tmp_path, story, copies=copies)
+    run_story(tmp_path, story, copies=copies)
 
 
 def test_what_a_leaving_member_had_goes_to_another_of_its_city(tmp_path):
@@ -83,7 +83,7 @@ def test_what_a_leaving_member_had_goes_to_another_of_its_city(tmp_path):
             "hub", WorkloadDeployment, WD, NS, lambda wd: wd.status.ready_replicas == 1
         )
 
-    told(tmp_path, story, "dfw", "dfw-2")
+    run_story(tmp_path, story, "dfw", "dfw-2")
 
 
 def test_a_member_that_leaves_waits_for_its_machines(tmp_path):
@@ -100,7 +100,7 @@ def test_a_member_that_leaves_waits_for_its_machines(tmp_path):
         await change(stage, "dfw", sent(), lambda wd: with_meta(wd, finalizers=()))
         await nothing_left(stage)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_silent_member_is_let_go_as_it_is(tmp_path):
@@ -117,7 +117,7 @@ def test_a_silent_member_is_let_go_as_it_is(tmp_path):
         await arrived(stage, other)
         assert (await arrived(stage, home)).metadata.uid == copy.metadata.uid
 
-    told_of_links(tmp_path, story, "dfw", "dfw-2")
+    run_story_with_links(tmp_path, story, "dfw", "dfw-2")
 
 
 def test_a_member_that_comes_back_takes_its_copies_over(tmp_path):
@@ -137,7 +137,7 @@ def test_a_member_that_comes_back_takes_its_copies_over(tmp_path):
         assert (await arrived(stage)).metadata.uid == copy.metadata.uid
         assert await stage.quiet() == []
 
-    told_of_links(tmp_path, story)
+    run_story_with_links(tmp_path, story)
 
 
 def test_works_of_a_cluster_that_is_gone_hold_nothing_up(tmp_path):
@@ -156,4 +156,4 @@ def test_works_of_a_cluster_that_is_gone_hold_nothing_up(tmp_path):
             w for w in left if w.deleting or karmada_keys.BINDING_NAME in w.metadata.annotations
         ] == []
 
-    told_of_links(tmp_path, story)
+    run_story_with_links(tmp_path, story)

@@ -17,9 +17,9 @@ from tests.support.compute.engine_builders import (
     engage,
     member,
     remove,
+    run_story,
     send,
     settle,
-    told,
 )
 from tests.support.compute.federation_builders import with_meta
 from tests.support.kubekit.stage import Stage
@@ -50,7 +50,7 @@ def test_every_cell_gets_the_namespace_with_its_labels(tmp_path, copies):
         await settle(stage)
         assert await stage.quiet() == []
 
-    told(tmp_path, story, "dfw", "lhr", copies=copies)
+    run_story(tmp_path, story, "dfw", "lhr", copies=copies)
 
 
 @pytest.mark.parametrize("name", ["default", "kube-system", "karmada-system", "karmada-es-dfw"])
@@ -72,7 +72,7 @@ def test_a_namespace_that_says_so_stays_on_the_hub(tmp_path):
         await settle(stage)
         assert await stage.client("dfw").find(Namespace, "own") is None
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_cell_that_joins_gets_every_namespace(tmp_path):
@@ -83,7 +83,7 @@ def test_a_cell_that_joins_gets_every_namespace(tmp_path):
         await stage.client("hub").create(member("lhr", "LHR"))
         await stage.named("lhr", Namespace, NS, "")
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_namespace_that_goes_goes_everywhere(tmp_path):
@@ -99,7 +99,7 @@ def test_a_namespace_that_goes_goes_everywhere(tmp_path):
         assert (await stage.client("hub").every(Work)).items == ()
         assert await stage.quiet() == []
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_namespace_that_was_deleted_in_a_cell_comes_back_with_its_objects(tmp_path):
@@ -113,7 +113,7 @@ def test_a_namespace_that_was_deleted_in_a_cell_comes_back_with_its_objects(tmp_
             "dfw", WorkloadDeployment, WD, NS, lambda wd: wd.metadata.uid != first.metadata.uid
         )
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_namespace_of_the_cells_own_is_left_alone(tmp_path):
@@ -132,7 +132,7 @@ def test_a_namespace_of_the_cells_own_is_left_alone(tmp_path):
         theirs = await stage.client("dfw").get(Namespace, "tools")
         assert theirs.metadata.labels["whose"] == "cell"
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_work_with_a_kind_that_is_not_sent_says_so(tmp_path):
@@ -153,12 +153,12 @@ def test_a_work_with_a_kind_that_is_not_sent_says_so(tmp_path):
                 spec=msgspec.structs.replace(work.spec, workload=workload),
             )
         )
-        told = await stage.named(
+        run_story = await stage.named(
             "hub", Work, "odd", "karmada-es-dfw", lambda w: w.status.conditions
         )
-        said = condition_of(told, "Applied")
+        said = condition_of(run_story, "Applied")
         assert said.message == "ServiceAccount is not a kind that is sent to cells"
         await remove(stage, "hub", made)
         await stage.gone("hub", Work, "odd", "karmada-es-dfw", 1.0)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)

@@ -18,10 +18,10 @@ from tests.support.compute.engine_builders import (
     engage,
     member,
     remove,
+    run_story,
     send,
     sent,
     settle,
-    told,
 )
 from tests.support.compute.federation_builders import with_meta
 from tests.support.kubekit.stage import Stage
@@ -60,7 +60,7 @@ def test_w62_two_cells_of_one_city_share_its_deployments(tmp_path):
         assert all(len(cells) == 1 for cells in at)
         assert sorted(at.count([cell]) for cell in BOTH) == [6, 6]
 
-    told(tmp_path, story, *BOTH)
+    run_story(tmp_path, story, *BOTH)
 
 
 def test_a_deployment_without_a_cell_says_so_and_goes_when_one_comes(tmp_path):
@@ -80,7 +80,7 @@ def test_a_deployment_without_a_cell_says_so_and_goes_when_one_comes(tmp_path):
         binding = await bound(stage, name="web-home-lhr")
         assert condition_of(binding, "Scheduled").status == "True"
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_deployment_moves_when_its_cell_serves_another_city(tmp_path):
@@ -96,7 +96,7 @@ def test_a_deployment_moves_when_its_cell_serves_another_city(tmp_path):
         await settle(stage)
         assert await stage.quiet() == []
 
-    told(tmp_path, story, *BOTH)
+    run_story(tmp_path, story, *BOTH)
 
 
 def test_a_deployment_waits_until_the_old_cell_has_let_go(tmp_path):
@@ -116,7 +116,7 @@ def test_a_deployment_waits_until_the_old_cell_has_let_go(tmp_path):
         await arrived(stage, other(home))
         assert await homes(stage) == [other(home)]
 
-    told(tmp_path, story, *BOTH)
+    run_story(tmp_path, story, *BOTH)
 
 
 def test_without_any_cell_left_the_copy_goes(tmp_path):
@@ -131,7 +131,7 @@ def test_without_any_cell_left_the_copy_goes(tmp_path):
         assert binding.spec.clusters == ()
         assert condition_of(binding, "Scheduled").reason == "NoClusterFit"
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def named_policy(name: str, city: str) -> PropagationPolicy:
@@ -156,13 +156,13 @@ def test_a_claim_holds_while_its_policy_is_there(tmp_path):
         claimed = await hub.get(WorkloadDeployment, WD, NS)
         assert claimed.metadata.annotations[karmada_keys.POLICY_NAME] == "city-dfw"
         first = await hub.get(PropagationPolicy, "city-dfw", NS)
-        told = claimed.metadata.labels[karmada_keys.POLICY_ID]
-        assert told == first.metadata.labels[karmada_keys.POLICY_ID]
+        run_story = claimed.metadata.labels[karmada_keys.POLICY_ID]
+        assert run_story == first.metadata.labels[karmada_keys.POLICY_ID]
         await hub.delete(first)
         await change(stage, "hub", made, lambda wd: with_meta(wd, annotations={}))
         await stage.gone("dfw", WorkloadDeployment, WD, NS)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_policy_that_goes_leaves_everything(tmp_path):
@@ -177,7 +177,7 @@ def test_a_policy_that_goes_leaves_everything(tmp_path):
         await remove(stage, "hub", made)
         await stage.gone("dfw", WorkloadDeployment, WD, NS)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_policy_may_come_after_the_object(tmp_path):
@@ -189,7 +189,7 @@ def test_a_policy_may_come_after_the_object(tmp_path):
         await stage.client("hub").create(policy("DFW", NS))
         await arrived(stage)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_another_city_label_does_not_move_what_is_claimed(tmp_path):
@@ -207,7 +207,7 @@ def test_another_city_label_does_not_move_what_is_claimed(tmp_path):
         assert now.metadata.uid == copy.metadata.uid
         assert now.metadata.labels[labels.TOPOLOGY_CITY_CODE] == "LHR"
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_policy_that_changes_is_followed(tmp_path):
@@ -226,4 +226,4 @@ def test_a_policy_that_changes_is_followed(tmp_path):
         await change(stage, "hub", policy("DFW", NS), elsewhere)
         await stage.gone("dfw", WorkloadDeployment, WD, NS)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)

@@ -24,11 +24,11 @@ from tests.support.compute.engine_builders import (
     of_kinds,
     remove,
     report,
+    run_story,
     scaled,
     send,
     sent,
     settle,
-    told,
     work,
     written,
 )
@@ -76,7 +76,7 @@ def test_a_suspended_change_stays_on_the_hub_while_the_status_still_comes_back(t
         assert condition_of(await work(stage), "Dispatching").reason == "Dispatching"
         assert (await work(stage)).spec.suspend_dispatching is None
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 async def _is(stage: Stage, replicas: int) -> bool:
@@ -96,7 +96,7 @@ def test_nothing_is_made_in_a_cell_while_dispatching_is_suspended(tmp_path):
         await suspend(stage, None)
         await arrived(stage)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_copy_that_is_edited_or_deleted_in_a_suspended_cell_stays_so(tmp_path):
@@ -117,7 +117,7 @@ def test_a_copy_that_is_edited_or_deleted_in_a_suspended_cell_stays_so(tmp_path)
         await suspend(stage, None)
         await stage.until(lambda: _is(stage, 1))
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_suspended_copy_still_ends_with_its_object(tmp_path):
@@ -133,7 +133,7 @@ def test_a_suspended_copy_still_ends_with_its_object(tmp_path):
         binding = names.resource_binding(WD, "WorkloadDeployment")
         await stage.gone("hub", ResourceBinding, binding, NS)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_dispatching_can_be_suspended_for_one_of_several_cells(tmp_path):
@@ -150,7 +150,7 @@ def test_dispatching_can_be_suspended_for_one_of_several_cells(tmp_path):
         await settle(stage)
         assert await stage.client("dfw").find(ConfigMap, "conf", NS) is None
 
-    told(tmp_path, story, "dfw", "lhr")
+    run_story(tmp_path, story, "dfw", "lhr")
 
 
 def test_an_abort_turned_into_an_overwrite_takes_what_stands_in_the_way(tmp_path):
@@ -175,7 +175,7 @@ def test_an_abort_turned_into_an_overwrite_takes_what_stands_in_the_way(tmp_path
             "dfw", ConfigMap, "conf", NS, lambda it: it.data == {"whose": "ours"}, 1.0
         )
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_cell_chosen_before_is_kept_while_scheduling_is_suspended(tmp_path):
@@ -197,7 +197,7 @@ def test_a_cell_chosen_before_is_kept_while_scheduling_is_suspended(tmp_path):
         await change(stage, "hub", before, lambda it: with_spec(it, suspension=None))
         await arrived(stage, other)
 
-    told(tmp_path, story, "dfw", "lhr")
+    run_story(tmp_path, story, "dfw", "lhr")
 
 
 def test_a_cell_that_leaves_while_scheduling_is_suspended_is_not_sent_to(tmp_path):
@@ -215,7 +215,7 @@ def test_a_cell_that_leaves_while_scheduling_is_suspended_is_not_sent_to(tmp_pat
         assert (await stage.client("dfw").every(WorkloadDeployment)).items == ()
         assert written(stage, since) == []
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_binding_of_another_scheduler_is_left_to_it(tmp_path):
@@ -234,7 +234,7 @@ def test_a_binding_of_another_scheduler_is_left_to_it(tmp_path):
         await change(stage, "hub", waiting, lambda it: with_spec(it, clusters=chosen))
         await arrived(stage)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 REFUSED = {
@@ -279,7 +279,7 @@ def test_what_the_engine_cannot_carry_out_is_refused_by_its_hub(tmp_path):
             with pytest.raises(Invalid, match=why):
                 await stage.client("hub").raw.create(place, raw, PLAIN_WRITE)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_the_scheduler_of_a_policy_cannot_be_changed(tmp_path):
@@ -290,4 +290,4 @@ def test_the_scheduler_of_a_policy_cannot_be_changed(tmp_path):
         with pytest.raises(Invalid, match="schedulerName cannot be changed"):
             await change(stage, "hub", OF_DFW, lambda it: with_spec(it, scheduler_name="b"))
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)

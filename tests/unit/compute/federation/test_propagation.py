@@ -20,11 +20,11 @@ from tests.support.compute.engine_builders import (
     of_kinds,
     remove,
     report,
+    run_story,
     scaled,
     send,
     sent,
     settle,
-    told,
     work,
 )
 from tests.support.compute.federation_builders import with_meta
@@ -58,7 +58,7 @@ def test_a_deployment_reaches_the_cell_of_its_city(tmp_path, copies):
         await settle(stage)
         assert await stage.quiet() == []
 
-    told(tmp_path, story, copies=copies)
+    run_story(tmp_path, story, copies=copies)
 
 
 def test_a_copy_carries_the_marks_that_karmada_writes(tmp_path):
@@ -75,7 +75,7 @@ def test_a_copy_carries_the_marks_that_karmada_writes(tmp_path):
         assert copy.labels["karmada.io/managed"] == "true"
         assert all(copy.labels[key] for key in IDS)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_what_is_the_hubs_alone_stays_there(tmp_path):
@@ -101,7 +101,7 @@ def test_what_is_the_hubs_alone_stays_there(tmp_path):
         assert copy.annotations["note"] == "kept"
         assert "kubectl.kubernetes.io/last-applied-configuration" not in copy.annotations
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_w38_what_is_scaled_on_the_hub_is_scaled_in_the_cell(tmp_path):
@@ -120,7 +120,7 @@ def test_w38_what_is_scaled_on_the_hub_is_scaled_in_the_cell(tmp_path):
             1.0,
         )
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_an_edit_in_the_cell_is_undone(tmp_path):
@@ -133,7 +133,7 @@ def test_an_edit_in_the_cell_is_undone(tmp_path):
         await settle(stage)
         assert (await arrived(stage)).spec.scale_settings.min_replicas == 1
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_copy_that_was_deleted_in_the_cell_is_made_anew(tmp_path):
@@ -146,7 +146,7 @@ def test_a_copy_that_was_deleted_in_the_cell_is_made_anew(tmp_path):
         await settle(stage)
         assert (await arrived(stage)).metadata.uid != first.metadata.uid
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_labels_of_the_hub_go_and_labels_of_the_cell_stay(tmp_path):
@@ -169,8 +169,8 @@ def test_labels_of_the_hub_go_and_labels_of_the_cell_stay(tmp_path):
             )
 
         def bare(wd: WorkloadDeployment) -> WorkloadDeployment:
-            told = ({k: v for k, v in m.items() if k != "old"} for m in maps(wd))
-            labels, annotations = told
+            run_story = ({k: v for k, v in m.items() if k != "old"} for m in maps(wd))
+            labels, annotations = run_story
             return with_meta(wd, labels=labels, annotations=annotations)
 
         def maps(wd: WorkloadDeployment) -> tuple[dict[str, str], dict[str, str]]:
@@ -183,7 +183,7 @@ def test_labels_of_the_hub_go_and_labels_of_the_cell_stay(tmp_path):
         assert [(m.get("old"), m.get("own")) for m in maps(copy)] == [(None, "1")] * 2
         assert copy.metadata.finalizers == ("example.com/own",)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_settings_and_secrets_are_sent_too(tmp_path):
@@ -207,7 +207,7 @@ def test_settings_and_secrets_are_sent_too(tmp_path):
         await settle(stage)
         assert await stage.quiet() == []
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 async def applied(stage: Stage, kind: str = "ConfigMap", status: str = "False") -> str:
@@ -241,7 +241,7 @@ def test_an_object_of_somebody_else_is_never_taken_over(tmp_path):
         await stage.named("dfw", ConfigMap, "conf", NS, lambda it: it.data == {"whose": "ours"}, 1)
         await applied(stage, status="True")
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_an_object_of_somebody_else_is_overwritten_where_the_policy_says_so(tmp_path):
@@ -255,7 +255,7 @@ def test_an_object_of_somebody_else_is_overwritten_where_the_policy_says_so(tmp_
         await hub.create(of_kinds(ConfigMap, conflict_resolution="Overwrite"))
         await stage.named("dfw", ConfigMap, "conf", NS, lambda it: it.data == {"whose": "ours"})
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_what_the_cell_refuses_is_told_on_the_hub(tmp_path):
@@ -279,7 +279,7 @@ def test_what_the_cell_refuses_is_told_on_the_hub(tmp_path):
         await remove(stage, "dfw", made)
         await stage.named("dfw", ConfigMap, "conf", NS, lambda it: it.data == {"a": "1"})
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 @given(st.lists(st.tuples(*[st.text("ab-.", min_size=1, max_size=70)] * 3), unique=True))

@@ -10,9 +10,9 @@ from tests.support.compute.engine_builders import (
     bound,
     condition_of,
     report,
+    run_story,
     send,
     settle,
-    told,
     work,
     written,
 )
@@ -45,7 +45,7 @@ def test_a_status_of_the_cell_reaches_the_hub_by_three_writes(tmp_path):
             "hub workloaddeployments",
         ]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_the_binding_tells_of_each_cluster(tmp_path):
@@ -65,7 +65,7 @@ def test_the_binding_tells_of_each_cluster(tmp_path):
         assert binding.status.scheduler_observed_generation == binding.metadata.generation
         assert (await work(stage)).status.manifest_statuses[0].health == "Healthy"
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_cell_that_has_said_nothing_changes_nothing_on_the_hub(tmp_path):
@@ -80,7 +80,7 @@ def test_a_cell_that_has_said_nothing_changes_nothing_on_the_hub(tmp_path):
         (item,) = (await bound(stage)).status.aggregated_status
         assert (item.status, item.health) == (None, "Unhealthy")
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_status_that_somebody_else_wrote_on_the_hub_is_replaced(tmp_path):
@@ -95,7 +95,7 @@ def test_a_status_that_somebody_else_wrote_on_the_hub_is_replaced(tmp_path):
         await stage.client("hub").patch_status(live, with_status(live, ready_replicas=7))
         assert (await shown(stage, 1)).status == hub.status
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_conditions_in_another_order_are_no_news(tmp_path):
@@ -116,7 +116,7 @@ def test_conditions_in_another_order_are_no_news(tmp_path):
         await settle(stage)
         assert "hub workloaddeployments" not in written(stage, before)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_template_change_is_not_reported_as_a_status(tmp_path):
@@ -132,4 +132,4 @@ def test_a_template_change_is_not_reported_as_a_status(tmp_path):
         await settle(stage)
         assert written(stage, before).count("dfw workloaddeployments") == 1
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)

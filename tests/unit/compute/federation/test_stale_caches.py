@@ -39,12 +39,12 @@ from tests.support.compute.engine_builders import (
     member,
     remove,
     report,
+    run_story,
     scaled,
     send,
     sent,
     settle,
     start,
-    told,
     work,
 )
 from tests.support.compute.federation_builders import with_meta
@@ -522,4 +522,4 @@ def test_a_policy_of_the_federator_is_enough(tmp_path):
         kept = await stage.client("hub").get(PropagationPolicy, "city-dfw", NS)
         assert kept.spec == policy("DFW", NS).spec
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)

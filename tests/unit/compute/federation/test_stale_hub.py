@@ -13,11 +13,11 @@ from tests.support.compute.engine_builders import (
     arrived,
     change,
     report,
+    run_story,
     scaled,
     send,
     sent,
     settle,
-    told,
     work,
 )
 from tests.support.compute.federation_builders import with_meta
@@ -56,7 +56,7 @@ def test_what_a_cell_has_of_a_later_version_is_kept_for_a_while(tmp_path):
         assert await replicas(stage) == before
         assert await noted(stage) == "1"
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_wish_that_is_brought_again_meanwhile_is_taken_at_once(tmp_path):
@@ -79,7 +79,7 @@ def test_a_wish_that_is_brought_again_meanwhile_is_taken_at_once(tmp_path):
         assert on_hub.status.ready_replicas == 7
         assert on_hub.status.observed_generation == 2
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 @pytest.mark.parametrize("replicas_then", [3, 5])
@@ -98,4 +98,4 @@ def test_what_is_wished_for_after_a_setback_is_done(tmp_path, replicas_then):
         assert await replicas(stage) == replicas_then
         assert (await work(stage)).status.manifest_statuses
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)

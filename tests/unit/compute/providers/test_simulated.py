@@ -21,7 +21,7 @@ from tests.support.compute.provider_builders import (
     say,
     seen,
     start,
-    told,
+    status_and_reason,
     ungate,
 )
 from tests.support.kubekit.stage import staged
@@ -37,8 +37,8 @@ def test_an_instance_without_gates_is_started(tmp_path):
         await start(stage, machine())
         done = await seen(stage)
 
-        assert told(done, "Programmed") == ("True", "Programmed")
-        assert told(done, "Ready") == ("Unknown", "Pending")
+        assert status_and_reason(done, "Programmed") == ("True", "Programmed")
+        assert status_and_reason(done, "Ready") == ("Unknown", "Pending")
         observed, made = done.status.controller, done.spec.controller
         assert observed is not None
         assert made is not None
@@ -63,7 +63,7 @@ def test_nothing_happens_while_gates_remain(tmp_path):
         await stage.rest()
         waiting = await live(stage)
         assert waiting.metadata.finalizers == ()
-        assert told(waiting, "Programmed") == ("Unknown", "Pending")
+        assert status_and_reason(waiting, "Programmed") == ("Unknown", "Pending")
 
         await ungate(stage, 0)
         await seen(stage)
@@ -103,7 +103,7 @@ def test_what_others_say_is_left_alone(tmp_path):
 
         done = await seen(stage)
 
-        assert told(done, "Ready") == ("False", "SchedulingGatesPresent")
+        assert status_and_reason(done, "Ready") == ("False", "SchedulingGatesPresent")
 
     staged(tmp_path, story, CELL)
 
@@ -118,7 +118,11 @@ def test_our_own_conditions_are_put_back(tmp_path):
         await say(stage, 0, "Programmed", "False", "Wrong")
 
         done = await stage.named(
-            "dfw", Instance, name(), NS, lambda i: told(i, "Programmed") == ("True", "Programmed")
+            "dfw",
+            Instance,
+            name(),
+            NS,
+            lambda i: status_and_reason(i, "Programmed") == ("True", "Programmed"),
         )
         assert addresses(done) == ["10.0.0.2"]
 
@@ -135,7 +139,7 @@ def test_starting_takes_its_time(tmp_path):
         began = stage.environment.now()
         await start(stage, machine())
         starting = await seen(stage, available="Provisioning")
-        assert told(starting, "Programmed") == ("False", "ProgrammingInProgress")
+        assert status_and_reason(starting, "Programmed") == ("False", "ProgrammingInProgress")
         assert addresses(starting) == []
         assert starting.status.controller is not None
 
@@ -181,7 +185,7 @@ def test_deleting_stops_the_machine_first(tmp_path):
         began = stage.environment.now()
         await stage.client("dfw").delete(running)
         stopping = await seen(stage, available="Stopping")
-        assert told(stopping, "Programmed") == ("True", "Programmed")
+        assert status_and_reason(stopping, "Programmed") == ("True", "Programmed")
 
         await stage.gone("dfw", Instance, name(), NS)
         took = stage.environment.now() - began

@@ -18,8 +18,8 @@ from tests.support.compute.provider_builders import (
     name,
     seen,
     start,
+    status_and_reason,
     subnet,
-    told,
     ungate,
 )
 from tests.support.kubekit.stage import staged
@@ -54,7 +54,7 @@ def test_a_subnet_without_a_free_address(tmp_path):
             await seen(stage, ordinal)
         await start(stage, machine(5))
         full = await seen(stage, 5, available="Provisioning")
-        assert told(full, "Programmed") == ("False", "NetworkFailedToCreate")
+        assert status_and_reason(full, "Programmed") == ("False", "NetworkFailedToCreate")
         assert "10.0.0.0/29 is full" in message(full)
         assert await stage.quiet() == []
 
@@ -87,7 +87,7 @@ def test_a_network_that_comes_later(tmp_path):
         await binding(stage)
         await start(stage, machine())
         waiting = await seen(stage, available="Provisioning")
-        assert told(waiting, "Programmed") == ("False", "ProgrammingInProgress")
+        assert status_and_reason(waiting, "Programmed") == ("False", "ProgrammingInProgress")
         assert message(waiting) == "The network default has no subnet here yet"
         assert await stage.quiet() == []
 

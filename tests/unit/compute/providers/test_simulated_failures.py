@@ -19,7 +19,7 @@ from tests.support.compute.provider_builders import (
     name,
     seen,
     start,
-    told,
+    status_and_reason,
 )
 from tests.support.kubekit.stage import staged
 
@@ -41,7 +41,7 @@ def test_images_that_fail(tmp_path, image, reason, programmed):
 
         failed = await seen(stage, available=reason)
 
-        assert told(failed, "Programmed")[0] == programmed
+        assert status_and_reason(failed, "Programmed")[0] == programmed
         assert image in message(failed)
         await stage.rest()
         assert await stage.quiet() == []
@@ -151,7 +151,7 @@ def test_some_machines_of_a_node(tmp_path):
         await settings(stage, "dfw", "simulated-provider", **lost)
 
         await seen(stage, 1, available="Provisioning")
-        assert told(await live(stage, 0)) == ("True", "Available")
+        assert status_and_reason(await live(stage, 0)) == ("True", "Available")
 
     staged(tmp_path, story, CELL)
 
@@ -194,7 +194,7 @@ def test_bad_settings_are_told_and_not_obeyed(tmp_path):
             ("SettingsInvalid", "Warning", "crashRate"),
             ("SettingsInvalid", "Warning", "colour"),
         }
-        assert told(await live(stage))[1] == "InstanceCrashing"
+        assert status_and_reason(await live(stage))[1] == "InstanceCrashing"
 
         await settings(stage, "dfw", "simulated-provider", crashRate="0")
         await seen(stage)
