@@ -14,7 +14,7 @@ def reason(found: ResourceClaim) -> str:
     return said.reason if said else ""
 
 
-async def begun(stage: Stage, **amounts: int) -> None:
+async def started(stage: Stage, **amounts: int) -> None:
     """The project shop, which may have so many instances."""
     first = {quota.INSTANCES: 10, quota.VCPUS: 40_000, quota.MEMORY: 81_920} | {
         f"compute.datumapis.com/{kind}": amount for kind, amount in amounts.items()

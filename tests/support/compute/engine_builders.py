@@ -1,4 +1,4 @@
-"""A hub with cells and the engine over them, for tests about federation's engine."""
+"""A hub with cells and the engine that connects them, for tests of the federation engine."""
 
 import asyncio
 from collections.abc import Callable, Coroutine
@@ -40,9 +40,9 @@ LinkStory = Callable[[Stage, dict[str, Link]], Coroutine[Any, Any, None]]
 
 
 def member(name: str = "dfw", city: str = "DFW") -> MemberCluster:
-    run_story = {labels.TOPOLOGY_CITY_CODE: city}
+    topology = {labels.TOPOLOGY_CITY_CODE: city}
     return MemberCluster(
-        metadata=ObjectMeta(name=name, labels=run_story), spec=ClusterSpec(sync_mode="Push")
+        metadata=ObjectMeta(name=name, labels=topology), spec=ClusterSpec(sync_mode="Push")
     )
 
 
@@ -62,7 +62,7 @@ def start(stage: Stage) -> None:
 def run_story(
     tmp_path: Path, story: Story, *cells: str, copies: int = 1, parts: KindSelectors = ALL_OBJECTS
 ) -> None:
-    """Tell a story of a hub with these cells, all of them in DFW, and of a namespace."""
+    """Run a story in a hub with these cells, all of them in DFW, and a namespace."""
 
     def linked(stage: Stage, _: dict[str, Link]) -> Coroutine[Any, Any, None]:
         return story(stage)
@@ -77,10 +77,10 @@ def run_story_with_links(
     copies: int = 1,
     parts: KindSelectors = ALL_OBJECTS,
 ) -> None:
-    """Tell such a story, of which the cells can be cut off."""
+    """Run such a story with links that can be cut."""
     cells = cells or ("dfw",)
 
-    async def tell(stage: Stage) -> None:
+    async def run(stage: Stage) -> None:
         hub = stage.client("hub")
         stage.role("cell", parts)
         links = {cell: await engage(stage, cell) for cell in cells}
@@ -93,7 +93,7 @@ def run_story_with_links(
             await stage.named("hub", MemberCluster, cell, "", is_ready)
         await story(stage, links)
 
-    staged(tmp_path, tell, ("hub", "hub"))
+    staged(tmp_path, run, ("hub", "hub"))
 
 
 async def engage(stage: Stage, cell: str) -> Link:
@@ -143,7 +143,7 @@ async def work(stage: Stage, cell: str = "dfw", name: str = WD) -> Work:
 
 
 async def report(stage: Stage, cell: str = "dfw", name: str = WD, ready: int = 1) -> None:
-    """Let the cell say how its copy does."""
+    """Write the status of the copy in the cell."""
     copy = await arrived(stage, cell, name)
     now = stage.environment.now().replace(microsecond=0)
     seen = copy.metadata.generation
@@ -178,7 +178,7 @@ def written(stage: Stage, since: int = 0) -> list[str]:
 
 
 async def settle(stage: Stage, seconds: float = 15.0) -> int:
-    """Wait until nobody writes anything but leases; how many writes there were until then."""
+    """Wait until only Leases are written; the number of writes until then."""
     seen = -1
     while seen != len(written(stage)):
         seen = len(written(stage))

@@ -118,7 +118,7 @@ async def world(stage: Stage, *networks: Network, copies: int = 1) -> None:
 
 
 async def bound(stage: Stage, cell: str, of: str = "default") -> NetworkContext:
-    """The context of a network in a cell, after somebody was bound to it."""
+    """The context of a network in a cell, after a binding was attached to it."""
     await stage.client(cell).create(binding(cell, of, name=f"{of}-net-0"))
     name = names.network_context(of, cell)
     return await stage.named(cell, NetworkContext, name, NS, lambda c: says(c, "Ready") == "True")

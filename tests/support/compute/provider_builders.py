@@ -80,7 +80,7 @@ async def subnet(stage: Stage, addresses: str, name: str = f"{CONTEXT}-0") -> No
 
 
 def machine(ordinal: int = 0, image: str = "web:1", gates: Sequence[str] = ()) -> Instance:
-    """An Instance of the deployment, as it is when somebody has just made it."""
+    """An Instance of the deployment, as it is when it was just created."""
     made = build_instance(deployment(image=image), ordinal, gates)
     meta = msgspec.structs.replace(made.metadata, owner_references=())
     return msgspec.structs.replace(made, metadata=meta)
@@ -134,7 +134,7 @@ async def ungate(stage: Stage, ordinal: int, *left: str) -> None:
 
 
 async def say(stage: Stage, ordinal: int, kind: str, status: Any, reason: str) -> None:
-    """A condition that somebody else writes."""
+    """A condition that another client writes."""
     there = await live(stage, ordinal)
     said = Condition(
         type=kind, status=status, reason=reason, message=reason, last_transition_time=EPOCH

@@ -33,7 +33,7 @@ def stored(
     allocations: tuple[api.RequestAllocation, ...] = (),
     **meta: Any,
 ) -> ResourceClaim:
-    """A claim as the quota service keeps it. ``granted=None``: nobody has looked at it yet."""
+    """A claim as the quota service keeps it. ``granted=None``: it is not answered yet."""
     new = wanted(cell=cell)
     metadata = msgspec.structs.replace(
         new.metadata, uid="uid-claim", resource_version="7", creation_timestamp=made, **meta
@@ -64,7 +64,7 @@ def found(claim: ResourceClaim, cell: str = CELL) -> ClaimFound:
 
 
 def gated(reason: str = "", status: ConditionStatus = "Unknown", message: str = "") -> Instance:
-    """An Instance that waits for quota, and has been told this of it."""
+    """An Instance that waits for quota, with this condition."""
     said = (condition(ConditionType.QUOTA_GRANTED, status, reason, message),) if reason else ()
     return instance(conditions=said, gates=(gates.NETWORK, gates.QUOTA))
 

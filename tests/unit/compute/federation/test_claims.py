@@ -59,7 +59,7 @@ def test_a_policy_wants_what_it_selects(selector, wants):
 
 @pytest.mark.parametrize(("selector", "wants"), SELECTORS.values(), ids=SELECTORS.keys())
 def test_a_policy_concerns_what_it_wants_and_what_it_has(selector, wants):
-    """Whoever was claimed by it is to hear of it, even if it is meant no more."""
+    """An object that the policy has claimed is requeued, even if the policy no longer matches it."""
     mine = policy(**selector)
     assert claims.concerns(mine, sent()) is wants
     assert claims.concerns(mine, claims.claimed(sent(), mine))

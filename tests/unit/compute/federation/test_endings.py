@@ -147,7 +147,7 @@ def test_a_work_that_was_deleted_by_hand_is_carried_out_and_made_anew(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_copy_that_is_somebody_elses_by_now_is_not_deleted(tmp_path):
+def test_a_copy_that_has_another_owner_by_now_is_not_deleted(tmp_path):
     """Only what a Work made goes with it."""
 
     async def story(stage: Stage) -> None:
@@ -235,7 +235,7 @@ def test_a_deletion_that_a_cell_missed_reaches_it_when_it_is_back(tmp_path):
 
 
 def test_an_object_may_go_while_its_work_is_already_going(tmp_path):
-    """Whoever is first, everything ends."""
+    """In any order of the events, everything is deleted."""
 
     async def story(stage: Stage, links) -> None:
         made = await send(stage)

@@ -65,7 +65,7 @@ def test_a_cell_that_answers_renews_its_lease_every_ten_seconds(tmp_path, copies
 
 
 def test_a_cell_that_is_cut_off_is_unknown_after_forty_seconds(tmp_path):
-    """Not before, and with the time it was last heard of; healed, it is ready within ten."""
+    """Not before, and with the time of its last answer; once the link is back, it is ready within ten."""
 
     async def story(stage: Stage, links) -> None:
         links["dfw"].cut()
@@ -86,7 +86,7 @@ def test_a_cell_that_is_cut_off_is_unknown_after_forty_seconds(tmp_path):
 
 
 def test_nothing_moves_while_a_cell_is_only_unreachable(tmp_path):
-    """What runs there goes on, and nobody else runs it; its status on the hub stays as it was."""
+    """Its instances keep running, and no other cell runs them; the status on the hub stays."""
 
     async def story(stage: Stage, links) -> None:
         await send(stage)
@@ -157,7 +157,7 @@ def test_a_cell_that_returns_gets_and_tells_only_what_changed(tmp_path, seconds)
 
 
 def test_a_world_that_starts_anew_gives_its_cells_time(tmp_path):
-    """That nobody listened for an hour says nothing of the cells."""
+    """That no engine ran for an hour says nothing about the cells."""
 
     async def story(stage: Stage) -> None:
         hub = stage.client("hub")
@@ -194,7 +194,7 @@ def test_a_cluster_that_never_answered_says_so(tmp_path):
 
 
 def test_a_lease_that_does_not_say_when_is_written_anew(tmp_path):
-    """What somebody took out of a lease must not stop the heartbeat."""
+    """A field that was removed from a Lease must not stop the heartbeat."""
 
     async def story(stage: Stage) -> None:
         hub = stage.client("hub")

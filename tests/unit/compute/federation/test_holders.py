@@ -31,11 +31,11 @@ async def leave(stage: Stage, cell: str, **noted: str) -> None:
     client = stage.client(cell)
     with suppress(AlreadyExists):
         await client.create(Namespace(metadata=ObjectMeta(name=NS)))
-    told = {
+    annotations = {
         karmada_keys.WORK_NAME: names.work(NS, WD, "WorkloadDeployment"),
         karmada_keys.WORK_NAMESPACE: names.execution_namespace(cell),
     }
-    await client.create(with_meta(sent(), annotations=told | noted))
+    await client.create(with_meta(sent(), annotations=annotations | noted))
 
 
 async def homes(stage: Stage) -> list[str]:
@@ -59,7 +59,7 @@ def test_a_copy_that_a_cell_has_is_taken_up_there(tmp_path, cell):
     run_story_with_links(tmp_path, story, *BOTH)
 
 
-def test_what_somebody_made_in_a_cell_decides_nothing(tmp_path):
+def test_an_object_that_was_made_in_a_cell_decides_nothing(tmp_path):
     """Only what a Work brought there is ours; the rest may stand in our way, but not choose for us."""
 
     async def story(stage: Stage, _: dict[str, Link]) -> None:
@@ -70,7 +70,7 @@ def test_what_somebody_made_in_a_cell_decides_nothing(tmp_path):
         await stage.client("hub").delete(await stage.named("hub", WorkloadDeployment, WD, NS))
         await settle(stage)
         assert await homes(stage) == []
-        await leave(stage, other, **{karmada_keys.WORK_NAME: "of-somebody-else"})
+        await leave(stage, other, **{karmada_keys.WORK_NAME: "of-another-work"})
         await send(stage)
         await settle(stage)
         assert [target.name for target in (await bound(stage)).spec.clusters] == [chosen]

@@ -38,7 +38,7 @@ async def nothing_left(stage: Stage) -> None:
 
 @pytest.mark.parametrize("copies", [1, 2], ids=["once", "twice"])
 def test_a_member_has_a_place_on_the_hub(tmp_path, copies):
-    """A namespace for what it is told, and a finalizer until that is cleared away."""
+    """A namespace for its Works, and a finalizer until the namespace is deleted."""
 
     async def story(stage: Stage) -> None:
         cluster = await stage.client("hub").get(MemberCluster, "dfw")
@@ -104,7 +104,7 @@ def test_a_member_that_leaves_waits_for_its_machines(tmp_path):
 
 
 def test_a_silent_member_is_let_go_as_it_is(tmp_path):
-    """A cell that is lost for good can be removed, and what it ran goes to another."""
+    """A cell that is lost permanently can be removed; its deployments move to another cell."""
 
     async def story(stage: Stage, links) -> None:
         await send(stage)
@@ -141,7 +141,7 @@ def test_a_member_that_comes_back_takes_its_copies_over(tmp_path):
 
 
 def test_works_of_a_cluster_that_is_gone_hold_nothing_up(tmp_path):
-    """A Cluster that somebody tore out leaves no Works behind that nobody carries out."""
+    """A Cluster that was removed by force leaves no Works behind."""
 
     async def story(stage: Stage, links) -> None:
         await send(stage)

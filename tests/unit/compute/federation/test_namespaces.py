@@ -136,7 +136,7 @@ def test_a_namespace_of_the_cells_own_is_left_alone(tmp_path):
 
 
 def test_a_work_with_a_kind_that_is_not_sent_says_so(tmp_path):
-    """Somebody's Work with a ServiceAccount in it is refused by name, and goes when deleted."""
+    """A user's Work with a ServiceAccount in it is refused by name, and can be deleted."""
 
     async def story(stage: Stage) -> None:
         hub = stage.client("hub")
@@ -153,11 +153,11 @@ def test_a_work_with_a_kind_that_is_not_sent_says_so(tmp_path):
                 spec=msgspec.structs.replace(work.spec, workload=workload),
             )
         )
-        run_story = await stage.named(
+        refused = await stage.named(
             "hub", Work, "odd", "karmada-es-dfw", lambda w: w.status.conditions
         )
-        said = condition_of(run_story, "Applied")
-        assert said.message == "ServiceAccount is not a kind that is sent to cells"
+        applied = condition_of(refused, "Applied")
+        assert applied.message == "ServiceAccount is not a kind that is sent to cells"
         await remove(stage, "hub", made)
         await stage.gone("hub", Work, "odd", "karmada-es-dfw", 1.0)
 

@@ -64,7 +64,7 @@ def test_w62_two_cells_of_one_city_share_its_deployments(tmp_path):
 
 
 def test_a_deployment_without_a_cell_says_so_and_goes_when_one_comes(tmp_path):
-    """A city that nobody serves is told on the binding; a cell that joins is used at once."""
+    """A city that no cell serves is reported on the binding; a cell that joins is used at once."""
 
     async def story(stage: Stage) -> None:
         await send(stage, "web-home-lhr", "LHR")
@@ -156,8 +156,8 @@ def test_a_claim_holds_while_its_policy_is_there(tmp_path):
         claimed = await hub.get(WorkloadDeployment, WD, NS)
         assert claimed.metadata.annotations[karmada_keys.POLICY_NAME] == "city-dfw"
         first = await hub.get(PropagationPolicy, "city-dfw", NS)
-        run_story = claimed.metadata.labels[karmada_keys.POLICY_ID]
-        assert run_story == first.metadata.labels[karmada_keys.POLICY_ID]
+        policy_id = claimed.metadata.labels[karmada_keys.POLICY_ID]
+        assert policy_id == first.metadata.labels[karmada_keys.POLICY_ID]
         await hub.delete(first)
         await change(stage, "hub", made, lambda wd: with_meta(wd, annotations={}))
         await stage.gone("dfw", WorkloadDeployment, WD, NS)

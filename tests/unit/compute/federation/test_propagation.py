@@ -169,8 +169,8 @@ def test_labels_of_the_hub_go_and_labels_of_the_cell_stay(tmp_path):
             )
 
         def bare(wd: WorkloadDeployment) -> WorkloadDeployment:
-            run_story = ({k: v for k, v in m.items() if k != "old"} for m in maps(wd))
-            labels, annotations = run_story
+            kept = ({k: v for k, v in m.items() if k != "old"} for m in maps(wd))
+            labels, annotations = kept
             return with_meta(wd, labels=labels, annotations=annotations)
 
         def maps(wd: WorkloadDeployment) -> tuple[dict[str, str], dict[str, str]]:
@@ -213,17 +213,17 @@ def test_settings_and_secrets_are_sent_too(tmp_path):
 async def applied(stage: Stage, kind: str = "ConfigMap", status: str = "False") -> str:
     """What the Work of ``conf`` says of being applied, once it has this status."""
 
-    async def look() -> str:
+    async def message() -> str:
         for each in (await stage.client("hub").every(Work)).items:
             said = find(each.status.conditions, "Applied")
             if each.spec.workload.manifests[0]["kind"] == kind and said and said.status == status:
                 return said.message
         return ""
 
-    return await stage.until(look)
+    return await stage.until(message)
 
 
-def test_an_object_of_somebody_else_is_never_taken_over(tmp_path):
+def test_an_object_that_the_hub_did_not_make_is_never_taken_over(tmp_path):
     """The hub says that the name is taken, and sends its own once it is free."""
 
     async def story(stage: Stage) -> None:
@@ -244,7 +244,7 @@ def test_an_object_of_somebody_else_is_never_taken_over(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_an_object_of_somebody_else_is_overwritten_where_the_policy_says_so(tmp_path):
+def test_an_object_that_the_hub_did_not_make_is_overwritten_if_the_policy_says_so(tmp_path):
     """A policy may take over what is there."""
 
     async def story(stage: Stage) -> None:
@@ -258,8 +258,8 @@ def test_an_object_of_somebody_else_is_overwritten_where_the_policy_says_so(tmp_
     run_story(tmp_path, story)
 
 
-def test_what_the_cell_refuses_is_told_on_the_hub(tmp_path):
-    """A refusal is no reason to try for ever, and no secret."""
+def test_a_refusal_of_the_cell_is_reported_on_the_hub(tmp_path):
+    """A refusal is reported, and is not retried indefinitely."""
 
     async def story(stage: Stage) -> None:
         hub, place = stage.client("hub"), ObjectMeta(name="conf", namespace=NS)

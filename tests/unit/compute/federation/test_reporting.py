@@ -83,7 +83,7 @@ def test_a_cell_that_has_said_nothing_changes_nothing_on_the_hub(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_status_that_somebody_else_wrote_on_the_hub_is_replaced(tmp_path):
+def test_a_status_that_another_client_wrote_on_the_hub_is_replaced(tmp_path):
     """How a copy does is the cell's word."""
 
     async def story(stage: Stage) -> None:

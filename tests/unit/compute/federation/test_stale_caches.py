@@ -1,4 +1,4 @@
-"""Caches may be behind: they cause a look, and the look is at the server before anything is done."""
+"""Caches may be behind: they cause a reconcile_once, and the reconcile_once is at the server before anything is done."""
 
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -66,14 +66,14 @@ KINDS: tuple[type[Object], ...] = (
 
 
 async def frozen(stage: Stage, role: str, name: str, client: Client | None = None) -> Clusters:
-    """The view of somebody who has heard nothing since, and whose requests are answered."""
+    """Caches that receive no watch events any more; requests are still answered."""
     clusters = Clusters(role, stage.environment)
     client = client or LocalClient(stage.planes[name])
     cluster = await clusters.engage(cluster_name(name), client)
     stage.roles[f"late {role}"] = clusters  # closed with the others
     for kind in KINDS:
         await cluster.informers.of(kind).wait_synced()
-    await cluster.scope.close()  # nobody watches any more
+    await cluster.scope.close()  # stops the watches
     return clusters
 
 
@@ -83,7 +83,7 @@ async def both(stage: Stage) -> EnginePlanes:
 
 
 def halted(tmp_path: Path, story: Callable[[Stage], Coroutine[Any, Any, None]]) -> None:
-    """Tell a story of a hub and a cell, of which the engine has been switched off."""
+    """Run a story with a hub and a cell whose engine has been stopped."""
 
     async def tell(stage: Stage) -> None:
         hub = stage.client("hub")
@@ -101,7 +101,7 @@ def halted(tmp_path: Path, story: Callable[[Stage], Coroutine[Any, Any, None]]) 
 
 
 def anew(of: K, **meta: Any) -> K:
-    """The object as somebody makes it again."""
+    """The object as it is created again."""
     fresh = {"uid": "", "resource_version": "", "generation": 0, "creation_timestamp": None}
     return with_meta(of, **(fresh | meta))
 
@@ -112,25 +112,27 @@ async def torn_out(stage: Stage, obj: Object) -> None:
     await remove(stage, "hub", obj)
 
 
-async def look(reconciler: Reconciler, cluster: ClusterName, namespace: str, name: str) -> None:
-    """One pass. A write that was bound to what is no more so is refused, which is well."""
+async def reconcile_once(
+    reconciler: Reconciler, cluster: ClusterName, namespace: str, name: str
+) -> None:
+    """One reconcile pass. A write that depends on an old version is refused, as it should be."""
     with suppress(NotFound, Conflict, Unavailable):
         await reconciler.reconcile(Request(cluster, namespace, name))
 
 
 async def dispatched(stage: Stage) -> None:
-    """Let an engine that hears of everything bring the Work to what it should be."""
+    """Let an engine with current caches update the Work."""
     hub = stage.role("hub")
     for reconciler, name in (
         (Binder(WorkloadDeployment, hub, stage.environment), WD),
         (Bindings(engine.KINDS, hub, stage.environment), BINDING),
     ):
         await settle(stage)
-        await look(reconciler, HUB, NS, name)
+        await reconcile_once(reconciler, HUB, NS, name)
 
 
-def hears_of(late: Clusters, made: Work, stage: Stage) -> Bindings:
-    """Somebody who has heard of this Work, and otherwise of nothing since."""
+def observes(late: Clusters, made: Work, stage: Stage) -> Bindings:
+    """Bindings with caches that have received this Work, and nothing else since."""
     late.get(HUB).informers.of(Work).cache.put(made)
     return Bindings(engine.KINDS, late, stage.environment)
 
@@ -142,21 +144,21 @@ def test_nothing_is_bound_that_has_gone(tmp_path):
         await torn_out(stage, await bound(stage))
         late = await frozen(stage, "hub", "hub")
         await remove(stage, "hub", sent())
-        await look(Binder(WorkloadDeployment, late, stage.environment), HUB, NS, WD)
+        await reconcile_once(Binder(WorkloadDeployment, late, stage.environment), HUB, NS, WD)
         assert (await stage.client("hub").list(ResourceBinding, NS)).items == ()
 
     halted(tmp_path, story)
 
 
 def test_a_binding_that_was_deleted_by_mistake_is_back_in_the_same_moment(tmp_path):
-    """Until it is, nobody would take its Works away if what they are about were deleted."""
+    """Without a binding its Works would stay if their object were deleted."""
 
     async def story(stage: Stage) -> None:
         hub = stage.client("hub")
         before = await bound(stage)
         await hub.delete(before)
         late = await frozen(stage, "hub", "hub")
-        await look(Bindings(engine.KINDS, late, stage.environment), HUB, NS, BINDING)
+        await reconcile_once(Bindings(engine.KINDS, late, stage.environment), HUB, NS, BINDING)
 
         again = await hub.get(ResourceBinding, BINDING, NS)
         assert again.metadata.uid != before.metadata.uid
@@ -179,7 +181,7 @@ def test_nothing_is_dispatched_for_a_binding_that_has_gone(tmp_path):
         await torn_out(stage, made)
         late = await frozen(stage, "hub", "hub")
         await hub.delete(await bound(stage))
-        await look(Bindings(engine.KINDS, late, stage.environment), HUB, NS, BINDING)
+        await reconcile_once(Bindings(engine.KINDS, late, stage.environment), HUB, NS, BINDING)
         assert await hub.find(Work, made.metadata.name, PLACE) is None
 
     halted(tmp_path, story)
@@ -196,7 +198,7 @@ def test_a_cluster_that_a_cache_lacks_is_looked_for(tmp_path):
         late = await frozen(stage, "hub", "hub")
         await hub.patch(cluster, with_meta(cluster, labels=member().metadata.labels))
         bindings = Bindings(engine.KINDS, late, stage.environment)
-        await look(bindings, HUB, NS, BINDING)
+        await reconcile_once(bindings, HUB, NS, BINDING)
         assert [target.name for target in (await bound(stage)).spec.clusters] == ["dfw"]
         assert not (await work(stage)).deleting
 
@@ -215,14 +217,14 @@ def test_a_work_is_not_withdrawn_from_a_cluster_that_is_named_by_now(tmp_path):
         binding = await bound(stage)
         named = msgspec.structs.replace(binding.spec, clusters=(TargetCluster(name="dfw-2"),))
         await hub.patch(binding, msgspec.structs.replace(binding, spec=named))
-        await look(Bindings(engine.KINDS, late, stage.environment), HUB, NS, BINDING)
+        await reconcile_once(Bindings(engine.KINDS, late, stage.environment), HUB, NS, BINDING)
         assert not (await hub.get(Work, again.metadata.name, there)).deleting
 
     halted(tmp_path, story)
 
 
 class Blurred(LocalClient):
-    """A server with a Cluster that nobody here can read."""
+    """A server with a Cluster that this release cannot decode."""
 
     async def list(
         self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
@@ -240,7 +242,7 @@ def test_a_cluster_that_cannot_be_read_keeps_what_it_has(tmp_path):
 
     async def story(stage: Stage) -> None:
         late = await frozen(stage, "hub", "hub", Blurred(stage.planes["hub"]))
-        await look(Bindings(engine.KINDS, late, stage.environment), HUB, NS, BINDING)
+        await reconcile_once(Bindings(engine.KINDS, late, stage.environment), HUB, NS, BINDING)
         assert [target.name for target in (await bound(stage)).spec.clusters] == ["dfw"]
         assert not (await work(stage)).deleting
 
@@ -248,7 +250,7 @@ def test_a_cluster_that_cannot_be_read_keeps_what_it_has(tmp_path):
 
 
 def test_a_work_that_has_gone_is_not_carried_out(tmp_path):
-    """What was deleted does not come back because somebody has not heard of it."""
+    """A deleted object does not come back because of a stale cache."""
 
     async def story(stage: Stage) -> None:
         made = await work(stage)
@@ -256,14 +258,14 @@ def test_a_work_that_has_gone_is_not_carried_out(tmp_path):
         late = await both(stage)
         await torn_out(stage, made)
         execution = Execution(engine.KINDS, late, stage.environment)
-        await look(execution, CELL, PLACE, made.metadata.name)
+        await reconcile_once(execution, CELL, PLACE, made.metadata.name)
         assert await stage.client("dfw").find(WorkloadDeployment, WD, NS) is None
 
     halted(tmp_path, story)
 
 
 class Overtaken(LocalClient):
-    """The way to a cell, on which a deployment is so long that its Work goes meanwhile."""
+    """A client to a cell that is so slow that the Work is deleted during the create."""
 
     def __init__(self, stage: Stage, made: Work, *, answers: bool) -> None:
         super().__init__(stage.planes["dfw"])
@@ -278,25 +280,25 @@ class Overtaken(LocalClient):
 
 
 async def overtaken(stage: Stage, made: Work, *, answers: bool) -> Execution:
-    """Somebody whose copy came into the cell after its Work had gone, and who has heard of that."""
+    """An engine whose copy was created after its Work was gone, and that has received the deletion."""
     await remove(stage, "dfw", sent())
     cells = await frozen(stage, "cell", "dfw", Overtaken(stage, made, answers=answers))
     execution = Execution(engine.KINDS, EnginePlanes(stage.role("hub"), cells), stage.environment)
-    await look(execution, CELL, PLACE, made.metadata.name)
+    await reconcile_once(execution, CELL, PLACE, made.metadata.name)
     await settle(stage)
     return execution
 
 
 @pytest.mark.parametrize("answers", [True, False], ids=["answered", "the answer is lost"])
 def test_a_copy_that_comes_after_its_work_has_gone_is_taken_back(tmp_path, answers):
-    """Whoever let go of the Work found no copy yet, and nobody else would ever look for one."""
+    """The engine that released the Work found no copy yet, and no other pass would reconcile_once for one."""
 
     async def story(stage: Stage) -> None:
         made = await work(stage)
         execution = await overtaken(stage, made, answers=answers)
         assert await stage.client("dfw").find(WorkloadDeployment, WD, NS) is not None
 
-        await look(execution, CELL, PLACE, made.metadata.name)
+        await reconcile_once(execution, CELL, PLACE, made.metadata.name)
 
         assert await stage.client("dfw").find(WorkloadDeployment, WD, NS) is None
 
@@ -310,7 +312,7 @@ def test_a_copy_is_left_to_the_next_work_of_its_name(tmp_path):
         made = await work(stage)
         execution = await overtaken(stage, made, answers=True)
         await stage.client("hub").create(anew(made))
-        await look(execution, CELL, PLACE, made.metadata.name)
+        await reconcile_once(execution, CELL, PLACE, made.metadata.name)
 
         assert await stage.client("dfw").find(WorkloadDeployment, WD, NS) is not None
 
@@ -329,12 +331,12 @@ def test_a_copy_that_was_made_again_outlives_a_hub_that_loses_its_work(tmp_path)
         await remove(stage, "dfw", Namespace(metadata=ObjectMeta(name=NS)))
         await settle(stage)
         for _ in range(3):
-            await look(execution, CELL, PLACE, name)
+            await reconcile_once(execution, CELL, PLACE, name)
             await settle(stage)
 
         await torn_out(stage, made)
         await settle(stage)
-        await look(execution, CELL, PLACE, name)
+        await reconcile_once(execution, CELL, PLACE, name)
 
         left = await stage.client("dfw").get(Namespace, NS)
         assert not left.deleting
@@ -351,13 +353,15 @@ def test_a_copy_is_not_set_back_to_what_the_hub_said_before(tmp_path):
         now = EnginePlanes(stage.role("hub"), stage.role("cell"))
         fresh = Bindings(engine.KINDS, now.hub, stage.environment)
         await settle(stage)
-        await look(fresh, HUB, NS, BINDING)
+        await reconcile_once(fresh, HUB, NS, BINDING)
         made = await work(stage)
         cells = await frozen(stage, "cell", "dfw")
-        await look(Execution(engine.KINDS, now, stage.environment), CELL, PLACE, made.metadata.name)
+        await reconcile_once(
+            Execution(engine.KINDS, now, stage.environment), CELL, PLACE, made.metadata.name
+        )
         behind = Execution(engine.KINDS, EnginePlanes(late, now.cells), stage.environment)
         await settle(stage)
-        await look(behind, CELL, PLACE, made.metadata.name)
+        await reconcile_once(behind, CELL, PLACE, made.metadata.name)
         assert (await arrived(stage)).spec.scale_settings.min_replicas == 5
         assert len(cells) == 1
 
@@ -365,7 +369,7 @@ def test_a_copy_is_not_set_back_to_what_the_hub_said_before(tmp_path):
 
 
 def test_a_work_is_not_set_back_to_a_deployment_that_has_gone(tmp_path):
-    """Whoever hears of Works, and not of what they are about, leaves those of the next life alone."""
+    """An engine that receives events of Works only does not change the Work of the next deployment."""
 
     async def story(stage: Stage) -> None:
         hub = stage.client("hub")
@@ -377,7 +381,7 @@ def test_a_work_is_not_set_back_to_a_deployment_that_has_gone(tmp_path):
         made = await work(stage)
         assert made.spec.workload.manifests[0]["spec"]["scaleSettings"]["minReplicas"] == 5
 
-        await look(hears_of(late, made, stage), HUB, NS, BINDING)
+        await reconcile_once(observes(late, made, stage), HUB, NS, BINDING)
 
         assert await work(stage) == made
 
@@ -395,7 +399,7 @@ def test_what_was_noted_on_a_deployment_is_not_taken_back(tmp_path):
         made = await work(stage)
         assert noted.items() <= made.spec.workload.manifests[0]["metadata"]["annotations"].items()
 
-        await look(hears_of(late, made, stage), HUB, NS, BINDING)
+        await reconcile_once(observes(late, made, stage), HUB, NS, BINDING)
 
         assert await work(stage) == made
 
@@ -403,7 +407,7 @@ def test_what_was_noted_on_a_deployment_is_not_taken_back(tmp_path):
 
 
 def test_a_copy_is_not_set_back_to_a_work_of_another_life(tmp_path):
-    """Whoever hears of cells, and not of Works, leaves the copy of the next deployment alone."""
+    """An engine that receives events of cells only does not change the copy of the next deployment."""
 
     async def story(stage: Stage) -> None:
         hub = stage.client("hub")
@@ -415,21 +419,21 @@ def test_a_copy_is_not_set_back_to_a_work_of_another_life(tmp_path):
         name = (await work(stage)).metadata.name
         now = EnginePlanes(stage.role("hub"), stage.role("cell"))
         await settle(stage)
-        await look(Execution(engine.KINDS, now, stage.environment), CELL, PLACE, name)
+        await reconcile_once(Execution(engine.KINDS, now, stage.environment), CELL, PLACE, name)
         copy = await arrived(stage)
         assert copy.spec.scale_settings.min_replicas == 5
         await settle(stage)
 
         behind = Execution(engine.KINDS, EnginePlanes(late, now.cells), stage.environment)
-        await look(behind, CELL, PLACE, name)
+        await reconcile_once(behind, CELL, PLACE, name)
 
         assert await arrived(stage) == copy
 
     halted(tmp_path, story)
 
 
-def test_an_old_report_is_not_told_again(tmp_path):
-    """What another engine has told of the cell meanwhile stays."""
+def test_an_old_status_is_not_reported_again(tmp_path):
+    """The status that another engine has reported meanwhile stays."""
 
     async def story(stage: Stage) -> None:
         cells, now = await frozen(stage, "cell", "dfw"), stage.role("cell")
@@ -437,20 +441,20 @@ def test_an_old_report_is_not_told_again(tmp_path):
         await report(stage, ready=1)
         await settle(stage)
         hub = stage.role("hub")
-        await look(
+        await reconcile_once(
             Execution(engine.KINDS, EnginePlanes(hub, now), stage.environment), CELL, PLACE, name
         )
-        told_ = await work(stage)
+        reported = await work(stage)
         await settle(stage)
         behind = Execution(engine.KINDS, EnginePlanes(hub, cells), stage.environment)
-        await look(behind, CELL, PLACE, name)
-        assert (await work(stage)).status == told_.status
+        await reconcile_once(behind, CELL, PLACE, name)
+        assert (await work(stage)).status == reported.status
 
     halted(tmp_path, story)
 
 
-def test_nothing_is_told_of_a_copy_that_has_gone(tmp_path):
-    """When its going is heard, it is made again."""
+def test_no_status_is_reported_for_a_copy_that_has_gone(tmp_path):
+    """When its deletion is observed, it is created again."""
 
     async def story(stage: Stage) -> None:
         made = await work(stage)
@@ -459,13 +463,13 @@ def test_nothing_is_told_of_a_copy_that_has_gone(tmp_path):
         late = await both(stage)
         await remove(stage, "dfw", sent())
         execution = Execution(engine.KINDS, late, stage.environment)
-        await look(execution, CELL, PLACE, made.metadata.name)
+        await reconcile_once(execution, CELL, PLACE, made.metadata.name)
         assert await work(stage) == made
 
     halted(tmp_path, story)
 
 
-def test_a_work_of_another_life_is_not_let_go(tmp_path):
+def test_a_work_of_another_life_is_not_released(tmp_path):
     """The end of one Work is not the end of the next one of its name."""
 
     async def story(stage: Stage) -> None:
@@ -477,13 +481,13 @@ def test_a_work_of_another_life_is_not_let_go(tmp_path):
         await stage.gone("hub", Work, old.metadata.name, PLACE)
         await hub.create(anew(old))
         execution = Execution(engine.KINDS, late, stage.environment)
-        await look(execution, CELL, PLACE, old.metadata.name)
+        await reconcile_once(execution, CELL, PLACE, old.metadata.name)
         assert not (await arrived(stage)).deleting
 
     halted(tmp_path, story)
 
 
-def test_no_cell_is_told_of_a_namespace_that_has_gone(tmp_path):
+def test_a_namespace_that_has_gone_is_sent_to_no_cell(tmp_path):
     """A Work for a namespace is made only while the hub has the namespace."""
 
     async def story(stage: Stage) -> None:
@@ -491,7 +495,7 @@ def test_no_cell_is_told_of_a_namespace_that_has_gone(tmp_path):
         made = await hub.create(Namespace(metadata=ObjectMeta(name="brief")))
         late = await frozen(stage, "hub", "hub")
         await hub.delete(made)
-        await look(Namespaces(late, stage.environment), HUB, "", "brief")
+        await reconcile_once(Namespaces(late, stage.environment), HUB, "", "brief")
         name = names.work("", "brief", "Namespace")
         assert await hub.find(Work, name, PLACE) is None
 
@@ -507,7 +511,7 @@ def test_a_member_that_is_back_under_its_name_keeps_its_works(tmp_path):
         late = await both(stage)
         await change(stage, "hub", member(), lambda it: with_meta(it, finalizers=()))
         await hub.create(member())
-        await look(Members(late), HUB, "", "dfw")
+        await reconcile_once(Members(late), HUB, "", "dfw")
         assert not (await work(stage)).deleting
 
     halted(tmp_path, story)

@@ -43,7 +43,7 @@ async def noted(stage: Stage) -> str:
 
 
 def test_what_a_cell_has_of_a_later_version_is_kept_for_a_while(tmp_path):
-    """Whoever brings the projects' wishes to the hub has the time to bring the newest again."""
+    """The federator has time to write the newest specs of the projects to the hub again."""
 
     async def story(stage: Stage) -> None:
         await send(stage)
@@ -84,7 +84,7 @@ def test_a_wish_that_is_brought_again_meanwhile_is_taken_at_once(tmp_path):
 
 @pytest.mark.parametrize("replicas_then", [3, 5])
 def test_what_is_wished_for_after_a_setback_is_done(tmp_path, replicas_then):
-    """A count that has begun anew is obeyed from then on, however far behind it is."""
+    """A generation that starts again is applied from then on, however low it is."""
 
     async def story(stage: Stage) -> None:
         await send(stage)

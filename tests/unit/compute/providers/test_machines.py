@@ -110,7 +110,7 @@ def test_a_machine_boots_in_its_time():
 
 
 def test_failing_to_boot_takes_longer_each_time():
-    """The pauses double up to a limit, and after very many attempts nobody waits any more."""
+    """The pauses double up to a limit, and after very many attempts there is no next one."""
     never = MachineSettings(boot_failures=1.0, retry=4.0)
     waits = [
         judged(instance(), MADE, never, after(passed)).requeue_after for passed in (0, 4, 12, 28)
@@ -138,9 +138,9 @@ def test_some_machines_boot_at_the_second_attempt():
 
 def test_the_images_of_disks_count_too():
     """A machine whose disk has no image to be filled from cannot start."""
-    told = judged(vm("datumcloud/does-not-exist"), MADE, MachineSettings(), NOW)
+    state = judged(vm("datumcloud/does-not-exist"), MADE, MachineSettings(), NOW)
 
-    assert told.available.reason == "ImageUnavailable"
+    assert state.available.reason == "ImageUnavailable"
     assert judged(vm("datumcloud/ubuntu"), MADE, MachineSettings(), NOW).available.status == "True"
 
 
@@ -151,7 +151,7 @@ def test_the_images_of_disks_count_too():
 )
 @pytest.mark.parametrize("since", [-600, 0, 5, 600])
 def test_a_machine_that_was_up_does_not_boot_again(programmed, node, up, since):
-    """Other latencies concern what starts from then on, whoever's clock says since when it is up.
+    """Other latencies apply to machines started after that, by any provider's clock.
 
     A machine on a new node has to boot.
     """

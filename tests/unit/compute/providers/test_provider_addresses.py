@@ -41,7 +41,7 @@ async def holding(stage, ordinal, address):
 
 
 def test_an_address_is_kept_until_it_is_shown(tmp_path):
-    """Asked again before that, the holder is told the same; others never are."""
+    """Before that, the holder gets the same address again; others never do."""
 
     async def story(stage):
         addresses, cell = await known(stage)

@@ -50,7 +50,7 @@ def test_there_is_at_least_one_node(text):
     ]
 
 
-def test_every_mistake_is_told():
+def test_every_fault_is_reported():
     """All of them at once, by key."""
     found = parse({"crashRate": "2", "nodes": "3", "colour": "red", "startSeconds": "soon"})
 

@@ -72,7 +72,7 @@ def test_nothing_happens_while_gates_remain(tmp_path):
 
 
 def test_nothing_happens_while_quota_is_denied(tmp_path):
-    """Whoever denies it speaks through our conditions; once it is lifted we speak again."""
+    """The quota controller writes the conditions while it denies; after that the provider does again."""
 
     async def story(stage):
         await cell(stage)
@@ -109,7 +109,7 @@ def test_what_others_say_is_left_alone(tmp_path):
 
 
 def test_our_own_conditions_are_put_back(tmp_path):
-    """Whoever writes over them is corrected."""
+    """A change by another client is undone."""
 
     async def story(stage):
         await cell(stage)
@@ -195,7 +195,7 @@ def test_deleting_stops_the_machine_first(tmp_path):
 
 
 def test_deleting_without_delay_takes_one_write(tmp_path):
-    """The finalizer goes, and nothing is said that nobody would read."""
+    """The finalizer is removed, and no status is written."""
 
     async def story(stage):
         await cell(stage)
@@ -268,7 +268,7 @@ def test_a_provider_that_cannot_reach_its_cell(tmp_path):
     staged(tmp_path, story)
 
 
-def test_an_instance_that_nobody_made_from_a_template(tmp_path):
+def test_an_instance_that_was_not_made_from_a_template(tmp_path):
     """It runs; there is no hash to echo."""
 
     async def story(stage):

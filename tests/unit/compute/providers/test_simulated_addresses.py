@@ -144,7 +144,7 @@ def test_two_interfaces_of_one_network(tmp_path):
 
 
 def test_networks_that_the_caches_do_not_show(tmp_path):
-    """Somebody saw them who opened the gate: they are asked for, not taken as absent."""
+    """The controller that opened the gate saw them: they are read live, not taken as absent."""
 
     async def story(stage):
         link = await linked(stage, "cell", "dfw")

@@ -178,7 +178,7 @@ def test_no_node_is_left(tmp_path):
     staged(tmp_path, story, CELL)
 
 
-def test_bad_settings_are_told_and_not_obeyed(tmp_path):
+def test_bad_settings_are_reported_and_not_applied(tmp_path):
     """A Warning names the key; what was set before stays in force, until they are corrected."""
 
     async def story(stage):

@@ -30,7 +30,7 @@ async def provider(stage: Stage, number: int = 0, ahead: float = 0.0) -> Ear:
     return ear
 
 
-def test_a_provider_that_has_not_heard_of_settings_undoes_nothing(tmp_path):
+def test_a_provider_with_stale_settings_undoes_nothing(tmp_path):
     """It asks for the settings before it takes back what another says, and comes to the same."""
 
     async def story(stage):
@@ -50,8 +50,8 @@ def test_a_provider_that_has_not_heard_of_settings_undoes_nothing(tmp_path):
     staged(tmp_path, story, CELL)
 
 
-def test_settings_that_were_deleted_unheard_hold_no_more(tmp_path):
-    """Whoever asks for them and finds none goes by the defaults."""
+def test_settings_that_were_deleted_while_the_watch_stood_still_hold_no_more(tmp_path):
+    """A live read that finds none applies the defaults."""
 
     async def story(stage):
         await cell(stage, copies=0)
@@ -70,8 +70,8 @@ def test_settings_that_were_deleted_unheard_hold_no_more(tmp_path):
     staged(tmp_path, story, CELL)
 
 
-def test_a_machine_stays_on_a_node_that_is_back_though_nobody_heard_of_it(tmp_path):
-    """A machine is moved by the settings that hold then, not by those that were heard of."""
+def test_a_machine_stays_on_a_node_that_is_back_though_the_watch_stands_still(tmp_path):
+    """A machine is moved by the current settings, not by the cached ones."""
 
     async def story(stage):
         await cell(stage, copies=0)
@@ -88,7 +88,7 @@ def test_a_machine_stays_on_a_node_that_is_back_though_nobody_heard_of_it(tmp_pa
     staged(tmp_path, story, CELL)
 
 
-def test_settings_are_heard_of_again_once_a_watch_goes_on(tmp_path):
+def test_settings_are_observed_again_once_a_watch_goes_on(tmp_path):
     """What was asked for while a watch stood still gives way to what it shows later."""
 
     async def story(stage):

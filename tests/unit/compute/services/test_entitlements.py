@@ -30,7 +30,7 @@ async def set_up(stage: Stage, **data: str) -> None:
         await core.patch(known, msgspec.structs.replace(known, data=data))
 
 
-async def begun(stage: Stage) -> None:
+async def started(stage: Stage) -> None:
     await stage.client("core").create(namespace(CORE))
     await stage.client("core").create(project())
     stage.start(*entitlements.controllers(planes(stage), stage.factory))
@@ -44,10 +44,10 @@ async def phase(stage: Stage, wanted: str, seconds: float = 60.0) -> ServiceEnti
 
 
 def test_an_entitlement_is_given_by_itself(tmp_path):
-    """Without settings nobody has to wait, and nothing is written after that."""
+    """Without settings approval is immediate, and nothing is written after that."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         stage.start(*entitlements.controllers(planes(stage), stage.factory))
         await stage.client("shop").create(entitlement())
         given = await phase(stage, "Active")
@@ -62,7 +62,7 @@ def test_an_approval_may_take_a_while(tmp_path):
     """It is pending for as long as the settings say, which may change meanwhile."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         await set_up(stage, delaySeconds="3600")
         await stage.client("shop").create(entitlement())
         await phase(stage, "PendingApproval")
@@ -78,7 +78,7 @@ def test_an_approval_by_hand_waits_for_the_hand(tmp_path):
     """The annotation decides; taking the settings away gives it to all who wait."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         await set_up(stage, approval="Manual")
         made = await stage.client("shop").create(entitlement())
         await stage.client("shop").create(entitlement("second"))
@@ -96,11 +96,11 @@ def test_an_approval_by_hand_waits_for_the_hand(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def test_a_setting_that_cannot_be_read_is_told_and_changes_nothing(tmp_path):
+def test_a_setting_that_cannot_be_read_is_reported_and_changes_nothing(tmp_path):
     """A Warning on the ConfigMap names the key, once; the last good settings stay."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         await set_up(stage, approval="Manual")
         await stage.client("shop").create(entitlement())
         await phase(stage, "PendingApproval")
@@ -123,7 +123,7 @@ def test_a_suspended_project_shows_on_its_entitlements(tmp_path):
     """What is said of the Project is said of them, and taken back with it."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         await stage.client("core").create(project("elsewhere"))
         core = stage.client("core")
         await stage.client("shop").create(entitlement())
@@ -142,7 +142,7 @@ def test_a_suspended_project_shows_on_its_entitlements(tmp_path):
 
 
 def test_an_entitlement_that_goes_is_left_alone(tmp_path):
-    """Nobody is given what he gives back."""
+    """An entitlement that is being deleted is not approved."""
 
     async def story(stage: Stage) -> None:
         made = entitlement()
@@ -150,7 +150,7 @@ def test_an_entitlement_that_goes_is_left_alone(tmp_path):
         client = stage.client("shop")
         made = await client.create(msgspec.structs.replace(made, metadata=meta))
         await client.delete(made)
-        await begun(stage)
+        await started(stage)
         await stage.rest()
         left = await client.get(ServiceEntitlement, "compute")
         assert left.status.phase == ""
@@ -158,8 +158,8 @@ def test_an_entitlement_that_goes_is_left_alone(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def test_settings_that_were_bad_from_the_beginning_approve_nobody(tmp_path):
-    """They are told even while nobody asks; and who asks waits until they are mended."""
+def test_settings_that_were_bad_from_the_start_approve_nothing(tmp_path):
+    """They are reported even without an entitlement; an entitlement waits until they are fixed."""
 
     async def story(stage: Stage) -> None:
         await stage.client("core").create(namespace(CORE))

@@ -18,7 +18,7 @@ from tests.support.compute.service_builders import PLANES, member, planes, proje
 from tests.support.kubekit.stage import Stage, staged
 
 
-async def begun(stage: Stage) -> None:
+async def started(stage: Stage) -> None:
     stage.start(*locations.controllers(planes(stage), stage.factory))
     await stage.client("core").create(project())
 
@@ -28,12 +28,12 @@ def said(of: Location | LocationBinding, kind: str) -> tuple[str, str]:
     return (found.status, found.reason) if found else ("", "")
 
 
-async def heard(stage: Stage, name: str, status: ConditionStatus) -> None:
+async def answered(stage: Stage, name: str, status: ConditionStatus) -> None:
     """The engine says whether the cell answers."""
     hub = stage.client("hub")
     known = await hub.get(Member, name)
-    told = ClusterStatus(conditions=(condition("Ready", status, "ClusterReady"),))
-    await hub.patch_status(known, msgspec.structs.replace(known, status=told))
+    status = ClusterStatus(conditions=(condition("Ready", status, "ClusterReady"),))
+    await hub.patch_status(known, msgspec.structs.replace(known, status=status))
 
 
 async def available(stage: Stage, name: str, word: tuple[str, str]) -> LocationBinding:
@@ -44,10 +44,10 @@ async def available(stage: Stage, name: str, word: tuple[str, str]) -> LocationB
 
 
 def test_a_cell_has_a_location_for_its_city(tmp_path):
-    """It says where the cell is, is ready, and is mended when somebody changes it."""
+    """It says where the cell is, is ready, and is restored when it is changed."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         await stage.client("hub").create(member(region="us-south"))
         made = await stage.named(
             "cell-dfw", Location, "dfw", "", lambda one: said(one, "Ready") == ("True", "Ready")
@@ -75,7 +75,7 @@ def test_a_cell_that_changes_its_city_changes_its_location(tmp_path):
     """The old one goes; one that people look after themselves stays."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         hub, cell = stage.client("hub"), stage.client("cell-dfw")
         own = LocationSpec(
             location_class_name="self-managed", provider=LocationProvider(), topology={}
@@ -100,7 +100,7 @@ def test_a_cell_that_the_hub_does_not_know_keeps_what_it_has(tmp_path):
     """A hub that lost a Cluster does not take the ground from under a cell that runs."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         await stage.client("hub").create(member())
         await stage.named("cell-dfw", Location, "dfw", "")
         await stage.client("hub").delete(await stage.client("hub").get(Member, "cell-dfw"))
@@ -117,7 +117,7 @@ def test_a_cell_that_was_cut_off_gets_its_location_when_it_is_back(tmp_path):
         link = Link("cell-dfw")
         cell = linked_client(await stage.plane("cell-dfw"), "compute", link)
         await stage.role("cells").engage(cluster_name("cell-dfw"), cell)
-        await begun(stage)
+        await started(stage)
         await stage.rest()
         link.cut()
         await stage.client("hub").create(member())
@@ -132,17 +132,17 @@ def test_a_project_may_use_the_cities_that_have_cells(tmp_path):
     """There is a binding with name and place for each, available while a cell of it answers."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         stage.start(*locations.controllers(planes(stage), stage.factory))
         for name in ("cell-dfw", "cell-dfw2"):
             await stage.client("hub").create(member(name))
         made = await available(stage, "dfw", ("Unknown", "Pending"))
         assert (made.spec.display_name, made.spec.location_ref.name) == ("Dallas", "dfw")
-        await heard(stage, "cell-dfw", "True")
+        await answered(stage, "cell-dfw", "True")
         await available(stage, "dfw", ("True", "Ready"))
-        await heard(stage, "cell-dfw", "Unknown")
+        await answered(stage, "cell-dfw", "Unknown")
         await available(stage, "dfw", ("Unknown", "Pending"))
-        await heard(stage, "cell-dfw2", "False")
+        await answered(stage, "cell-dfw2", "False")
         await available(stage, "dfw", ("False", "CellUnreachable"))
         await stage.rest()
         assert await stage.quiet() == []
@@ -154,7 +154,7 @@ def test_a_city_whose_last_cell_is_gone_is_not_offered_any_more(tmp_path):
     """One that people offer by hand stays."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         hub = stage.client("hub")
         await hub.create(member())
         made = await stage.named("shop", LocationBinding, "dfw", "")

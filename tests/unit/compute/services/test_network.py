@@ -94,15 +94,15 @@ def test_a_network_is_held_and_says_that_it_is_ready(tmp_path):
         done = await stage.named("shop", Network, "net", true=lambda n: says(n, "Ready") == "True")
 
         assert done.metadata.finalizers == (finalizers.NETWORK,)
-        told = {c.type: c.message for c in done.status.conditions}
-        assert told["IPAMAllocated"] == "Addresses come from 172.16.0.0/12"
+        messages = {c.type: c.message for c in done.status.conditions}
+        assert messages["IPAMAllocated"] == "Addresses come from 172.16.0.0/12"
         assert await subnet(stage, "dfw", "net") == "172.16.0.0/20"
 
     staged(tmp_path, story, *PLANES)
 
 
 def test_a_binding_for_a_network_that_is_not_there(tmp_path):
-    """It says so, and is served as soon as somebody creates the network."""
+    """It reports that, and is served as soon as the network is created."""
 
     async def story(stage):
         await world(stage)
@@ -220,7 +220,7 @@ def test_failures_can_be_provoked(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def test_a_key_of_the_faults_that_nobody_reads_is_named(tmp_path):
+def test_an_unknown_key_of_the_faults_is_named(tmp_path):
     """By a Warning on the ConfigMap, once; nothing fails."""
 
     async def story(stage):

@@ -77,7 +77,7 @@ def test_addresses_go_with_the_last_binding(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def test_a_context_stays_while_somebody_else_is_bound(tmp_path):
+def test_a_context_stays_while_there_is_another_binding(tmp_path):
     """Of two bindings one may go."""
 
     async def story(stage):
@@ -116,7 +116,7 @@ def test_a_context_stays_while_a_machine_has_an_address_of_it(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def test_a_network_waits_for_those_who_use_it(tmp_path):
+def test_a_network_waits_for_its_users(tmp_path):
     """Its deletion ends when the last binding is gone, and leaves nothing behind."""
 
     async def story(stage):
@@ -260,7 +260,7 @@ def test_a_range_that_was_changed_in_use_is_reported(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def test_a_network_that_nobody_uses_goes_at_once(tmp_path):
+def test_an_unused_network_goes_at_once(tmp_path):
     """There is nothing to wait for."""
 
     async def story(stage):
@@ -332,7 +332,7 @@ def test_an_entry_that_was_deleted_comes_back_as_it_was(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def test_addresses_that_somebody_wrote_over_are_put_back(tmp_path):
+def test_addresses_that_were_overwritten_are_restored(tmp_path):
     """What was allocated holds, in the ledger and in the cell."""
 
     async def story(stage):
@@ -352,7 +352,7 @@ def test_addresses_that_somebody_wrote_over_are_put_back(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def test_a_status_that_somebody_wrote_over_is_put_back(tmp_path):
+def test_a_status_that_was_overwritten_is_restored(tmp_path):
     """Each object says again what is so."""
 
     async def story(stage):
@@ -375,7 +375,7 @@ def test_a_status_that_somebody_wrote_over_is_put_back(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def test_a_cell_that_is_cut_off_keeps_nobody_waiting(tmp_path):
+def test_a_cell_that_is_cut_off_delays_no_other(tmp_path):
     """Others get their addresses meanwhile, and it gets its own when it is back."""
 
     async def story(stage):
@@ -454,7 +454,7 @@ def test_what_is_new_waits_for_the_project(tmp_path):
     staged(tmp_path, story, *WITHOUT_SHOP)
 
 
-def test_the_addresses_of_a_cell_that_is_gone_for_good(tmp_path):
+def test_the_addresses_of_a_cell_that_is_gone_permanently(tmp_path):
     """They are taken back once the hub knows the cell no more, and not before."""
 
     async def story(stage):
@@ -473,8 +473,8 @@ def test_the_addresses_of_a_cell_that_is_gone_for_good(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def test_a_network_does_not_wait_for_a_cell_that_the_hub_was_told_to_forget(tmp_path):
-    """Though somebody still knows the way there: whoever is in such a cell is gone."""
+def test_a_network_does_not_wait_for_a_cell_that_was_removed_from_the_hub(tmp_path):
+    """Even if a connection to it is still configured: its claims count as gone."""
 
     async def story(stage):
         await world(stage, network())

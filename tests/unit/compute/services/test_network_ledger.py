@@ -86,7 +86,7 @@ async def claimed(stage):
     ids=["free", "overlaps", "cannot be", "no address"],
 )
 def test_an_entry_of_a_process_that_died(tmp_path, left, expected):
-    """It is made certain if it is in nobody's way, and replaced if it is not."""
+    """It is allocated if it overlaps no other, and replaced if it does."""
 
     async def story(stage):
         of, (dfw, lhr) = await claimed(stage)

@@ -129,7 +129,7 @@ def test_a_binding_that_has_gone_unseen_makes_nothing(tmp_path):
     staged(tmp_path, story, *WITHOUT_DFW)
 
 
-def test_a_context_that_somebody_is_bound_to_unseen_stays(tmp_path):
+def test_a_context_with_a_binding_that_is_not_cached_stays(tmp_path):
     """The bindings are listed before a context is removed."""
 
     async def story(stage):

@@ -28,7 +28,7 @@ from tests.support.kubekit.stage import Stage, staged
 
 @dataclass
 class Planes:
-    """A keeper that notes what it is asked for, and fails as often as it is told to."""
+    """A keeper that records its planes, and fails a given number of times."""
 
     there: dict[str, None] = field(default_factory=dict)
     failures: int = 0
@@ -45,7 +45,7 @@ class Planes:
 
 @dataclass
 class Forgetful(Planes):
-    """A keeper that once removes a plane, and is not heard of."""
+    """A keeper that once removes a plane, and whose answer is lost."""
 
     stage: Stage = field(kw_only=True)
     lost: bool = False
@@ -59,7 +59,7 @@ class Forgetful(Planes):
         await self.stage.role("projects").disengage(cluster_name(project))
         if not self.lost:
             self.lost = True
-            raise Unavailable("nobody heard of it")
+            raise Unavailable("the answer was lost")
 
 
 def said(of: Project, kind: str = "Ready") -> str:
@@ -71,7 +71,7 @@ def ready(of: Project) -> bool:
     return said(of) == "Ready"
 
 
-async def begun(stage: Stage, keeper: Planes) -> Project:
+async def started(stage: Stage, keeper: Planes) -> Project:
     stage.start(*projects.controllers(planes(stage), keeper, stage.factory))
     await stage.client("hub").create(member())
     await answers(stage)
@@ -119,7 +119,7 @@ def test_a_project_gets_a_plane_and_says_so(tmp_path):
 
     async def story(stage: Stage) -> None:
         keeper = Planes()
-        made = await begun(stage, keeper)
+        made = await started(stage, keeper)
         assert keeper.there == {"shop": None}
         assert made.metadata.finalizers == (finalizers.PROJECT,)
         assert await stage.quiet() == []
@@ -158,7 +158,7 @@ def test_a_project_whose_name_no_plane_can_have_says_so(tmp_path):
 
 
 def test_a_project_that_is_not_held_by_us_is_not_ours_to_remove(tmp_path):
-    """What never had a plane is left to whoever holds it."""
+    """A project that never had a plane is left to the owners of its finalizers."""
 
     async def story(stage: Stage) -> None:
         keeper = Planes({"p" * 60: None})
@@ -178,7 +178,7 @@ def test_an_empty_project_goes_at_once_with_its_plane(tmp_path):
 
     async def story(stage: Stage) -> None:
         keeper = Planes()
-        await begun(stage, keeper)
+        await started(stage, keeper)
         await deleted(stage)
         await stage.gone("core", Project, "shop", seconds=2)
         assert keeper.there == {}
@@ -187,11 +187,11 @@ def test_an_empty_project_goes_at_once_with_its_plane(tmp_path):
 
 
 def test_a_project_goes_though_its_plane_went_before(tmp_path):
-    """Whoever removed the plane may have died before he could let the project go."""
+    """The process that removed the plane may have died before it released the project."""
 
     async def story(stage: Stage) -> None:
         keeper = Forgetful(stage=stage)
-        await begun(stage, keeper)
+        await started(stage, keeper)
         await deleted(stage)
         await stage.gone("core", Project, "shop", seconds=10)
         assert keeper.there == {}
@@ -200,7 +200,7 @@ def test_a_project_goes_though_its_plane_went_before(tmp_path):
 
 
 def test_a_project_that_never_became_ready_goes_too(tmp_path):
-    """There is nothing in a plane that nobody was told of."""
+    """A plane that was never reported ready has no content."""
 
     async def story(stage: Stage) -> None:
         keeper = Planes(failures=1000)
@@ -219,7 +219,7 @@ def test_a_project_is_emptied_before_its_plane_goes(tmp_path):
 
     async def story(stage: Stage) -> None:
         keeper = Planes()
-        await begun(stage, keeper)
+        await started(stage, keeper)
         things = [
             await put(stage, workload(), finalizers.WORKLOAD),
             await put(stage, deployment(), finalizers.FEDERATOR),
@@ -232,7 +232,9 @@ def test_a_project_is_emptied_before_its_plane_goes(tmp_path):
             "workloads, workloaddeployments, resourceclaims; "
             "cell cell-dfw has not released its part; it is waited for until 2026-01-01T00:05:00Z"
         )
-        going = await stage.named("core", Project, "shop", "", lambda p: told(p) == waiting)
+        going = await stage.named(
+            "core", Project, "shop", "", lambda p: ready_message(p) == waiting
+        )
         assert said(going) == said(going, "ResourceCleanup") == "CleanupAwaitingCompletion"
         assert not is_true(going.status.conditions, "Ready")
         kept = await stage.client("shop").get(Network, "default", "default")
@@ -250,7 +252,7 @@ def test_a_project_is_emptied_before_its_plane_goes(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def told(of: Project) -> str:
+def ready_message(of: Project) -> str:
     found = find(of.status.conditions, "ResourceCleanup")
     return found.message if found else ""
 
@@ -282,10 +284,10 @@ def test_instances_that_are_left_are_looked_for(tmp_path):
     """They are too many to be watched; the project goes soon after the last of them."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage, Planes())
+        await started(stage, Planes())
         last = await put(stage, instance())
         await deleted(stage)
-        await stage.named("core", Project, "shop", "", lambda p: "instances" in told(p))
+        await stage.named("core", Project, "shop", "", lambda p: "instances" in ready_message(p))
         await stage.client("shop").delete(last)
         await stage.gone("core", Project, "shop", seconds=3)
 
@@ -297,10 +299,10 @@ def test_what_is_made_in_a_project_that_goes_goes_too(tmp_path):
 
     async def story(stage: Stage) -> None:
         keeper = Planes()
-        await begun(stage, keeper)
+        await started(stage, keeper)
         held = await put(stage, workload(), finalizers.WORKLOAD)
         await deleted(stage)
-        await stage.named("core", Project, "shop", "", lambda p: "workloads" in told(p))
+        await stage.named("core", Project, "shop", "", lambda p: "workloads" in ready_message(p))
         await put(stage, workload("late"))
         await put(stage, deployment())
         await stage.gone("shop", Workload, "late", "default")
@@ -314,11 +316,11 @@ def test_what_is_made_in_a_project_that_goes_goes_too(tmp_path):
 @pytest.mark.parametrize(
     ("cell", "cell_stays"), [("cell-dfw", False), ("", True)], ids=["cell is gone", "by hand"]
 )
-def test_claims_that_nobody_gives_back_do_not_keep_a_project(tmp_path, cell, cell_stays):
+def test_leaked_claims_do_not_keep_a_project(tmp_path, cell, cell_stays):
     """What a cell that is gone left, and what was made by hand, is deleted with the project."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage, Planes())
+        await started(stage, Planes())
         hub = stage.client("hub")
         if not cell_stays:
             await hub.delete(await hub.get(Member, "cell-dfw"))
@@ -333,13 +335,15 @@ def test_a_cell_that_falls_silent_is_not_waited_for(tmp_path):
     """Its claims are deleted, its addresses are freed, and an event says where the project still is."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage, Planes())
+        await started(stage, Planes())
         held = await put(stage, network(), finalizers.NETWORK)
         await put(stage, claim())
         await put(stage, subnet(of=held), "example.com/held")
         await deleted(stage)
         await asyncio.sleep(30)
-        assert "cell cell-dfw has not" in told(await stage.client("core").get(Project, "shop"))
+        assert "cell cell-dfw has not" in ready_message(
+            await stage.client("core").get(Project, "shop")
+        )
         await answers(stage, "Unknown", "the cell has not answered since noon")
         await stage.gone("core", Project, "shop", seconds=2)
         await asyncio.sleep(5)
@@ -356,7 +360,7 @@ def test_what_a_cell_does_not_release_is_waited_for_five_minutes(tmp_path, kind)
     """The cell answers and does nothing; what it has ends when it works again."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage, Planes())
+        await started(stage, Planes())
         held = await put(stage, network(), finalizers.NETWORK)
         left = {"claim": claim(), "instance": instance(), "address": subnet(of=held)}[kind]
         await put(stage, left, "example.com/held")
@@ -372,13 +376,13 @@ def test_a_workload_is_waited_for_however_long_it_takes(tmp_path):
     """Its own deletion has the limit: until then its deployments are on the hub."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage, Planes())
+        await started(stage, Planes())
         held = await put(stage, workload(), finalizers.WORKLOAD)
         await put(stage, claim())
         await deleted(stage)
         await asyncio.sleep(1000)
         late = "it was waited for until 2026-01-01T00:05:00Z"
-        assert late in told(await stage.client("core").get(Project, "shop"))
+        assert late in ready_message(await stage.client("core").get(Project, "shop"))
         assert await stage.quiet() == []
         await let_go(stage, held)
         await stage.gone("core", Project, "shop", seconds=2)
@@ -390,11 +394,11 @@ def test_a_cell_that_is_given_up_frees_the_projects_that_wait_for_it(tmp_path):
     """Its Cluster is deleted after the project is: nothing in the project tells of that."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage, Planes())
+        await started(stage, Planes())
         await put(stage, claim())
         await deleted(stage)
         await stage.rest()
-        assert "resourceclaims" in told(await stage.client("core").get(Project, "shop"))
+        assert "resourceclaims" in ready_message(await stage.client("core").get(Project, "shop"))
         hub = stage.client("hub")
         await hub.delete(await hub.get(Member, "cell-dfw"))
         await stage.gone("core", Project, "shop", seconds=2)
@@ -408,7 +412,7 @@ def test_two_copies_at_once_come_to_the_same(tmp_path):
     async def story(stage: Stage) -> None:
         keeper = Planes()
         stage.start(*projects.controllers(planes(stage), keeper, stage.factory))
-        await begun(stage, keeper)
+        await started(stage, keeper)
         await put(stage, workload())
         await stage.rest()
         assert await stage.quiet() == []
@@ -439,7 +443,7 @@ def test_a_new_project_has_a_network_called_default_once(tmp_path):
 
 
 def test_a_network_that_is_there_is_taken_for_the_default(tmp_path):
-    """Somebody was faster: his network stays as it is."""
+    """A user was faster: that network stays as it is."""
 
     async def story(stage: Stage) -> None:
         await stage.client("core").create(project())
@@ -455,7 +459,7 @@ def test_a_network_that_is_there_is_taken_for_the_default(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def test_who_had_a_network_and_was_not_heard_of_is_given_no_other(tmp_path):
+def test_a_project_with_a_network_that_is_not_cached_gets_no_other(tmp_path):
     """What is known may be old; the namespace itself is asked before anything is made."""
 
     async def story(stage: Stage) -> None:
@@ -480,7 +484,7 @@ def test_a_project_that_goes_is_not_furnished(tmp_path):
 
     async def story(stage: Stage) -> None:
         keeper = Planes()
-        await begun(stage, keeper)
+        await started(stage, keeper)
         await put(stage, workload(), finalizers.WORKLOAD)
         await deleted(stage)
         stage.start(*default_network.controllers(planes(stage), stage.factory))

@@ -7,7 +7,7 @@ from compute.api.quota import ResourceClaim
 from compute.decide import quota
 from compute.decide.conditions import find
 from compute.services.quota import service
-from tests.support.compute.budget_builders import begun, bucket, reason, reasons
+from tests.support.compute.budget_builders import bucket, reason, reasons, started
 from tests.support.compute.service_builders import PLANES, claim, grant, planes
 from tests.support.kubekit.stage import Stage, staged
 
@@ -16,7 +16,7 @@ def test_a_claim_within_the_budget_is_granted_in_one_write(tmp_path):
     """Allocations and condition come together, and the buckets show what is used."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         await stage.rest()
         before = len(stage.writes)
         made = await stage.client("shop").create(claim(vcpus=1000, memory=2048))
@@ -40,7 +40,7 @@ def test_claims_are_served_the_oldest_first_and_freed_budget_is_used(tmp_path):
     """What does not fit is denied; when something is given back the oldest of them gets it."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage, instances=2)
+        await started(stage, instances=2)
         client = stage.client("shop")
         for number in range(5):
             await client.create(claim(number))
@@ -60,11 +60,11 @@ def test_claims_are_served_the_oldest_first_and_freed_budget_is_used(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def test_a_denied_claim_is_told_why_and_keeps_nothing(tmp_path):
+def test_a_denied_claim_gets_the_reason_and_keeps_nothing(tmp_path):
     """A claim is granted as a whole or not at all, and says which amount was lacking."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage, memory=1024)
+        await started(stage, memory=1024)
         await stage.client("shop").create(claim(vcpus=1000, memory=2048))
         denied = await stage.seen("shop", claim(), lambda c: reason(c) == "QuotaExceeded")
         await stage.rest()
@@ -81,10 +81,10 @@ def test_a_denied_claim_is_told_why_and_keeps_nothing(tmp_path):
 
 
 def test_more_quota_revives_a_denied_claim(tmp_path):
-    """Raising a grant answers those who were denied before, without a new claim."""
+    """Raising a grant answers the claims that were denied before, without a new claim."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage, instances=0)
+        await started(stage, instances=0)
         await stage.client("shop").create(claim())
         await stage.seen("shop", claim(), lambda c: reason(c) == "QuotaExceeded")
         await stage.client("core").create(grant("more", {quota.INSTANCES: 3}))
@@ -104,7 +104,7 @@ def test_two_keepers_at_once_never_give_more_than_there_is(tmp_path):
     """Two copies that decide at the same moment agree, and come to rest."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage, instances=7)
+        await started(stage, instances=7)
         stage.start(*service.controllers(planes(stage), stage.factory))
         await stage.rest()
         for number in range(20):
@@ -126,7 +126,7 @@ def test_a_crowd_of_claims_shares_ledgers_and_buckets(tmp_path):
     """A claim of many costs its own answer, and a small part of a ledger and of a bucket."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage, instances=400, vcpus=0, memory=0)
+        await started(stage, instances=400, vcpus=0, memory=0)
         await stage.rest()
         before = len(stage.writes)
         for number in range(500):

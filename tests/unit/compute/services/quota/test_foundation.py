@@ -15,7 +15,7 @@ from compute.services.quota.registrations import REGISTRATIONS
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import ObjectMeta
 from kubekit.runtime.requests import Request, cluster_name
-from tests.support.compute.budget_builders import begun
+from tests.support.compute.budget_builders import started
 from tests.support.compute.service_builders import CORE, PLANES, grant, namespace, planes, project
 from tests.support.kubekit.deaf import listener
 from tests.support.kubekit.stage import Stage, staged
@@ -30,7 +30,7 @@ def test_a_new_project_may_use_the_first_grant(tmp_path):
     """Ten instances with forty cores and eighty gibibytes, which people may change."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         first = await stage.named(
             "core", ResourceGrant, names.grant("shop"), CORE, lambda g: active(g)[0] == "True"
         )
@@ -50,7 +50,7 @@ def test_the_first_grant_comes_back_and_goes_with_its_project(tmp_path):
     """It is there for as long as the project is, and in no other project's way."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         core = stage.client("core")
         first = await stage.named("core", ResourceGrant, names.grant("shop"), CORE)
         await core.delete(first)
@@ -91,7 +91,7 @@ def test_a_type_can_be_registered_once(tmp_path):
     """The second registration of a type says so, and takes over when the first goes."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         await stage.rest()
         second = msgspec.structs.replace(REGISTRATIONS[1], metadata=ObjectMeta(name="zz-vcpus"))
         await stage.client("core").create(second)
@@ -104,7 +104,7 @@ def test_a_grant_of_something_unknown_counts_once_it_is_registered(tmp_path):
     """It says what is missing, and becomes active by itself."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         await stage.rest()
         core = stage.client("core")
         await core.create(grant("gpus", {"example.com/gpus": 2}))
@@ -145,7 +145,7 @@ def test_a_project_that_goes_is_given_no_grant(tmp_path):
 
 
 def test_a_project_that_came_and_went_leaves_no_grant(tmp_path):
-    """However the two fall together, nothing is left that nobody takes away."""
+    """In any order of the two, nothing is left behind."""
 
     async def story(stage: Stage) -> None:
         stage.start(*service.controllers(planes(stage), stage.factory))

@@ -16,7 +16,7 @@ from compute.services.quota.ledger import ClaimLedger, entry_of
 from kubekit.api.kinds.core import ConfigMap, Namespace
 from kubekit.api.meta import ObjectMeta
 from kubekit.runtime.requests import cluster_name
-from tests.support.compute.budget_builders import begun, reason, reasons
+from tests.support.compute.budget_builders import reason, reasons, started
 from tests.support.compute.service_builders import CORE, PLANES, claim, namespace, planes, project
 from tests.support.kubekit.stage import Stage, staged
 
@@ -32,7 +32,7 @@ def promise(of: ResourceClaim) -> Reservation:
 
 
 async def promised(stage: Stage, *claims: ResourceClaim, revision: int = 0) -> None:
-    """A ledger that another keeper wrote a moment ago, before he told anybody."""
+    """A ledger that another keeper wrote a moment ago, before it answered a claim."""
     owner = await stage.client("core").create(project())
     if await stage.client("core").find(Namespace, CORE) is None:  # before anything was started
         await stage.client("core").create(namespace(CORE))
@@ -71,7 +71,7 @@ def test_the_promises_of_a_keeper_who_died_are_kept_after_a_while(tmp_path):
 
 
 def test_a_promise_to_a_claim_that_went_is_no_promise(tmp_path):
-    """A later claim of the same name was promised nothing, and nobody waits for the first."""
+    """A later claim of the same name has no reservation, and the first is not waited for."""
 
     async def story(stage: Stage) -> None:
         client = stage.client("shop")
@@ -86,7 +86,7 @@ def test_a_promise_to_a_claim_that_went_is_no_promise(tmp_path):
 
 
 def test_a_later_project_of_the_same_name_has_a_ledger_of_its_own(tmp_path):
-    """What was promised in an earlier life of a project binds nobody."""
+    """The reservations of an earlier life of a project are void."""
 
     async def story(stage: Stage) -> None:
         await promised(stage, revision=1_000_000)
@@ -119,7 +119,9 @@ def test_nothing_is_given_until_the_claims_are_known_far_enough(tmp_path):
         start(stage, 1)
         await stage.rest()
         other = ConfigMap(metadata=ObjectMeta(name="other", namespace="default"))
-        made = await stage.client("shop").create(other)  # of which those who watch claims hear late
+        made = await stage.client("shop").create(
+            other
+        )  # a revision that a watch of claims receives late
         await promised(stage, revision=int(made.metadata.resource_version))
         await asyncio.sleep(2)
         await stage.client("shop").create(claim())
@@ -129,7 +131,7 @@ def test_nothing_is_given_until_the_claims_are_known_far_enough(tmp_path):
 
 
 def test_a_project_that_was_cut_off_is_counted_before_anything_is_given(tmp_path):
-    """What was granted while the keeper could not see it counts when he can."""
+    """A grant during the cut counts once the link is back."""
 
     async def story(stage: Stage) -> None:
         link = Link("shop")
@@ -137,11 +139,11 @@ def test_a_project_that_was_cut_off_is_counted_before_anything_is_given(tmp_path
         await stage.role("projects").engage(
             cluster_name("shop"), linked_client(plane, "compute", link)
         )
-        await begun(stage, instances=1)
+        await started(stage, instances=1)
         await stage.rest()
         link.cut()
         taken = await stage.client("shop").create(claim(0))
-        told = msgspec.structs.replace(
+        granted = msgspec.structs.replace(
             taken,
             status=msgspec.structs.replace(
                 taken.status,
@@ -152,7 +154,7 @@ def test_a_project_that_was_cut_off_is_counted_before_anything_is_given(tmp_path
                 ),
             ),
         )
-        await stage.client("shop").patch_status(taken, told)
+        await stage.client("shop").patch_status(taken, granted)
         await stage.client("shop").create(claim(1))
         await asyncio.sleep(60)
         link.heal()
@@ -162,11 +164,11 @@ def test_a_project_that_was_cut_off_is_counted_before_anything_is_given(tmp_path
     staged(tmp_path, story, ("core", "core"), ("hub", "hub"))
 
 
-def test_a_ledger_that_was_deleted_is_begun_again(tmp_path):
-    """Losing the ledger at rest loses nothing: every grant is told by its claim."""
+def test_a_ledger_that_was_deleted_is_started_again(tmp_path):
+    """Losing the ledger at rest loses nothing: every grant is in the status of its claim."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage, instances=2)
+        await started(stage, instances=2)
         await stage.client("shop").create(claim(0))
         await stage.seen("shop", claim(0), lambda c: reason(c) == "QuotaAvailable")
         await stage.rest()
@@ -181,11 +183,11 @@ def test_a_ledger_that_was_deleted_is_begun_again(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def test_a_claim_that_moves_on_while_it_is_told_is_told_again(tmp_path):
-    """Whoever writes a claim at the same moment does not lose it its grant."""
+def test_a_claim_that_changes_while_it_is_answered_is_answered_again(tmp_path):
+    """A write to a claim at the same time does not lose its grant."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage, instances=50)
+        await started(stage, instances=50)
         client = stage.client("shop")
         await stage.rest()
         for number in range(40):
@@ -200,16 +202,16 @@ def test_a_claim_that_moves_on_while_it_is_told_is_told_again(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def test_an_answer_is_for_the_very_claim_that_was_looked_at(tmp_path):
-    """One that went, that came later under its name, or that asks for more now is told nothing."""
+def test_an_answer_is_for_the_claim_that_was_decided(tmp_path):
+    """A claim that is gone, that came later under its name, or that requests more now gets no answer."""
 
     async def story(stage: Stage) -> None:
         made = await stage.client("shop").create(claim())
         shop, core = stage.role("projects").sole(), stage.role("core").sole()
         await shop.informers.of(ResourceClaim).wait_synced()
-        owner, book = await stage.client("core").create(project()), ClaimLedger()
-        desk = BudgetContext(
-            owner, shop, core, book, None, Ledger(project="uid"), stage.environment.now()
+        owner, ledger = await stage.client("core").create(project()), ClaimLedger()
+        context = BudgetContext(
+            owner, shop, core, ledger, None, Ledger(project="uid"), stage.environment.now()
         )
         entry = entry_of(made)
         before = len(stage.writes)
@@ -218,9 +220,9 @@ def test_an_answer_is_for_the_very_claim_that_was_looked_at(tmp_path):
             replace(entry, need=(("cpu", 9),)),
             replace(entry, place=entry.place._replace(name="gone")),
         ):
-            await desk.answer(other, lambda found: found.status)
-            await desk.grant([other])
-            assert desk.faults(other, {}) == []
+            await context.answer(other, lambda found: found.status)
+            await context.grant([other])
+            assert context.faults(other, {}) == []
         assert len(stage.writes) == before
 
     staged(tmp_path, story, *PLANES)

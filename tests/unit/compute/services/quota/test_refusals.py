@@ -1,4 +1,4 @@
-"""Claims that break the rules, at the door and behind it; and claims that nobody gives back."""
+"""Claims that break the rules, at admission and after it; and leaked claims."""
 
 import msgspec
 import pytest
@@ -14,7 +14,7 @@ from kubekit.api.errors import Invalid
 from kubekit.api.kinds.events import Event
 from kubekit.api.meta import ObjectMeta
 from kubekit.runtime.requests import NotEngaged, cluster_name
-from tests.support.compute.budget_builders import begun, bucket, reason, reasons
+from tests.support.compute.budget_builders import bucket, reason, reasons, started
 from tests.support.compute.service_builders import PLANES, claim, consumer, grant
 from tests.support.kubekit.stage import Stage, staged
 
@@ -31,7 +31,7 @@ def test_a_claim_that_slipped_by_is_refused_and_reopened_when_the_rules_change(t
     """It says what is wrong; once its type is registered and granted it is served."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         await stage.client("shop").create(asking(GPUS))
         await stage.seen("shop", claim(), lambda c: reason(c) == "ValidationFailed")
         await stage.rest()
@@ -49,10 +49,10 @@ def test_a_claim_that_slipped_by_is_refused_and_reopened_when_the_rules_change(t
 
 
 def test_a_claim_on_the_budget_of_another_project_is_refused(tmp_path):
-    """Nobody spends what is not theirs, even if it would fit."""
+    """A claim cannot use the budget of another project, even if it would fit."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         made = claim()
         spec = msgspec.structs.replace(made.spec, consumer_ref=consumer("bank"))
         await stage.client("shop").create(msgspec.structs.replace(made, spec=spec))
@@ -63,28 +63,28 @@ def test_a_claim_on_the_budget_of_another_project_is_refused(tmp_path):
     staged(tmp_path, story, *PLANES)
 
 
-def test_the_door_lets_in_what_can_be_claimed_and_nothing_else(tmp_path):
+def test_admission_allows_registered_types_and_nothing_else(tmp_path):
     """A claim that breaks a rule is refused with its field, and what was asked for stays so."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         await stage.rest()
-        door = ClaimAdmission(stage.role("core"))
-        door.review(claim(), "shop")
-        door.review(claim(), "shop", old=claim())
+        admission = ClaimAdmission(stage.role("core"))
+        admission.review(claim(), "shop")
+        admission.review(claim(), "shop", old=claim())
         with pytest.raises(Invalid, match=r"spec.requests\[0\].resourceType"):
-            door.review(asking(GPUS), "shop")
+            admission.review(asking(GPUS), "shop")
         with pytest.raises(Invalid, match="cannot be changed"):
-            door.review(claim(vcpus=1000), "shop", old=claim())
+            admission.review(claim(vcpus=1000), "shop", old=claim())
 
     staged(tmp_path, story, *PLANES)
 
 
 def test_a_claim_that_goes_is_not_granted_and_holds_until_it_is_gone(tmp_path):
-    """A deletion that somebody holds up frees nothing yet, and gets nothing new."""
+    """A claim with a finalizer that is being deleted frees nothing yet, and gets nothing new."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage, instances=1)
+        await started(stage, instances=1)
         client = stage.client("shop")
         held = [
             msgspec.structs.replace(
@@ -115,17 +115,17 @@ def test_a_claim_that_goes_is_not_granted_and_holds_until_it_is_gone(tmp_path):
 
 
 def test_w51_the_claims_of_a_cell_that_is_gone_are_reported(tmp_path):
-    """An event on the claim and a figure tell of them, until somebody deletes them."""
+    """An event on the claim and a metric report them until they are deleted."""
 
     async def story(stage: Stage) -> None:
-        await begun(stage)
+        await started(stage)
         await stage.client("shop").create(claim(0))
         await stage.client("shop").create(claim(1, cell=""))
         await stage.rest()
         gauge = "compute_quota_service_leaked_claims"
         where = {"project": "shop", "cell": "cell-dfw"}
-        figures = stage.factory.metrics.registry
-        assert figures.get_sample_value(gauge, where) is None
+        registry = stage.factory.metrics.registry
+        assert registry.get_sample_value(gauge, where) is None
         hub = stage.client("hub")
         await hub.delete(await hub.get(Member, "cell-dfw"))
         await stage.rest()
@@ -133,20 +133,20 @@ def test_w51_the_claims_of_a_cell_that_is_gone_are_reported(tmp_path):
         assert [(e.reason, e.regarding.name) for e in events if e.regarding] == [
             ("QuotaClaimOrphaned", names.claim("web-home-dfw-0"))
         ]
-        assert figures.get_sample_value(gauge, where) == 1
+        assert registry.get_sample_value(gauge, where) == 1
         assert await stage.quiet() == []
         client = stage.client("shop")
         await client.delete(
             await client.get(ResourceClaim, names.claim("web-home-dfw-0"), "default")
         )
         await stage.rest()
-        assert figures.get_sample_value(gauge, where) is None
+        assert registry.get_sample_value(gauge, where) is None
 
     staged(tmp_path, story, *PLANES)
 
 
 @pytest.mark.parametrize("cut", [True, False], ids=["cut off", "not there"])
-def test_w51_a_hub_that_says_nothing_accuses_nobody(tmp_path, cut):
+def test_w51_an_unreachable_hub_makes_no_claim_leaked(tmp_path, cut):
     """Only the hub's own word makes a claim a leaked one."""
 
     async def story(stage: Stage) -> None:
@@ -156,7 +156,7 @@ def test_w51_a_hub_that_says_nothing_accuses_nobody(tmp_path, cut):
             await stage.role("hub").engage(cluster_name("hub"), away)
             link.cut()
         await stage.plane("hub")
-        await begun(stage)
+        await started(stage)
         await stage.client("shop").create(claim(cell="cell-lost"))
         await stage.seen("shop", claim(), lambda c: reason(c) == "QuotaAvailable")
         await stage.rest()
@@ -168,12 +168,12 @@ def test_w51_a_hub_that_says_nothing_accuses_nobody(tmp_path, cut):
 
 
 def test_claims_that_go_while_they_are_answered_are_let_go(tmp_path):
-    """An answer to a claim that is no more is nobody's trouble."""
+    """An answer to a claim that is gone is no error."""
 
     async def story(stage: Stage) -> None:
         client = stage.client("shop")
         made = [await client.create(claim(number)) for number in range(100)]
-        await begun(stage, instances=0)
+        await started(stage, instances=0)
 
         async def some_denied() -> bool:
             return "QuotaExceeded" in await reasons(stage)

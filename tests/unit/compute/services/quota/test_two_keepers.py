@@ -99,7 +99,7 @@ async def limited(stage: Stage, kind: str, amount: int) -> None:
     await stage.rest()
 
 
-def test_a_keeper_that_has_not_heard_of_less_budget_gives_no_more_than_that(tmp_path):
+def test_a_keeper_with_a_stale_budget_grants_no_more_than_the_current_one(tmp_path):
     """A watch may stand still for minutes, so what is about to be given is counted live."""
 
     async def story(stage: Stage) -> None:
@@ -116,8 +116,8 @@ def test_a_keeper_that_has_not_heard_of_less_budget_gives_no_more_than_that(tmp_
     staged(tmp_path, story)
 
 
-def test_a_claim_that_is_gone_and_still_shown_keeps_nobody_busy(tmp_path):
-    """While the watch of claims stands still nobody can be told, and once a second is tried."""
+def test_a_claim_that_is_gone_and_still_cached_causes_no_busy_loop(tmp_path):
+    """While the watch of claims stands still no claim can be answered; it is tried once a second."""
 
     async def story(stage: Stage) -> None:
         slow: list[float] = []
@@ -163,7 +163,7 @@ async def pair(stage: Stage, lag: list[float]) -> Ear:
     return ear
 
 
-def test_what_another_promised_and_has_not_told_yet_is_not_given_away(tmp_path):
+def test_what_another_reserved_and_has_not_granted_yet_is_not_given_away(tmp_path):
     """A claim whose turn would be first waits while the only budget is on its way to another."""
 
     async def story(stage: Stage) -> None:
