@@ -32,8 +32,8 @@ async def answered(stage: Stage, name: str, status: ConditionStatus) -> None:
     """The engine says whether the cell answers."""
     hub = stage.client("hub")
     known = await hub.get(Member, name)
-    status = ClusterStatus(conditions=(condition("Ready", status, "ClusterReady"),))
-    await hub.patch_status(known, msgspec.structs.replace(known, status=status))
+    reported = ClusterStatus(conditions=(condition("Ready", status, "ClusterReady"),))
+    await hub.patch_status(known, msgspec.structs.replace(known, status=reported))
 
 
 async def available(stage: Stage, name: str, word: tuple[str, str]) -> LocationBinding:
