@@ -129,7 +129,7 @@ async def _deploy(user: Client) -> None:
     try:
         await user.create(workload)
     except AlreadyExists:
-        print("   it is there already, from an earlier demo")
+        print("   it exists already, from an earlier demo")
     await _until(user, _is_served, "served")
 
 
@@ -138,10 +138,10 @@ async def _restart(user: Client) -> None:
     while True:
         workload = await user.get(Workload, NAME, "default")
         template = workload.spec.template
-        told = template.metadata.annotations | {
+        restarted = template.metadata.annotations | {
             annotations.RESTARTED_AT: times.format_time(system().now())
         }
-        metadata = msgspec.structs.replace(template.metadata, annotations=told)
+        metadata = msgspec.structs.replace(template.metadata, annotations=restarted)
         template = msgspec.structs.replace(template, metadata=metadata)
         spec = msgspec.structs.replace(workload.spec, template=template)
         try:
@@ -153,11 +153,13 @@ async def _restart(user: Client) -> None:
 
 
 async def _cut(world: World, user: Client) -> None:
-    print("\n== Cut London off: what runs there goes on, and the project says what it cannot know")
+    print(
+        "\n== Cut London off: its Instances keep running, and the project shows that it is unreachable"
+    )
     if await world.compute("cell", "cut", "LHR"):
         raise Late("the cell could not be cut off")
-    print("   a cell is given 40 s before it counts as silent", flush=True)
-    await _until(user, _says("LHR", "CellUnreachable"), "told of the silence")
+    print("   a cell counts as unreachable after 40 s without a report", flush=True)
+    await _until(user, _says("LHR", "CellUnreachable"), "reported as unreachable")
     async with world.client("cell-lhr") as cell:
         instances = (await cell.every(Instance)).items
         running = [i.metadata.name for i in instances if is_true(i.status.conditions, "Ready")]
@@ -165,12 +167,12 @@ async def _cut(world: World, user: Client) -> None:
     print("\n== Heal it")
     if await world.compute("cell", "heal", "LHR"):
         raise Late("the cell could not be healed")
-    await _until(user, _is_served, "whole again")
+    await _until(user, _is_served, "complete again")
 
 
-async def _until(user: Client, done: Done, told: str) -> None:
+async def _until(user: Client, done: Done, what: str) -> None:
     loop, screen = asyncio.get_running_loop(), Screen()
-    begun = loop.time()
+    started = loop.time()
     screen.begin()
     while True:
         workload = await user.get(Workload, NAME, "default")
@@ -179,10 +181,10 @@ async def _until(user: Client, done: Done, told: str) -> None:
         lines = [_city(each) for each in cities]
         screen.show(lines)
         if done(workload, cities):
-            print(f"   {told} after {loop.time() - begun:.1f} s", flush=True)
+            print(f"   {what} after {loop.time() - started:.1f} s", flush=True)
             return
-        if loop.time() - begun > PATIENCE:
-            raise Late(f"not {told} after {PATIENCE:g} s: {'; '.join(lines) or 'nothing there'}")
+        if loop.time() - started > PATIENCE:
+            raise Late(f"not {what} after {PATIENCE:g} s: {'; '.join(lines) or 'nothing there'}")
         await asyncio.sleep(LOOK)
 
 
@@ -201,16 +203,20 @@ def _is_served(workload: Workload, cities: Sequence[WorkloadDeployment]) -> bool
 def _says(city: str, reason: str) -> Done:
     def done(_: Workload, cities: Sequence[WorkloadDeployment]) -> bool:
         found = [find(c.status.conditions, "Available") for c in cities if c.spec.city_code == city]
-        return any(said is not None and said.reason == reason for said in found)
+        return any(each is not None and each.reason == reason for each in found)
 
     return done
 
 
 def _city(deployment: WorkloadDeployment) -> str:
     status = deployment.status
-    said = find(status.conditions, ConditionType.AVAILABLE)
-    state = "on its way" if said is None else said.message
-    if said is not None and said.status == "True" and status.ready_replicas == status.replicas:
+    available = find(status.conditions, ConditionType.AVAILABLE)
+    state = "starting" if available is None else available.message
+    if (
+        available is not None
+        and available.status == "True"
+        and status.ready_replicas == status.replicas
+    ):
         state = "Ready"
     ready = f"{status.ready_replicas}/{deployment.spec.scale_settings.min_replicas}"
     return _line(deployment.spec.city_code, ready, str(status.updated_replicas), state)

@@ -42,8 +42,8 @@ def test_a_world_is_measured_from_its_beginning_to_its_end(tmp_path):
 
 @pytest.mark.e2e
 @pytest.mark.slow
-def test_a_world_that_does_not_end_in_time_is_told_of(tmp_path):
-    """What was not reached within the patience is said, and the command fails."""
+def test_a_phase_that_does_not_end_in_time_is_reported(tmp_path):
+    """What was not reached within the patience is reported, and the command fails."""
     done = bench("--sizes", "2", "--cities", "1", "--patience", "0.001", "--folder", str(tmp_path))
     assert done.returncode == 1
     assert "growing did not end within 0.001 s: 0 of 2 Instances were Ready" in done.stdout

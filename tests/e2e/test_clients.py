@@ -99,13 +99,13 @@ def manifest(sort: Sort, name: str, namespace: str) -> Document:
 def within(story: Callable[[Library], Awaitable[None]], opening: Any) -> None:
     """Run a story with a client, and give up after a good while."""
 
-    async def told() -> None:
+    async def run_story() -> None:
         async with asyncio.timeout(30):
             async with opening as client:
                 await story(client)
             await _swept()
 
-    asyncio.run(told())
+    asyncio.run(run_story())
 
 
 async def _swept() -> None:
@@ -152,7 +152,7 @@ async def _until_gone(
 @every_sort
 @pytest.mark.parametrize("library", APPLYING.values(), ids=list(APPLYING))
 def test_server_side_apply(kubeconfig: Path, namespace: str, library: Opening, sort: Sort) -> None:
-    """Of two who want different things the second is told so; who insists takes the field over."""
+    """The second of two conflicting writers gets a conflict; with force it takes the field over."""
     mine, other, path = WISHES[sort]
     first = _merged(manifest(sort, "box", namespace), mine)
     second = _merged(_merged(manifest(sort, "box", namespace), {"spec": None}), other)

@@ -41,7 +41,7 @@ def operating(kubeconfig: Path) -> Iterator["subprocess.Popen[str]"]:
 
 
 def test_an_operator_does_its_work(tmp_path: Path) -> None:
-    """It sees its kind, handles what happens to a boat, holds it back, and stops when told to."""
+    """It sees its kind, handles what happens to a boat, delays its deletion, and stops on SIGTERM."""
     with running(tmp_path / "data") as plane:
         with config.new_client_from_config(str(plane.kubeconfig)) as connections:
             definitions = client.ApiextensionsV1Api(connections)
@@ -66,7 +66,7 @@ async def _voyage(kubeconfig: Path) -> None:
         made = await boats.create(_boat("Kiel"))
         launched = await _first(boats, made, lambda _, boat: _at(boat) == "Kiel")
         book = await books.get("anna-logbook")
-        told = await _first(events, made, lambda _, event: event["reason"] == "Launched")
+        event = await _first(events, made, lambda _, seen: seen["reason"] == "Launched")
         sailing = await boats.merge("anna", {"spec": {"port": "Hull"}})
         sailed = await _first(boats, sailing, lambda _, boat: _at(boat) == "Hull")
         await boats.delete("anna")
@@ -75,7 +75,7 @@ async def _voyage(kubeconfig: Path) -> None:
 
     assert launched["metadata"]["finalizers"] == [f"{boat_operator.GROUP}/logbook"]
     assert book["metadata"]["ownerReferences"][0]["uid"] == made["metadata"]["uid"]
-    assert told["involvedObject"]["name"] == "anna"
+    assert event["involvedObject"]["name"] == "anna"
     assert sailed["status"] == {"at": "Hull", "from": "Kiel"}
     assert "deletionTimestamp" in end["metadata"]
     assert "anna-wreck" in left

@@ -56,7 +56,7 @@ def painted(obj, colour):
 
 @each_kind
 def test_a_life_as_a_watch_tells_it(real_server, kind):
-    """Making, changing and deleting an object are told in this order, and nothing else is."""
+    """Creation, change and deletion of an object are reported in this order, and nothing else is."""
 
     async def script(client, space):
         start = (await client.list(kind, space)).resource_version

@@ -107,12 +107,12 @@ def test_an_example_applied_again_changes_nothing(real_kubectl, path):
 def test_a_kind_is_explained(real_kubectl, kind):
     """Explain shows the kind, and words for it and for each of its parts."""
     resource = kind.RESOURCE
-    told = real_kubectl("explain", f"{resource.plural}.{resource.group}")
+    explained = real_kubectl("explain", f"{resource.plural}.{resource.group}")
 
-    assert re.search(rf"^KIND: +{resource.kind}$", told, re.MULTILINE)
-    assert re.search(rf"^VERSION: +{resource.version}$", told, re.MULTILINE)
-    assert "<empty>" not in told
-    assert "  spec\t<Object>" in told
+    assert re.search(rf"^KIND: +{resource.kind}$", explained, re.MULTILINE)
+    assert re.search(rf"^VERSION: +{resource.version}$", explained, re.MULTILINE)
+    assert "<empty>" not in explained
+    assert "  spec\t<Object>" in explained
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=kind_name)

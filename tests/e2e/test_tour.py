@@ -76,7 +76,7 @@ def is_shown(line: str, shown: list[str]) -> bool:
 
 
 def surroundings(home: Path) -> dict[str, str]:
-    """The variables of a user to whom nothing belongs but this folder."""
+    """The variables of a user with nothing but this folder."""
     known = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     known.pop("COMPUTE_DATA", None)
     path = f"{Path(sys.executable).parent}{os.pathsep}{known['PATH']}"

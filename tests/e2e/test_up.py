@@ -49,19 +49,19 @@ def fails(*arguments: str) -> str:
 
 
 class Running:
-    """A world in the foreground, and what it said until it was ready."""
+    """A world in the foreground, and what it printed until it was ready."""
 
     def __init__(self, data: Path, *options: str) -> None:
         line = [sys.executable, "-m", "compute", "up", f"--data={data}", "--port=0", *options]
         self.process = subprocess.Popen(
             line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
-        self.said = ""
+        self.output = ""
         for text in stream(self.process.stdout):
-            self.said += text
+            self.output += text
             if READY in text:
                 return
-        pytest.fail(f"it never became ready: {self.said} {self.process.communicate()[1]}")
+        pytest.fail(f"it never became ready: {self.output} {self.process.communicate()[1]}")
 
 
 @contextmanager
@@ -76,7 +76,7 @@ def up(data: Path, *options: str) -> Iterator[Running]:
 
 
 async def give_up(data: Path, cell: str) -> None:
-    """Delete the Cluster of a cell, as operators do for good, and wait until it is gone."""
+    """Delete the Cluster of a cell, as operators do to remove the cell, and wait until it is gone."""
     async with client(data, "hub") as hub:
         await hub.delete(await hub.get(MemberCluster, cell))
         async with asyncio.timeout(30):
@@ -93,11 +93,11 @@ def test_it_says_where_it_is_and_what_to_type(tmp_path):
     """Address, cells, contexts and the kubeconfig; Ctrl-C ends it well."""
     data = tmp_path / "world"
     with up(data, "--cities=DFW,LHR,DFW", "--project=shop") as world:
-        said = world.said
-        assert re.search(r"Ready after \d+\.\d s at https://127\.0\.0\.1:\d+\n", said)
-        assert "DFW (dfw), LHR (lhr), DFW (dfw-2)" in said
-        assert "core, hub, project-shop, cell-dfw, cell-dfw-2, cell-lhr" in said
-        assert f"export KUBECONFIG={shlex.quote(str(data / 'kubeconfig'))}\n" in said
+        output = world.output
+        assert re.search(r"Ready after \d+\.\d s at https://127\.0\.0\.1:\d+\n", output)
+        assert "DFW (dfw), LHR (lhr), DFW (dfw-2)" in output
+        assert "core, hub, project-shop, cell-dfw, cell-dfw-2, cell-lhr" in output
+        assert f"export KUBECONFIG={shlex.quote(str(data / 'kubeconfig'))}\n" in output
         world.process.send_signal(signal.SIGINT)
         out, err = world.process.communicate(timeout=30)
         assert world.process.returncode == 0
@@ -111,9 +111,9 @@ def test_a_second_one_on_the_same_data_says_so(tmp_path):
     """It names the first, and changes nothing."""
     data = tmp_path / "world"
     with up(data, "--cities=DFW") as world:
-        told = fails("up", f"--data={data}", "--port=0")
-        assert "is up already at https://127.0.0.1:" in told
-        assert f"(process {world.process.pid})" in told
+        error = fails("up", f"--data={data}", "--port=0")
+        assert "is up already at https://127.0.0.1:" in error
+        assert f"(process {world.process.pid})" in error
         shown = compute("up", f"--data={data}", "status")
         assert shown.returncode == 0
         assert re.search(r"^cell +dfw +DFW +Ready$", shown.stdout, re.MULTILINE)
@@ -143,7 +143,7 @@ def test_it_goes_on_in_the_background_after_being_killed(tmp_path):
 
 
 def test_cells_are_cut_and_healed_by_city_or_name(tmp_path):
-    """The hub remembers it, so a world that starts again is still cut; a wrong name is told."""
+    """The hub remembers it, so a world that starts again is still cut; a wrong name is an error."""
     data = tmp_path / "world"
     with up(data, "--cities=DFW,LHR"):
         assert "cells: dfw, lhr" in fails("cell", f"--data={data}", "cut", "XXX")
@@ -168,35 +168,35 @@ def test_cells_are_cut_and_healed_by_city_or_name(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "error"),
     [
         (["--cities="], "no city is named"),
         (["--cities=DFW,,dfw"], "no city has the code 'dfw'; did you mean DFW (Dallas)?"),
         (["--cities=TOOLONG"], "no city has the code 'TOOLONG'; write the code of an airport"),
     ],
 )
-def test_bad_cities_are_told_before_anything_is_made(tmp_path, options, told):
+def test_bad_cities_are_reported_before_anything_is_created(tmp_path, options, error):
     """The folder is not even there afterwards."""
-    assert told in fails("up", f"--data={tmp_path / 'world'}", *options)
+    assert error in fails("up", f"--data={tmp_path / 'world'}", *options)
     assert not (tmp_path / "world").exists()
 
 
-def test_a_port_that_is_taken_is_told(tmp_path):
+def test_a_port_in_use_is_reported(tmp_path):
     """In the foreground and in the background alike."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()
         port = taken.getsockname()[1]
         for more in ([], ["--detach"]):
-            told = fails("up", f"--data={tmp_path / 'world'}", f"--port={port}", *more)
-            assert f"port {port} of 127.0.0.1 is in use" in told
+            error = fails("up", f"--data={tmp_path / 'world'}", f"--port={port}", *more)
+            assert f"port {port} of 127.0.0.1 is in use" in error
 
 
 def test_cells_cannot_be_cut_in_a_world_that_does_not_run(tmp_path):
     """The sentence says how to start it."""
-    told = fails("cell", f"--data={tmp_path}", "cut", "DFW")
-    assert "is not running" in told
-    assert "compute up --data" in told
+    error = fails("cell", f"--data={tmp_path}", "cut", "DFW")
+    assert "is not running" in error
+    assert "compute up --data" in error
 
 
 async def _deployed(data: Path) -> str:

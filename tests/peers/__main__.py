@@ -1,4 +1,4 @@
-"""`make peer`: a real server with our kinds, until Ctrl-C or until whoever started it is gone.
+"""`make peer`: a real server with our kinds, until Ctrl-C or until the process that started it is gone.
 
 It is a process of its own so that nothing outlives a run of tests: it holds the read end of a pipe
 whose other end only that run has. However the run ends, killed or finished, the pipe closes, and
@@ -53,7 +53,7 @@ def absence(name: str) -> str:
 
 
 def _serve(binaries: Path, folder: Path, *, piped: bool) -> bool:
-    """Run it until it is told to end; the answer is whether the logs are wanted."""
+    """Run it until it is asked to end. Returns whether the logs are wanted."""
     server, known = _started(binaries, folder)
     try:
         for name, value in known.items():
@@ -61,7 +61,7 @@ def _serve(binaries: Path, folder: Path, *, piped: bool) -> bool:
         _say(f"{READY} {server.logs}")
         if not piped:
             _say("Ctrl-C stops it.")
-        return _until_told(server, piped=piped)
+        return _until_asked(server, piped=piped)
     finally:
         server.stop()
 
@@ -83,7 +83,7 @@ def _started(binaries: Path, folder: Path) -> tuple[Server, dict[str, str]]:
     raise AssertionError("the last try answers or raises")
 
 
-def _until_told(server: Server, *, piped: bool) -> bool:
+def _until_asked(server: Server, *, piped: bool) -> bool:
     while True:
         readable, _, _ = select.select([sys.stdin] if piped else [], [], [], _LOOK)
         if readable:

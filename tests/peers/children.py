@@ -32,12 +32,12 @@ class Child:
             )
 
     def check(self) -> None:
-        """Nothing, or the complaint that it has ended."""
+        """Raise `Ended` if it has ended."""
         if self._process.poll() is not None:
             raise Ended(f"{self.name} ended with {self._process.returncode}; {self._last_words()}")
 
     def until(self, ready: Callable[[], bool], limit: float) -> None:
-        """Wait until it is ready; one that ends meanwhile is told of at once."""
+        """Wait until it is ready. If it ends meanwhile, that is reported at once."""
         start = time.monotonic()
         while not ready():
             try:

@@ -2,8 +2,8 @@
 
 ``--peers`` has the process that leads the run start one server before anything is collected, so the
 contract suite goes to it and, with xdist, every worker inherits its variables. A run in a single
-process that selects a test marked ``peer`` needs no option: the server comes when it is known that
-somebody wants it. Where there is none, such tests are skipped in one line, or fail if
+process that selects a test marked ``peer`` needs no option: the server starts once it is known that
+a test wants it. Where there is none, such tests are skipped in one line, or fail if
 ``REQUIRE_PEERS`` is set.
 """
 
@@ -28,7 +28,7 @@ _WORKER = "workerinput"  # what xdist gives to the processes that do not lead
 
 @dataclass(frozen=True, slots=True)
 class RealServer:
-    """The server that the tests were told of, and the kubectl to ask it with."""
+    """The server of the tests, and the kubectl for it."""
 
     access: Access
     etcd: str
@@ -41,7 +41,7 @@ class Unstarted(Exception):
 
 
 class Keeper:
-    """The process that holds the server, and the variables it told us."""
+    """The process that runs the server, and the variables that it printed."""
 
     def __init__(self) -> None:
         self.logs = ""

@@ -56,7 +56,7 @@ class Server:
             child.check()
 
     def stop(self) -> None:
-        """End all, the last first. The data is thrown away, so nobody is asked for more than a moment.
+        """End all, the last first. The data is thrown away, so none gets more than a moment to end.
 
         An API server with open watches takes a minute to end when asked, so it is not asked.
         """
@@ -170,7 +170,7 @@ def _listens(port: int) -> bool:
 
 
 def _free_ports(count: int) -> list[int]:
-    """Ports that nobody has now. All are held until the last is known, so that they differ."""
+    """Ports that are free now. All are held until the last is known, so that they differ."""
     with ExitStack() as held:
         sockets = [held.enter_context(socket.socket()) for _ in range(count)]
         for one in sockets:

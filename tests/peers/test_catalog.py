@@ -36,10 +36,10 @@ def test_an_unknown_name():
         ({"XDG_CACHE_HOME": "/two"}, "/two/datum-compute/peers"),
         ({}, f"{Path.home()}/.cache/datum-compute/peers"),
     ],
-    ids=["told", "cache", "home"],
+    ids=["given", "cache", "home"],
 )
 def test_where_they_are_kept(variables, root):
-    """In a folder of their versions, where the user says or where he keeps what can be made anew."""
+    """In a folder of their versions, where the user says, or in the user's cache folder."""
     folder = catalog.folder(variables)
 
     assert str(folder.parent) == root

@@ -8,8 +8,8 @@ from tests.peers import pki
 from tests.peers.children import Child, Ended
 
 
-def test_one_that_ends_is_told_of_at_once(tmp_path):
-    """Nobody waits out the limit for a program that is gone; the end of its log says why."""
+def test_a_child_that_ends_is_reported_at_once(tmp_path):
+    """There is no wait until the limit for a program that is gone; the end of its log says why."""
     child = Child(["sh", "-c", "echo no such flag; exit 3"], tmp_path)
 
     with pytest.raises(Ended, match="sh ended with 3; its log ends\n  no such flag"):
@@ -38,7 +38,7 @@ def test_one_that_is_stopped(tmp_path):
 
 
 def test_keys_are_the_users_alone(tmp_path):
-    """Nobody else can read a file of the certificates, nor enter their folder."""
+    """No other user can read a file of the certificates, nor enter their folder."""
     pki.make(tmp_path / "pki")
 
     assert (tmp_path / "pki").stat().st_mode & 0o777 == 0o700

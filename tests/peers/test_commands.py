@@ -67,8 +67,8 @@ def test_a_full_disk_is_named(said, tmp_path):
     assert said == []
 
 
-def test_one_who_waits_is_told_how_far_it_is(tmp_path):
-    """From time to time a line tells how many the command has written."""
+def test_the_progress_of_a_command_is_printed(tmp_path):
+    """From time to time a line says how many lines the command has written."""
     os.mkfifo(tmp_path / "gate")
     said = []
 

@@ -67,7 +67,7 @@ def begin(fake, *names, **changes):
 
 
 def _interruptible():
-    """Whoever runs the tests in the background has Ctrl-C ignored, by all that is started."""
+    """Tests that run in the background ignore Ctrl-C, and so does every child."""
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
@@ -181,7 +181,7 @@ def test_an_interrupted_build_goes_on_later(fake, number):
 
 
 def test_two_at_once(fake):
-    """The second waits, says for whom, and then finds it done."""
+    """The second waits, says for which process, and then finds it done."""
     first = held(fake, "etcd")
     second = begin(fake, "etcd")
     waiting = second.stdout.readline()

@@ -75,8 +75,8 @@ def test_without_binaries_a_required_test_fails(suite):
     assert (code, ABSENT in said) == (1, True)
 
 
-def test_workers_are_not_given_a_server_that_nobody_asked_for(suite):
-    """With several processes a server is for those who say so; then the line tells how."""
+def test_workers_have_no_server_without_the_option(suite):
+    """With several processes only --peers starts a server; the line of the skip says so."""
     code, said = run(suite, "-n", "1", DATUM_PEERS=str(suite))
 
     assert code == 0
@@ -84,7 +84,7 @@ def test_workers_are_not_given_a_server_that_nobody_asked_for(suite):
 
 
 @pytest.mark.peer
-def test_one_process_starts_a_server_for_whom_needs_it(suite):
+def test_one_process_starts_a_server_for_the_tests_that_need_it(suite):
     """No option is needed, and nothing is left behind."""
     code, said = run(suite, TMPDIR=str(suite))
 
@@ -105,7 +105,7 @@ def test_logs_stay_where_a_test_failed(suite):
 
 
 @pytest.mark.peer
-def test_a_server_ends_with_whoever_started_it(tmp_path):
+def test_a_server_ends_with_the_run_that_started_it(tmp_path):
     """A run that is killed closes its pipe, and that is all it takes."""
     process = subprocess.Popen(
         [sys.executable, "-m", "tests.peers", "--piped"],

@@ -36,7 +36,7 @@ def test_what_was_written_is_up_to_date(made):
 
 
 def test_every_file_that_is_not_as_it_should_be_is_named(made):
-    """A missing file, a changed one and a stray one are all told, and writing mends them."""
+    """A missing file, a changed one and a stray one are all reported, and writing fixes them."""
     (made / "docs/reasons.md").unlink()
     (made / "config/base/crd/kustomization.yaml").write_text("resources: []\n")
     (made / "config/base/crd/example.test_strays.yaml").write_text("")
@@ -157,7 +157,7 @@ def test_every_field_says_what_it_is(kind):
 
 
 def test_the_page_of_the_api_lists_every_field_of_a_workload_once():
-    """Required fields are marked, defaults told, and what stands elsewhere is only pointed at."""
+    """Required fields are marked, defaults are shown, and types that are elsewhere are linked."""
     page = generate.api_page()
 
     assert (

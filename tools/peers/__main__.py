@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _answered(names: Sequence[str], place: Path) -> int:
-    """The exit code; every way that it can end is told in a line."""
+    """The exit code. Every outcome prints one line."""
     try:
         _ensure(catalog.chosen(names), place)
     except Unable as reason:
@@ -69,7 +69,7 @@ def _ensure(binaries: Sequence[Binary], place: Path) -> None:
         _say(f"{len(missing)} to build into {place / 'bin'}: {_names(missing)}")
         if warning := building.shortage(go, place, missing):
             _say(warning)
-        Builder(place, runner, go, _say).build(missing, lock.tell)
+        Builder(place, runner, go, _say).build(missing, lock.note)
         _say(f"{len(missing)} built in {time.monotonic() - start:.0f} s")
 
 

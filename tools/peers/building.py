@@ -16,7 +16,7 @@ from tools.peers.catalog import Binary, Source
 from tools.peers.commands import Command, Failed, Runner, Say
 from tools.peers.wrappers import Wrapper
 
-# Flags of the caller would change what is built; a workspace of his would take our modules in.
+# Flags of the caller would change what is built; a workspace of the caller would include our modules.
 SETTINGS = {"GOFLAGS": "-mod=mod -buildvcs=false", "CGO_ENABLED": "0", "GOWORK": "off"}
 _GIGA = 1 << 30
 _MEGA = 1 << 20
@@ -42,16 +42,16 @@ class Builder:
         self._go = go
         self._say = say
 
-    def build(self, binaries: Sequence[Binary], tell: Say) -> None:
+    def build(self, binaries: Sequence[Binary], report: Say) -> None:
         """Make them one after the other; each is kept as soon as it is whole."""
         for name in ("bin", "log", "work"):
             (self._folder / name).mkdir(parents=True, exist_ok=True)
         for source, group in groupby(binaries, key=lambda binary: binary.source):
             several = list(group)
-            tell(source.name)
+            report(source.name)
             self._download(source, several)
             for binary in several:
-                tell(binary.name)
+                report(binary.name)
                 self._make(binary)
 
     def _download(self, source: Source, binaries: Sequence[Binary]) -> None:
@@ -124,12 +124,14 @@ def find_go(runner: Runner, folder: Path, environment: Mapping[str, str]) -> Go 
     (folder / "log").mkdir(parents=True, exist_ok=True)
     names = ("GOVERSION", "GOTOOLCHAIN", "GOMODCACHE", "GOCACHE")
     words = [path, "env", "-json", *names]
-    told = json.loads(runner.output(Command("go env", words, folder, folder / "log" / "go.log")))
+    settings = json.loads(
+        runner.output(Command("go env", words, folder, folder / "log" / "go.log"))
+    )
     return Go(
         path,
-        _version(told["GOVERSION"]),
-        fetches=told["GOTOOLCHAIN"] not in {"local", "path"},
-        caches=(Path(told["GOMODCACHE"]), Path(told["GOCACHE"])),
+        _version(settings["GOVERSION"]),
+        fetches=settings["GOTOOLCHAIN"] not in {"local", "path"},
+        caches=(Path(settings["GOMODCACHE"]), Path(settings["GOCACHE"])),
     )
 
 

@@ -46,7 +46,7 @@ class Command:
     cwd: Path
     log: Path
     progress: str = "{seconds} s"
-    """A line for those who wait; ``{lines}`` is how many the command has written."""
+    """The progress line; ``{lines}`` is how many lines the command has written."""
 
 
 class Runner:

@@ -18,8 +18,8 @@ class Lock:
     def __init__(self, file: IO[str]) -> None:
         self._file = file
 
-    def tell(self, work: str) -> None:
-        """Leave word, for those who wait, of who holds the lock and what for."""
+    def note(self, work: str) -> None:
+        """Write which process holds the lock and what for. Waiting processes print it."""
         self._file.seek(0)
         self._file.truncate()
         self._file.write(f"process {os.getpid()}, which is at {work}")
@@ -28,7 +28,7 @@ class Lock:
 
 @contextmanager
 def locked(path: Path, say: Callable[[str], None]) -> Iterator[Lock]:
-    """The lock of this file, waited for with a line now and then that says for whom."""
+    """The lock of this file. While another process holds it, a line now and then says which."""
     with path.open("a+", encoding="utf-8") as file:
         said = float("-inf")
         while not _taken(file):

@@ -26,7 +26,7 @@ def memory():
 
 
 def test_a_world_that_ends_leaves_the_kubeconfig_as_it_is(tmp_path):
-    """Its planes close one by one, but they come back, and so does the choice of its user."""
+    """Its planes close one by one, but the file keeps them, and the choice of its user."""
 
     async def story() -> bytes:
         async with hosted(tmp_path, sites(["DFW"]), ("127.0.0.1", 0)) as world:
@@ -38,30 +38,30 @@ def test_a_world_that_ends_leaves_the_kubeconfig_as_it_is(tmp_path):
     assert asyncio.run(story()) == (tmp_path / "kubeconfig").read_bytes()
 
 
-class Told(logging.Handler):
-    """Hears that everything of a plane is sealed anew."""
+class Resealed(logging.Handler):
+    """Counts the planes that report that they have sealed everything again."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._loop, self._heard = asyncio.get_running_loop(), asyncio.Semaphore(0)
+        self._loop, self._reports = asyncio.get_running_loop(), asyncio.Semaphore(0)
 
     def emit(self, record: logging.LogRecord) -> None:
         if record.getMessage() == "everything is sealed with the newest key":
-            self._loop.call_soon_threadsafe(self._heard.release)
+            self._loop.call_soon_threadsafe(self._reports.release)
 
     async def times(self, number: int) -> None:
         async with asyncio.timeout(30):
             for _ in range(number):
-                await self._heard.acquire()
+                await self._reports.acquire()
 
 
-def test_a_world_takes_up_the_new_keys_of_all_its_planes(tmp_path, caplog):
-    """What `compute plane-keys rotate` says to send it does so, and does not end it."""
+def test_a_world_reloads_the_keys_of_all_its_planes(tmp_path, caplog):
+    """The signal that `compute plane-keys rotate` names does so, and does not end the process."""
     caplog.set_level(logging.INFO)
 
     async def story() -> None:
-        told = Told()
-        logging.getLogger().addHandler(told)
+        resealed = Resealed()
+        logging.getLogger().addHandler(resealed)
         async with (
             hosted(tmp_path, sites(["DFW"]), ("127.0.0.1", 0)) as world,
             resealing_on_signal(world.planes),
@@ -69,7 +69,7 @@ def test_a_world_takes_up_the_new_keys_of_all_its_planes(tmp_path, caplog):
             for ref in (CORE, HUB):
                 KeyFile(folder(tmp_path, ref) / "secrets.key").rotate()
             os.kill(os.getpid(), signal.SIGUSR1)
-            await told.times(2)
-        logging.getLogger().removeHandler(told)
+            await resealed.times(2)
+        logging.getLogger().removeHandler(resealed)
 
     asyncio.run(story())

@@ -1,4 +1,4 @@
-"""The log of a server: one event, one line, whatever others put into it."""
+"""The log of a server: one event, one line, whatever text from outside it contains."""
 
 import io
 import logging
@@ -49,7 +49,7 @@ def pairs(line: str) -> dict[str, str]:
 
 
 def test_l1_an_event_with_its_fields():
-    """Time, level, logger, message and what was told beside it."""
+    """Time, level, logger, message and the fields."""
     got = line_of("namespace not made", namespace="default", why="the disk is full", retry=1.5)
 
     assert got == (
@@ -85,14 +85,14 @@ def test_l1_any_text_is_one_printable_line(text):
 
 
 def test_l1_long_values_are_cut_and_say_so():
-    """A line has an end, and still tells how much there was."""
+    """A line has a limit, and still says how long the value was."""
     assert "... (1000000 characters)" in line_of("x" * 1_000_000)
     many = {f"field{n}": "x" * 900 for n in range(50)}
     assert len(line_of("a", **many)) == LONGEST + 3
 
 
 def test_l1_a_traceback_is_part_of_its_line():
-    """Where it happened is told, spelled out on the same line."""
+    """The place of the error is escaped on the same line."""
     with pytest.raises(ValueError, match="bad") as caught:
         int("bad\nvalue")
     got = line_of("a request failed", exc_info=(caught.type, caught.value, caught.tb))
@@ -102,17 +102,19 @@ def test_l1_a_traceback_is_part_of_its_line():
     assert len(got.splitlines()) == 1
 
 
-def test_l1_an_error_that_was_told_is_not_told_twice():
-    """Whoever names the error himself has the last word: a field is there once."""
+def test_l1_an_error_is_written_once():
+    """An error field of the caller replaces the one of the exception."""
     with pytest.raises(ValueError, match="bad") as caught:
         int("bad")
     failure = (caught.type, caught.value, caught.tb)
 
-    assert line_of("a pass failed", exc_info=failure, error="KeyError: 'x'").count("error=") == 1
+    assert (
+        line_of("a reconcile failed", exc_info=failure, error="KeyError: 'x'").count("error=") == 1
+    )
 
 
-def test_l1_a_message_that_is_put_together_wrongly_is_told():
-    """Nobody loses an event, or gets a traceback, for a wrong number of arguments."""
+def test_l1_a_message_with_wrong_arguments_is_written():
+    """A wrong number of arguments neither loses the record nor raises an error."""
 
     class Broken:
         def __str__(self) -> str:
@@ -172,7 +174,7 @@ def test_l1_events_are_shown_on_stderr_from_their_level_on(monkeypatch):
 
 
 def test_l1_a_stream_that_is_gone_stops_nothing(monkeypatch):
-    """Nobody need be there to read: an event that cannot be shown is dropped in silence."""
+    """Without a reader, a record that cannot be written is dropped silently."""
     stream = io.StringIO()
     stream.close()
     monkeypatch.setattr(sys, "stderr", stream)

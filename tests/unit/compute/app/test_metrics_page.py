@@ -5,7 +5,7 @@ from kubekit.runtime.reporting.metrics import Metrics
 from tests.support.kubekit.virtual_time import run
 
 
-def test_managers_count_under_the_same_names_and_are_told_apart():
+def test_managers_count_under_the_same_names_and_are_distinguished():
     """A family is there once, with a sample of each manager."""
     managers = {"management": Metrics(), "dfw": Metrics()}
     for name, workers in (("management", 4), ("dfw", 8)):

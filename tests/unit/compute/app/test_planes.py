@@ -52,33 +52,33 @@ def test_each_plane_serves_the_kinds_of_its_role(ref, serves, lacks):
     assert lacks not in plurals
 
 
-class Heard:
-    """Somebody who is told of planes."""
+class Recorded:
+    """An observer that records its notifications."""
 
     def __init__(self) -> None:
-        self.told: list[tuple[str, str]] = []
+        self.notified: list[tuple[str, str]] = []
 
     def opened(self, ref: PlaneRef, plane: Plane) -> None:
-        self.told.append(("opened", ref.name))
+        self.notified.append(("opened", ref.name))
 
     def closing(self, ref: PlaneRef, plane: Plane) -> None:
-        self.told.append(("closing", ref.name))
+        self.notified.append(("closing", ref.name))
 
 
-def test_whoever_joins_hears_of_every_plane(tmp_path):
+def test_an_observer_is_notified_of_every_plane(tmp_path):
     """Of those that are open at once, of others as they come; the youngest is closed first."""
 
     async def story() -> list[tuple[str, str]]:
-        planes, heard = OpenPlanes(PlaneFolders(tmp_path, system())), Heard()
+        planes, observer = OpenPlanes(PlaneFolders(tmp_path, system())), Recorded()
         await planes.open(CORE)
-        planes.join(heard)
+        planes.join(observer)
         plane = await planes.open(SHOP)
         assert await planes.open(SHOP) is plane
         assert planes.find(SHOP) is planes[SHOP] is plane
         assert list(planes) == [CORE, SHOP]
         await planes.close()
         assert planes.find(SHOP) is None
-        return heard.told
+        return observer.notified
 
     assert asyncio.run(story()) == [
         ("opened", "core"),

@@ -27,19 +27,19 @@ DROPPED = """
 import os, sys
 from pathlib import Path
 from compute.app.process import become
-become("nobody", Path(sys.argv[1]))
+become("nobody", Path(sys.argv[1]))  # words: the name of a user of every Linux
 Path(sys.argv[1], "made").touch()
 print(os.getuid(), os.geteuid(), sorted(set(os.getgroups()) & {0}))
 try:
     os.setuid(0)
 except PermissionError:
-    print("for good")
+    print("permanently")
 """
 AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become another user")
 
 
 def test_p5_files_are_private_and_memory_is_not_dumped(tmp_path):
-    """New files are for their owner alone; a crash leaves no image, and nobody may take one."""
+    """New files are for their owner alone; a crash leaves no image, and no process may take one."""
     done = subprocess.run(
         [sys.executable, "-c", HARDENED], cwd=tmp_path, capture_output=True, text=True, check=False
     )
@@ -53,9 +53,9 @@ def test_d5_a_server_may_have_more_connections_than_a_shell():
     """What a user may have at most is taken up to; else a thousand idle peers would shut all out."""
     lowered = "import resource as r; r.setrlimit(r.RLIMIT_NOFILE, (256, 4096)); "
     hardened = "from compute.app.process import harden; harden(); "
-    told = "print(r.getrlimit(r.RLIMIT_NOFILE))"
+    show = "print(r.getrlimit(r.RLIMIT_NOFILE))"
     done = subprocess.run(
-        [sys.executable, "-c", lowered + hardened + told],
+        [sys.executable, "-c", lowered + hardened + show],
         capture_output=True,
         text=True,
         check=True,
@@ -66,37 +66,37 @@ def test_d5_a_server_may_have_more_connections_than_a_shell():
 
 @pytest.fixture
 def open_folder():
-    """A folder that everybody may look into, as those of pytest are not."""
+    """A folder that all users may read, unlike those of pytest."""
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
         yield Path(folder)
 
 
 @AS_ROOT
-def test_p5_privileges_are_dropped_for_good(open_folder):
-    """Root makes the folder for the user, becomes him, and cannot come back."""
+def test_p5_privileges_are_dropped_permanently(open_folder):
+    """Root creates the folder for the user, becomes that user, and cannot return."""
     data = open_folder / "data"
     done = subprocess.run(
         [sys.executable, "-c", DROPPED, str(data)], capture_output=True, text=True, check=False
     )
 
     assert done.stdout.splitlines()[0].endswith("[]")
-    assert done.stdout.splitlines()[1:] == ["for good"]
+    assert done.stdout.splitlines()[1:] == ["permanently"]
     assert (data / "made").stat().st_uid == data.stat().st_uid != 0
     assert stat.S_IMODE(data.stat().st_mode) == 0o700
 
 
 def test_p5_an_unknown_user_is_named(tmp_path):
-    """Nothing is made for somebody who is not there."""
-    with pytest.raises(Unsafe, match="--user nobody-of-that-name: there is no such user"):
-        become("nobody-of-that-name", tmp_path / "data")
+    """Nothing is created for a user that does not exist."""
+    with pytest.raises(Unsafe, match="--user no-such-name: there is no such user"):
+        become("no-such-name", tmp_path / "data")
     assert not (tmp_path / "data").exists()
 
 
 @pytest.mark.parametrize("mode", [0o755, 0o750, 0o701, 0o777], ids=oct)
 @pytest.mark.parametrize("files", [[], ["plane.db", "token"]], ids=["empty", "ours"])
 def test_p5_a_folder_of_ours_is_closed_to_others(tmp_path, mode, files):
-    """What is empty or holds a plane is mended, and that is said."""
+    """An empty folder or one with a plane is made private, and the change is reported."""
     data = tmp_path / "data"
     data.mkdir()
     for file in files:
@@ -109,7 +109,7 @@ def test_p5_a_folder_of_ours_is_closed_to_others(tmp_path, mode, files):
 
 
 def test_p5_a_folder_of_others_is_left_alone(tmp_path):
-    """Whoever names a folder with other things in it, /tmp say, is not locked out of it."""
+    """A user who names a folder with other files in it, such as /tmp, is not locked out of it."""
     (tmp_path / "theirs").touch()
     tmp_path.chmod(0o755)
     with pytest.raises(Unsafe, match=f"name a folder of its own, such as {tmp_path}/plane"):
@@ -119,8 +119,8 @@ def test_p5_a_folder_of_others_is_left_alone(tmp_path):
 
 @AS_ROOT
 @pytest.mark.parametrize("mode", [0o700, 0o755], ids=oct)
-def test_p5_a_folder_that_belongs_to_somebody_else_is_refused(tmp_path, mode):
-    """He could have put links into it, by which root writes to any file, or keys that he knows."""
+def test_p5_a_folder_of_another_user_is_refused(tmp_path, mode):
+    """That user may have put links into it, by which root would write to any file, or known keys."""
     data = tmp_path / "data"
     data.mkdir(mode=mode)
     os.chown(data, 65534, 65534)

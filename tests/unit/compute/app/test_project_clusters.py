@@ -38,7 +38,7 @@ async def say_ready(client, name, status, **others):
 
 
 def with_projects(directory, story):
-    async def told():
+    async def run_story():
         async with opened(directory, kinds=served_kinds.everything()) as world:
             client, scope = LocalClient(world.plane), Scope("test")
             core, projects = (Clusters(role, environment()) for role in ("core", "project"))
@@ -55,7 +55,7 @@ def with_projects(directory, story):
                 await projects.close()
                 await core.close()
 
-    run(told())
+    run(run_story())
 
 
 def test_a_project_is_engaged_once_it_is_ready(tmp_path):

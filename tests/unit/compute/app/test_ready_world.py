@@ -24,7 +24,7 @@ def memory():
 
 
 def test_a_ready_world_offers_every_city_to_its_project(tmp_path):
-    """A Workload in a city that is not offered yet would be refused for good, not for a moment."""
+    """A Workload in a city that is not offered yet would be refused, and not retried."""
 
     async def story() -> set[str]:
         async with hosted(tmp_path, sites(CITIES), ("127.0.0.1", 0)) as world:
@@ -36,7 +36,7 @@ def test_a_ready_world_offers_every_city_to_its_project(tmp_path):
     assert asyncio.run(story()) == {city.lower() for city in CITIES}
 
 
-def test_a_project_that_never_gets_a_plane_keeps_nobody_waiting(tmp_path):
+def test_a_project_that_never_gets_a_plane_is_not_waited_for(tmp_path):
     """Its name is too long for one, and its status says so; the world starts all the same."""
 
     async def story() -> str:

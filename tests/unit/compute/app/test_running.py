@@ -25,8 +25,8 @@ def test_the_folder_may_be_named_at_the_end(tmp_path, capsys, line):
     named = [line[0], "--data", str(tmp_path / "other"), *line[1:], "--data", str(tmp_path)]
 
     assert run(named, COMMANDS) == 1
-    told = f"the world in {tmp_path} is not running; `compute up --data {tmp_path}` starts it"
-    assert told in capsys.readouterr().err
+    error = f"the world in {tmp_path} is not running; `compute up --data {tmp_path}` starts it"
+    assert error in capsys.readouterr().err
 
 
 def test_a_command_names_its_folder_unless_that_goes_without_saying(tmp_path, monkeypatch):
@@ -39,7 +39,7 @@ def test_a_command_names_its_folder_unless_that_goes_without_saying(tmp_path, mo
 
 
 def test_a_world_that_starts_is_waited_for(tmp_path, capsys):
-    """Somebody who asks too early is not told to start another."""
+    """The error of a command that comes too early does not say to start another world."""
 
     async def story() -> int:
         planes = OpenPlanes(PlaneFolders(tmp_path, system()))

@@ -48,7 +48,7 @@ def test_a_folder_is_prepared_once(tmp_path):
 
 
 def test_a_token_that_cannot_be_read_is_replaced(tmp_path):
-    """It is no text at all, so nobody can have been let in with it."""
+    """It is no text at all, so no client can have used it."""
     (tmp_path / "token").write_bytes(b"\xff\xfe")
     asyncio.run(opened(tmp_path))
 
@@ -73,7 +73,7 @@ def test_a_name_that_no_certificate_can_hold_is_refused_by_the_listener(tmp_path
 
 
 def test_a_second_one_changes_nothing(tmp_path):
-    """Whoever comes second on a folder is refused before a file is written."""
+    """A second process on a folder is refused before a file is written."""
 
     async def twice():
         async with serving(tmp_path, served_kinds.everything(), ANY_PORT):
@@ -94,22 +94,22 @@ def test_other_addresses_are_in_the_certificate(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signals_are_heard_once(number):
-    """The first one is told; two at once are one."""
+def test_signals_are_received_once(number):
+    """The first one is returned; two at once are one."""
 
-    async def told():
+    async def received():
         waiting = asyncio.ensure_future(stop_signal())
         await asyncio.sleep(0)
         os.kill(os.getpid(), number)
         os.kill(os.getpid(), number)
         return await waiting
 
-    assert asyncio.run(told()) == number
+    assert asyncio.run(received()) == number
 
 
 @pytest.fixture
 def stopped_at_once(monkeypatch):
-    """A command that is told to stop as soon as it serves."""
+    """A command that receives a signal as soon as it serves."""
 
     async def stop() -> signal.Signals:
         return signal.SIGTERM
@@ -119,7 +119,7 @@ def stopped_at_once(monkeypatch):
 
 @pytest.mark.usefixtures("stopped_at_once")
 @pytest.mark.parametrize(("bind", "warned"), [("127.0.0.1", False), ("0.0.0.0", True)])
-def test_the_command_speaks(tmp_path, capsys, bind, warned):
+def test_the_command_prints_what_it_does(tmp_path, capsys, bind, warned):
     """It says where it serves, how to use it, and that it has stopped."""
     arguments = ["plane", "--data", str(tmp_path / "data"), "--port", "0", "--bind", bind]
 

@@ -17,7 +17,7 @@ def test_each_city_has_a_cell_called_after_it():
 
 
 @pytest.mark.parametrize(
-    ("cities", "told"),
+    ("cities", "error"),
     [
         ([], "no city is named"),
         (["dfw"], "'dfw' is no city code"),
@@ -27,9 +27,9 @@ def test_each_city_has_a_cell_called_after_it():
         (["DFW"] * (MOST + 1), "at most 200"),
     ],
 )
-def test_bad_cities_are_named(cities, told):
+def test_bad_cities_are_named(cities, error):
     """The sentence says which, and how a city is written."""
-    with pytest.raises(BadCities, match=told):
+    with pytest.raises(BadCities, match=error):
         sites(cities)
 
 

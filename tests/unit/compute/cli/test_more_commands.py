@@ -31,7 +31,7 @@ def test_they_stand_in_the_help(capsys, more):
 
 
 def test_they_fail_in_their_own_words(capsys, more):
-    """The sentence is told as it is, made harmless, with code 1."""
+    """The sentence is printed as it is, with control characters escaped, and the code is 1."""
     assert run(["elsewhere"], more) == 1
     assert capsys.readouterr().err == "Error: the \\x1b disk is full\n"
 

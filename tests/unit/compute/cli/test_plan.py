@@ -137,7 +137,7 @@ def test_a_file_without_a_workload_is_an_error(plan, written):
 
 
 def test_a_document_that_does_not_say_what_it_is(plan, written):
-    """Without a kind it is taken for a Workload, and told what it lacks."""
+    """A document without a kind is taken for a Workload, and its missing fields are named."""
     code, out, _ = plan("-f", written("metadata: {name: web}\n"))
 
     assert code == 1
@@ -168,7 +168,7 @@ def test_reads_stdin_and_starts_in_parallel(plan, monkeypatch):
 @pytest.mark.parametrize(
     "kind", ["workloads", "Worklaod", "workload", "WorkLoad", "Wrkload", "Job"]
 )
-def test_what_was_meant_as_a_workload_is_told_so(plan, written, kind):
+def test_a_misspelt_workload_is_reported_as_such(plan, written, kind):
     """A kind in another case or number, or with a slip in it, is an error at that field."""
     code, out, err = plan("-f", written(BROKEN.replace("kind: Workload", f"kind: {kind}")))
 
@@ -222,7 +222,7 @@ def test_a_city_of_a_private_platform_is_planned(plan, written):
     assert "web-home-lab7" in out
 
 
-def test_cities_that_nobody_checked_are_mentioned(plan, written):
+def test_cities_that_were_not_checked_are_mentioned(plan, written):
     """Without --cities a misspelt city passes, and the plan says that it was not looked at."""
     _, out, err = plan("-f", written(BROKEN), "-f", str(EXAMPLES / "greeter.yaml"))
 
@@ -314,7 +314,7 @@ def test_numbers_that_json_writes_alike_are_alike(plan, written):
 
 
 def test_a_list_of_errors_that_was_cut_says_so(plan, written):
-    """Nobody should think that a hundred errors were all."""
+    """The output says that there may be more than a hundred errors."""
     ports = ", ".join(f"{{name: p{n}, port: 0}}" for n in range(150))
     path = written(BROKEN.replace('image: ""', f"image: web:1, ports: [{ports}]"))
     _, out, _ = plan("-f", path, "--cities", "DFW")

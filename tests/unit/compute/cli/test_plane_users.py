@@ -1,4 +1,4 @@
-"""`compute plane-users`: who is let in with it, for how long, and how that ends."""
+"""`compute plane-users`: which user has access, for how long, and how it is revoked."""
 
 import base64
 import re
@@ -31,15 +31,15 @@ def data(tmp_path):
 def added(data, capsys, *arguments):
     """The certificate that a new user gets, the whole kubeconfig, and what is said beside it."""
     assert run(["plane-users", "add", *arguments, "--data", str(data)], COMMAND) == 0
-    told = capsys.readouterr()
-    config = yaml.safe_load(told.out)
+    captured = capsys.readouterr()
+    config = yaml.safe_load(captured.out)
     pem = base64.b64decode(config["users"][0]["user"]["client-certificate-data"])
     der = x509.load_pem_x509_certificate(pem).public_bytes(serialization.Encoding.DER)
-    return der, config, told.err
+    return der, config, captured.err
 
 
 def test_a2_a_user_is_let_in_for_a_time(data, capsys):
-    """The certificate names the user and his groups, and ends."""
+    """The certificate names the user and the groups, and expires."""
     der, config, _ = added(data, capsys, "alice", "--group", "devs", "--hours", "2")
     certificates = Certificates(data / "pki", now())
     client = certificates.client_of(der, now())
@@ -51,7 +51,7 @@ def test_a2_a_user_is_let_in_for_a_time(data, capsys):
 
 
 def test_a2_a_certificate_is_revoked(data, capsys):
-    """By the serial number that was told; a server that reads the folder takes it no more."""
+    """By the serial number that was printed. A server that reads the folder refuses it."""
     der, _, said = added(data, capsys, "alice")
     (serial,) = re.findall(r"revoke ([0-9a-f]+) ", said)
     assert run(["plane-users", "revoke", serial, "--data", str(data)], COMMAND) == 0
@@ -103,13 +103,13 @@ def test_the_certificate_of_the_server_stays(data, capsys):
 def test_what_cannot_be_done_is_said(data, capsys, arguments, words):
     """One sentence, and nothing on stdout that could be taken for a kubeconfig."""
     assert run(["plane-users", *arguments, "--data", str(data)], COMMAND) != 0
-    told = capsys.readouterr()
-    assert words in told.err
-    assert not told.out
+    captured = capsys.readouterr()
+    assert words in captured.err
+    assert not captured.out
 
 
 def test_k2_a_kubeconfig_is_for_its_owner_alone(data, tmp_path, capsys):
-    """Whoever reads it is that user."""
+    """A process that can read it can act as that user."""
     out = tmp_path / "alice.kubeconfig"
     words = ["plane-users", "add", "alice", "--out", str(out), "--data", str(data)]
     assert run(words, COMMAND) == 0
@@ -125,7 +125,7 @@ def test_a_folder_without_a_plane(tmp_path, capsys):
 
 
 def test_a_plane_that_was_never_served(data, capsys):
-    """Nobody knows where it will be."""
+    """Its address is not known yet."""
     (data / "kubeconfig").write_text("clusters: []")
     assert run(["plane-users", "add", "alice", "--data", str(data)], COMMAND) == 1
     assert "start the plane once" in capsys.readouterr().err
