@@ -58,11 +58,11 @@ def test_the_demo_deploys_to_three_cities(tmp_path):
 
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
-    for line in (
+    for text in (
         "served after",
         "restarted after",
         "reported as unreachable after",
         "complete again after",
     ):
-        assert line in done.stdout
+        assert text in done.stdout
     assert "still Ready: hello-world-lhr-0, hello-world-lhr-1" in done.stdout
