@@ -1,8 +1,8 @@
-"""The clusters that are looked after: they come and go while everything else runs.
+"""The engaged clusters of a role. Clusters come and go while everything else runs.
 
-A cluster's life is a scope. Whatever watches it runs in there, so that nothing is left of a cluster
-that has gone. Each role (projects, hub, cell) has a `Clusters` of its own, and a name means one
-cluster within its role.
+Each cluster has a scope. Everything that watches the cluster runs in that scope, so that nothing
+remains of a cluster that is disengaged. Each role (projects, hub, cell) has a `Clusters` of its own.
+The name of a cluster is unique within its role.
 """
 
 import logging
@@ -23,8 +23,8 @@ _log: Final = logging.getLogger(__name__)
 class Cluster:
     """One cluster for as long as it is engaged.
 
-    ``client`` is for reconcilers and notes what they write; the informers read by themselves.
-    ``broken`` names the tasks of the cluster that failed: what they kept in step is so no more.
+    Reconcilers use ``client``, which records what they write; informers read through their own.
+    ``broken`` names the tasks of the cluster that failed: what they kept in sync no longer is.
     """
 
     def __init__(
@@ -48,7 +48,7 @@ class Cluster:
 
 
 class Aware(Protocol):
-    """Somebody who is told which clusters there are. Neither call may wait for anything."""
+    """A listener for clusters that are engaged and disengaged. Neither call may wait for anything."""
 
     def engage(self, cluster: Cluster) -> None: ...
 
@@ -56,10 +56,10 @@ class Aware(Protocol):
 
 
 class Clusters:
-    """The clusters of one role, by name, in the order of their coming.
+    """The clusters of one role, by name, in the order in which they were engaged.
 
     ``parts`` are selectors of kinds of which this role needs only a part: a cell has no use for the
-    copies that other cells keep on the hub. What is written must be of that part too.
+    copies that other cells keep on the hub. Objects that are written must match the selector too.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Clusters:
         self.role = role
         self._environment = environment
         self._parts = parts
-        # Of the process, not of the pass that may engage a cluster: the cluster outlives it.
+        # The context of the process, not of the pass that engages a cluster: the cluster outlives it.
         self._context = copy_context()
         self._engaged: dict[ClusterName, Cluster] = {}
         self._leaving: dict[Cluster, None] = {}  # disengaged, and not yet ended
@@ -84,31 +84,33 @@ class Clusters:
         return self._engaged.get(name)
 
     def get(self, name: ClusterName) -> Cluster:
-        """The cluster of this name. A pass that needs one which has gone ends here, quietly."""
+        """The cluster of this name. `NotEngaged` ends a pass that needs one without an error."""
         cluster = self._engaged.get(name)
         if cluster is None:
             raise NotEngaged(name)
         return cluster
 
     def sole(self) -> Cluster:
-        """The cluster of a role that has one, such as the hub. A pass without it ends, quietly."""
+        """The only cluster of a role, such as the hub. `NotEngaged` ends a pass without an error."""
         for cluster in self._engaged.values():
             return cluster
         raise NotEngaged(ClusterName(self.role))
 
     def join(self, aware: Aware) -> None:
-        """Tell somebody of every cluster that is here, and of each that comes or goes."""
+        """Call a listener for every engaged cluster, and for each that comes or goes."""
         self._aware.append(aware)
         for cluster in self:
             aware.engage(cluster)
 
     async def engage(self, name: ClusterName, client: Client) -> Cluster:
-        """Look after a cluster from now on. The client is the cluster's to close.
+        """Engage a cluster. It closes the client when it is disengaged.
 
-        The same again changes nothing; another client for the same name is another cluster, which
-        takes the place of the first.
+        Engaging it again with the same client changes nothing. Another client for the same name is
+        another cluster, which replaces the first.
         """
-        while (present := self._engaged.get(name)) is not None:  # another may have been faster
+        while (
+            present := self._engaged.get(name)
+        ) is not None:  # a concurrent call may have been faster
             if present.connection is client:
                 return present
             await self.disengage(name)
@@ -120,9 +122,9 @@ class Clusters:
         return cluster
 
     async def disengage(self, name: ClusterName) -> None:
-        """Let a cluster go: nobody hears of it any more, and everything that watched it ends.
+        """Disengage a cluster: its listeners are called, and everything that watches it ends.
 
-        If this is cancelled the rest is done when the cluster is let go again, or all are.
+        If this is cancelled, the next call for the cluster, or `close`, does the rest.
         """
         cluster = self._engaged.pop(name, None)
         if cluster is not None:
@@ -133,12 +135,12 @@ class Clusters:
             await self._end(leaving)
 
     async def close(self) -> None:
-        """Let every cluster go, the youngest first."""
+        """Disengage every cluster, the youngest first."""
         for cluster in [*reversed(list(self)), *self._leaving]:
             await self.disengage(cluster.name)
 
     def problems(self) -> list[str]:
-        """What keeps the caches of the engaged clusters from being complete."""
+        """The reasons why caches of the engaged clusters are not complete."""
         return [
             f"{self.role} {cluster.name}: {problem}"
             for cluster in self
@@ -150,7 +152,7 @@ class Clusters:
         await cluster.scope.close()
         try:
             await cluster.connection.close()
-        except Exception:  # noqa: BLE001 - of whatever kind: it is not used any more
+        except Exception:  # noqa: BLE001 - whatever it is, the connection is no longer used
             _log.warning("connection not closed", exc_info=True, extra=about)
         self._leaving.pop(cluster, None)
         _log.info("cluster disengaged", extra=about)

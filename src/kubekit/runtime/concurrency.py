@@ -1,8 +1,9 @@
-"""Doing the same to many things, some of them at a time.
+"""The same call for many items, in batches that double.
 
-One write after the other takes as long as all their ways to the server and back. What is under way
-together is committed together. It begins with one and doubles while all goes well, as Kubernetes'
-own controllers do it: what every server would refuse costs one request, not a thousand.
+Sequential writes cost one round trip each; concurrent writes share round trips and commits. The
+first batch has one item, and each further batch twice as many, like ``slowStartBatch`` of
+Kubernetes' own controllers. A write that the server refuses for every item then costs one request,
+not a thousand.
 """
 
 import asyncio
@@ -14,23 +15,23 @@ from kubekit.runtime.scope import Scope
 T = TypeVar("T")
 R = TypeVar("R")
 
-_MOST: Final = 16  # under way at once
+_MOST: Final = 16  # calls at once
 
 
-async def slow_start_batch(do: Callable[[T], Awaitable[R]], things: Sequence[T]) -> list[R]:
-    """What came of each, in order.
+async def slow_start_batch(do: Callable[[T], Awaitable[R]], items: Sequence[T]) -> list[R]:
+    """The results of the calls, in order.
 
-    What is under way when one fails is waited for, then the first error is raised; the rest is not
-    begun.
+    If a call fails, the rest of its batch is awaited, then the first error is raised. No further
+    batch is started.
     """
     done: list[R] = []
-    for batch in _batches(things):
+    for batch in _batches(items):
         if len(batch) == 1:
             done.append(await do(batch[0]))
             continue
         scope = Scope("together", failed=_raised_below)
         try:
-            tasks = [scope.spawn(_awaited(do, thing), str(n)) for n, thing in enumerate(batch)]
+            tasks = [scope.spawn(_awaited(do, item), str(n)) for n, item in enumerate(batch)]
             await asyncio.wait(tasks)
         finally:
             await scope.close()
@@ -38,16 +39,16 @@ async def slow_start_batch(do: Callable[[T], Awaitable[R]], things: Sequence[T])
     return done
 
 
-async def _awaited(do: Callable[[T], Awaitable[R]], thing: T) -> R:
-    return await do(thing)
+async def _awaited(do: Callable[[T], Awaitable[R]], item: T) -> R:
+    return await do(item)
 
 
 def _raised_below(_task: str, _why: BaseException) -> None:
-    """The first error of a wave is raised to whoever waits for it."""
+    """Ignore the failure here: the caller raises the first error of the batch."""
 
 
-def _batches(things: Sequence[T]) -> Iterator[Sequence[T]]:
-    begin, size = 0, 1
-    while begin < len(things):
-        yield things[begin : begin + size]
-        begin, size = begin + size, min(2 * size, _MOST)
+def _batches(items: Sequence[T]) -> Iterator[Sequence[T]]:
+    start, size = 0, 1
+    while start < len(items):
+        yield items[start : start + size]
+        start, size = start + size, min(2 * size, _MOST)

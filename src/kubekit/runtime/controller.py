@@ -1,11 +1,11 @@
-"""A controller: it hears of changes, and brings each object to where it should be, pass by pass.
+"""A controller: it receives changes and brings each object to its desired state, pass by pass.
 
-    sources --> entrance --> queue --> worker: one pass --> reconciler --> writes
-                   ^                      |
-                   '--- again, later -----'
+    sources --> admission --> queue --> worker: one pass --> reconciler --> writes
+                    ^                      |
+                    '------- requeue ------'
 
-Listening and working are apart. Every process listens, so that its queue is up to date whenever it
-comes to lead; only `run` works. Whatever a pass does to itself stays with its key.
+Listening and working are separate. Every process listens, so that its queue is up to date when it
+becomes the leader; only `run` works. A pass that fails affects its own request only.
 """
 
 import asyncio
@@ -36,11 +36,11 @@ from kubekit.runtime.sources import Source
 
 __all__ = ["Controller", "ControllerSettings"]
 
-# Seconds after which a pass that wrote, or read live, what the caches do not show is followed by
-# another, unless a change asks for one before. What comes and goes in a gap of a watch leaves no
-# change behind.
+# Seconds until a request is requeued whose pass wrote, or read live, what the caches do not show
+# yet. Usually a watch event requeues it earlier. An object that appears and disappears while a watch
+# is interrupted causes no event.
 _UNSEEN: Final = 30.0
-_NOT_HELD: Final = 0.5  # seconds between two looks at a term that does not hold
+_NOT_HELD: Final = 0.5  # seconds between two checks of a term that does not hold
 
 
 _PLAIN: Final = ControllerSettings()
@@ -50,8 +50,8 @@ _PLAIN: Final = ControllerSettings()
 class Controller:
     """One reconciler over the clusters of a role.
 
-    ``name`` is also what it is called as the owner of the fields it writes. ``clusters`` is the
-    role that its requests name clusters of; its sources may be on others too.
+    ``name`` is also its field manager. Requests name clusters of the role ``clusters``; sources may
+    be on other roles too.
     """
 
     name: str
@@ -91,19 +91,19 @@ class Controller:
         self._pool: WorkerPool | None = None
 
     def join(self) -> None:
-        """Hear of the clusters of every role that a source is on. To be called once."""
+        """Start to receive the clusters of every role that has a source. Call it once."""
         for clusters, handlers in self._others.items():
             clusters.join(handlers)
         self.clusters.join(self)
 
     def engage(self, cluster: Cluster) -> None:
-        """Listen to a cluster of the controller's own role, and work there once it is synced."""
+        """Listen to a cluster of the controller's own role, and work there once its caches are synced."""
         self._admission.engage(cluster)
         self._own.engage(cluster)
         self._admission.open_when_ready(cluster, self._own.of(cluster.name))
 
     def disengage(self, cluster: Cluster) -> None:
-        """Let go of a cluster: what waits is forgotten, and what runs is stopped."""
+        """Drop the waiting requests of a cluster, and stop its running passes."""
         name = cluster.name
         self._own.disengage(cluster)
         self._admission.disengage(name)
@@ -119,14 +119,14 @@ class Controller:
         return self._own.ready and self._admission.open and all(others)
 
     async def run(self, term: Leadership | None = None) -> None:
-        """Work, until `drain`. When this is cancelled every pass in hand is, at once."""
+        """Work until `drain`. Cancelling this cancels every running pass at once."""
         limit = self.settings.pass_limit
         pool = WorkerPool(self.name, lambda pool: self._work(pool, term), limit, self.queue.done)
         self._pool = pool
         await pool.run(self.settings.workers)
 
     async def drain(self, limit: float) -> None:
-        """Begin nothing new, and finish the passes in hand, within this many seconds."""
+        """Start no new pass, and finish the running ones within this many seconds."""
         self.queue.close()
         if self._pool is not None:
             await self._pool.end(limit)
@@ -157,7 +157,7 @@ class Controller:
         term: Leadership | None,
         task: "asyncio.Task[None]",
     ) -> None:
-        """Look at a request, unless it is too early."""
+        """Reconcile a request, unless it is too early."""
         now = asyncio.get_running_loop().time()
         if pool.defers(request):
             return
@@ -174,9 +174,9 @@ class Controller:
             await self._run_pass(pass_, pool, task)
 
     async def _run_pass(self, pass_: Pass, pool: WorkerPool, task: "asyncio.Task[None]") -> None:
-        """One pass, from its beginning to what follows from it."""
+        """One pass, from its start to the requeue that follows from its outcome."""
         outcome = CANCELLED
-        pool.begin(pass_, task)
+        pool.start(pass_, task)
         self.counters.active += 1
         try:
             outcome = await self._reconciled(pass_, task)
@@ -191,7 +191,7 @@ class Controller:
             await _absorb(task)
 
     async def _reconciled(self, pass_: Pass, task: "asyncio.Task[None]") -> PassOutcome:
-        """How a pass ended. Nothing gets past here but what ends the worker itself."""
+        """The outcome of a pass. Only exceptions that end the worker itself are raised from here."""
         current.set(pass_)
         request = pass_.request
         try:
@@ -200,16 +200,16 @@ class Controller:
         except (KeyboardInterrupt, SystemExit):
             raise
         except asyncio.CancelledError as error:
-            # Ours to stop one pass, somebody's to stop the worker, or let slip by the reconciler.
+            # We stop one pass, or the worker is cancelled, or the reconciler let a cancellation escape.
             if task.cancelling() > bool(pass_.stopped):
                 raise
             outcome = self._interrupted(pass_) or self._outcomes.failed_with(request, error)
-        except BaseException as error:  # noqa: BLE001 - a poisonous object must not harm others
+        except BaseException as error:  # noqa: BLE001 - a poisonous object must not affect others
             outcome = self._interrupted(pass_) or self._outcomes.failed_with(request, error)
         return outcome
 
     def _interrupted(self, pass_: Pass) -> PassOutcome | None:
-        """The end of a pass that was told to end. What it did then says nothing of its object."""
+        """The outcome of a pass that was stopped. What it raised then says nothing about its object."""
         if not pass_.stopped:
             return None
         timed_out = pass_.stopped == TIMED_OUT
@@ -220,7 +220,7 @@ class Controller:
         )
 
     def _conclude(self, pass_: Pass, outcome: PassOutcome) -> None:
-        """Count a pass, tell of it, and have its object looked at again if that was asked for."""
+        """Count a pass, log it, and requeue its request if the outcome asks for it."""
         now = asyncio.get_running_loop().time()
         request, seconds = pass_.request, now - pass_.started
         self.counters.ended(outcome.result, seconds)
@@ -233,7 +233,7 @@ class Controller:
         self._log.ended(pass_, outcome, seconds)
 
     async def _traced(self, request: Request) -> Result:
-        """What the reconciler answers, in a span of the trace that the object carries."""
+        """The result of the reconciler, in a span of the trace that the object is annotated with."""
         if self.tracing is None:
             return await self.reconciler.reconcile(request)
         with self.tracing.span_of(self.name, request, self._cached(request)):
@@ -244,13 +244,13 @@ class Controller:
         return obj.metadata.generation if obj else None
 
     def _cached(self, request: Request) -> Object | None:
-        """The object that a request names, as far as the caches know it."""
+        """The object that a request names, if a cache has it."""
         informer = self._own.itself(request.cluster)
         return None if informer is None else informer.cache.get(request.namespace, request.name)
 
 
 async def _absorb(task: "asyncio.Task[None]") -> None:
-    """Take back the cancelling of a pass, so that it does not reach the worker's next one."""
+    """Undo the cancellation of a pass, so that it does not reach the next pass of the worker."""
     task.uncancel()
     try:
         await asyncio.sleep(0)

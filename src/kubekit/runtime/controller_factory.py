@@ -1,4 +1,4 @@
-"""What the controllers of one process are made with."""
+"""Makes the controllers of one process."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -17,7 +17,7 @@ _PLAIN: Final = ControllerSettings()
 
 
 class ControllerFactory:
-    """Makes controllers that share a process: its clock, its figures, and its way to tell people.
+    """Makes controllers that share the clock, the metrics and the event recorders of one process.
 
     ``identity`` names the process in the events it writes.
     """
@@ -36,7 +36,7 @@ class ControllerFactory:
         self._recorders: dict[str, EventRecorder] = {}
 
     def recorder(self, controller: str) -> EventRecorder:
-        """The events of a controller; the same for everybody who names it."""
+        """The event recorder of a controller: one for each name."""
         if controller not in self._recorders:
             recorder = EventRecorder(controller, self._identity, self.environment)
             self._recorders[controller] = recorder
@@ -50,7 +50,7 @@ class ControllerFactory:
         sources: Sequence[Source[Any]],
         settings: ControllerSettings = _PLAIN,
     ) -> Controller:
-        """A controller, whose own events are those of the recorder of its name."""
+        """A controller that reports its own events through the recorder of its name."""
         return Controller(
             name,
             reconciler,
@@ -64,7 +64,7 @@ class ControllerFactory:
         )
 
     def background_tasks(self) -> list[BackgroundTask]:
-        """What has to run beside the controllers: the writing of their events."""
+        """The tasks that run beside the controllers: they write their events."""
         return [
             BackgroundTask(f"events of {name}", recorder.run, recorder.drain)
             for name, recorder in self._recorders.items()

@@ -1,14 +1,14 @@
 """Leader election: of many processes, one at a time does the work.
 
     compete --> lead: the work runs beside the renewals --> compete again, or the end
-                      lost    the work is cancelled; its writes were refused before that
-                      ended   the work came to its end, then the Lease is let go of
+                      lost    the work is cancelled; its writes are refused before that
+                      ended   the work has ended, then the Lease is released
 
-A `Term` tells whether its process may still act. It ends, by the clock of the process itself, before
-anybody else can begin: it is counted from before the last renewal was *sent*, while the others wait
-for a whole lease from when they *saw* that renewal. What is between the renew deadline and the lease
-is left for writes that are on their way. `Term.number` never falls as long as the Lease exists, so
-whoever keeps it can refuse a writer of an earlier term.
+A `Term` says whether its process may still act. It ends, by the clock of the process itself, before
+another process can start: it counts from before the last renewal was *sent*, while other candidates
+wait for a whole lease from when they *saw* that renewal. The time between the renew deadline and the
+end of the lease is left for writes in flight. `Term.number` never decreases while the Lease exists,
+so a server that stores it can refuse a writer of an earlier term.
 """
 
 import asyncio
@@ -24,12 +24,12 @@ from kubekit.runtime.scope import Scope
 
 _log: Final = logging.getLogger(__name__)
 
-_JITTER: Final = 1.2  # of the retry, added at most; candidates must not come all at once
+_JITTER: Final = 1.2  # of the retry, added at most; candidates must not retry all at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ElectionSettings:
-    """Which Lease, and the seconds that client-go names so. ``release`` lets go of it at the end."""
+    """Which Lease, and its times in seconds, named as in client-go. ``release`` frees it at the end."""
 
     name: str
     namespace: str
@@ -48,9 +48,9 @@ class ElectionSettings:
 
 
 class Term:
-    """The time for which one process leads; ``until`` is a time of the loop.
+    """The time during which one process leads; ``until`` is a time of the loop.
 
-    Reconcilers ask whether it holds. The rest is for the elector.
+    Reconcilers check whether it holds. The rest is for the elector.
     """
 
     __slots__ = ("_clock", "_ended", "number", "until")
@@ -62,16 +62,16 @@ class Term:
         self._ended = False
 
     def holds(self) -> bool:
-        """Whether this process may act. Ask right before each write."""
+        """Whether this process may act. Check it right before each write."""
         return not self._ended and self._clock() < self.until
 
     def extend(self, until: float) -> None:
-        """Go on for longer, unless it was given up."""
+        """Extend the term, unless it was ended."""
         if not self._ended:
             self.until = until
 
     def end(self) -> None:
-        """Give the rest of it up, for good."""
+        """End the term. It cannot be extended afterwards."""
         self.until = min(self.until, self._clock())
         self._ended = True
 
@@ -80,7 +80,7 @@ Work = Callable[[Term], Awaitable[None]]
 
 
 class Elector:
-    """One candidate. Its identity is made unique, so that no two processes are taken for one."""
+    """One candidate. Its identity is made unique, so that two processes are never mistaken for one."""
 
     def __init__(
         self,
@@ -101,15 +101,15 @@ class Elector:
     async def lead(self, work: Work, again: Callable[[], bool] = lambda: True) -> None:
         """Do the work whenever, and only while, this process leads.
 
-        After a term that was lost it competes again, unless ``again`` says no.
-        It ends when the work ends by itself, after the Lease was let go of; what the work raises is
-        raised. When this is cancelled the work is cancelled, and the Lease renewed until it is over.
+        After a lost term it competes again, unless ``again`` returns False. It returns when the work
+        has ended by itself and the Lease is released; an exception of the work is raised. Cancelling
+        this cancels the work, and the Lease is renewed until the work has ended.
         """
         while not await self._serve(await self._acquired(), work) and again():
             _log.info("competing again", extra=self._about())
 
     def problems(self) -> list[str]:
-        """What is wrong, for a health check: the term is over for long, and the work is not."""
+        """Problems for a health check: the term ended long ago, and the work has not."""
         if self.term is None or _loop_time() < self.term.until + self._settings.lease:
             return []
         return [f"the lease {self._settings.name} was lost and the work has not ended"]
@@ -128,7 +128,7 @@ class Elector:
         try:
             async with asyncio.timeout(self._patience):
                 held = await self._hold.acquire()
-        except Exception as error:  # noqa: BLE001 - of whatever kind: there is another attempt
+        except Exception as error:  # noqa: BLE001 - whatever it is, there is another attempt
             self._note(error)
             return None
         self._trouble = ""
@@ -142,7 +142,7 @@ class Elector:
 
     @property
     def _patience(self) -> float:
-        """How long one attempt may take, so that there is time for a second."""
+        """The time limit of one attempt, so that there is time for a second."""
         return self._settings.renew_deadline / 2
 
     async def _serve(self, term: Term, work: Work) -> bool:
@@ -173,7 +173,7 @@ class Elector:
             await self._release()
 
     async def _renewals(self, term: Term) -> None:
-        """Renew until the Lease is lost: it is another's, or the deadline passed."""
+        """Renew until the Lease is lost: another process holds it, or the deadline has passed."""
         started = _loop_time()
         while term.holds():
             await asyncio.sleep(min(started + self._settings.retry, term.until) - _loop_time())
@@ -181,7 +181,7 @@ class Elector:
             try:
                 async with asyncio.timeout_at(min(started + self._patience, term.until)):
                     held = await self._hold.renew()
-            except Exception as error:  # noqa: BLE001 - of whatever kind: the deadline decides
+            except Exception as error:  # noqa: BLE001 - whatever it is, the deadline decides
                 self._note(error)
                 continue
             self._trouble = ""
@@ -191,17 +191,17 @@ class Elector:
                 term.extend(self._end_of(held))
 
     async def _release(self) -> None:
-        """Hand over, if that is wanted and can be done. Otherwise the Lease runs out by itself."""
+        """Release the Lease if the settings ask for it. If that fails the Lease expires by itself."""
         if not self._settings.release:
             return
         try:
             async with asyncio.timeout(self._patience):
                 await self._hold.release()
-        except Exception as error:  # noqa: BLE001 - of whatever kind: it only takes longer then
+        except Exception as error:  # noqa: BLE001 - whatever it is, the handover only takes longer
             self._note(error)
 
     def _note(self, error: Exception) -> None:
-        """Log what is wrong when it begins and when it changes, not at each attempt."""
+        """Log a problem when it starts and when it changes, not at each attempt."""
         trouble = f"{type(error).__name__}: {error}"
         if isinstance(error, TimeoutError):
             trouble = f"no answer within {self._patience:g} s"

@@ -1,6 +1,6 @@
-"""Words that are kept by the thousand: names, labels, messages. Who keeps one keeps it in common.
+"""Interned strings for names, labels and messages that caches keep by the thousand.
 
-What is read from a plane comes in words of its own, for each object and for each who reads it.
+Decoding makes a new string for each object and each reader; interning makes them share one.
 """
 
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ from kubekit.api.meta import Condition, Object
 K = TypeVar("K", bound=Object)
 
 
-def interned(word: str) -> str:
-    """The word as all others have it who keep it. A member of an enum is there once anyway."""
-    return intern(word) if type(word) is str else word
+def interned(text: str) -> str:
+    """The string, interned. A member of an enum exists only once anyway."""
+    return intern(text) if type(text) is str else text
 
 
 def with_interned_strings(obj: K) -> K:
-    """The object in shared words, where many objects say the same: in labels and conditions."""
+    """The object with interned strings where objects repeat each other: in labels and conditions."""
     parts: dict[str, Any] = {"metadata": replace(obj.metadata, labels=_map(obj.metadata.labels))}
     status: Any = getattr(obj, "status", None)
     if conditions := getattr(status, "conditions", ()):
@@ -28,11 +28,14 @@ def with_interned_strings(obj: K) -> K:
     return replace(obj, **parts)
 
 
-def _map(words: Mapping[str, str]) -> dict[str, str]:
-    return {key: interned(word) for key, word in words.items()}
+def _map(strings: Mapping[str, str]) -> dict[str, str]:
+    return {key: interned(text) for key, text in strings.items()}
 
 
-def _condition(said: Condition) -> Condition:
+def _condition(condition: Condition) -> Condition:
     return replace(
-        said, type=interned(said.type), reason=interned(said.reason), message=interned(said.message)
+        condition,
+        type=interned(condition.type),
+        reason=interned(condition.reason),
+        message=interned(condition.message),
     )

@@ -1,11 +1,11 @@
 """One process' side of a Lease: what it saw of it, and what it may write into it.
 
-The fields mean what client-go's leader election means by them, so that both can compete for one
-Lease. Whether another's claim has run out is judged by how long *we* have seen it unchanged; the
-times in the Lease are for people, since no two machines' clocks agree.
+The fields have the meaning that client-go's leader election gives them, so that both can compete for
+one Lease. A claim of another process has expired when *this* process has seen it unchanged for its
+duration. The times in the Lease are for people, because the clocks of two machines never agree.
 
-Every write is bound to the version it was decided on. So a write that was on its way for long, of
-whichever process, cannot undo one that came in between.
+Every write is bound to the version it was decided on. So a write that was in flight for long, of
+any process, cannot undo a later one.
 """
 
 import asyncio
@@ -23,12 +23,12 @@ from kubekit.api.times import MicroTime
 from kubekit.client.client import Client
 from kubekit.environment import ExecutionEnvironment
 
-_SHORTEST: Final = 1  # second; how long a Lease that nobody holds runs, as client-go writes it
+_SHORTEST: Final = 1  # second; the duration of a Lease without a holder, as client-go writes it
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseLockSettings:
-    """Which Lease, and for how many seconds a holder asks for it."""
+    """Which Lease, and for how many seconds a holder claims it."""
 
     name: str
     namespace: str
@@ -37,14 +37,14 @@ class LeaseLockSettings:
 
 @dataclass(frozen=True, slots=True)
 class HeldLease:
-    """The Lease was ours when the server answered, and so it was at loop time ``since``."""
+    """A Lease that this process held when the server answered, and so at loop time ``since``."""
 
     number: int
     since: float
 
 
 class LeaseLock:
-    """A claim to one Lease, under a name that no other process has."""
+    """A claim to one Lease, under an identity that no other process has."""
 
     def __init__(
         self,
@@ -57,24 +57,24 @@ class LeaseLock:
         self._identity = identity
         self._environment = environment
         self._settings = settings
-        self._lease: Lease | None = None  # as it was last seen; None when there was none
-        self._spec: LeaseSpec | None = None  # the last one seen, of a Lease that has gone too
+        self._lease: Lease | None = None  # as last seen; None when there was none
+        self._spec: LeaseSpec | None = None  # the last one seen, also of a Lease that is deleted
         self._seen_at = 0.0  # when the spec was first seen as it is
-        self._in_doubt = False  # a write was sent and its answer did not come
+        self._in_doubt = False  # a write was sent and its response was lost
 
     async def acquire(self) -> HeldLease | None:
-        """The Lease, or None while somebody else's claim stands.
+        """The Lease, or None while the claim of another process is valid.
 
-        One that names us is ours: the answer to an earlier write of ours was lost.
+        A Lease that names this process is its own: the response to an earlier write was lost.
         """
         await self._read()
         return await self._write() if self._is_free() else None
 
     async def renew(self) -> HeldLease | None:
-        """The Lease for another while, or None when it is not ours any more.
+        """The renewed Lease, or None when another process holds it.
 
-        A Lease that somebody deleted is made again. Those who saw our claim wait until it runs out,
-        so nobody else makes it unless he never saw it.
+        A deleted Lease is created again. Processes that saw our claim wait until it expires, so
+        only a process that never saw the claim can create it first.
         """
         try:
             return await self._write()
@@ -83,12 +83,12 @@ class LeaseLock:
             return await self._write() if self._lease is None or self._is_ours() else None
 
     async def release(self) -> None:
-        """Let go of the Lease, if it is ours or may be, so that the next one need not wait."""
+        """Release the Lease, if it is ours or may be, so that the next leader need not wait."""
         if not self._in_doubt and not self._is_ours():
             return
         try:
             await self._clear_holder()
-        except Conflict:  # a renewal of our own was still on its way
+        except Conflict:  # a renewal of our own was still in flight
             await self._clear_holder()
 
     async def _clear_holder(self) -> None:
@@ -100,7 +100,7 @@ class LeaseLock:
         return self._spec is not None and self._spec.holder_identity == self._identity
 
     def _is_free(self) -> bool:
-        """Whether we may take it. The claim of one who still counts on it outlives its Lease."""
+        """Whether we may take it. A claim stays valid for its duration even if the Lease is deleted."""
         if self._spec is None or not self._spec.holder_identity or self._is_ours():
             return True
         runs = self._spec.lease_duration_seconds or self._settings.seconds
@@ -114,7 +114,7 @@ class LeaseLock:
             self._note(self._lease)
 
     async def _write(self) -> HeldLease:
-        """The Lease with our name in it, held from the moment before this was sent."""
+        """The Lease with our identity in it, held from the moment before this was sent."""
         since = _loop_time()
         self._in_doubt = True
         written = await self._sent(self._claimed())
@@ -137,7 +137,7 @@ class LeaseLock:
     def _claimed(self) -> LeaseSpec:
         """The spec that says that we hold it. The number rises with each change of the holder.
 
-        It goes on from the last number that we saw even where the Lease is made anew.
+        It continues from the last number that we saw even if the Lease is created again.
         """
         before = self._spec or LeaseSpec(lease_transitions=-1)
         now = self._now(before)
@@ -152,7 +152,7 @@ class LeaseLock:
         )
 
     def _freed(self) -> LeaseSpec:
-        """The spec that says that nobody holds it, in the form that client-go leaves."""
+        """The spec of a Lease without a holder, in the form that client-go writes."""
         before = self._spec or LeaseSpec()
         now = self._now(before)
         return replace(
@@ -164,9 +164,9 @@ class LeaseLock:
         )
 
     def _now(self, before: LeaseSpec) -> MicroTime:
-        """The time to write. It is never the one that is there, whatever the clock says.
+        """The time to write. It always differs from the stored one, whatever the clock says.
 
-        A write that changes nothing would not be sent, and would look like a renewal.
+        A write that changes nothing would not be sent, and would be mistaken for a renewal.
         """
         now = self._environment.now()
         written = times.format_micro(now)

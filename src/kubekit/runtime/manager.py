@@ -1,11 +1,11 @@
-r"""One process of controllers: it finds clusters, runs what belongs on every replica, and leads.
+r"""One process of controllers: it engages clusters, runs controllers, and competes for the lease.
 
     providers --> Clusters --> informers, in every process
                           \-> controllers' queues, in every process
     election  --> controllers' workers, in the leading process
 
-Engaging clusters never waits for leadership: an admission review may reach any replica, and one that
-does not lead must know the projects too.
+Engaging clusters never waits for leadership: an admission review may reach any replica, and a
+replica that does not lead must know the projects too.
 """
 
 import asyncio
@@ -27,18 +27,18 @@ _log: Final = logging.getLogger(__name__)
 
 
 class ClusterProvider(Protocol):
-    """Where the clusters of one role come from. It runs in every process, until it is cancelled."""
+    """A source of the clusters of one role. It runs in every process until it is cancelled."""
 
     async def run(self) -> None: ...
 
     def problems(self) -> list[str]:
-        """What is known and not engaged yet."""
+        """The clusters that are known and not engaged yet."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class BackgroundTask:
-    """Work of the process beside its controllers, such as sending events. ``drain`` ends it well."""
+    """Work of the process beside its controllers, such as sending events. ``drain`` completes it."""
 
     name: str
     run: Callable[[], Coroutine[Any, Any, None]]
@@ -47,7 +47,7 @@ class BackgroundTask:
 
 @dataclass(slots=True)
 class Runnables:
-    """Everything that one process runs. ``always`` are the controllers of every replica."""
+    """Everything that one process runs. The controllers in ``always`` run on every replica."""
 
     clusters: list[Clusters] = field(default_factory=list)
     providers: list[ClusterProvider] = field(default_factory=list)
@@ -57,9 +57,9 @@ class Runnables:
 
 
 class Manager:
-    """Runs a program until it is told to stop, and then ends it well.
+    """Runs the runnables until `stop`, and then shuts them down in order.
 
-    ``grace`` is how many seconds the passes in hand have to come to their end.
+    The running passes have ``grace`` seconds to finish.
     """
 
     def __init__(
@@ -87,11 +87,11 @@ class Manager:
             self.metrics.leading(elector.name, holds=False)
 
     def stop(self) -> None:
-        """Finish the passes in hand, hand over the lease, and end."""
+        """Finish the running passes, release the lease, and end."""
         self._stopping.set()
 
     async def run(self) -> None:
-        """Run until `stop`. A part that fails ends the whole: half a process helps nobody."""
+        """Run until `stop`. A part that fails ends the process: half a process is of no use."""
         try:
             self._start()
             await self._stopping.wait()
@@ -117,11 +117,11 @@ class Manager:
         self._leading = self._scope.spawn(lead, "lead")
 
     async def _compete(self, elector: Elector) -> None:
-        """Lead when it is our turn. Who loses the lease while he ends waits for no other turn."""
+        """Compete for the lease. A process that loses it while it stops does not compete again."""
         await elector.lead(partial(self._lead, elector), lambda: not self._stopping.is_set())
 
     async def _lead(self, elector: Elector, term: Term) -> None:
-        """Work for as long as the lease holds; when it is lost this is cancelled."""
+        """Work while the lease is held; a lost lease cancels this."""
         self.metrics.leading(elector.name, holds=True)
         try:
             await self._work(term)
@@ -140,14 +140,16 @@ class Manager:
 
     async def _drain(self, controllers: Sequence[Controller]) -> None:
         deadline = asyncio.get_running_loop().time() + self._grace
-        for controller in controllers:  # all first: while one is waited for none may begin anew
+        for (
+            controller
+        ) in controllers:  # close all first: none may start a pass while another is drained
             controller.queue.close()
         for controller in controllers:
             left = deadline - asyncio.get_running_loop().time()
             await controller.drain(max(left, 0.0))
 
     async def _hand_over(self) -> None:
-        """Wait until the leader has ended its work and released the lease. A candidate just goes."""
+        """Wait until the leader has ended its work and released the lease. A candidate does not wait."""
         leads = self._elector is None or self._elector.term is not None
         if leads and self._leading is not None:
             await asyncio.wait([self._leading])
@@ -187,12 +189,12 @@ class Manager:
 
 
 def _check(runnables: Runnables) -> None:
-    """Refuse a program in which a controller would wait for ever, and look as if all were well."""
+    """Refuse runnables in which a controller would wait indefinitely and appear to be healthy."""
     for controller in (*runnables.always, *runnables.leading):
         roles = (controller.clusters, *(source.clusters for source in controller.sources))
         for clusters in roles:
             if clusters not in runnables.clusters:
                 raise ValueError(
                     f"the controller {controller.name} works on the role {clusters.role}, "
-                    "which is not in Program.clusters"
+                    "which is not in Runnables.clusters"
                 )

@@ -1,7 +1,7 @@
-"""What a reconciler is asked, and how it answers.
+"""The request that a reconciler receives, and the result it returns.
 
-A request names an object and the cluster it is in, never what happened to it: lost, doubled and
-reordered events then cannot do harm, since each pass looks at what is there.
+A request names an object and its cluster, never an event. Lost, doubled and reordered events
+therefore do no harm: each pass reads the current state.
 """
 
 from collections.abc import Callable
@@ -15,14 +15,14 @@ ClusterName = NewType("ClusterName", str)
 
 
 def cluster_name(text: str) -> ClusterName:
-    """The name of a cluster. There is none without letters: an empty name once meant "any"."""
+    """The name of a cluster. It is never empty: an empty name once meant "any"."""
     if not text or text != text.strip():
         raise ValueError(f"{text!r} does not name a cluster")
     return ClusterName(text)
 
 
 class Request(msgspec.Struct, frozen=True, order=True, gc=False):
-    """Which object to look at, and in which cluster. It says nothing of what happened to it."""
+    """The object to reconcile, and its cluster. It says nothing about what happened to the object."""
 
     cluster: ClusterName
     namespace: str
@@ -38,7 +38,7 @@ class Request(msgspec.Struct, frozen=True, order=True, gc=False):
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """How a pass ended well. An exception is how it ended badly, and brings its own back-off."""
+    """The result of a pass that succeeded. A pass that fails raises; its request backs off."""
 
     requeue_after: timedelta | None = None
 
@@ -47,11 +47,11 @@ DONE: Final = Result()
 
 
 class TerminalError(Exception):
-    """Trying again cannot help: only a change of the object can. The pass is not repeated."""
+    """An error that no retry can cure, only a change of the object. The request is not requeued."""
 
 
 class NotEngaged(Exception):
-    """A cluster that is not, or no longer, among those that are looked after."""
+    """The cluster is not engaged, or no longer."""
 
     def __init__(self, cluster: ClusterName) -> None:
         super().__init__(f"the cluster {cluster} is not engaged")
@@ -59,7 +59,7 @@ class NotEngaged(Exception):
 
 
 class Reconciler(Protocol):
-    """Brings one object to where it should be. It must be safe to ask at any time, and again."""
+    """Brings one object to its desired state. It must be safe to call at any time, and again."""
 
     async def reconcile(self, request: Request) -> Result: ...
 

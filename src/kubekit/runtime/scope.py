@@ -1,7 +1,7 @@
-"""A life that ends as a whole: the tasks of a cluster, of a controller, of a process.
+"""A group of tasks that end together: those of a cluster, of a controller, of a process.
 
-Tasks end in the reverse order of their beginning, one after the other, so that a run can be
-repeated exactly; a task group would end them in no order at all.
+Tasks end one after the other, in the reverse order of their start, so that a run can be repeated
+exactly. A task group ends its tasks in no defined order.
 """
 
 import asyncio
@@ -16,11 +16,11 @@ Failed = Callable[[str, BaseException], None]
 
 
 class Scope:
-    """Tasks that are begun one by one and end together.
+    """Tasks that are started one by one and end together.
 
-    A task that fails does not end the others: ``failed`` is told its name and why, and decides. By
-    default it is logged. The tasks see the context that the scope was made in, or the one it was
-    given, whoever begins them.
+    A task that fails does not end the others: ``failed`` is called with its name and the exception.
+    By default the failure is logged. All tasks run in the context in which the scope was made, or in
+    the given one, whatever context they are spawned from.
     """
 
     def __init__(
@@ -33,13 +33,13 @@ class Scope:
         self.closed = False
         self._context = contextvars.copy_context() if context is None else context
         self._failed = failed or self._log_failure
-        self._tasks: dict[asyncio.Task[Any], None] = {}  # in the order of their beginning
+        self._tasks: dict[asyncio.Task[Any], None] = {}  # in the order of their start
 
     def spawn(self, work: Coroutine[Any, Any, Any], name: str) -> asyncio.Task[Any]:
-        """Begin a task that ends with the scope at the latest."""
+        """Start a task that ends with the scope at the latest."""
         if self.closed:
             work.close()
-            raise RuntimeError(f"{self.name} has ended, so {name} cannot begin")
+            raise RuntimeError(f"{self.name} has ended, so {name} cannot start")
         loop = asyncio.get_running_loop()
         context = self._context.copy()
         task = loop.create_task(work, name=f"{self.name}/{name}", context=context)
@@ -48,7 +48,7 @@ class Scope:
         return task
 
     async def close(self) -> None:
-        """End every task, the youngest first, and wait for each. Nothing can begin from here on."""
+        """End every task, the youngest first, and wait for each. No task can be spawned afterwards."""
         self.closed = True
         for task in reversed(list(self._tasks)):
             await cancel_and_wait(task)
@@ -63,9 +63,9 @@ class Scope:
 
 
 async def cancel_and_wait(task: asyncio.Task[Any]) -> None:
-    """Cancel a task and wait until it is over, however it ends.
+    """Cancel a task and wait until it has ended, however it ends.
 
-    Whoever waits may be cancelled himself, which must not be taken for the task's own end.
+    The waiting task may be cancelled too, which must not be mistaken for the end of the other.
     """
     task.cancel()
     await asyncio.wait([task])

@@ -1,4 +1,4 @@
-"""How a controller works, apart from what it does."""
+"""The numbers that a controller works with."""
 
 import logging
 from dataclasses import dataclass, field
@@ -9,12 +9,12 @@ from kubekit.runtime.reconciling.write_conflicts import WriteConflictSettings
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ControllerSettings:
-    """How a controller works. All times are seconds.
+    """The numbers that a controller works with. All times are seconds.
 
-    ``per_cluster`` is how many passes of one cluster may run at once, so that one whose server
-    hangs cannot hold every worker; by default three quarters of the workers. ``level`` is that of
-    the line each pass leaves in the log. ``storm`` is how many passes of one object in a minute
-    are worth a warning.
+    At most ``per_cluster`` passes of one cluster run at once, so that a cluster whose server hangs
+    cannot occupy every worker; by default three quarters of the workers. A pass that takes longer
+    than ``pass_limit`` is cancelled. More than ``storm`` passes of one object in a minute are
+    logged as a warning. ``level`` is the log level of the line for each pass.
     """
 
     workers: int = 16

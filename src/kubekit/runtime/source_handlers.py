@@ -1,6 +1,6 @@
-"""A controller's ear on the clusters of one role.
+"""Connects the sources of a controller to the informers of the clusters of one role.
 
-It hears in every process, whether that process leads or not: only working waits for the lease.
+This happens in every process, whether it leads or not: only the workers wait for the lease.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,9 +16,9 @@ from kubekit.runtime.watching.informer import Informer
 
 
 class SourceHandlers:
-    """The sources of a controller on one role: listened to in each of its clusters.
+    """The sources of a controller on one role, and their informers in each of its clusters.
 
-    The ledger hears of the same clusters: what is written there can be waited for.
+    The write context follows the same clusters, so that passes can wait for their own writes there.
     """
 
     def __init__(
@@ -32,11 +32,11 @@ class SourceHandlers:
 
     @property
     def ready(self) -> bool:
-        """Whether no informer has anything left to wait for."""
+        """Whether every informer is ready."""
         return all(one.ready for informers in self._informers.values() for one in informers)
 
     def engage(self, cluster: Cluster) -> None:
-        """Listen to a cluster."""
+        """Listen to the informers of a cluster."""
         if any(source.awaited for source in self._sources):
             self._context.freshness.follow(cluster.client.raw, cluster.informers)
         informers = [cluster.informers.of(source.kind) for source in self._sources]
@@ -47,7 +47,7 @@ class SourceHandlers:
         ]
 
     def disengage(self, cluster: Cluster) -> None:
-        """Listen to a cluster no more."""
+        """Stop listening to the informers of a cluster."""
         del self._informers[cluster.name]
         for end in self._ends.pop(cluster.name):
             end()
@@ -57,13 +57,13 @@ class SourceHandlers:
             self._context.recorder.forget(cluster.connection)
 
     def of(self, cluster: ClusterName) -> Sequence[Informer[Any]]:
-        """The informers that are listened to in a cluster, one for each source."""
+        """The informers of a cluster, one for each source."""
         return self._informers.get(cluster, ())
 
     def itself(self, cluster: ClusterName) -> Informer[Any] | None:
-        """The informer of the kind that requests name, if it is a source at all."""
-        heard = zip(self._sources, self.of(cluster), strict=False)
-        return next((informer for source, informer in heard if source.to is None), None)
+        """The informer of the kind that requests name, if that kind is a source."""
+        pairs = zip(self._sources, self.of(cluster), strict=False)
+        return next((informer for source, informer in pairs if source.to is None), None)
 
     def _on_change(self, source: Source[Any], changed: CacheChange[Any]) -> None:
         for request in source.requests(changed):

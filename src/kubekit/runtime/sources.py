@@ -1,8 +1,8 @@
-"""Where a controller's work comes from: changes of objects, turned into requests.
+"""The sources of a controller: they turn changes of objects into requests.
 
-A source is on the clusters of one role. The request it makes names the cluster itself and keeps it,
-whichever cluster the change was seen in: a hub's object asks for a look at a project's. There are
-no filters, so no change, and above all no deletion, can be kept from a controller.
+A source watches the clusters of one role. A request names its cluster explicitly, whichever cluster
+the change was seen in: a change on the hub can request an object of a project. There are no
+predicates that filter changes, so no change, and above all no deletion, is lost.
 """
 
 import logging
@@ -23,11 +23,11 @@ To = Callable[[ClusterName, K], Iterable[Request]]
 
 @dataclass(frozen=True, slots=True)
 class Source(Generic[K]):
-    """A kind that is listened to in every cluster of a role, and what a change of it asks for.
+    """A kind that is watched in every cluster of a role, and the requests that a change leads to.
 
-    Without ``to`` a change asks for a look at the object itself. Without ``awaited`` no pass waits
-    until it sees its own writes there: that is for what is read live wherever it counts, in planes
-    whose watches may stand still for long.
+    Without ``to`` a change requests the object itself. With ``awaited=False`` no pass waits until
+    the cache shows its own writes there. That suits objects that are read live wherever it matters,
+    in planes whose watches may be interrupted for long.
     """
 
     kind: type[K]
@@ -36,9 +36,9 @@ class Source(Generic[K]):
     awaited: bool = True
 
     def requests(self, changed: CacheChange[K]) -> Iterable[Request]:
-        """What is to be looked at: for what the object was, and for what it is.
+        """The requests for the object as it was, and as it is.
 
-        An object that changes hands concerns its old owner as much as its new one.
+        An object that changes its owner concerns the old owner as much as the new one.
         """
         if self.to is None:
             return (Request(changed.cluster, changed.namespace, changed.name),)
@@ -49,11 +49,11 @@ class Source(Generic[K]):
         return asked
 
     def _mapped(self, cluster: ClusterName, obj: K) -> list[Request]:
-        """The requests for one object. One that cannot be mapped must not stop the others."""
+        """The requests for one object. A mapping that fails must not stop the others."""
         assert self.to is not None
         try:
             return list(self.to(cluster, obj))
-        except Exception:  # noqa: BLE001 - whatever it is, it is about this object alone
+        except Exception:  # noqa: BLE001 - whatever it is, it concerns this object alone
             where = f"{cluster}/{obj.metadata.namespace}/{obj.metadata.name}"
             about = {"kind": self.kind.RESOURCE.kind, "object": where}
             _log.exception("a change could not be mapped to requests", extra=about)
@@ -61,12 +61,12 @@ class Source(Generic[K]):
 
 
 def own(kind: type[K], clusters: Clusters) -> Source[Any]:
-    """Each object of the kind asks for itself."""
+    """Each object of the kind requests itself."""
     return Source(kind, clusters)
 
 
 def owned(kind: type[K], clusters: Clusters, owner: type[Object]) -> Source[Any]:
-    """Each object of the kind asks for the ``owner`` that controls it, in the same cluster."""
+    """Each object of the kind requests the ``owner`` that controls it, in the same cluster."""
     resource = owner.RESOURCE
 
     def to(cluster: ClusterName, obj: K) -> Iterable[Request]:
@@ -79,12 +79,12 @@ def owned(kind: type[K], clusters: Clusters, owner: type[Object]) -> Source[Any]
 
 
 def mapped(kind: type[K], clusters: Clusters, to: To[K], *, awaited: bool = True) -> Source[Any]:
-    """Each object of the kind asks for what ``to`` says, in the clusters that ``to`` names."""
+    """Each object of the kind leads to the requests that ``to`` returns, in the clusters they name."""
     return Source(kind, clusters, to, awaited)
 
 
 def _names(reference: OwnerReference, owner: type[Object]) -> bool:
-    """Whether a reference is to this kind, in whichever version it was written."""
+    """Whether a reference is to this kind, in any of its versions."""
     group, slash, _ = reference.api_version.partition("/")
     resource = owner.RESOURCE
     return reference.kind == resource.kind and (group if slash else "") == resource.group

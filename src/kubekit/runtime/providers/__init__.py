@@ -1,1 +1,1 @@
-"""Where clusters come from."""
+"""Providers of clusters for a role."""

@@ -8,9 +8,9 @@ from kubekit.runtime.requests import ClusterName
 
 
 class AnnouncedClusters:
-    """Engages what is announced and lets go what is withdrawn, in that order.
+    """Engages clusters that are announced and disengages clusters that are withdrawn, in order.
 
-    Announcing does not wait, so it can be done from wherever a plane is mounted or removed.
+    Announcing does not wait, so any code that mounts or removes a plane can call it.
     """
 
     def __init__(self, clusters: Clusters) -> None:
@@ -34,7 +34,7 @@ class AnnouncedClusters:
                     await self._clusters.disengage(name)
                 else:
                     await self._clusters.engage(name, client)
-                if self._pending[name] is client:  # nothing else was said meanwhile
+                if self._pending[name] is client:  # no later call for it meanwhile
                     del self._pending[name]
 
     def problems(self) -> list[str]:
@@ -45,6 +45,6 @@ class AnnouncedClusters:
         ]
 
     def _enqueue(self, name: ClusterName, client: Client | None) -> None:
-        self._pending.pop(name, None)  # the last word counts, and goes to the end of the line
+        self._pending.pop(name, None)  # the last call counts, and moves to the end
         self._pending[name] = client
         self._changed.set()

@@ -1,4 +1,4 @@
-"""One cluster that is always there."""
+"""A provider of one cluster that always exists."""
 
 from kubekit.client.client import Client
 from kubekit.runtime.clusters import Clusters

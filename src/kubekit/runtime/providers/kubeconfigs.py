@@ -1,8 +1,8 @@
-"""Clusters by kubeconfig files: one for each context of each file.
+"""Clusters from kubeconfig files: one for each context of each file.
 
-The files are looked at again and again, so that a cluster is added by writing a file, and goes when
-its file or its context goes. A file that cannot be read keeps what it brought before: it may be half
-written, and a slip of the pen must not let go of a cluster.
+The files are polled: a new file or context engages a cluster, and a removed one disengages it. The
+clusters of a file that cannot be read stay engaged: the file may be half written, and a typing error
+must not disengage a cluster.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ _log: Final = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _File:
-    """A file as it was last read: the clusters it brought, and what is wrong with it."""
+    """A file as last read: its clusters and its problems."""
 
     stamp: Stamp | None = None
     names: tuple[ClusterName, ...] = ()
@@ -35,9 +35,9 @@ class _File:
 
 
 class KubeconfigClusters:
-    """Keeps the engaged clusters in step with files, or with the files of folders.
+    """Keeps the engaged clusters in sync with files, or with the files of folders.
 
-    A context is the name of its cluster. ``every`` is the seconds between two looks.
+    The name of a context is the name of its cluster. The files are polled each ``every`` seconds.
     """
 
     def __init__(
@@ -66,12 +66,12 @@ class KubeconfigClusters:
             await asyncio.sleep(self._every)
 
     def problems(self) -> list[str]:
-        """What is wrong with the files, by name."""
+        """The problems of the files, by name."""
         found = (problem for file in self._files.values() for problem in file.problems)
         return [*self._unreadable, *found]
 
     def _found(self) -> Iterable[Path]:
-        """The files that are there, and those that have been."""
+        """The files that exist, and those that existed before."""
         files = dict.fromkeys(self._files)
         self._unreadable = []
         for path in self._paths:
@@ -84,13 +84,13 @@ class KubeconfigClusters:
     async def _read(
         self, file: Path, stamp: Stamp | None, before: tuple[ClusterName, ...]
     ) -> _File:
-        """Engage what a file names. What it named before and does not any more goes."""
+        """Engage the contexts of a file, and disengage those that it no longer has."""
         connections, problems = self._loaded(file, stamp)
         names: list[ClusterName] = []
         for connection in connections:
             try:
                 names.append(await self._engage(connection, file))
-            except ValueError as error:  # it is about one context: the others go on
+            except ValueError as error:  # it concerns one context: the others are engaged
                 problems.append(f"{file}: the context {error}")
         missing = [name for name in before if name not in names]
         for name in () if problems and stamp else missing:
@@ -119,7 +119,7 @@ class KubeconfigClusters:
         return name
 
     def _owner(self, name: ClusterName, file: Path) -> Path | None:
-        """The other file that brought a cluster of this name."""
+        """The other file that has a context of this name."""
         return next(
             (f for f, known in self._files.items() if f != file and name in known.names), None
         )

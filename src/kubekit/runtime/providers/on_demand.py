@@ -1,7 +1,7 @@
-"""Clusters that are looked after from the moment somebody needs them.
+"""Clusters that are engaged when they are first needed.
 
-A cell may run Instances of any project, and does of few: to engage them all would be a watch for
-each, in every cell.
+A cell may run Instances of any project, and runs Instances of few. Engaging all projects would mean
+a watch for each of them in every cell.
 """
 
 from collections.abc import Callable
@@ -11,11 +11,11 @@ from kubekit.runtime.clusters import Cluster, Clusters
 from kubekit.runtime.requests import ClusterName
 
 Connect = Callable[[ClusterName], Client]
-"""The way to a cluster. An `ApiError` says that there is none: `NotFound`, that there never will be."""
+"""Makes the client of a cluster, or raises an `ApiError`: `NotFound` if it cannot exist."""
 
 
 class OnDemandClusters:
-    """Engages a cluster when it is first asked for."""
+    """Engages a cluster when it is first needed."""
 
     def __init__(self, clusters: Clusters, connect: Connect) -> None:
         self._clusters = clusters

@@ -1,1 +1,1 @@
-"""The work queue of a controller, its workers, and what follows from the outcome of a pass."""
+"""The work queue of a controller, its workers, and the requeue after each pass."""

@@ -1,6 +1,7 @@
-"""How long a key that fails must wait: twice as long after each failure, and never in step.
+"""The delay of a request that fails: doubled after each failure, with jitter.
 
-Keys that failed together, as when a server was away, would otherwise all come back together.
+Without jitter, requests that failed together, as when a server was unreachable, would all be retried
+together.
 """
 
 from random import Random
@@ -11,14 +12,14 @@ from kubekit.runtime.requests import ClusterName, Request
 FIRST: Final = 0.005
 MOST: Final = 1000.0
 JITTER: Final = 0.5
-_ENOUGH: Final = 1000  # doublings: beyond any limit, and still a number
+_ENOUGH: Final = 1000  # doublings: beyond any limit, and still a float
 
 
 class Backoff:
-    """Counts the failures of each key since its last success.
+    """Counts the failures of each request since its last success.
 
-    ``jitter`` is the share of each wait that is left to chance. With a half or less no wait is
-    shorter than the one before it, until the longest is reached.
+    ``jitter`` is the random share of each delay. With a half or less no delay is shorter than the
+    one before it, until the longest is reached.
     """
 
     def __init__(
@@ -31,7 +32,7 @@ class Backoff:
         self._failures: dict[ClusterName, dict[Request, int]] = {}
 
     def next(self, request: Request) -> float:
-        """How many seconds to wait after one more failure. It counts."""
+        """Count one more failure. Returns the seconds until the retry."""
         failures = self._failures.setdefault(request.cluster, {})
         before = failures.get(request, 0)
         failures[request] = before + 1
@@ -39,11 +40,11 @@ class Backoff:
         return longest * (1.0 - self._jitter * self._chance.random())
 
     def failures(self, request: Request) -> int:
-        """How often a key has failed since its last success."""
+        """How often a request has failed since its last success."""
         return self._failures.get(request.cluster, {}).get(request, 0)
 
     def forget(self, request: Request) -> None:
-        """Begin anew: the key succeeded, or nobody asks for it any more."""
+        """Reset the count: the request succeeded, or is not retried any more."""
         failures = self._failures.get(request.cluster)
         if failures is None or failures.pop(request, None) is None:
             return
@@ -51,9 +52,9 @@ class Backoff:
             del self._failures[request.cluster]
 
     def drop(self, cluster: ClusterName) -> None:
-        """Forget every key of a cluster."""
+        """Forget every request of a cluster."""
         self._failures.pop(cluster, None)
 
     def __len__(self) -> int:
-        """How many keys are failing."""
+        """How many requests are failing."""
         return sum(map(len, self._failures.values()))

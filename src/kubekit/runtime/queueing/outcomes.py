@@ -1,15 +1,15 @@
-"""How a pass ended, and what follows from it.
+"""The outcome of a pass, and the requeue that follows from it.
 
-    Result                   done, or again after the time it names
-    Conflict, AlreadyExists  a race: again quickly, and no error until it happens many times in a row
-    NotEngaged               dropped: the cluster has gone, and with it the reason to look; another
-                             cluster than the request's own may come yet, and is waited for
-    Terminal                 an error that is not tried again
-    Fight                    again when the object may be written again
-    NotLeading               put back for whoever leads next
-    anything else            an error: again after a time that doubles
+    Result                   done, or requeued after the time it names
+    Conflict, AlreadyExists  a race: requeued quickly; no error until it happens many times in a row
+    NotEngaged               dropped if it is the cluster of the request; for another cluster, which
+                             may still be engaged, requeued with backoff
+    TerminalError            an error that is not retried
+    WriteConflictLoop        requeued for the time when the object may be written again
+    NotLeading               requeued for the next leader
+    anything else            an error: requeued with backoff
 
-Of an exception group, the part that asks most for another try decides.
+Of an exception group, the member that most needs a retry decides.
 """
 
 from collections.abc import Iterator
@@ -24,16 +24,16 @@ from kubekit.runtime.reconciling.write_conflicts import WriteConflictLoop
 from kubekit.runtime.reporting.counters import ControllerCounters, PassResult
 from kubekit.runtime.requests import ClusterName, NotEngaged, Request, Result, TerminalError
 
-_SOONEST: Final = 0.001  # seconds; to ask for a look "now", over and over, must not stop the clock
+_SOONEST: Final = 0.001  # seconds; a requeue "now", over and over, must not stop the clock
 _RACE: Final = 0.01  # seconds, doubled each time
-_RACES: Final = 5  # in a row; what is lost more often is not lost by chance
-# What the world does to a program; everything else is a fault of the program.
+_RACES: Final = 5  # in a row; more losses than this are not chance
+# Failures of the environment; every other exception is a fault of the program.
 _EXPECTED: Final = (ApiError, OSError)
 
 
 @dataclass(frozen=True, slots=True)
 class PassOutcome:
-    """How a pass ended. ``again`` is in how many seconds to look again, if anybody asked for it."""
+    """The outcome of a pass. ``requeue_after`` are the seconds until the next one, if any."""
 
     label: str
     result: PassResult
@@ -51,7 +51,7 @@ DISENGAGED: Final = PassOutcome("not engaged", PassResult.SUCCESS)
 
 
 class PassOutcomes:
-    """Judges how the passes of one controller ended, and remembers who failed how often."""
+    """Judges the passes of one controller, and counts the failures of each request."""
 
     def __init__(self, backoff: Backoff, chance: Random, counters: ControllerCounters) -> None:
         self._backoff = backoff
@@ -60,18 +60,18 @@ class PassOutcomes:
         self._races: dict[Request, int] = {}  # in a row
 
     def succeeded(self, request: Request, result: Result) -> PassOutcome:
-        """The end of a pass that came to it."""
-        if not isinstance(result, Result):  # what a type checker would have told
+        """The outcome of a pass that returned."""
+        if not isinstance(result, Result):  # a type checker would have found it
             raise TypeError(f"reconcile answered {result!r}; return DONE or a Result")
         after = result.requeue_after
         self._forget(request)
         if after is None:
             return DONE
         seconds = max(after.total_seconds(), _SOONEST)
-        return PassOutcome("look again", PassResult.REQUEUE_AFTER, seconds)
+        return PassOutcome("requeue after", PassResult.REQUEUE_AFTER, seconds)
 
     def failed_with(self, request: Request, error: BaseException) -> PassOutcome:
-        """The end of a pass by an exception, of whatever kind."""
+        """The outcome of a pass that raised."""
         match max(_leaves(error), key=_urgency):
             case NotEngaged() as leaf:
                 outcome = self._not_engaged(request, leaf)
@@ -81,7 +81,7 @@ class PassOutcomes:
                 outcome = PassOutcome("terminal error", PassResult.ERROR, None, leaf)
             case WriteConflictLoop() as leaf:
                 left = max(leaf.seconds_left, _SOONEST)
-                outcome = PassOutcome("fight", PassResult.REQUEUE_AFTER, left, leaf)
+                outcome = PassOutcome("write conflict loop", PassResult.REQUEUE_AFTER, left, leaf)
             case NotLeading() as leaf:
                 outcome = PassOutcome("not leading", PassResult.REQUEUE, 0.0, leaf)
             case (Conflict() | AlreadyExists()) as leaf if self._raced(request):
@@ -92,7 +92,7 @@ class PassOutcomes:
         return outcome
 
     def timed_out(self, request: Request, limit: float) -> PassOutcome:
-        """The end of a pass that took too long."""
+        """The outcome of a pass that exceeded its time limit."""
         self._figures.timeouts += 1
         error = TimeoutError(f"the pass took longer than {limit:g} s")
         return PassOutcome("timeout", PassResult.ERROR, self._backoff.next(request), error)
@@ -104,7 +104,7 @@ class PassOutcomes:
             del self._races[request]
 
     def _not_engaged(self, request: Request, error: NotEngaged) -> PassOutcome:
-        """The end of a pass for want of a cluster: its own has gone, but another may come yet."""
+        """The outcome of a pass without its cluster: its own is gone; another may still be engaged."""
         if error.cluster != request.cluster:
             requeue_after = self._backoff.next(request)
             return PassOutcome("not engaged yet", PassResult.REQUEUE, requeue_after, error)
@@ -117,7 +117,7 @@ class PassOutcomes:
             self._races.pop(request, None)
 
     def _raced(self, request: Request) -> bool:
-        """Count a race. Whether it may still be chance."""
+        """Count a race. Returns whether it may still be chance."""
         races = self._races.get(request, 0) + 1
         self._races[request] = races
         return races <= _RACES
@@ -127,7 +127,7 @@ class PassOutcomes:
         return longest * (1 - self._chance.random() / 2)
 
 
-# From what asks least for another try to what asks most; an ordinary error comes after these.
+# From the least need of a retry to the greatest; every other error ranks above these.
 _URGENCY: Final[tuple[tuple[type[BaseException], ...], ...]] = (
     (NotEngaged,),
     (TerminalError,),
@@ -137,7 +137,7 @@ _URGENCY: Final[tuple[tuple[type[BaseException], ...], ...]] = (
 
 
 def _urgency(error: BaseException) -> int:
-    """How much an exception asks for another try. Who lost the lead can try nothing: that is first."""
+    """The rank of an exception by its need of a retry. A lost lease ranks highest."""
     if isinstance(error, NotLeading):
         return len(_URGENCY) + 1
     for rank, kinds in enumerate(_URGENCY):

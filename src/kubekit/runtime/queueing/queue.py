@@ -1,11 +1,11 @@
-"""What waits for a pass: which objects to look at, in what order, and never one twice at once.
+"""The work queue: requests that wait for a pass, in order, and never the same one twice at once.
 
-A key is ready, or in hand, or waits for its timer. Events that arrive meanwhile are one event: the
-queue remembers that a key is to be looked at, never how often it was told. So its memory follows
-the number of distinct keys, and a storm of events costs no more than its adding.
+A key (a request) is ready, or being processed, or waits for its timer. Adds that arrive meanwhile
+are one add: the queue stores that a key is to be processed, not how often it was added. So its
+memory is bounded by the number of distinct keys.
 
-Clusters take turns: one that has a hundred thousand objects waits no less between two takes than
-one that has a single object.
+Clusters take turns: a cluster with a hundred thousand objects waits no less between two takes than
+one with a single object.
 """
 
 import asyncio
@@ -20,15 +20,15 @@ QUEUE_SECONDS: Final = tuple(10.0**power for power in range(-8, 4))
 
 
 class QueueClosed(Exception):
-    """Nothing is handed out any more: whoever takes should end."""
+    """The queue hands out no more keys: the taker should end."""
 
 
 class WorkQueue:
-    """Keys to be looked at. Every operation takes the same time, however many keys there are.
+    """Keys to be processed. Every operation takes the same time, however many keys there are.
 
-    (A delayed add also enters the loop's heap of timers.) All methods are for the running loop.
-    ``at_once`` is the most keys of one cluster that may be in hand together: with fewer than there
-    are workers, a cluster whose server hangs cannot hold them all.
+    (A delayed add also enters the loop's heap of timers.) Call all methods in the running loop.
+    At most ``at_once`` keys of one cluster are processed together: with fewer than there are
+    workers, a cluster whose server hangs cannot occupy them all.
     """
 
     def __init__(self, at_once: int | None = None) -> None:
@@ -38,32 +38,32 @@ class WorkQueue:
         self.worked = DurationHistogram(QUEUE_SECONDS)
         self._at_once = at_once
         self._closed = False
-        # Keys that may be taken, the one waiting longest first. A cluster is here only while it
-        # has such keys. None of them is in hand.
+        # Keys that may be taken, the oldest first. A cluster is here only while it has such keys.
+        # None of them is being processed.
         self._ready: dict[ClusterName, deque[Request]] = {}
         self._since: dict[Request, float] = {}  # exactly the keys of `_ready`: ready since when
-        # The clusters of `_ready`, the next one to be served first, without those that have
-        # `at_once` keys in hand. (The front of a plain dict is not found in constant time.)
+        # The clusters of `_ready`, the next one first, without those that have `at_once` keys in
+        # processing. (The front of a plain dict is not found in constant time.)
         self._turns: OrderedDict[ClusterName, None] = OrderedDict()
-        # Keys that somebody took and has not given back, the one taken first in front, with the
-        # time since when. Each has exactly one taker.
+        # Keys that were taken and are not done, the oldest first, with the time since when. Each
+        # has exactly one taker.
         self._processing: dict[Request, float] = {}
         self._processing_of: dict[ClusterName, int] = {}  # how many of each cluster; never 0
-        # Keys in hand that are to be looked at again afterwards, with the time since when.
+        # Keys being processed that were added again meanwhile, with the time since when.
         self._dirty: dict[Request, float] = {}
         # At most one timer for a key, and none for a key that is ready or dirty: it would only
-        # ask again for what is about to happen.
+        # request again what is about to happen.
         self._timers: dict[ClusterName, dict[Request, asyncio.TimerHandle]] = {}
-        # Takers that sleep, the one sleeping longest first. While there are turns, at least one
-        # taker is awake or on its way, or none sleeps.
+        # Takers that sleep, the longest sleeping first. While there are turns, at least one
+        # taker is awake or about to wake, or none sleeps.
         self._sleepers: OrderedDict[asyncio.Future[None], None] = OrderedDict()
 
     def __len__(self) -> int:
-        """How many keys are ready. Those in hand and those that wait for a timer do not count."""
+        """How many keys are ready, without those being processed and those that wait for a timer."""
         return len(self._since)
 
     def add(self, request: Request) -> None:
-        """Have a key looked at as soon as it is its turn; after its pass if it is in hand."""
+        """Make a key ready; after its pass if it is being processed."""
         if self._closed:
             return
         self._stop_timer(request)
@@ -74,10 +74,10 @@ class WorkQueue:
             self._make_ready(request, now)
 
     def add_after(self, request: Request, seconds: float) -> None:
-        """Have a key looked at after this time at the latest.
+        """Make a key ready after this time at the latest.
 
-        Delayed adds of a key are one: the earliest. An add without delay replaces it, since the
-        pass that follows looks at everything and asks for its own next time.
+        Of several delayed adds of a key the earliest counts. An add without delay replaces it: the
+        pass that follows reads the current state and asks for its own requeue.
         """
         if self._closed:
             return
@@ -88,10 +88,10 @@ class WorkQueue:
             self._set_timer(request, seconds)
 
     async def take(self) -> Request:
-        """The next key, which is the taker's alone until it is given back with ``done``.
+        """The next key. No other taker gets it until `done`.
 
-        Others always run first: passes that never wait would otherwise hold the loop, and a lease
-        would run out meanwhile.
+        Other tasks always run first: passes that never wait would otherwise block the loop, and a
+        lease would expire meanwhile.
         """
         await asyncio.sleep(0)
         while not self._closed:
@@ -101,7 +101,7 @@ class WorkQueue:
         raise QueueClosed
 
     def done(self, request: Request) -> None:
-        """Give a key back. It is ready again if it was added in the meantime."""
+        """End the processing of a key. It is ready again if it was added in the meantime."""
         now = asyncio.get_running_loop().time()
         self.worked.add(now - self._processing.pop(request))
         cluster = request.cluster
@@ -117,9 +117,9 @@ class WorkQueue:
             self._take_turns(cluster)
 
     def drop(self, cluster: ClusterName) -> None:
-        """Forget everything of a cluster, but not which of its keys are in hand.
+        """Forget the keys of a cluster, except those being processed.
 
-        A cluster that comes back at once would otherwise see two passes of a key beside each other.
+        A cluster that is engaged again at once would otherwise run two passes of a key concurrently.
         """
         for request in self._ready.pop(cluster, ()):
             del self._since[request]
@@ -130,7 +130,7 @@ class WorkQueue:
             del self._dirty[request]
 
     def close(self) -> None:
-        """Hand out nothing any more and forget what waits. Keys in hand can still be given back."""
+        """Hand out no more keys and forget those that wait. `done` still works."""
         self._closed = True
         for cluster in [*self._ready, *self._timers, *self._processing_of]:
             self.drop(cluster)
@@ -139,19 +139,19 @@ class WorkQueue:
 
     @property
     def oldest_age(self) -> float:
-        """Since how many seconds the key that is ready longest has been ready."""
+        """For how many seconds the oldest ready key has been ready."""
         now = asyncio.get_running_loop().time()
         return max((now - self._since[keys[0]] for keys in self._ready.values()), default=0.0)
 
     @property
     def unfinished_seconds(self) -> float:
-        """How long the keys in hand have been in hand, together. It grows when a pass hangs."""
+        """The sum of the processing times so far. It grows when a pass hangs."""
         now = asyncio.get_running_loop().time()
         return sum(now - since for since in self._processing.values())
 
     @property
     def longest_running_seconds(self) -> float:
-        """How long the key that was taken first has been in hand."""
+        """For how long the oldest key has been processed."""
         now = asyncio.get_running_loop().time()
         return now - next(iter(self._processing.values()), now)
 
@@ -179,7 +179,7 @@ class WorkQueue:
         self._take_turns(request.cluster)
 
     def _take_turns(self, cluster: ClusterName) -> None:
-        """Let a cluster be served after those that wait, unless it is at its limit; tell a taker."""
+        """Append a cluster to the turns, unless it is at its limit, and wake a taker."""
         if self._at_once is not None and self._processing_of.get(cluster, 0) >= self._at_once:
             return
         self._turns.setdefault(cluster)
@@ -223,7 +223,7 @@ class WorkQueue:
         try:
             await sleeper
         except asyncio.CancelledError:
-            # Woken and cancelled at the same moment: what it was woken for is then another's.
+            # Woken and cancelled at the same moment: wake another taker instead.
             if not sleeper.cancelled() and self._turns:
                 self._wake_one()
             raise
@@ -238,7 +238,7 @@ class WorkQueue:
 
 
 def _wake(sleeper: asyncio.Future[None]) -> bool:
-    """Whether this sleeper could still be woken: one that was cancelled could not."""
+    """Wake a sleeper. Returns False for one that was cancelled."""
     if sleeper.done():
         return False
     sleeper.set_result(None)

@@ -1,9 +1,9 @@
-"""The way into a controller's queue: only for clusters that are engaged, and whose caches are filled.
+"""Admission to a controller's queue: only for clusters that are engaged and have synced caches.
 
-A pass that begins before the caches are filled finds things missing that are there.
+A pass that starts before the caches are synced would miss objects that exist.
 
-What is asked of a cluster that is not engaged goes nowhere, but is remembered: an object of the hub
-is told of once, and the project it asks for may be engaged only after that.
+A request for a cluster that is not engaged is not queued, but remembered: a change on the hub is
+observed once, and the project that it requests may be engaged only later.
 """
 
 import logging
@@ -19,19 +19,19 @@ from kubekit.runtime.watching.informer import Informer
 
 _log: Final = logging.getLogger(__name__)
 
-_EARLY: Final = 65_536  # requests that are kept for clusters which are not engaged
+_EARLY: Final = 65_536  # requests that are kept for clusters that are not engaged
 
 
 @dataclass(slots=True)
 class _Gate:
-    """One cluster. What is asked for before the gate opens is held, in order."""
+    """The state of one cluster. Requests that arrive before the gate opens are held, in order."""
 
     open: bool = False
     held: dict[Request, None] = field(default_factory=dict)
 
 
 class QueueAdmission:
-    """Lets requests in, holds them back, or turns them away."""
+    """Queues requests, holds them back, or drops them."""
 
     def __init__(self, controller: str, queue: WorkQueue, counters: ControllerCounters) -> None:
         self._controller = controller
@@ -43,11 +43,11 @@ class QueueAdmission:
 
     @property
     def open(self) -> bool:
-        """Whether no request is held back."""
+        """Whether no gate holds requests back."""
         return all(gate.open for gate in self._gates.values())
 
     def add(self, request: Request) -> None:
-        """Have a request looked at. It keeps the cluster it names, or goes nowhere."""
+        """Queue a request, if its cluster is engaged."""
         gate = self._gates.get(request.cluster)
         if gate is None:
             self._drop(request)
@@ -57,7 +57,7 @@ class QueueAdmission:
             gate.held[request] = None
 
     def add_after(self, request: Request, seconds: float) -> None:
-        """Have a request looked at after this time at the latest."""
+        """Queue a request after this time at the latest."""
         gate = self._gates.get(request.cluster)
         if gate is not None and gate.open:
             self._queue.add_after(request, seconds)
@@ -65,22 +65,22 @@ class QueueAdmission:
             self.add(request)
 
     def engage(self, cluster: Cluster) -> None:
-        """Hold the requests of a cluster from now on, until it is opened."""
+        """Hold the requests of a cluster until it is opened."""
         early = self._early.pop(cluster.name, {})
         self._early_count -= len(early)
         self._gates[cluster.name] = _Gate(held=early)
 
     def open_when_ready(self, cluster: Cluster, informers: Sequence[Informer[Any]]) -> None:
-        """Let the requests of a cluster in once these have nothing to wait for.
+        """Queue the requests of a cluster once these informers are ready.
 
-        A kind that the cluster does not serve is nothing to wait for: one that never comes would
-        keep the controller from ever working.
+        The informer of a kind that the cluster does not serve is ready too: otherwise a kind that
+        is never installed would block the controller.
         """
         gate = self._gates[cluster.name]
-        cluster.scope.spawn(self._opened(gate, informers), f"entrance of {self._controller}")
+        cluster.scope.spawn(self._opened(gate, informers), f"admission of {self._controller}")
 
     def disengage(self, cluster: ClusterName) -> None:
-        """Turn the requests of a cluster away from now on, and forget those that wait."""
+        """Drop the requests of a cluster from now on, and those that wait."""
         self._gates.pop(cluster, None)
         self._queue.drop(cluster)
 
@@ -99,7 +99,7 @@ class QueueAdmission:
         _log.debug("request dropped: its cluster is not engaged", extra=about)
 
     def _remember(self, request: Request) -> None:
-        """Keep a request in case its cluster comes; of too many the longest kept is forgotten."""
+        """Keep a request in case its cluster is engaged; of too many, forget the oldest."""
         early = self._early.setdefault(request.cluster, {})
         self._early_count += request not in early
         early[request] = None

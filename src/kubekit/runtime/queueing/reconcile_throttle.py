@@ -1,9 +1,9 @@
-"""How soon an object that sums up many others is looked at again.
+"""The minimum interval between two passes of an object that aggregates many children.
 
-A look goes through all of them, and each of them changes many times on its way up. One look per
-change would cost the square of their number, and a write of the sum for each. So the next look waits
-for a time that grows with their number, and sees all changes of it. Where there is nothing left to do,
-and a look can but count, it waits longer.
+A pass reads all children, and each child changes several times until it is ready. One pass for each
+change would cost the square of their number, and one write of the aggregate each. So the next pass
+waits for a time that grows with the number of children, and handles all changes of that time. When
+there is nothing left to do but to count, it waits longer.
 """
 
 import asyncio
@@ -14,49 +14,51 @@ from zlib import crc32
 
 from kubekit.runtime.requests import Request
 
-_FEW: Final = 10  # with fewer a look is cheap, and a pass that finds it too early comes on top
-_EACH: Final = 0.001  # seconds for each of the many
-_MOST: Final = 0.25  # four looks a second at a thousand Instances: a rollout takes two for each
-# To decide takes 5 us for each of a thousand (bench/decide.py).
+_FEW: Final = (
+    10  # with fewer children a pass is cheaper than the pass that finds that it is too early
+)
+_EACH: Final = 0.001  # seconds for each child
+_MOST: Final = 0.25  # four passes a second at a thousand Instances
+# A decision takes 5 us for each of a thousand (bench/decide.py).
 _EACH_TO_COUNT: Final = 0.005
 _MOST_TO_COUNT: Final = 2.0
-_SPREAD: Final = 4  # one part in so many of a wait is the object's own
+_SPREAD: Final = 4  # the share of a wait that differs between objects is one part in so many
 _EACH_AT_FIRST: Final = 0.0005
 _MOST_AT_FIRST: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
-    """From when on a look may be had, and how long it is put off if nobody asked until then."""
+class _NextPass:
+    """The time of the next pass, and the extra delay if there was no request until then."""
 
     at: float
     first: float = 0.0
 
 
 class ReconcileThrottle:
-    """When each object may be looked at next. What failed is not held back by it.
+    """The time of the next pass of each object. It does not delay retries of failed passes.
 
-    If the looks are ``staggered``, the first to count after a rest is put off by a time of the
-    object's own: what wakes one of many cities tends to wake them all.
+    With ``staggered`` the first counting pass after a quiet time is delayed by a time that differs
+    between objects: a change that requests one of many cities tends to request them all.
     """
 
     def __init__(self, *, staggered: bool = False) -> None:
         self._staggered = staggered
-        self._turns: dict[Request, _Turn] = {}
+        self._next: dict[Request, _NextPass] = {}
 
     def wait(self, request: Request) -> timedelta | None:
-        """How much too early a look would be; None when it is time."""
-        turn = self._turns.get(request)
-        if turn is None:
+        """The time until the next pass may run; None when it may run now."""
+        following = self._next.get(request)
+        if following is None:
             return None
         now = asyncio.get_running_loop().time()
-        if now - turn.at > turn.first > 0.0:
-            turn = self._turns[request] = _Turn(now + turn.first)
-        left = turn.at - now
+        if now - following.at > following.first > 0.0:
+            following = self._next[request] = _NextPass(now + following.first)
+        left = following.at - now
         return timedelta(seconds=left) if left > 0 else None
 
     def reconciled(self, request: Request, children: int, *, to_count: bool) -> None:
-        """A look has ended well and went through so many; all that the next can do is ``to_count``."""
+        """Note a pass that succeeded and read so many children; the next one has only ``to_count``."""
         if children < _FEW:
             self.forget(request)
             return
@@ -66,17 +68,17 @@ class ReconcileThrottle:
             min(children * _EACH_AT_FIRST, _MOST_AT_FIRST) if to_count and self._staggered else 0.0
         )
         at = now + min(children * each, most) * (1.0 - share / _SPREAD)
-        self._turns[request] = _Turn(at, first * share)
+        self._next[request] = _NextPass(at, first * share)
 
     def forget(self, request: Request) -> None:
-        """The object has gone, or may be looked at whenever it changes."""
-        self._turns.pop(request, None)
+        """Remove the limit of an object that is deleted, or has few children."""
+        self._next.pop(request, None)
 
 
 def _share(request: Request) -> float:
-    """A number from 0 to 1 that is the object's own.
+    """A number from 0 to 1 that depends on the request.
 
-    Objects that began together would be looked at together for ever, and whoever comes just then
-    would wait for all of those looks.
+    Objects that started together would otherwise be reconciled together indefinitely, and every
+    other request would have to wait for all of them.
     """
     return crc32(str(request).encode()) / (1 << 32)

@@ -1,6 +1,6 @@
-"""Storms: an object that is looked at again and again although nobody changed what is wanted of it.
+"""Storms: an object that is reconciled again and again without a change of its spec.
 
-Each of its passes succeeds, so nothing else tells of it.
+Each of its passes succeeds, so nothing else reports it.
 """
 
 import logging
@@ -17,10 +17,10 @@ Generation = Callable[[Request], int | None]
 
 
 class StormDetector:
-    """Warns of an object with too many passes within a minute, as ``busiest`` counts them.
+    """Logs a warning for an object with too many passes within a minute, as ``busiest`` counts them.
 
-    ``generation`` is asked for the generation of what a request names, and only when a storm is
-    near: it rises with each change of the spec.
+    ``generation`` returns the generation of the object that a request names, which rises with each
+    change of the spec. It is called only when a storm is near.
     """
 
     def __init__(
@@ -31,8 +31,8 @@ class StormDetector:
         self._generation = generation
         self._busiest = busiest
         self._minute = 0.0
-        # Of the objects that are near a storm in this minute: past which count to judge, and the
-        # generation that there was before.
+        # The objects that are near a storm in this minute: the count from which to judge, and the
+        # generation before.
         self._near: dict[Request, tuple[float, int | None]] = {}
 
     def passed(self, request: Request, now: float) -> None:
@@ -49,7 +49,7 @@ class StormDetector:
             self._judge(request, count)
 
     def _judge(self, request: Request, count: int) -> None:
-        """Warn once in a minute; or wait for as many passes again if the spec has changed."""
+        """Warn once in a minute, or wait for as many passes again if the spec has changed."""
         _, before = self._near[request]
         generation = self._generation(request)
         if generation != before:
@@ -58,7 +58,7 @@ class StormDetector:
         self._near[request] = inf, generation
         about = {"controller": self._controller, "request": str(request), "passes": count}
         _log.warning(
-            "reconcile storm: the object is looked at again and again without a change of its "
+            "reconcile storm: the object is reconciled again and again without a change of its "
             "spec within a minute",
             extra=about,
         )

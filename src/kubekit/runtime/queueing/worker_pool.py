@@ -1,4 +1,4 @@
-"""The workers of a controller, and the passes they have in hand."""
+"""The workers of a controller, and the passes they run."""
 
 import asyncio
 import logging
@@ -13,20 +13,20 @@ _log: Final = logging.getLogger(__name__)
 
 TIMED_OUT: Final = "late"
 CLUSTER_GONE: Final = "left"
-_GRACE: Final = 1.0  # seconds to end in after being cancelled
+_GRACE: Final = 1.0  # seconds to end after a cancellation
 _EARLY: Final = 0.001  # seconds by which a loop may be early
 
 Work = Callable[["WorkerPool"], Coroutine[Any, Any, None]]
 
 
 class WorkerPool:
-    """Workers that begin together and end together, each with at most one pass in hand.
+    """Workers that start and end together, each with at most one pass at a time.
 
-    A pass that is told to stop and does not is stuck: it keeps its worker, and another takes the
-    worker's place, so that such passes cannot bring the rest to a halt. ``give_back`` is told of
-    its request, which nobody may look at until the pass is over.
+    A pass that is cancelled and does not end is stuck: it keeps its worker, and another worker
+    replaces it, so that such passes cannot stop the controller. ``release`` is called with its
+    request, which stays reserved until the pass has ended.
 
-    One timer serves all passes: one for each would cost more than many a pass does.
+    One timer serves all passes: a timer for each would cost more than many a pass does.
     """
 
     def __init__(self, name: str, work: Work, limit: float, release: Enqueue) -> None:
@@ -36,16 +36,16 @@ class WorkerPool:
         self._release = release
         self._scope = Scope(name, self._failed)
         self._workers: dict[asyncio.Task[None], None] = {}
-        self._passes: dict[Pass, asyncio.Task[None]] = {}  # in the order of their beginning
+        self._passes: dict[Pass, asyncio.Task[None]] = {}  # in the order of their start
         self._timer: asyncio.TimerHandle | None = None
-        self._stuck: dict[Request, bool] = {}  # whether it was asked for again meanwhile
+        self._stuck: dict[Request, bool] = {}  # whether it was requested again meanwhile
         self._replaced: dict[asyncio.Task[None], None] = {}
         self._ended_all = asyncio.Event()
         self._stopping = False
         self._failure: BaseException | None = None
 
     async def run(self, workers: int) -> None:
-        """Work until every worker has ended by itself. When this is cancelled all are, at once."""
+        """Work until every worker has ended by itself. Cancelling this cancels all at once."""
         try:
             for _ in range(workers):
                 self._start()
@@ -56,39 +56,39 @@ class WorkerPool:
             raise self._failure
 
     async def end(self, limit: float) -> None:
-        """Wait for workers that are about to end, and stop those that need longer than this."""
+        """Wait for the workers to end, and cancel those that need longer than this."""
         try:
             async with asyncio.timeout(limit):
                 await self._ended_all.wait()
         except TimeoutError:
             for pass_ in self._passes:
-                self._warn("the pass in hand is cut off by the end of the process", pass_)
+                self._warn("the running pass is cancelled because the process ends", pass_)
             await self._stop()
 
-    def begin(self, pass_: Pass, task: asyncio.Task[None]) -> None:
-        """Take a pass in hand. It is stopped when its time is up."""
+    def start(self, pass_: Pass, task: asyncio.Task[None]) -> None:
+        """Register a running pass. It is cancelled when it exceeds its time limit."""
         self._passes[pass_] = task
         if self._timer is None:
             self._set_timer(pass_)
 
     def finish(self, pass_: Pass) -> bool:
-        """Put a pass down. Whether its request was asked for while it was stuck."""
+        """Remove a pass. Returns whether its request was added again while it was stuck."""
         task = self._passes.pop(pass_)
         return task in self._replaced and self._stuck.pop(pass_.request)
 
     def is_current(self, task: asyncio.Task[None]) -> bool:
-        """Whether a worker is still one. One whose pass was stuck is not."""
+        """Whether a worker is still part of the pool. One whose pass was stuck is not."""
         return task not in self._replaced
 
     def defers(self, request: Request) -> bool:
-        """Whether a request must wait for the end of a pass that is stuck. It is remembered."""
+        """Whether a request must wait for the end of a stuck pass, after which it is queued."""
         if request not in self._stuck:
             return False
         self._stuck[request] = True
         return True
 
     def disengaged(self, cluster: ClusterName) -> None:
-        """Stop the passes of a cluster that has gone."""
+        """Cancel the passes of a cluster that was disengaged."""
         for pass_ in list(self._passes):
             if pass_.request.cluster == cluster:
                 self._stop_pass(pass_, CLUSTER_GONE)
@@ -105,7 +105,7 @@ class WorkerPool:
             self._ended_all.set()
 
     def _failed(self, task: str, why: BaseException) -> None:
-        """A worker itself is broken: that is no matter of one pass, and ends them all."""
+        """End all workers: the failure of a worker itself is not limited to one pass."""
         self._failure = why
         self._ended_all.set()
 
@@ -114,7 +114,7 @@ class WorkerPool:
         self._timer = asyncio.get_running_loop().call_at(when, self._expire)
 
     def _expire(self) -> None:
-        """Stop the passes whose time is up, and come back for the next."""
+        """Cancel the passes that exceed their time limit, and set the timer for the next."""
         self._timer = None
         started = asyncio.get_running_loop().time() - self._limit + _EARLY
         for pass_ in [pass_ for pass_ in self._passes if not pass_.stopped]:
@@ -131,14 +131,14 @@ class WorkerPool:
 
     def _replace(self, pass_: Pass) -> None:
         if pass_ in self._passes and not self._stopping:
-            self._warn("the pass does not end: another worker takes over from its own", pass_)
+            self._warn("the pass does not end: another worker replaces its own", pass_)
             self._replaced[self._passes[pass_]] = None
             self._stuck[pass_.request] = False
             self._release(pass_.request)
             self._start()
 
     async def _stop(self) -> None:
-        """Cancel all that is left, at once, and give it a moment."""
+        """Cancel all remaining workers at once, and give them a moment."""
         self._stopping = True
         if self._timer is not None:
             self._timer.cancel()
@@ -149,7 +149,9 @@ class WorkerPool:
             await asyncio.wait(left, timeout=_GRACE)
         for pass_ in self._passes:
             pass_.finished = True
-            self._warn("the pass outlives its cancellation; it cannot write any more", pass_)
+            self._warn(
+                "the pass does not end after its cancellation; it cannot write any more", pass_
+            )
 
     def _warn(self, message: str, pass_: Pass) -> None:
         seconds = asyncio.get_running_loop().time() - pass_.started

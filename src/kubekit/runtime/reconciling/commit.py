@@ -1,8 +1,8 @@
-"""Writing what differs, and nothing else.
+"""Writes of the difference between an object and its desired state.
 
-Each of these reads or is given what is there, and writes the difference: at rest nothing is written.
-Maps that others write too, such as labels and annotations, are merged; replacing one once wiped the
-key of another controller, and the two wrote against each other for ever.
+Each function reads or receives the existing object, and writes only what differs: at rest nothing is
+written. Maps with several writers, such as labels and annotations, are merged. Replacing one once
+removed the key of another controller, and the two kept undoing each other's writes.
 """
 
 from collections.abc import Callable, Mapping
@@ -18,35 +18,37 @@ K = TypeVar("K", bound=Object)
 
 
 async def create_or_patch(client: Client, fresh: K, renewed: Callable[[K], K]) -> K:
-    """The object of this name as it should be: made, or brought there from what it is.
+    """Create the object, or patch the existing one of its name.
 
-    It is read live. ``renewed`` is given what is there, and returns it with its own part changed.
+    The object is read live. ``renewed`` receives the existing object and returns its desired state.
     """
     metadata = fresh.metadata
     present = await client.find(type(fresh), metadata.name, metadata.namespace)
     if present is None:
         try:
             return await client.create(fresh)
-        except AlreadyExists:  # somebody was faster, or our own answer was lost
+        except (
+            AlreadyExists
+        ):  # another writer was faster, or the response to our own create was lost
             present = await client.get(type(fresh), metadata.name, metadata.namespace)
     return await client.patch(present, renewed(present))
 
 
 def merge_maps(present: Mapping[str, str], own: Mapping[str, str | None]) -> dict[str, str]:
-    """The map with our keys as we want them and everybody else's as they are. None removes a key."""
+    """The existing map with our own keys set. None removes a key; other keys stay as they are."""
     kept = {key: value for key, value in present.items() if key not in own}
     return kept | {key: value for key, value in own.items() if value is not None}
 
 
 async def add_finalizer(client: Client, obj: K, finalizer: str) -> K:
-    """The object with our finalizer on it."""
+    """The object with our finalizer."""
     if finalizer in obj.metadata.finalizers:
         return obj
     return await _with_finalizers(client, obj, (*obj.metadata.finalizers, finalizer))
 
 
 async def remove_finalizer(client: Client, obj: K, finalizer: str) -> None:
-    """Take our finalizer off. An object that has gone meanwhile was released by somebody."""
+    """Remove our finalizer. An object that no longer exists has no finalizer left."""
     left = tuple(held for held in obj.metadata.finalizers if held != finalizer)
     if left != obj.metadata.finalizers:
         try:

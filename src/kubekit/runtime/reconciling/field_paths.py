@@ -1,4 +1,4 @@
-"""Which fields a write names, and whether a writer owns a field, by its entry in managedFields."""
+"""The fields that a write sets, and whether an entry of managedFields owns a field."""
 
 import re
 import zlib
@@ -19,11 +19,11 @@ DELETION: Final[Fields] = (("-",),)
 FINALIZERS: Final[Fields] = (("metadata", "finalizers"),)
 
 _WORDS: Final = {CREATION[0]: "its creation", DELETION[0]: "its deletion"}
-_MOST: Final = 16  # paths of one write; who writes more fields is known by the first ones
+_MOST: Final = 16  # paths of one write; the first ones are enough to identify a larger write
 _DEEPEST: Final = 8
-_KINDS_OF_WRITES: Final = 1024  # that are told apart without a copy for each
-_TOP: Final = 2  # levels of a whole document: what it states need not be what it changes
-# What says which object is meant, and in which version, is not written.
+_KINDS_OF_WRITES: Final = 1024  # field sets that are shared
+_TOP: Final = 2  # levels of a whole document, which also states what it does not change
+# Fields that identify the object and its version are not writes.
 _ADDRESS: Final[Mapping[FieldPath, None]] = {
     ("apiVersion",): None,
     ("kind",): None,
@@ -34,34 +34,34 @@ _ADDRESS: Final[Mapping[FieldPath, None]] = {
     ("metadata", "managedFields"): None,
 }
 _MAPS: Final = ("annotations", "labels", "matchLabels", "data", "binaryData", "stringData")
-_NO_NEWS: Final = re.compile(
+_IGNORED: Final = re.compile(
     rb'"resourceVersion":"[^"]*"|"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9:.]+(Z|[+-][0-9:]+)"'
 )
 _PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
 def of_patch(kind: PatchType, patch: object) -> Fields:
-    """The fields that a patch writes, as far as it tells."""
+    """The fields that a patch writes, as far as it shows."""
     if kind is PatchType.JSON:
         return _shared(_of_operations(patch))
     return _shared(_of_document(patch, _TOP if kind is PatchType.APPLY else _DEEPEST))
 
 
 def of_whole(document: object) -> Fields:
-    """The upper fields of a document that takes the place of another."""
+    """The top-level fields of a document that replaces another."""
     return _shared(_of_document(document, _TOP))
 
 
 def content(document: object) -> int:
-    """What a write says, as a number: the same again gives the same.
+    """A hash of the content of a write. The same content gives the same number.
 
-    Which version it is bound to and what time it is are no news.
+    Resource versions and times do not count.
     """
-    return zlib.crc32(_NO_NEWS.sub(b"", msgspec.json.encode(document)))
+    return zlib.crc32(_IGNORED.sub(b"", msgspec.json.encode(document)))
 
 
 def shown(path: FieldPath) -> str:
-    """The field as people write it: ``.metadata.annotations["a"]``."""
+    """The field as users write it: ``.metadata.annotations["a"]``."""
     if path in _WORDS:
         return _WORDS[path]
     parents = ("", *path)
@@ -71,7 +71,7 @@ def shown(path: FieldPath) -> str:
 def owns(fields: Mapping[str, Any], path: FieldPath) -> bool:
     """Whether an entry's fieldsV1 covers a field.
 
-    A list is one field here, and so is whatever lies below the place where the entry ends.
+    A list is one field here, and so is everything below the path where the entry ends.
     """
     for name in path:
         below = fields.get(f"f:{name}")
@@ -85,7 +85,7 @@ def owns(fields: Mapping[str, Any], path: FieldPath) -> bool:
 
 @lru_cache(_KINDS_OF_WRITES)
 def _shared(fields: Fields) -> Fields:
-    """The fields, in the words of whoever named them first: thousands of writes name the same."""
+    """The fields, as one shared tuple: thousands of writes set the same fields."""
     return fields
 
 

@@ -1,7 +1,7 @@
-"""Seeing one's own writes: a pass waits until the cache has what the passes before it wrote.
+"""Read-your-writes: a pass waits until the caches show what earlier passes of its request wrote.
 
-A cache is always a little behind. A pass that reads it too early decides again what was decided
-already, and does it a second time.
+A cache is always a little behind. A pass that reads it too early would decide the same again, and
+act a second time.
 """
 
 import logging
@@ -15,14 +15,16 @@ from kubekit.runtime.requests import ClusterName, Request
 
 _log: Final = logging.getLogger(__name__)
 
-_FIRST: Final = 0.01  # seconds between two looks, twice as many each time
+_FIRST: Final = 0.01  # seconds between two checks, doubled each time
 _LONGEST: Final = 1.0
-_DOUBLINGS: Final = 10  # enough to reach the longest; a power of many looks is no number any more
-_PATIENCE: Final = 1200.0  # seconds; a server restored from a backup may never come so far again
+_DOUBLINGS: Final = 10  # enough to reach the longest; a higher power may overflow
+_PATIENCE: Final = (
+    1200.0  # seconds; a server restored from a backup may never reach the version again
+)
 
 
 class CacheView(Protocol):
-    """As much of a cache as tells how far it is."""
+    """The part of a cache that says which versions it includes."""
 
     @property
     def revision(self) -> int: ...
@@ -33,7 +35,7 @@ class CacheView(Protocol):
 
 
 class FollowedInformer(Protocol):
-    """An informer. A kind that is not served is not waited for."""
+    """An informer. Passes do not wait for a kind that is not served."""
 
     @property
     def kind(self) -> type[Object]: ...
@@ -46,7 +48,7 @@ class FollowedInformer(Protocol):
 
 
 class _Expected(NamedTuple):
-    """What a cache must show: this version or a later one, and no object of this uid."""
+    """The state that a cache must reach: this version or a later one, and no object of this uid."""
 
     transport: object
     target: ObjectKey
@@ -56,44 +58,44 @@ class _Expected(NamedTuple):
 
 @dataclass(slots=True)
 class _Waiting:
-    """What the passes of one request wrote and the caches have not shown yet."""
+    """Writes of the passes of one request that the caches do not show yet."""
 
     expected: dict[ObjectKey, _Expected] = field(default_factory=dict)
     checks: int = 0
     since: float = 0.0
 
 
-_Kind = tuple[object, str, str]  # the door, the group and the plural
+_Kind = tuple[object, str, str]  # the transport, the group and the plural
 _Reached = dict[_Kind, tuple[CacheView, int]]
 
 
 class Freshness:
-    """What the passes of one controller wrote, by request.
+    """The writes of the passes of one controller, by request.
 
-    Only clusters that are followed are waited for, and only kinds that have an informer there:
-    what is read live needs no waiting.
+    Passes wait only for clusters that are followed, and only for kinds with an informer there:
+    objects that are read live need no waiting.
     """
 
     def __init__(self, patience: float = _PATIENCE) -> None:
         self._patience = patience
         self._followed: dict[object, Iterable[FollowedInformer]] = {}
-        self._found: dict[_Kind, FollowedInformer] = {}  # of those, what was looked for before
+        self._found: dict[_Kind, FollowedInformer] = {}  # informers found earlier
         self._waiting: dict[Request, _Waiting] = {}
         self._sweep_at = 1024
-        # How far the requests of each cluster once saw a cache to be. A list from a server that
-        # lags sets it back, and holds up those requests, but none of another cluster.
+        # The versions that caches had reached when requests of each cluster saw them. A list from a
+        # lagging server sets a cache back, and delays those requests, but none of another cluster.
         self._reached: dict[ClusterName, _Reached] = {}
 
     def __len__(self) -> int:
-        """How many requests have writes that may not have been seen."""
+        """How many requests have writes that caches may not show yet."""
         return len(self._waiting)
 
     def follow(self, transport: object, informers: Iterable[FollowedInformer]) -> None:
-        """From here on, wait for what is written through this door."""
+        """Wait for what is written through this transport from now on."""
         self._followed[transport] = informers
 
     def unfollow(self, transport: object) -> None:
-        """The cluster behind this door has gone: its caches will show nothing more."""
+        """Stop waiting for a disengaged cluster: its caches will show nothing more."""
         self._followed.pop(transport, None)
         self._found = {
             kind: found for kind, found in self._found.items() if kind[0] is not transport
@@ -103,23 +105,23 @@ class Freshness:
                 del reached[key]
 
     def drop(self, cluster: ClusterName) -> None:
-        """Forget what the requests of a cluster wrote."""
+        """Forget the writes of the requests of a cluster."""
         self._reached.pop(cluster, None)
         for request in [waiting for waiting in self._waiting if waiting.cluster == cluster]:
             del self._waiting[request]
 
     def wrote(self, request: Request, transport: object, target: ObjectKey, version: str) -> None:
-        """A pass left the object in this version."""
+        """Note that a pass wrote the object in this version."""
         expected = _Expected(transport, target, version)
         if self._is_behind(expected):
             self._wait(request).expected[target] = expected
         else:
-            self._note_reached(request, expected)  # the watch was faster than the answer
+            self._note_reached(request, expected)  # the watch event was faster than the response
 
     def removed(self, request: Request, transport: object, target: ObjectKey, uid: str) -> None:
-        """A pass removed the object with this uid.
+        """Note that a pass removed the object with this uid.
 
-        If the cache has not even seen it come, it must not be taken for gone already.
+        If the cache does not show its creation yet, its absence does not prove the removal.
         """
         waiting = self._waiting.get(request)
         before = waiting.expected.get(target) if waiting else None
@@ -129,15 +131,15 @@ class Freshness:
             self._wait(request).expected[target] = expected
 
     def lacks(self, transport: object, target: ObjectKey, version: str) -> bool:
-        """Whether a cache has not come to this version yet."""
+        """Whether a cache has not reached this version yet."""
         return self._is_behind(_Expected(transport, target, version))
 
     def expects(self, request: Request) -> bool:
-        """Whether the passes of a request wrote something that the caches have not shown."""
+        """Whether the passes of a request wrote something that the caches do not show."""
         return request in self._waiting
 
     def behind(self, request: Request, now: float) -> float:
-        """In how many seconds to look again; 0 once everything that was written has been seen."""
+        """Seconds until the next check; 0 once the caches show all writes of the request."""
         waiting = self._waiting.get(request)
         set_back = self._set_back(request)
         if waiting is None:
@@ -174,7 +176,7 @@ class Freshness:
         return waiting
 
     def _sweep(self) -> None:
-        """Forget what has been seen meanwhile: there may never be another pass to ask for it."""
+        """Forget writes that the caches show by now: there may never be another pass that checks."""
         for request, waiting in list(self._waiting.items()):
             self._strike_seen(request, waiting)
             if not waiting.expected:
@@ -182,16 +184,16 @@ class Freshness:
         self._sweep_at = max(1024, 2 * len(self._waiting))
 
     def _set_back(self, request: Request) -> bool:
-        """Whether a cache shows less than it once did."""
+        """Whether a cache was set back to an earlier version."""
         reached = self._reached.get(request.cluster)
         if reached:
-            for cache, revision in reached.values():  # for each pass: a generator costs more
+            for cache, revision in reached.values():  # runs for each pass: a generator costs more
                 if cache.revision < revision:
                     return True
         return False
 
     def _strike_seen(self, request: Request, waiting: _Waiting) -> None:
-        """Strike out what the caches have shown."""
+        """Drop the expectations that the caches meet."""
         unseen = {target: one for target, one in waiting.expected.items() if self._is_behind(one)}
         for target, expected in waiting.expected.items():
             if target not in unseen:
@@ -225,7 +227,7 @@ class Freshness:
         return None if informer is None or informer.served is False else informer.cache
 
     def _find(self, kind: _Kind) -> FollowedInformer | None:
-        """The informer of a kind. It is there for as long as its cluster is followed."""
+        """The informer of a kind. It exists for as long as its cluster is followed."""
         transport, group, plural = kind
         for informer in self._followed.get(transport, ()):
             resource = informer.kind.RESOURCE

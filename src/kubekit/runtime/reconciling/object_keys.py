@@ -1,4 +1,4 @@
-"""Which object was written, by name: what is counted and waited for outlives any one object."""
+"""The name of a written object: write counts and expectations outlive any one object."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from kubekit.runtime.requests import ClusterName
 
 
 class ObjectKey(NamedTuple):
-    """One object of one cluster. One that is deleted and made again is the same target."""
+    """One object of one cluster, by name. An object that is deleted and created again has the same key."""
 
     cluster: ClusterName
     group: str
@@ -22,8 +22,8 @@ class ObjectKey(NamedTuple):
 
 
 def object_key(cluster: ClusterName, place: ResourceLocation, name: str = "") -> ObjectKey:
-    """The object at a place; with ``name``, the one of that name in the collection there."""
+    """The key of a location; with ``name``, of the object of that name in the collection there."""
     resource = place.resource
-    # Targets are remembered for a minute: in words that others have as well.
+    # Keys are kept for a minute, so their strings are interned.
     namespace, name = interned(place.namespace), interned(name or place.name)
     return ObjectKey(cluster, resource.group, resource.plural, namespace, name)

@@ -1,7 +1,7 @@
-"""One pass: a reconciler looks at one object. Its writes are made in its name, and only while it runs.
+"""One reconcile pass of one object. Writes belong to the pass, and are refused after its end.
 
-The pass is found through a context variable, so that whatever a reconciler calls, or begins as a
-task of its own, writes in the name of the pass it was begun in.
+The pass is in a context variable, so that every function that a reconciler calls, and every task that
+it starts, writes as part of that pass.
 """
 
 from contextvars import ContextVar
@@ -18,30 +18,27 @@ from kubekit.runtime.requests import Request
 
 
 class Leadership(Protocol):
-    """The time for which this process leads."""
+    """The time during which this process leads."""
 
     @property
     def number(self) -> int: ...
 
     def holds(self) -> bool:
-        """Whether this process may act. To be asked right before each write."""
+        """Whether this process may act. Check it right before each write."""
         ...
 
 
 class NotLeading(Exception):
-    """A write that does not happen, since another process may be leading by now."""
+    """The write was not sent, because another process may be leading by now."""
 
 
 class PassOver(Exception):
-    """A write that does not happen, since its pass has ended and another may be running."""
+    """The write was not sent, because its pass has ended and another may be running."""
 
 
 @dataclass(slots=True)
 class WriteContext:
-    """What all passes of one controller have in common when they write.
-
-    ``writer`` is what the controller is called as the owner of the fields it writes.
-    """
+    """What all passes of one controller share when they write. ``writer`` is their field manager."""
 
     writer: str
     write_conflicts: WriteConflictBreaker
@@ -55,16 +52,16 @@ class WriteContext:
     _signed: WriteOptions = PLAIN_WRITE
 
     def sign(self, options: WriteOptions) -> WriteOptions:
-        """The options, with the name of the one who writes unless they have one."""
+        """The options, with the field manager of the controller unless they name one."""
         if options is PLAIN_WRITE:
             return self._signed
         return options if options.field_manager else replace(options, field_manager=self.writer)
 
 
 class Pass:
-    """One look at one object.
+    """One reconcile pass of one object.
 
-    ``stopped`` says why it was told to end before its end: its time was up, or its cluster left.
+    ``stopped`` says why it was cancelled: its time limit was exceeded, or its cluster disengaged.
     """
 
     __slots__ = (
@@ -89,13 +86,13 @@ class Pass:
         self.writes = 0
         self.reads: dict[
             ObjectKey, tuple[object, str]
-        ] = {}  # live: through which door, which version
+        ] = {}  # live reads: the transport and the version
         self.finished = False
         self.stopped = ""
         self.started = 0.0
 
     def lags(self) -> bool:
-        """Whether a cache has yet to show what this pass read live, or what passes like it wrote."""
+        """Whether a cache does not show yet what this pass read live, or passes of its request wrote."""
         freshness = self.context.freshness
         return freshness.expects(self.request) or any(
             freshness.lacks(transport, target, version)
@@ -103,7 +100,7 @@ class Pass:
         )
 
     def may_write(self) -> None:
-        """Raise unless a write may happen now. To be asked right before it is sent."""
+        """Raise unless a write may be sent now. Call it right before the write."""
         if self.term is not None and not self.term.holds():
             raise NotLeading(
                 f"{self.context.writer} does not write for {self.request}: "

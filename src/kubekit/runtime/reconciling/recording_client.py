@@ -1,8 +1,8 @@
-"""The client of a reconciler: every write is made in the name of its pass, and noted.
+"""The client of a reconciler: it checks and records every write of a pass.
 
-Before a write: may this pass still write, and is the object being fought over? After it: what must
-the caches show before the next pass of the same request? Outside of a pass nothing is checked and
-nothing noted.
+Before a write it checks that the pass may still write and that the object is not in a write conflict
+loop. After the write it records what the caches must show before the next pass of the same request.
+Outside of a pass it checks and records nothing.
 """
 
 import asyncio
@@ -39,9 +39,9 @@ Managed = list[dict[str, Any]]
 
 
 class Written(NamedTuple):
-    """What a write left behind, and a number for what it said.
+    """The object after a write, and a hash of what was written.
 
-    ``held``: finalizers keep it, should it be to go. ``gone``: it was to go, and nothing kept it.
+    ``held``: finalizers keep it if it is deleted. ``gone``: it was deleted and nothing keeps it.
     """
 
     name: str
@@ -54,9 +54,9 @@ class Written(NamedTuple):
 
 
 class RecordingClient(Client):
-    """A cluster's client in our classes, for reconcilers.
+    """The typed client of a cluster, for reconcilers.
 
-    ``client`` is the real one: it reads, and does what it has a shorter way for.
+    ``client`` is the real one. It reads, and handles the calls that it implements more directly.
     """
 
     def __init__(self, cluster: ClusterName, client: Client) -> None:
@@ -109,7 +109,7 @@ class RecordingClient(Client):
 
 
 class RecordingTransport:
-    """The same for documents."""
+    """The same for JSON documents."""
 
     def __init__(self, cluster: ClusterName, client: Client) -> None:
         self._cluster = cluster
@@ -178,7 +178,7 @@ class RecordingTransport:
         if answer.get("kind") == "Status":
             uid = options.uid or answer.get("details", {}).get("uid", "")
             deleted = Written(place.name, place.namespace, uid, gone=True)
-        elif "deletionTimestamp" not in answer["metadata"]:  # some kinds are shown when gone
+        elif "deletionTimestamp" not in answer["metadata"]:  # some kinds return what was deleted
             deleted = deleted._replace(gone=True)
         self.changed(pass_, place, field_paths.DELETION, deleted)
         return answer
@@ -195,10 +195,10 @@ class RecordingTransport:
             self._deleted(pass_, place, _metadata(item))
         return answer
 
-    # For `RecordingClient`, which reads and makes objects by a way of its own
+    # For `RecordingClient`, which reads and creates objects without this transport
 
     def saw(self, place: ResourceLocation, version: str) -> None:
-        """Note what a pass read live: a cache that is behind it will have to show it."""
+        """Record a live read: the requeue after the pass waits for a cache that is behind it."""
         pass_ = current.get()
         if pass_ is not None and version:
             pass_.reads[object_key(self._cluster, place)] = self, version
@@ -206,12 +206,12 @@ class RecordingTransport:
     async def before(
         self, pass_: Pass, place: ResourceLocation, fields: Fields, signed: WriteOptions
     ) -> None:
-        """Raise if what is about to be written must not be."""
+        """Raise if the write must not be sent."""
         target = object_key(self._cluster, place, place.name)
         write_conflicts = pass_.context.write_conflicts
         try:
             write_conflicts.check(target, _now(), fields)
-        except WriteConflictLoop:  # to take a finalizer off what is to go cannot go on for ever
+        except WriteConflictLoop:  # the removal of a finalizer cannot repeat indefinitely
             if fields != field_paths.FINALIZERS or not await self._is_leaving(place):
                 raise
         if write_conflicts.suspects(target):
@@ -219,14 +219,14 @@ class RecordingTransport:
         pass_.may_write()
 
     def created(self, pass_: Pass, place: ResourceLocation, written: Written) -> None:
-        """Note a new object. An answer without a version was no object, but a question's."""
+        """Record a new object. A response without a version is a review, not an object."""
         if written.version:
             self.changed(pass_, place, field_paths.CREATION, written)
 
     def changed(
         self, pass_: Pass, place: ResourceLocation, fields: Fields, written: Written
     ) -> None:
-        """Note a write, and what the caches have to show because of it."""
+        """Record a write, and what the caches must show because of it."""
         target = self._count(pass_, place, fields, written)
         freshness = pass_.context.freshness
         if written.gone:
@@ -235,7 +235,7 @@ class RecordingTransport:
             freshness.wrote(pass_.request, self, target, written.version)
 
     def _deleted(self, pass_: Pass, place: ResourceLocation, deleted: Written) -> None:
-        """Note one of many: somebody holds it still, or it is gone."""
+        """Record one object of a collection delete: a finalizer keeps it, or it is gone."""
         one = replace(place, namespace=deleted.namespace)
         self.changed(pass_, one, field_paths.DELETION, deleted._replace(gone=not deleted.held))
 
@@ -258,8 +258,8 @@ class RecordingTransport:
     ) -> None:
         message, uid = why
         context.counters.write_conflicts += 1
-        about = {"controller": context.writer, "cluster": target.cluster, "object": str(target)}
-        _log.warning("fight", extra=about | {"why": message})
+        extra = {"controller": context.writer, "cluster": target.cluster, "object": str(target)}
+        _log.warning("write conflict loop", extra=extra | {"why": message})
         if context.recorder is not None:
             regarding = Object(
                 api_version=place.resource.api_version,
@@ -271,25 +271,25 @@ class RecordingTransport:
             )
 
     async def _managed(self, place: ResourceLocation) -> Managed:
-        """Who owns which fields just before our write; nobody where that cannot be found out."""
-        managed: Managed = (await self._there(place)).get("managedFields", [])
+        """The managedFields just before our write; empty if they cannot be read."""
+        managed: Managed = (await self._existing_metadata(place)).get("managedFields", [])
         return managed
 
     async def _is_leaving(self, place: ResourceLocation) -> bool:
-        return "deletionTimestamp" in await self._there(place)
+        return "deletionTimestamp" in await self._existing_metadata(place)
 
-    async def _there(self, place: ResourceLocation) -> Document:
-        """The metadata of what is there; nothing where that cannot be found out."""
+    async def _existing_metadata(self, place: ResourceLocation) -> Document:
+        """The metadata of the existing object; empty if it cannot be read."""
         try:
-            there = await self._transport.get(replace(place, subresource=""))
+            existing = await self._transport.get(replace(place, subresource=""))
         except (ApiError, OSError):
             return {}
-        metadata: Document = there["metadata"]
+        metadata: Document = existing["metadata"]
         return metadata
 
 
-def _metadata(document: Document, said: object = None) -> Written:
-    """Which object a document is, in which version. A question's answer is no object at all."""
+def _metadata(document: Document, written_document: object = None) -> Written:
+    """The object and version of a document. The response to a review has neither."""
     metadata = document.get("metadata") or {}
     return Written(
         metadata.get("name") or "",
@@ -298,22 +298,22 @@ def _metadata(document: Document, said: object = None) -> Written:
         metadata.get("resourceVersion") or "",
         held=bool(metadata.get("finalizers")),
         gone=_is_gone(metadata),
-        content=_content(metadata.get("uid") or "", said),
+        content=_content(metadata.get("uid") or "", written_document),
     )
 
 
-def _content(uid: str, said: object) -> int:
-    """A number for what was said. Of another object that has the name now it is no repetition."""
-    return 0 if said is None else field_paths.content((uid, said))
+def _content(uid: str, written_document: object) -> int:
+    """A hash of what was written. Writes to objects with different uids are no repetition."""
+    return 0 if written_document is None else field_paths.content((uid, written_document))
 
 
 def _is_gone(metadata: Document) -> bool:
-    """Whether an object was to go and nothing keeps it: no finalizer, and no time to end in."""
+    """Whether an object is deleted and nothing keeps it: no finalizer and no grace period."""
     kept = metadata.get("finalizers") or metadata.get("deletionGracePeriodSeconds")
     return "deletionTimestamp" in metadata and not kept
 
 
-def _of_object(obj: Object, said: object = None) -> Written:
+def _of_object(obj: Object, written_document: object = None) -> Written:
     metadata = obj.metadata
     leaving = metadata.deletion_timestamp is not None
     kept = metadata.finalizers or metadata.deletion_grace_period_seconds
@@ -324,7 +324,7 @@ def _of_object(obj: Object, said: object = None) -> Written:
         metadata.resource_version,
         held=bool(metadata.finalizers),
         gone=leaving and not kept,
-        content=_content(metadata.uid, said),
+        content=_content(metadata.uid, written_document),
     )
 
 

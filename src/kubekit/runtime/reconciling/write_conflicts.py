@@ -1,11 +1,11 @@
-"""Fights: an object that is written again and again, and who else writes it.
+"""Write conflict loops: an object that is written again and again, and its competing writers.
 
-Two controllers that undo each other's writes never fail, so no error tells of them. What tells is
-the number of writes of one object that say what was said before. Past a limit the controller leaves
-that object alone for a while, and says which fields it kept writing and who, by managedFields,
-writes them too. Writes that each say something new, as a status does while instances come up, are
-progress; only very many of them are too many. And a status follows what it tells of: it says the same
-again whenever that comes back, as it does at every step of a rollout.
+Two controllers that undo each other's writes never fail, so no error reports them. They are detected
+by the number of writes of one object that repeat earlier content. Beyond a limit the controller stops
+writing that object for a while, and reports which fields it kept writing and which other managers
+write them too, by managedFields. Writes that each have new content, as a status does while instances
+become ready, are progress; only very many of them are too many. And a status follows what it reports:
+it repeats earlier content whenever that state returns, as it does at every step of a rollout.
 """
 
 from collections import Counter, OrderedDict
@@ -18,21 +18,21 @@ from typing import Any, Final
 from kubekit.runtime.reconciling.field_paths import DELETION, FieldPath, Fields, owns, shown
 from kubekit.runtime.reconciling.object_keys import ObjectKey
 
-_MOST: Final = 8192  # objects that are counted at once; a fight keeps itself among the newest
-_IDLE: Final = 3  # one part in so many of the window without a write, and an object is at peace
-_NEWS: Final = 20  # times the limit is too many, though each write says something new
-_FOLLOWED: Final = 100  # times the limit is too many for a status, though nobody undoes it
-_SUSPECT: Final = 5  # so many repetitions before the limit, one looks who wrote last
+_MOST: Final = 8192  # objects that are counted at once; one in a loop stays among the newest
+_IDLE: Final = 3  # an object without a write for one part in so many of the window is forgotten
+_NEWS: Final = 20  # times the limit is too many, even if each write has new content
+_FOLLOWED: Final = 100  # times the limit is too many for a status, even if no writer undoes it
+_SUSPECT: Final = 5  # so many repetitions before the limit, managedFields are read
 _LISTED: Final = 3
 _STATUS: Final = ("status",)
 
 
 @dataclass(frozen=True, slots=True)
 class WriteConflictSettings:
-    """An object written more than ``limit`` times within ``window`` seconds is fought over.
+    """An object with more than ``limit`` repeated writes within ``window`` seconds is in a loop.
 
-    Only writes that say the same as another of them count.
-    It is then left alone for ``rest`` seconds, twice as long each time, up to ``longest_rest``.
+    Only writes with the same content as another of them count.
+    The object is then not written for ``rest`` seconds, doubled each time, up to ``longest_rest``.
     """
 
     limit: int = 30
@@ -42,7 +42,7 @@ class WriteConflictSettings:
 
 
 class WriteConflictLoop(Exception):
-    """A write that does not happen, since the object is being fought over."""
+    """The write was not sent, because the object is in a write conflict loop."""
 
     def __init__(self, message: str, seconds_left: float) -> None:
         super().__init__(f"{message}; not written again for {seconds_left:.0f} s")
@@ -51,7 +51,7 @@ class WriteConflictLoop(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FieldManager:
-    """One writer of an object. ``owner`` says that some of the fields in question are his."""
+    """One writer of an object. ``owner`` says that it owns some of the fields in question."""
 
     manager: str
     operation: str
@@ -65,9 +65,9 @@ class FieldManager:
 
 @dataclass(slots=True)
 class _WriteHistory:
-    """The writes of one object within the window, the oldest first, and who else was seen.
+    """The writes of one object within the window, the oldest first, and its other writers.
 
-    A write is when, which fields, and a number for what it said.
+    A write is its time, its fields, and a hash of its content.
     """
 
     writes: list[tuple[float, Fields, int]]
@@ -75,14 +75,14 @@ class _WriteHistory:
 
     @property
     def repeated(self) -> int:
-        """How many of the writes said what another of them says too; at most all of them.
+        """How many of the writes repeat the content of another one; at most all of them.
 
-        Of a status only those count that say what the very last one said: somebody else must have
-        undone it, while a status that comes and goes was written both ways by us.
+        A status write counts only if it repeats the write before it: then another writer must have
+        undone that one, while a status that alternates was written both ways by us.
         """
         undone = sum(one[1:] == next_[1:] for one, next_ in pairwise(self._statuses))
-        said = Counter(one[1:] for one in self.writes if not _is_of_status(one[1]))
-        return undone + sum(times for times in said.values() if times > 1)
+        contents = Counter(one[1:] for one in self.writes if not _is_of_status(one[1]))
+        return undone + sum(times for times in contents.values() if times > 1)
 
     def is_conflict(self, limit: int) -> bool:
         count = len(self.writes)
@@ -94,15 +94,15 @@ class _WriteHistory:
 
     @property
     def _statuses(self) -> list[tuple[float, Fields, int]]:
-        """The writes of nothing but a status."""
+        """The writes that set nothing but the status."""
         return [one for one in self.writes if _is_of_status(one[1])]
 
 
 @dataclass(slots=True)
 class _Suspension:
-    """An object that is left alone. It is remembered for as long again as it rested.
+    """An object that is not written. It is remembered afterwards for as long again.
 
-    ``deleted`` says that its deletion is part of what was repeated.
+    ``deleted`` says that deletes are among the repeated writes.
     """
 
     message: str
@@ -112,7 +112,7 @@ class _Suspension:
 
 
 class WriteConflictBreaker:
-    """The breaker of one controller: counts its writes of each object."""
+    """The circuit breaker of one controller: it counts the writes of each object."""
 
     def __init__(self, writer: str, settings: WriteConflictSettings) -> None:
         self._writer = writer
@@ -123,14 +123,13 @@ class WriteConflictBreaker:
         self._suspensions: dict[ObjectKey, _Suspension] = {}
 
     def __len__(self) -> int:
-        """How many objects are remembered."""
+        """How many objects are counted or suspended."""
         return len(self._histories) + len(self._suspensions)
 
     def check(self, target: ObjectKey, now: float, fields: Fields = ()) -> None:
-        """Raise `Fight` while the object is to be left alone.
+        """Raise `WriteConflictLoop` while the object is suspended.
 
-        It may be deleted all the same, unless that is what was repeated: an owner may be waiting
-        for it to go.
+        A delete is allowed, unless deletes were repeated: an owner may be waiting for the deletion.
         """
         suspension = self._suspensions.get(target) if self._suspensions else None
         if (
@@ -142,9 +141,9 @@ class WriteConflictBreaker:
         raise WriteConflictLoop(suspension.message, suspension.until - now)
 
     def suspects(self, target: ObjectKey) -> bool:
-        """Whether a fight is near, so that it is worth a read to see who wrote last.
+        """Whether a loop is near, so that reading managedFields before the write is worth it.
 
-        After our own write it is too late: the fields are then ours.
+        After our own write it is too late: we own the fields then.
         """
         history = self._histories.get(target)
         near = self._settings.limit - _SUSPECT
@@ -153,9 +152,9 @@ class WriteConflictBreaker:
     def saw(
         self, target: ObjectKey, managed: Iterable[Mapping[str, Any]], own: str, fields: Fields
     ) -> None:
-        """Note who else, besides ``own``, owns these fields or wrote lately."""
+        """Note the other managers, besides ``own``, that own these fields or wrote recently."""
         history = self._histories.get(target)
-        if history is None:  # the fight was seen, or the object forgotten, while one looked
+        if history is None:  # the loop was detected, or the object forgotten, during the read
             return
         seen = {writer.manager: writer for writer in history.others}
         for writer in others(managed, own, fields, self._settings.window):
@@ -165,7 +164,7 @@ class WriteConflictBreaker:
         history.others = tuple(seen.values())
 
     def wrote(self, target: ObjectKey, fields: Fields, now: float, content: int = 0) -> str | None:
-        """Count a write that said ``content``. When it is one too many, what to tell about it."""
+        """Count a write of ``content``. Returns the message to report when it is one too many."""
         write = now, fields, content
         history = self._histories.pop(target, None)
         if history is None:
@@ -196,10 +195,9 @@ class WriteConflictBreaker:
         return message
 
     def _forget(self, now: float) -> None:
-        """Let go of objects that rest, and of the longest unwritten when there are too many.
+        """Forget objects that are not written any more, and the oldest when there are too many.
 
-        Most are written a few times and left alone: they need not be remembered for as long as a
-        fight is.
+        Most objects are written a few times only: they need not be counted for a whole window.
         """
         oldest = now - self._settings.window / _IDLE
         while True:
@@ -231,7 +229,7 @@ def _often(paths: Counter[FieldPath], times: int) -> str:
 
 
 def _accused(writers: Iterable[FieldManager]) -> str:
-    """Those who write the same fields, or else those who write the object, or else nobody."""
+    """The managers that write the same fields, or else the object, or else none."""
     known = list(writers)
     owners = [writer for writer in known if writer.owner]
     if not known:
@@ -244,18 +242,18 @@ def _accused(writers: Iterable[FieldManager]) -> str:
 def others(
     managed: Iterable[Mapping[str, Any]], own: str, fields: Fields, window: float
 ) -> Iterator[FieldManager]:
-    """The other writers that own one of the fields, or that wrote within the window.
+    """The other managers that own one of the fields, or that wrote within the window.
 
-    The window ends with the last write there is: times of one server are compared with each
-    other, never with a clock of ours.
+    The window ends with the last recorded write: times of one server are compared with each
+    other, never with a local clock.
     """
     entries = list(managed)
     times = [_time(entry) for entry in entries]
     last = max((time for time in times if time), default=None)
     for entry, time in zip(entries, times, strict=True):
         owner = any(owns(entry.get("fieldsV1", {}), path) for path in fields)
-        lately = time is not None and last is not None and last - time < timedelta(seconds=window)
-        if entry.get("manager", "") != own and (owner or lately):
+        recently = time is not None and last is not None and last - time < timedelta(seconds=window)
+        if entry.get("manager", "") != own and (owner or recently):
             yield FieldManager(entry.get("manager", ""), entry.get("operation", ""), time, owner)
 
 

@@ -1,4 +1,4 @@
-"""What is counted while controllers run: plain numbers, which a scrape reads."""
+"""The counters of controllers and informers: plain numbers, which a scrape reads."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ _WINDOW: Final = 60.0
 
 
 class PassResult(StrEnum):
-    """How a pass ended, in the words of controller-runtime."""
+    """The outcome of a pass, as controller-runtime names it."""
 
     SUCCESS = "success"
     ERROR = "error"
@@ -28,7 +28,7 @@ class PassResult(StrEnum):
 
 
 class DurationHistogram:
-    """How many took how long. Plain numbers, since they are counted far more often than read."""
+    """A histogram. Plain numbers, because they are counted far more often than read."""
 
     __slots__ = ("bounds", "counts", "total")
 
@@ -42,16 +42,16 @@ class DurationHistogram:
         self.total += seconds
 
     def buckets(self) -> list[tuple[str, float]]:
-        """The cumulative counts, each with its bound, as Prometheus wants them."""
+        """The cumulative counts, each with its bound, as Prometheus expects them."""
         names = (*(f"{bound:g}" for bound in self.bounds), "+Inf")
         return list(zip(names, map(float, accumulate(self.counts)), strict=True))
 
 
 class BusiestObject:
-    """The object that was looked at most often in a minute: how a hot loop is seen from outside.
+    """The object with the most passes in a minute, which makes a hot loop visible in a metric.
 
     A label for each object would be too many. Counts are kept for the running minute only, and
-    the largest of the minute before is remembered, so that it is not missed between two scrapes.
+    the largest of the minute before is remembered, so that no scrape misses it.
     """
 
     __slots__ = ("_before", "_counts", "_most", "started")
@@ -63,7 +63,7 @@ class BusiestObject:
         self._before: tuple[int, Request | None] = (0, None)
 
     def add(self, request: Request, now: float) -> int:
-        """Count one pass, at this loop time. How many that are in its minute."""
+        """Count one pass at this loop time. Returns the passes of the request in its minute."""
         self._turn(now)
         count = self._counts[request] = self._counts.get(request, 0) + 1
         if count > self._most[0]:
@@ -71,7 +71,7 @@ class BusiestObject:
         return count
 
     def most(self, now: float) -> tuple[int, Request | None]:
-        """How often, and which object, in the running minute or the one before it."""
+        """The count and the object, in the running minute or the one before it."""
         self._turn(now)
         return self._most if self._most[0] >= self._before[0] else self._before
 
@@ -87,13 +87,13 @@ class BusiestObject:
 
 @dataclass(slots=True)
 class ControllerCounters:
-    """What one controller did. Its parts count here themselves."""
+    """The counters of one controller. Its parts count here directly."""
 
     workers: int = 0
     active: int = 0
     results: dict[PassResult, int] = field(
         default_factory=lambda: dict.fromkeys(PassResult, 0)
-    )  # every result from the beginning: a rate needs a first value
+    )  # every result from the start: a rate needs a first value
     errors: int = 0
     terminal: int = 0
     panics: int = 0
@@ -114,7 +114,7 @@ class ControllerCounters:
 
 @dataclass(frozen=True, slots=True)
 class InformerCounters:
-    """How one informer does at this moment."""
+    """The numbers of one informer at this moment."""
 
     cluster: ClusterName
     kind: str
@@ -123,11 +123,11 @@ class InformerCounters:
     unreadable: int
     synced: bool
     served: bool
-    role: str = ""  # whose cluster it is: a name is of one cluster within its role only
+    role: str = ""  # the name of a cluster is unique within its role only
 
 
 class QueueCounters(Protocol):
-    """What a work queue tells of itself."""
+    """The numbers of a work queue."""
 
     adds: int
     retries: int

@@ -1,4 +1,4 @@
-"""What bounds the events about one object, and the writes of events to one plane."""
+"""The limits of events about one object, and of event writes to one plane."""
 
 from dataclasses import replace
 from typing import Final
@@ -11,7 +11,7 @@ MOST_ALIKE: Final = 10  # events of one object that differ in their note alone
 
 
 class TokenBucket:
-    """How many more there may be, so that a storm ends: so many at once, then one at a time."""
+    """A token bucket: a burst at once, then one at a time."""
 
     __slots__ = ("_at", "_burst", "_left", "_refill")
 
@@ -22,7 +22,7 @@ class TokenBucket:
         self._at = now
 
     def take(self, now: float) -> bool:
-        """Whether one more may be said now, which it then is."""
+        """Take a token. Returns False when there is none."""
         self._left = self._left_at(now)
         self._at = now
         if self._left < 1.0:
@@ -31,7 +31,7 @@ class TokenBucket:
         return True
 
     def reserve(self, now: float) -> float:
-        """Take the next one. In how many seconds it may be."""
+        """Take the next token. Returns the seconds until it is available."""
         self._left = self._left_at(now) - 1.0
         self._at = now
         return max(0.0, -self._left * self._refill)
@@ -44,7 +44,7 @@ class TokenBucket:
 
 
 class SimilarEvents:
-    """What was said of one object for one reason, each time with another note.
+    """Messages about one object for one reason that differ in their note.
 
     Beyond the first few they are counted together in one series, as Kubernetes does: a Workload
     whose hundred cities fail at once gets a dozen events.
@@ -58,7 +58,7 @@ class SimilarEvents:
         self._combined: EventMessage | None = None
 
     def take(self, message: EventMessage, now: float) -> EventMessage:
-        """What to write for one more: itself, or what it is combined into."""
+        """The message to write for one more: itself, or the combined one."""
         self._count += 1
         self._last_seen = now
         if self._count <= MOST_ALIKE:

@@ -1,11 +1,11 @@
-"""What happens to an object, once or again and again, as one Event of v1.
+"""One Event of v1 for something that happens to an object once or repeatedly.
 
-Only in v1 may an event carry both the old shape's times and count and the new shape's time and
-series: events.k8s.io/v1 refuses the former. So every reader finds what it looks for, among them
+Only a v1 Event may have both the times and count of the old form and the time and series of the new
+form: events.k8s.io/v1 refuses the former. So every reader finds the fields it expects, for example
 `kubectl get events --sort-by=.lastTimestamp`.
 
-A server refuses an Event for anything that is too long or missing, so everything is brought into
-shape here: nobody should lose a message because it was a long one.
+A server refuses an Event with a value that is too long or missing, so values are cut and completed
+here: a long message must not be lost.
 """
 
 from collections.abc import Callable
@@ -24,20 +24,20 @@ from kubekit.environment import ExecutionEnvironment
 
 EventType = Literal["Normal", "Warning"]
 
-WINDOW: Final = 360.0  # seconds; the same after a longer rest is something new
-REFRESH: Final = 300.0  # seconds; how often a series that goes on is written
-LONGEST_NOTE: Final = 1024  # bytes, as the others
+WINDOW: Final = 360.0  # seconds; the same message after a longer pause is a new event
+REFRESH: Final = 300.0  # seconds between two writes of a series that continues
+LONGEST_NOTE: Final = 1024  # bytes, like the other limits
 LONGEST_WORD: Final = 128
 
 _DIGITS: Final = 16
-# Some servers refuse them, and some terminals obey them.
+# Control characters: some servers refuse them, and some terminals interpret them.
 _BLANKS: Final = dict.fromkeys((*range(10), *range(11, 32), *range(127, 160)), " ")
-_NAMELESS: Final = "default"  # the namespace for the events of what has none
+_NAMELESS: Final = "default"  # the namespace of events about cluster-scoped objects
 
 
 @dataclass(frozen=True, slots=True)
 class Reporter:
-    """Who tells it: the controller, and which of its processes."""
+    """The reporting controller, and the instance of its process."""
 
     controller: str
     instance: str
@@ -46,12 +46,12 @@ class Reporter:
         if fault := label_syntax.key_fault(self.controller):
             raise ValueError(f"the controller {self.controller!r} cannot report events: {fault}")
         if not self.instance:
-            raise ValueError(f"the controller {self.controller} does not say which process it is")
+            raise ValueError(f"the controller {self.controller} has no reporting instance")
 
 
 @dataclass(frozen=True, slots=True)
 class EventMessage:
-    """What is said of an object. The same said again belongs to one series."""
+    """The content of an event. Equal messages about an object belong to one series."""
 
     type: EventType
     reason: str
@@ -61,9 +61,9 @@ class EventMessage:
 
 @dataclass(slots=True, eq=False)
 class OngoingSeries:
-    """The times that the same happened to one object; times are of the loop.
+    """The occurrences of one message about one object; times are of the loop.
 
-    ``told`` is how many of them the server knows of, or was asked to in vain.
+    ``reported`` is how many of them were written, or could not be written.
     """
 
     first: CoreEvent
@@ -75,13 +75,13 @@ class OngoingSeries:
     stored: CoreEvent | None = field(default=None, repr=False)
 
     def again(self, when: datetime, now: float) -> None:
-        """Count one more."""
+        """Count one more occurrence."""
         self.count += 1
         self.last = when
         self.last_seen = now
 
     def is_due(self, now: float) -> bool:
-        """Whether to write it: at once when it begins and when it first repeats, then seldom."""
+        """Whether to write it: at once when it starts and when it first repeats, then rarely."""
         return self.reported < min(self.count, 2) or (
             self.reported < self.count and now >= self.reported_at + REFRESH
         )
@@ -90,7 +90,7 @@ class OngoingSeries:
         return now > self.last_seen + WINDOW
 
     def event(self) -> CoreEvent:
-        """The Event that reports all of it."""
+        """The Event that reports all occurrences."""
         if self.last is None:
             return self.first
         observed = times.format_micro(self.last)
@@ -105,7 +105,7 @@ class OngoingSeries:
 def first(
     regarding: Object, message: EventMessage, reporter: Reporter, environment: ExecutionEnvironment
 ) -> CoreEvent:
-    """The Event that says something of an object for the first time."""
+    """The Event of the first occurrence of a message."""
     now = environment.now()
     reason = _plain(message.reason, LONGEST_WORD) or "Unknown"
     return CoreEvent(
@@ -138,7 +138,7 @@ def _plain(text: str, limit: int) -> str:
 
 
 def _name(regarding: Object, bits: Callable[[int], int]) -> str:
-    """A name that begins with the object's, wherever that is one for an Event too."""
+    """A name that starts with the name of the object, if that is valid for an Event."""
     number = f"{bits(4 * _DIGITS):0{_DIGITS}x}"
     name = regarding.metadata.name[: NAME_LIMIT - 1 - _DIGITS].rstrip("-.")
     plain = name if _is_subdomain(name) else regarding.RESOURCE.kind.lower()
@@ -146,7 +146,7 @@ def _name(regarding: Object, bits: Callable[[int], int]) -> str:
 
 
 def _is_subdomain(name: str) -> bool:
-    """Names of roles, for one, may have colons and capitals."""
+    """Whether a name is a DNS subdomain. Names of roles, for example, may have colons and capitals."""
     return label_syntax.key_fault(f"{name}/x") is None
 
 

@@ -1,8 +1,8 @@
-"""Where the events of one plane wait until they are written.
+"""The events of one plane that wait to be written.
 
-Each plane has a desk of its own, so that one which does not answer keeps nobody else's waiting.
-Everything on a desk is bounded: what is too much is counted and left out, since events are for
-people and must never be what fills a process or a plane.
+Each plane has a sink of its own, so that a plane that does not answer delays no other. Everything in
+a sink is bounded: events beyond the limits are counted and dropped, because events must never fill a
+process or a plane.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ WRITE_REFILL: Final = 0.1  # seconds for each further one
 
 _PATIENCE: Final = 10.0  # seconds for one write
 _PAUSES: Final = (1.0, 2.0, 4.0, 8.0)  # seconds between attempts, more or less
-# Trying again does not help: there is no such namespace any more, or we may not write into it.
+# A retry does not help: the namespace is gone, or we may not write to it.
 _REFUSALS: Final = (BadRequest, Forbidden, Invalid, MethodNotAllowed, NotFound, TooLarge)
 
 T = TypeVar("T")
@@ -48,13 +48,13 @@ SimilarKey = tuple[str, str, str, str]
 
 
 class EventSink:
-    """The events of one plane: the series that go on, and what of them waits to be written."""
+    """The events of one plane: the series that continue, and the writes that wait."""
 
     def __init__(self, client: Client, chance: Random) -> None:
         self.dropped = 0
         self._client = client
         self._chance = chance
-        self._series: dict[Key, OngoingSeries] = {}  # the one heard last is at the end
+        self._series: dict[Key, OngoingSeries] = {}  # the most recently counted one is at the end
         self._budgets: dict[str, TokenBucket] = {}
         self._similar: dict[SimilarKey, SimilarEvents] = {}
         self._write_budget = TokenBucket(0.0, WRITES, WRITE_REFILL)
@@ -63,12 +63,12 @@ class EventSink:
 
     @property
     def is_busy(self) -> bool:
-        """Whether anything is still to be written."""
+        """Whether any event is still to be written."""
         return self._writing or bool(self._waiting)
 
     @property
     def is_clear(self) -> bool:
-        """Whether nothing need be remembered."""
+        """Whether the sink has no state left."""
         return not (self._series or self._budgets or self._similar or self.is_busy)
 
     @property
@@ -76,7 +76,7 @@ class EventSink:
         return bool(self._waiting)
 
     def combined(self, subject: str, message: EventMessage, now: float) -> EventMessage:
-        """What to write for what is said: itself, or what too many like it are combined into."""
+        """The message to write: the given one, or the one that combines too many similar ones."""
         if (subject, message) in self._series:
             return message
         key = (subject, message.type, message.reason, message.action)
@@ -88,7 +88,7 @@ class EventSink:
         return similar.take(message, now)
 
     def repeat(self, key: Key, when: datetime, now: float) -> bool:
-        """Count one more of a series. False when there is none that still goes on."""
+        """Count one more of a series. False when no series of this key continues."""
         series = self._series.pop(key, None)
         if series is None:
             return False
@@ -102,7 +102,7 @@ class EventSink:
         return True
 
     def admits(self, uid: str, now: float) -> bool:
-        """Whether a new series about an object may begin now."""
+        """Whether a new series about an object may start now."""
         budget = self._budgets.pop(uid, None) or TokenBucket(now)
         self._budgets[uid] = budget
         _bound(self._budgets, MOST_OBJECTS)
@@ -111,13 +111,13 @@ class EventSink:
         self.dropped += 1
         return False
 
-    def begin(self, key: Key, event: CoreEvent, now: float) -> None:
+    def start(self, key: Key, event: CoreEvent, now: float) -> None:
         series = self._series[key] = OngoingSeries(event, now)
         _bound(self._series, MOST_SERIES)
         self._wait(series)
 
     def sweep(self, now: float) -> None:
-        """Forget what is over, and write what was counted and not told."""
+        """Forget series that are over, and write counts that are not reported yet."""
         for key, series in list(self._series.items()):
             if series.is_over(now):
                 del self._series[key]
@@ -132,32 +132,32 @@ class EventSink:
         }
 
     def finish(self) -> None:
-        """Have everything written that was counted and not told."""
+        """Queue all counts that are not reported yet."""
         for series in self._series.values():
             self._close(series)
 
     def clear(self) -> None:
-        """Leave everything unsaid: the plane is gone."""
+        """Drop everything: the plane is gone."""
         self._waiting.clear()
         self._series.clear()
         self._similar.clear()
 
     async def write(self) -> None:
-        """Write until nothing waits."""
+        """Write until no event waits."""
         self._writing = True
         try:
             while self._waiting:
                 if wait := self._write_budget.reserve(asyncio.get_running_loop().time()):
                     await asyncio.sleep(wait)
                 series = next(iter(self._waiting), None)
-                if series is not None:  # the plane may have been forgotten during the wait
+                if series is not None:  # the plane may have been disengaged during the wait
                     del self._waiting[series]
                     await self._report(series)
         finally:
             self._writing = False
 
     def _close(self, series: OngoingSeries) -> None:
-        """Have the last count of a series written."""
+        """Queue the last count of a series."""
         if series.reported < series.count:
             self._wait(series)
 
@@ -165,7 +165,7 @@ class EventSink:
         self._waiting[series] = None
 
     async def _report(self, series: OngoingSeries) -> None:
-        """Write a series, or give it up: what follows is tried when it is due again."""
+        """Write a series, or give up: later occurrences are tried when it is due again."""
         pauses = iter(_PAUSES)
         reported, trouble = series.count, await self._trouble(series)
         while _may_pass(trouble) and (pause := next(pauses, None)) is not None:
@@ -177,11 +177,11 @@ class EventSink:
             self._give_up(series, trouble)
 
     async def _trouble(self, series: OngoingSeries) -> Exception | None:
-        """Why it could not be written, if it could not."""
+        """Write a series. Returns the error, if any."""
         try:
             async with asyncio.timeout(_PATIENCE):
                 await self._write(series)
-        except Exception as error:  # noqa: BLE001 - of whatever kind: the others are to be written
+        except Exception as error:  # noqa: BLE001 - whatever it is, the other events must be written
             return error
         return None
 
@@ -191,11 +191,11 @@ class EventSink:
             series.stored = await self._made(event)
         try:
             series.stored = await self._updated(series.stored, event)
-        except (Conflict, NotFound):  # somebody wrote to it, or it has expired
+        except (Conflict, NotFound):  # another client wrote it, or it has expired
             series.stored = await self._updated(await self._made(event), event)
 
     async def _made(self, event: CoreEvent) -> CoreEvent:
-        """The Event on the server. One that is there already is ours, whose answer was lost."""
+        """The created Event. One that exists already is ours: the response to its create was lost."""
         try:
             return await self._client.create(event)
         except AlreadyExists:
@@ -229,6 +229,6 @@ def _may_pass(trouble: Exception | None) -> bool:
 
 
 def _bound(kept: dict[T, Any], most: int) -> None:
-    """Forget the one that was heard of longest ago, where there are too many."""
+    """Forget the least recently used entry when there are too many."""
     if len(kept) > most:
         del kept[next(iter(kept))]

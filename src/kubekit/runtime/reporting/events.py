@@ -1,8 +1,8 @@
-"""Telling people what happens to their objects, beside the work and never in its way.
+"""Events for users about their objects, written beside the reconcilers.
 
-A reconciler says something and goes on: `Recorder.event` neither waits nor fails. What is said again
-within a few minutes is counted in the series of one Event, and of one object only so much is said,
-so that no storm can fill a plane.
+`EventRecorder.event` neither waits nor fails. A message that repeats within a few minutes is counted
+in the series of one Event, and the events about one object are limited, so that no storm can fill a
+plane.
 """
 
 import asyncio
@@ -27,26 +27,26 @@ class EventRecorder:
         self._reporter = Reporter(controller, instance)
         self._environment = environment
         self._sinks: dict[Client, EventSink] = {}
-        self._dropped = 0  # by desks that are gone
+        self._dropped = 0  # by sinks that are gone
         self._wake = asyncio.Event()
         self._written = asyncio.Event()
         self._swept_at = 0.0
 
     @property
     def dropped(self) -> int:
-        """How many events were left out: too many at once, or refused by their plane."""
+        """How many events were dropped: too many at once, or refused by their plane."""
         return self._dropped + sum(sink.dropped for sink in self._sinks.values())
 
     def event(  # noqa: PLR0913, PLR0917 - an event has that many parts
         self,
         client: Client,
         regarding: Object,
-        type: EventType,  # noqa: A002 - the word of the wire
+        type: EventType,  # noqa: A002 - the field name of the API
         reason: str,
         note: str,
         action: str,
     ) -> None:
-        """Say that something happened to an object. It is written soon, by `run`."""
+        """Report that something happened to an object. `run` writes the event soon."""
         now = asyncio.get_running_loop().time()
         sink = self._sink(client)
         subject = _subject(regarding)
@@ -56,18 +56,18 @@ class EventRecorder:
             self._wake.set()
             return
         event = event_series.first(regarding, message, self._reporter, self._environment)
-        sink.begin((subject, message), event, now)
+        sink.start((subject, message), event, now)
         self._wake.set()
 
     def forget(self, client: Client) -> None:
-        """Leave unsaid what waits for a plane that is looked after no longer."""
+        """Drop the waiting events of a plane that was disengaged."""
         sink = self._sinks.pop(client, None)
         if sink is not None:
             sink.clear()
             self._dropped += sink.dropped
 
     async def run(self) -> None:
-        """Write what is said, until cancelled."""
+        """Write the reported events until cancelled."""
         scope = Scope("events")
         writers: dict[EventSink, None] = {}
         try:
@@ -80,9 +80,9 @@ class EventRecorder:
             await scope.close()
 
     async def drain(self, limit: float) -> None:
-        """Wait for at most so many seconds until everything that was said is written.
+        """Wait for at most so many seconds until all reported events are written.
 
-        `run` must go on meanwhile: it is what writes.
+        `run` must still be running: it writes them.
         """
         for sink in self._sinks.values():
             sink.finish()
@@ -99,7 +99,7 @@ class EventRecorder:
         return self._sinks[client]
 
     def _send(self, scope: Scope, writers: dict[EventSink, None]) -> None:
-        """Have one writer for each plane that something waits for."""
+        """Start a writer for each plane with waiting events."""
         for number, sink in enumerate(self._sinks.values()):
             if sink.wants_writer and sink not in writers:
                 writers[sink] = None
@@ -114,7 +114,7 @@ class EventRecorder:
             self._wake.set()
 
     async def _woken(self) -> None:
-        """Wait until something is said, or what is remembered is to be looked at."""
+        """Wait until an event is reported, or the next sweep is due."""
         with suppress(TimeoutError):
             async with asyncio.timeout_at(self._swept_at + _SWEEP if self._sinks else None):
                 await self._wake.wait()
@@ -131,6 +131,6 @@ class EventRecorder:
 
 
 def _subject(regarding: Object) -> str:
-    """What tells one object from every other on its plane; one of a dry run has no uid."""
+    """The identity of an object on its plane; an object of a dry run has no uid."""
     metadata = regarding.metadata
     return metadata.uid or f"{regarding.kind}/{metadata.namespace}/{metadata.name}"

@@ -1,7 +1,7 @@
-"""Whether a process lives, and whether it is ready to be asked.
+"""Whether a process is alive, and whether it is ready to serve requests.
 
-Each part names a check and says what is wrong in words for the operator; nothing wrong is an empty
-list. A process that does not live is restarted; one that is not ready is only left out for now.
+Each part registers a named check, which returns problems as text for the operator, or an empty list.
+A process that is not alive is restarted; one that is not ready gets no traffic for now.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -12,7 +12,7 @@ Check = Callable[[], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What one check found."""
+    """The result of one check."""
 
     name: str
     problems: tuple[str, ...] = ()
@@ -26,7 +26,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class HealthReport:
-    """What all checks found, in the form of Kubernetes' own health pages."""
+    """The results of all checks, in the form of Kubernetes' own health pages."""
 
     page: str
     findings: tuple[CheckResult, ...]
@@ -41,32 +41,34 @@ class HealthReport:
 
 
 class Health:
-    """The checks of one process, by name, in the order of their coming."""
+    """The checks of one process, by name, in the order of their registration."""
 
     def __init__(self) -> None:
         self._live: dict[str, Check] = {"ping": list}
         self._ready: dict[str, Check] = {"ping": list}
 
     def live(self, name: str, check: Check) -> None:
-        """Restart the process when this check finds a problem, and stays with it."""
+        """Add a check whose persisting problems require a restart of the process."""
         _add(self._live, name, check)
 
     def ready(self, name: str, check: Check) -> None:
-        """Ask nothing of the process while this check finds a problem."""
+        """Add a check whose problems mean that the process cannot serve requests now."""
         _add(self._ready, name, check)
 
     def report(
         self, page: str, only: str = "", exclude: Collection[str] = ()
     ) -> HealthReport | None:
-        """What a page tells: ``readyz``, or one of ``healthz`` and ``livez``, which are the same.
+        """The report of a page: ``readyz``, or one of ``healthz`` and ``livez``, which are the same.
 
-        ``only`` asks for one check. There is no report of a page or a check that does not exist.
+        ``only`` selects one check. The report of an unknown page or check is None.
         """
         checks = {"readyz": self._ready, "healthz": self._live, "livez": self._live}.get(page)
         if checks is None or (only and only not in checks):
             return None
-        asked: Mapping[str, Check] = {only: checks[only]} if only else checks
-        return HealthReport(page, tuple(_found(name, asked[name], exclude) for name in asked))
+        selected: Mapping[str, Check] = {only: checks[only]} if only else checks
+        return HealthReport(
+            page, tuple(_result(name, selected[name], exclude) for name in selected)
+        )
 
 
 def _add(checks: dict[str, Check], name: str, check: Check) -> None:
@@ -75,10 +77,10 @@ def _add(checks: dict[str, Check], name: str, check: Check) -> None:
     checks[name] = check
 
 
-def _found(name: str, check: Check, exclude: Collection[str]) -> CheckResult:
+def _result(name: str, check: Check, exclude: Collection[str]) -> CheckResult:
     if name in exclude:
         return CheckResult(name, excluded=True)
     try:
         return CheckResult(name, tuple(check()))
-    except Exception as error:  # noqa: BLE001 - of whatever kind: that is a problem, too
+    except Exception as error:  # noqa: BLE001 - whatever it is, that is a problem too
         return CheckResult(name, (f"the check itself failed: {type(error).__name__}: {error}",))

@@ -1,8 +1,8 @@
-"""The figures of the runtime as Prometheus text.
+"""The metrics of the runtime as Prometheus text.
 
 The names are those of controller-runtime, client-go's work queue and its leader election wherever
-they have the same figure, so dashboards and alerts made for those show ours. Counting is done in
-plain numbers where things happen; the text is made only when somebody asks for it.
+they have the same metric, so that their dashboards and alerts work. The parts of the runtime count
+in plain numbers; the text is made only for a scrape.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ _Informers = Callable[[], Iterable[InformerCounters]]
 
 
 class Metrics(Collector):
-    """Where every part of the runtime that counts is found."""
+    """The registry of all counters of the runtime in one process."""
 
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         self.registry = registry or CollectorRegistry()
@@ -45,32 +45,32 @@ class Metrics(Collector):
         self.registry.register(self)
 
     def controller(self, name: str) -> ControllerCounters:
-        """Where a controller counts. It keeps it, so that nothing is looked up in a pass."""
+        """The counters of a controller, which keeps them, so that no pass looks them up."""
         return self._controllers.setdefault(name, ControllerCounters())
 
     def queue(self, controller: str, queue: QueueCounters) -> None:
-        """Tell of a controller's queue from now on."""
+        """Add the queue of a controller."""
         self._queues[controller] = queue
 
     def informers(self, read: _Informers) -> None:
-        """Tell of the informers that ``read`` finds at each scrape: clusters come and go."""
+        """Add the informers that ``read`` returns at each scrape: clusters come and go."""
         self._informers.append(read)
 
     def leading(self, name: str, *, holds: bool) -> None:
-        """Note whether this process holds a lease."""
+        """Set whether this process holds a lease."""
         self._leading[name] = holds
 
     def requested(self, method: str, code: int, host: str) -> None:
-        """Count one request to a server; what `HttpSettings.observe` is for. Code 0: no answer."""
+        """Count one request to a server; for `HttpSettings.observe`. Code 0: no response."""
         key = (str(code or "<error>"), method, host)
         self._requests[key] = self._requests.get(key, 0) + 1
 
     def text(self) -> bytes:
-        """What a scrape of the whole registry reads. It must be asked for in the running loop."""
+        """The page of a scrape of the whole registry. Call it in the running loop."""
         return generate_latest(self.registry)
 
     def collect(self) -> Iterator[Metric]:
-        """Every figure, read at this moment."""
+        """Every metric, read at this moment."""
         yield from self._of_controllers()
         yield from self._of_queues()
         yield from self._of_informers()
@@ -129,17 +129,17 @@ _COUNTED: Final[tuple[tuple[str, str, Callable[[ControllerCounters], int]], ...]
     ("controller_runtime_reconcile_errors", "Passes that failed.", lambda f: f.errors),
     (
         "controller_runtime_terminal_reconcile_errors",
-        "Passes that failed for good: only a change of the object helps.",
+        "Passes that failed with an error that no retry can cure.",
         lambda f: f.terminal,
     ),
     (
         "controller_runtime_reconcile_panics",
-        "Passes that failed with an error nobody expected.",
+        "Passes that failed with an unexpected error.",
         lambda f: f.panics,
     ),
     (
         "controller_runtime_reconcile_timeouts",
-        "Passes ended by the limit of their time.",
+        "Passes cancelled by their time limit.",
         lambda f: f.timeouts,
     ),
     (
@@ -149,12 +149,12 @@ _COUNTED: Final[tuple[tuple[str, str, Callable[[ControllerCounters], int]], ...]
     ),
     (
         "compute_runtime_own_write_waits",
-        "Passes put off until the cache had seen the controller's own last write.",
+        "Passes delayed until the cache showed the controller's own last write.",
         lambda f: f.own_write_waits,
     ),
     (
         "compute_runtime_fights",
-        "Objects left alone for a while because they were written too often.",
+        "Objects not written for a while because they were written too often.",
         lambda f: f.write_conflicts,
     ),
 )
@@ -179,24 +179,24 @@ _QUEUE_MEASURED: Final[tuple[tuple[str, str, Callable[[QueueCounters], float]], 
     ("workqueue_depth", "Keys that are ready.", len),
     (
         "workqueue_unfinished_work_seconds",
-        "How long the keys in hand have been in hand, together.",
+        "The sum of the processing times of the keys so far.",
         lambda q: q.unfinished_seconds,
     ),
     (
         "workqueue_longest_running_processor_seconds",
-        "How long the key in hand longest has been in hand.",
+        "For how long the oldest key has been processed.",
         lambda q: q.longest_running_seconds,
     ),
     ("compute_runtime_queue_delayed", "Keys that wait for a timer.", lambda q: q.delayed),
     (
         "compute_runtime_queue_oldest_seconds",
-        "How long the key that is ready longest has been ready.",
+        "For how long the oldest ready key has been ready.",
         lambda q: q.oldest_age,
     ),
 )
 _QUEUE_TIMED: Final[tuple[tuple[str, str, Callable[[QueueCounters], DurationHistogram]], ...]] = (
     ("workqueue_queue_duration_seconds", "How long keys were ready.", lambda q: q.queued),
-    ("workqueue_work_duration_seconds", "How long keys were in hand.", lambda q: q.worked),
+    ("workqueue_work_duration_seconds", "How long keys were processed.", lambda q: q.worked),
 )
 _INFORMER_COUNTED: Final[tuple[tuple[str, str, Callable[[InformerCounters], int]], ...]] = (
     ("compute_runtime_informer_relists", "Lists after the first.", lambda i: i.relists),
@@ -205,7 +205,7 @@ _INFORMER_MEASURED: Final[tuple[tuple[str, str, Callable[[InformerCounters], int
     ("compute_runtime_informer_objects", "Objects in the cache.", lambda i: i.objects),
     (
         "compute_runtime_informer_unreadable",
-        "Objects left out because they do not decode.",
+        "Objects that do not decode.",
         lambda i: i.unreadable,
     ),
     ("compute_runtime_informer_synced", "1 once the cache was filled.", lambda i: i.synced),

@@ -1,8 +1,8 @@
-"""A small HTTP server for those who look after a process: /healthz, /livez, /readyz and /metrics.
+"""A small HTTP server for probes and scrapes of a process: /healthz, /livez, /readyz and /metrics.
 
-It takes GET and HEAD, bounds what it reads and for how long, and closes each connection after its
-answer. It knows nobody, so it listens on this machine alone unless told otherwise; what it tells
-are states and figures, never the content of objects.
+It serves GET and HEAD, limits what it reads and for how long, and closes each connection after the
+response. It authenticates no client, so it listens on the loopback by default. Its pages show states
+and numbers, never the content of objects.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class Probes:
         self._web: web.Server | None = None
 
     async def start(self) -> tuple[str, int]:
-        """Listen, and say where."""
+        """Listen. Returns the host and the port."""
         from aiohttp import web  # noqa: PLC0415 - see above
 
         self._web = web.Server(
@@ -72,7 +72,7 @@ class Probes:
         return address
 
     async def close(self) -> None:
-        """Listen no longer, let the answers in hand be given, and end."""
+        """Stop listening, finish the running responses, and end."""
         if self._listener is None or self._web is None:
             return
         self._listener.close()
@@ -82,7 +82,7 @@ class Probes:
         self._listener = self._web = None
 
     def _connection(self, server: "web.Server") -> asyncio.Protocol:
-        """Somebody who connects: he is served once, within a time, and not beside too many."""
+        """The protocol of a new connection: one response, within a time, up to a number of connections."""
         if len(server.connections) >= _MOST_CONNECTIONS:
             return _Refused()
         handler = server()
@@ -112,7 +112,7 @@ class Probes:
 
 
 class _Refused(asyncio.Protocol):
-    """One connection too many."""
+    """A connection beyond the limit."""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         transport.close()

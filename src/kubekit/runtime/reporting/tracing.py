@@ -1,8 +1,8 @@
-"""What one request of a user sets off, in every plane, as one trace.
+"""One trace for everything that a request of a user causes, in every plane.
 
 A trace crosses a plane in one annotation, in the form of W3C Trace Context. `Tracing` and the
-functions here take its key. The object that a user writes carries it, every object made from that
-object carries the same value, and each pass is one span below it. A pass never writes its own span
+functions here take its key. The object that a user writes has the annotation, every object made from
+that object has the same value, and each pass is one span below it. A pass never writes its own span
 into an object: the object would change at each pass.
 
 Only the API of OpenTelemetry is used. Without an SDK in the process nothing is recorded, nothing is
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from kubekit.api.meta import Object
 from kubekit.runtime.requests import Request
 
-if TYPE_CHECKING:  # it looks for installed packages when it is loaded, which takes its time
+if TYPE_CHECKING:  # its import searches the installed packages, which is slow
     from opentelemetry.context import Context
     from opentelemetry.trace import Span, Tracer, TracerProvider
 
@@ -29,19 +29,18 @@ _LIBRARY: Final = "kubekit.runtime"
 
 
 def trace_annotation(obj: Object, annotation: str = TRACEPARENT) -> dict[str, str]:
-    """The annotation that says which trace an object is part of, for what is made of the object.
+    """The trace annotation of an object, for objects that are made from it.
 
-    Empty when it is part of none. What is no trace, since anybody can write an annotation, is not
-    passed on.
+    Empty when it has none. Every user can write an annotation, so an invalid value is not passed on.
     """
     text = obj.metadata.annotations.get(annotation, "")
     return {annotation: text} if _is_trace(text) else {}
 
 
 def new_trace_annotation(annotation: str = TRACEPARENT) -> dict[str, str]:
-    """The annotation for an object that is made of nothing, in the span that is current.
+    """The trace annotation of a new object, made from the current span.
 
-    For those who create objects for users. Empty when nothing is recorded.
+    For clients that create objects for users. Empty when no span is recorded.
     """
     from opentelemetry.trace.propagation import tracecontext  # noqa: PLC0415 - see above
 
@@ -51,7 +50,7 @@ def new_trace_annotation(annotation: str = TRACEPARENT) -> dict[str, str]:
 
 
 class Tracing:
-    """The spans of one process. Without a provider, those of the process' own are made."""
+    """The spans of one process. By default they are made by the provider of the process."""
 
     def __init__(
         self, provider: "TracerProvider | None" = None, annotation: str = TRACEPARENT
@@ -65,9 +64,9 @@ class Tracing:
     def span_of(
         self, controller: str, request: Request, obj: Object | None = None
     ) -> Iterator["Span"]:
-        """The span of one pass, below the trace that the object carries.
+        """The span of one pass, below the trace of the object.
 
-        An exception ends the span as an error and goes on.
+        An exception ends the span as an error and is raised.
         """
         with self._tracer.start_as_current_span(
             f"{controller} pass",
@@ -83,7 +82,7 @@ class Tracing:
 
 
 def link_trace(span: "Span", obj: Object, annotation: str = TRACEPARENT) -> None:
-    """Note in the span of a pass that another object, which it also worked on, has its own trace."""
+    """Link the span of a pass to the trace of another object that the pass handles."""
     from opentelemetry import trace  # noqa: PLC0415 - see above
 
     context = _trace_of(obj, annotation)
@@ -100,7 +99,7 @@ def _trace_of(obj: Object, annotation: str) -> "Context | None":
 
 
 def _context(text: str) -> "Context | None":
-    """The place in a trace that this text names, if it names one."""
+    """The trace context in this text, if it is valid."""
     from opentelemetry import trace  # noqa: PLC0415 - see above
     from opentelemetry.context import Context  # noqa: PLC0415 - see above
     from opentelemetry.trace.propagation import tracecontext  # noqa: PLC0415 - see above

@@ -1,1 +1,1 @@
-"""Informers: collections of a cluster, kept in memory and up to date."""
+"""Informers: caches of the kinds of a cluster, kept in sync by watches."""

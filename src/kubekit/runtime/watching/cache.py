@@ -1,11 +1,11 @@
-"""What is known of one kind in one cluster.
+"""The cache of one kind in one cluster.
 
-Objects are kept as JSON: a fraction of the memory that objects take, and nothing that a garbage
-collector has to walk through. Bytes that a plane of this process keeps are shared with it; otherwise
-they are those of what our class reads. An object as such takes twice the memory of its bytes. So those
-are kept that are read with many others, as a deployment's Instances are, time and again; and the few
-that anybody read lately, for all caches together. They are shared by all who read them, so their maps
-are to be left alone. None has managedFields.
+Objects are kept as JSON, which takes a fraction of the memory and is not traversed by the garbage
+collector. Bytes that a plane of this process keeps are shared with it; otherwise they are the encoding
+of the fields that the class reads. A decoded object takes twice the memory of its bytes. Decoded
+objects are kept if they are read together with many others, as the Instances of a deployment are; and
+a few recently read ones, for all caches together. All readers share them, so their maps must not be
+changed. None has managedFields.
 """
 
 import logging
@@ -23,11 +23,11 @@ from kubekit.runtime.watching.index import Index, Key
 H = TypeVar("H", bound=Hashable)
 K = TypeVar("K", bound=Object)
 Of = Callable[[K], Iterable[str]]
-_Objects = list[K]  # in the class below, ``list`` is a verb
+_Objects = list[K]  # in the class below, ``list`` is a method
 _Keys = list[Key]
 
-_LARGEST_KEPT: Final = 16 * 1024  # bytes of an object that is kept as such
-# Objects of one cache: ten deployments of a thousand Instances are looked at in turn, time and again.
+_LARGEST_KEPT: Final = 16 * 1024  # bytes; larger objects are not kept decoded
+# Decoded objects of one cache: ten deployments of a thousand Instances are read in turn.
 _READ_TOGETHER: Final = 10_240
 _log: Final = logging.getLogger(__name__)
 
@@ -47,10 +47,10 @@ class LRUCache(Generic[H, K]):
         self._older: dict[H, K] = {}
 
     def get(self, key: H) -> K | None:
-        found = self._younger.get(key)
-        if found is None and (found := self._older.get(key)) is not None:
-            self.put(key, found)
-        return found
+        known = self._younger.get(key)
+        if known is None and (known := self._older.get(key)) is not None:
+            self.put(key, known)
+        return known
 
     def put(self, key: H, obj: K) -> None:
         """Keep an object in place of any other one of this key."""
@@ -67,7 +67,7 @@ _RECENTLY_READ: Final[LRUCache[tuple[type[Object], bytes], Any]] = LRUCache(256)
 
 
 class ObjectVersion(Wire, frozen=True, kw_only=True):
-    """Which version of which object something is."""
+    """The uid and version of an object."""
 
     uid: str = ""
     resource_version: str = ""
@@ -76,15 +76,15 @@ class ObjectVersion(Wire, frozen=True, kw_only=True):
 class Cache(Generic[K]):
     """The objects of one kind, by namespace and name, and by indexes.
 
-    ``revision`` is the newest version that everything here goes up to; 0 before the first list. A
-    list from a server that is behind sets it back.
+    ``revision`` is the version up to which the cache is complete; 0 before the first list. A list
+    from a server that lags sets it back.
     """
 
     def __init__(self, kind: type[K], recent: int = _READ_TOGETHER) -> None:
         self.kind = kind
         self.revision = 0
         self._data: dict[str, dict[str, bytes]] = {}  # by namespace, then name; none is empty
-        self._together: LRUCache[Key, K] = LRUCache(recent)  # some as objects, never older ones
+        self._together: LRUCache[Key, K] = LRUCache(recent)  # decoded objects, never outdated ones
         self._count = 0
         self._indexes: dict[str, tuple[Of[K], Index]] = {}
 
@@ -103,39 +103,39 @@ class Cache(Generic[K]):
         return self._read_together(self.keys(namespace))
 
     def by(self, index: str, value: str) -> _Objects[K]:
-        """The objects of which the index says this value, in order of namespace and name."""
+        """The objects with this value in the index, in order of namespace and name."""
         return self._read_together(self.keys_by(index, value))
 
     def keys_by(self, index: str, value: str) -> _Keys:
-        """The keys of the objects of which the index says this value. None of them is read."""
+        """The keys of the objects with this value in the index. No object is decoded."""
         return self._indexes[index][1][value]
 
     def count(self, index: str, value: str) -> int:
-        """How many objects the index says this value of. None of them is read."""
+        """How many objects have this value in the index. No object is decoded."""
         return self._indexes[index][1].count(value)
 
     def counts(self, index: str) -> dict[str, int]:
-        """How many objects the index says each value of. None of them is read."""
+        """How many objects have each value of the index. No object is decoded."""
         return self._indexes[index][1].counts()
 
     def keys(self, namespace: str = "") -> _Keys:
         return [key for key, _ in self.kept(namespace)]
 
     def uid_of(self, namespace: str, name: str) -> str | None:
-        """The identity of what has this name now; a later object of the same name has another."""
+        """The uid of the object with this name; a later object of the same name has another uid."""
         known = self.identity(namespace, name)
         return None if known is None else known.uid
 
     def seen(self, version: str) -> bool:
-        """Whether a write that made this version is in here, or what came after it.
+        """Whether the cache includes the write that made this version, or a later one.
 
-        A version that is no number cannot be compared; it is taken as seen, for nobody may wait
-        for ever.
+        A version that is not a number cannot be compared. It counts as seen, because no pass may
+        wait indefinitely.
         """
         return not version.isdecimal() or int(version) <= self.revision
 
     def add_index(self, name: str, of: Of[K]) -> None:
-        """Have objects found by what ``of`` says of them. An index that is there stays as it is."""
+        """Add an index of the values that ``of`` returns. An existing index stays as it is."""
         if name in self._indexes:
             return
         index = Index()
@@ -143,25 +143,25 @@ class Cache(Generic[K]):
         for key, data in self.kept():
             index.put(key, self._values(of, key, read(self.kind, data)))
 
-    # For the informer, which alone writes here
+    # For the informer, the only writer
 
     def data(self, namespace: str, name: str) -> bytes | None:
-        """The object as it is kept."""
+        """The bytes of the object."""
         return self._data.get(namespace, {}).get(name)
 
     def kept(self, namespace: str = "") -> Iterator[tuple[Key, bytes]]:
-        """The objects as they are kept, in order of namespace and name."""
+        """The bytes of the objects, in order of namespace and name."""
         for place in (namespace,) if namespace else sorted(self._data):
             there = self._data.get(place, {})
             for name in sorted(there):
                 yield (place, name), there[name]
 
     def known(self, namespace: str, name: str) -> K | bytes | None:
-        """The object, or only its bytes if it was not read lately."""
+        """The object, or only its bytes if it was not read recently."""
         return self._recent(namespace, name) or self.data(namespace, name)
 
     def identity(self, namespace: str, name: str) -> "ObjectVersion | ObjectMeta | None":
-        """Which version of which object has this name."""
+        """The uid and version of the object with this name."""
         recent = self._recent(namespace, name)
         if recent is not None:
             return recent.metadata
@@ -169,16 +169,16 @@ class Cache(Generic[K]):
         return None if data is None else _HEADS.decode(data).metadata
 
     def put(self, obj: K, source: bytes | None = None) -> K:
-        """Keep an object. What is returned is what others will read.
+        """Store an object. Returns the object that readers will share.
 
-        ``source`` are its bytes, if somebody else keeps them for as long as it is there.
+        ``source`` are its bytes, if a plane of this process keeps them anyway.
         """
         kept = _without_managed_fields(obj) if source is None else _shared(obj, source)
-        # Many caches and indexes know an object by its name: all of them keep the same words.
+        # Many caches and indexes keep the name of an object: they share one string.
         key = namespace, name = interned(kept.metadata.namespace), interned(kept.metadata.name)
         there = self._data.setdefault(namespace, {})
         self._count += name not in there
-        # A copy: what an encoder returns holds the spare room of its buffer for as long as it lives.
+        # A copy: the bytes of an encoder keep the spare capacity of its buffer allocated.
         data = source or memoryview(scheme.encode(kept)).tobytes()
         there[name] = data
         if self._together.get(key) is not None:
@@ -188,7 +188,7 @@ class Cache(Generic[K]):
         return kept
 
     def drop(self, namespace: str, name: str) -> None:
-        """Forget an object."""
+        """Remove an object."""
         there = self._data.get(namespace, {})
         if there.pop(name, None) is None:
             return
@@ -200,27 +200,27 @@ class Cache(Generic[K]):
             index.put((namespace, name), ())
 
     def reach(self, version: str) -> None:
-        """Everything up to this version is here now."""
+        """Note that the cache is complete up to this version."""
         if version.isdecimal():
             self.revision = int(version)
 
     def fall_back(self, version: str) -> None:
-        """From here on there may be objects here that are only as new as this version."""
+        """Note that the cache may have objects that are only as new as this version."""
         if version.isdecimal():
             self.revision = min(self.revision, int(version))
 
     def _read_together(self, keys: _Keys) -> _Objects[K]:
-        """The objects of these keys. Who reads several together will do so again."""
+        """The objects of these keys. Objects that are read together will be read together again."""
         if len(keys) == 1:
             return [self._read(keys[0])]
-        together, found = self._together.get, []
+        together, known = self._together.get, []
         for key in keys:
             obj = together(key)
             if obj is None:
                 data = self._data[key[0]][key[1]]
                 obj = self._keep_together(key, read(self.kind, data), data)
-            found.append(obj)
-        return found
+            known.append(obj)
+        return known
 
     def _read(self, key: Key) -> K:
         return self._together.get(key) or read(self.kind, self._data[key[0]][key[1]])
@@ -234,17 +234,17 @@ class Cache(Generic[K]):
         return kept
 
     def _recent(self, namespace: str, name: str) -> K | None:
-        """The object, if it need not be made of its bytes."""
-        found: K | None = self._together.get((namespace, name))
-        if found is None and (data := self.data(namespace, name)) is not None:
-            found = _RECENTLY_READ.get((self.kind, data))
-        return found
+        """The object, if it need not be decoded."""
+        known: K | None = self._together.get((namespace, name))
+        if known is None and (data := self.data(namespace, name)) is not None:
+            known = _RECENTLY_READ.get((self.kind, data))
+        return known
 
     def _values(self, of: Of[K], key: Key, obj: K) -> Iterable[str]:
-        """What an index says of an object: nothing when it fails, for others must be found."""
+        """The values of an object in an index: none if the function fails, which affects one object."""
         try:
             return tuple(of(obj))
-        except Exception:  # noqa: BLE001 -- whatever the function does, it is about one object
+        except Exception:  # noqa: BLE001 -- whatever the function raises, it concerns one object
             extra = {"kind": self.kind.RESOURCE.kind, "object": "/".join(filter(None, key))}
             _log.exception("index failed", extra=extra)
             return ()
@@ -258,18 +258,18 @@ _HEADS: Final = msgspec.json.Decoder(_Head)
 
 
 def read(kind: type[K], data: bytes) -> K:
-    """The object in bytes that are kept; the same one for all who read them within moments."""
-    found: K | None = _RECENTLY_READ.get((kind, data))
-    return found or _kept_lately(scheme.decode_as(kind, data), data)
+    """The object of these bytes; readers share it while it is among the recently read ones."""
+    known: K | None = _RECENTLY_READ.get((kind, data))
+    return known or _keep_recent(scheme.decode_as(kind, data), data)
 
 
 def _shared(obj: K, source: bytes) -> K:
-    """What others made of these bytes, or this object for all who come after."""
-    found: K | None = _RECENTLY_READ.get((type(obj), source))
-    return found or _kept_lately(obj, source)
+    """The recently decoded object of these bytes, or this object for later readers."""
+    known: K | None = _RECENTLY_READ.get((type(obj), source))
+    return known or _keep_recent(obj, source)
 
 
-def _kept_lately(obj: K, data: bytes) -> K:
+def _keep_recent(obj: K, data: bytes) -> K:
     kept = _without_managed_fields(obj)
     if len(data) <= _LARGEST_KEPT:
         _RECENTLY_READ.put((type(obj), data), kept)
@@ -277,7 +277,7 @@ def _kept_lately(obj: K, data: bytes) -> K:
 
 
 def _without_managed_fields(obj: K) -> K:
-    """They are larger than the object, and nobody who reads a cache needs them."""
+    """The object without managedFields: they are larger than it, and no cache reader needs them."""
     if not obj.metadata.managed_fields:
         return obj
     meta = msgspec.structs.replace(obj.metadata, managed_fields=())

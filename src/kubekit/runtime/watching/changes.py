@@ -1,4 +1,4 @@
-"""What listeners of an informer are told."""
+"""The changes that an informer passes to its handlers."""
 
 from typing import Generic, TypeVar
 
@@ -10,14 +10,14 @@ K = TypeVar("K", bound=Object)
 
 
 class CacheChange(Generic[K]):
-    """A change of one object. Without ``old`` it is new to whoever is told, without ``new`` gone.
+    """A change of one object. Without ``old`` it is new to the handler, without ``new`` it is gone.
 
-    Both are read when they are first asked for: most listeners need no more than the name.
+    Both are decoded at the first access: most handlers need no more than the name.
     """
 
     __slots__ = ("_kind", "_new", "_old", "cluster", "name", "namespace")
 
-    def __init__(  # noqa: PLR0913 -- where, which, and what became of it
+    def __init__(  # noqa: PLR0913 -- the object, and its two states
         self,
         cluster: ClusterName,
         namespace: str,
@@ -52,10 +52,10 @@ class CacheChange(Generic[K]):
 
     @property
     def added(self) -> bool:
-        """Whether there is no old one. Nothing is read for it."""
+        """Whether there is no old object. Nothing is decoded for it."""
         return self._old is None
 
     @property
     def removed(self) -> bool:
-        """Whether there is no new one. Nothing is read for it."""
+        """Whether there is no new object. Nothing is decoded for it."""
         return self._new is None

@@ -1,4 +1,4 @@
-"""Finding objects by what a function says of them, at little cost for each."""
+"""An index of objects by the values that a function returns, with little memory for each."""
 
 from collections.abc import Iterable
 from sys import intern
@@ -10,8 +10,8 @@ _Values = str | tuple[str, ...]
 class Index:
     """Which keys have which values.
 
-    Most objects have one value, and many values one object: both are kept without a container of
-    their own. Values are shared between the two directions.
+    Most objects have one value, and many values one object: both are stored without a container.
+    The two directions share the strings of values.
     """
 
     __slots__ = ("_keys", "_values")
@@ -22,29 +22,29 @@ class Index:
 
     def __getitem__(self, value: str) -> list[Key]:
         """The keys that have this value, in order."""
-        found = self._keys.get(value, ())
-        return sorted(found) if isinstance(found, dict) else [found] if found else []
+        present = self._keys.get(value, ())
+        return sorted(present) if isinstance(present, dict) else [present] if present else []
 
     def count(self, value: str) -> int:
         """How many keys have this value."""
-        found = self._keys.get(value, ())
-        return len(found) if isinstance(found, dict) else bool(found)
+        present = self._keys.get(value, ())
+        return len(present) if isinstance(present, dict) else bool(present)
 
     def counts(self) -> dict[str, int]:
-        """How many keys have each of the values that there are."""
+        """How many keys have each value."""
         return {value: self.count(value) for value in self._keys}
 
     def put(self, key: Key, values: Iterable[str]) -> None:
-        """From now on the key has these values, and no others."""
+        """Set the values of a key."""
         wanted = tuple(dict.fromkeys(map(intern, values)))
-        had = self._of(key)
-        if wanted == had:
+        old_values = self._of(key)
+        if wanted == old_values:
             return
-        for value in had:
+        for value in old_values:
             if value not in wanted:
                 self._leave(value, key)
         for value in wanted:
-            if value not in had:
+            if value not in old_values:
                 self._enter(value, key)
         self._values.pop(key, None)
         if wanted:

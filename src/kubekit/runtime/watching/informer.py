@@ -1,8 +1,7 @@
-"""One kind in one cluster, kept in memory, and whoever wants to hear of it.
+"""The informer of one kind in one cluster: it fills a cache and calls handlers for each change.
 
-A kind that the server does not serve is waited for. It is known to be absent then, which is as good
-as a cache that is filled: nobody has to wait for it, and when it comes its objects come by
-themselves.
+An informer keeps trying to list a kind that the server does not serve. Such an informer counts as
+ready, so that no caller waits for it. When the kind is installed, its objects arrive as changes.
 """
 
 import asyncio
@@ -28,17 +27,17 @@ from kubekit.runtime.watching.index import Key
 K = TypeVar("K", bound=Object)
 Handler = Callable[[CacheChange[K]], None]
 
-_BURST: Final = 500  # removals told before others get their turn
+_BURST: Final = 500  # removals before other tasks get their turn
 _log: Final = logging.getLogger(__name__)
 
 
 class Informer(Generic[K]):
-    """Keeps a cache in step with a cluster, and tells its listeners what changes.
+    """Keeps a cache in sync with a cluster, and calls its handlers for each change.
 
-    ``served`` is None until the server has said whether it has the kind; ``trouble`` says why the
-    cache may be behind, and is empty while all is well. ``unreadable`` says of objects that the
-    class cannot read why; what was known of them before is kept. ``relists`` counts the lists
-    after the first. ``part`` says which objects of the kind are looked at.
+    ``served`` is None until the server has answered whether it serves the kind. ``trouble`` says why
+    the cache may be behind, and is empty otherwise. ``unreadable`` has the reasons why objects do
+    not decode; the cache keeps their earlier state. ``relists`` counts the lists after the first.
+    ``part`` selects the objects of the kind that are watched.
     """
 
     def __init__(
@@ -59,35 +58,35 @@ class Informer(Generic[K]):
         self._client = client
         self._environment = environment
         self._part = part
-        self._listeners: dict[int, Handler[K]] = {}  # in the order of their coming
+        self._listeners: dict[int, Handler[K]] = {}  # in the order of their registration
         self._numbered = 0
-        self._present: dict[Key, None] = {}  # what the list that is under way has shown so far
+        self._present: dict[Key, None] = {}  # keys of the running list so far
         self._last_trouble: Exception | None = None
         self._synced = asyncio.Event()
         self._known = asyncio.Event()
 
     @property
     def synced(self) -> bool:
-        """Whether a whole list has been taken in, be it long ago."""
+        """Whether a whole list has been received, however long ago."""
         return self._synced.is_set()
 
     @property
     def ready(self) -> bool:
-        """Whether there is nothing to wait for: all is here, or the kind is not served."""
+        """Whether there is nothing to wait for: the cache is synced, or the kind is not served."""
         return self.synced or self.served is False
 
     async def wait_synced(self) -> None:
-        """Wait for the first whole list; for a kind that never comes, for ever."""
+        """Wait for the first whole list; indefinitely if the kind is never served."""
         await self._synced.wait()
 
     async def wait_ready(self) -> None:
-        """Wait until there is nothing to wait for, or has been once."""
+        """Wait until the informer is ready, or has been ready once."""
         await self._known.wait()
 
     def listen(self, handler: Handler[K]) -> Callable[[], None]:
-        """Tell somebody of all that is here, at once, and of each change from then on.
+        """Call a handler for every object in the cache, at once, and for each change from then on.
 
-        What is returned ends it. What a listener raises is logged, and stops nobody.
+        The returned function removes it. An exception of a handler is logged and stops nothing.
         """
         number = self._numbered = self._numbered + 1
         self._listeners[number] = handler
@@ -97,7 +96,7 @@ class Informer(Generic[K]):
         return lambda: self._listeners.pop(number, None) and None
 
     async def run(self) -> None:
-        """Follow the cluster. It ends only by being cancelled."""
+        """Follow the cluster until cancelled."""
         steps = follow(
             self._client, self.kind, "", self._part, self._environment, self._report_trouble
         )
@@ -107,10 +106,10 @@ class Informer(Generic[K]):
                     await self._take_page(step)
                 else:
                     self._take_change(step)
-                del step  # a page is large, and the next change may be long in coming
+                del step  # a page is large, and the next change may take long to arrive
 
     def counters(self) -> InformerCounters:
-        """How it does at this moment."""
+        """The numbers of this informer at this moment."""
         return InformerCounters(
             cluster=self.cluster,
             kind=self.kind.RESOURCE.kind,
@@ -125,10 +124,10 @@ class Informer(Generic[K]):
         self.served = True
         if page.begins:
             self._present = {}
-            # Its first object may already be older than what was here: the cache is set back now,
-            # or a pass between two pages would take its own writes for seen.
+            # Its first object may already be older than the cached one: set the cache back now, or
+            # a pass between two pages would assume that the cache shows its own writes.
             self.cache.fall_back(page.resource_version)
-        # Whoever leaves items out on the way leaves their bytes behind: then there are none.
+        # A client that leaves items out keeps the bytes of all: then the bytes cannot be assigned.
         known = len(page.sources) == len(page.items)
         sources = page.sources if known else (None,) * len(page.items)
         for item, source in zip(page.items, sources, strict=True):
@@ -141,7 +140,7 @@ class Informer(Generic[K]):
             await self._end_list(page.resource_version)
 
     async def _end_list(self, version: str) -> None:
-        """Drop what the list has not shown. A stretch at a time, for it may be everything."""
+        """Remove the objects that are not in the list, in bursts, since it may be all of them."""
         present, self._present = self._present, {}
         gone = [key for key, _ in self.cache.kept() if key not in present]
         for count, key in enumerate(gone, 1):
@@ -166,7 +165,7 @@ class Informer(Generic[K]):
 
     def _put(self, obj: K, source: bytes | None) -> None:
         meta = obj.metadata
-        # Who hears of it remembers it by its name, for a minute or longer: in the same words.
+        # Handlers keep the name for a minute or longer, so it is interned.
         namespace, name = interned(meta.namespace), interned(meta.name)
         self.unreadable.pop((namespace, name), None)
         known = self.cache.identity(namespace, name)
@@ -189,25 +188,25 @@ class Informer(Generic[K]):
         self._notify(CacheChange(self.cluster, namespace, name, self.kind, old=old))
 
     def _skip(self, bad: UnreadableObject) -> None:
-        """Name an object that cannot be read. What was known of it stays, unless that has gone."""
+        """Note an object that does not decode. Its cached state stays, unless it was replaced."""
         key = bad.namespace, bad.name
         if bad.uid and self.cache.uid_of(*key) != bad.uid:
             self._remove(*key)
         if self.unreadable.get(key) != bad.why:
             self.unreadable[key] = bad.why
-            extra = self._place(*key) | {"why": bad.why}
+            extra = self._location(*key) | {"why": bad.why}
             _log.warning("object not readable", extra=extra)
 
     def _notify(self, change: CacheChange[K]) -> None:
         for number, handler in tuple(self._listeners.items()):
-            if number in self._listeners:  # one that was told before may have ended this one
+            if number in self._listeners:  # an earlier handler may have removed this one
                 self._call(handler, change)
 
     def _call(self, handler: Handler[K], change: CacheChange[K]) -> None:
         try:
             handler(change)
-        except Exception:  # noqa: BLE001 -- whatever a listener does, others must hear too
-            _log.exception("listener failed", extra=self._place(change.namespace, change.name))
+        except Exception:  # noqa: BLE001 -- whatever a handler raises, the others must be called
+            _log.exception("handler failed", extra=self._location(change.namespace, change.name))
 
     def _report_trouble(self, trouble: Exception | None) -> None:
         if isinstance(trouble, NotServed):
@@ -225,7 +224,7 @@ class Informer(Generic[K]):
             level = logging.DEBUG if logged_already else logging.WARNING
             _log.log(level, "informer in trouble", extra=extra | {"trouble": self.trouble})
 
-    def _place(self, namespace: str, name: str) -> dict[str, str]:
+    def _location(self, namespace: str, name: str) -> dict[str, str]:
         return {
             "cluster": self.cluster,
             "kind": self.kind.RESOURCE.kind,

@@ -1,4 +1,4 @@
-"""All informers of one cluster: one for each kind that anybody asks for, shared by all who do."""
+"""The informers of one cluster: one for each requested kind, shared by all of its users."""
 
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
@@ -14,7 +14,7 @@ from kubekit.runtime.watching.informer import Informer
 
 K = TypeVar("K", bound=Object)
 KindSelectors = Mapping[type[Object], str]
-"""Label selectors of the kinds of which only a part concerns us; of all others, everything does."""
+"""Label selectors by kind. Of a kind without a selector, all objects are watched."""
 
 ALL_OBJECTS: Final[KindSelectors] = MappingProxyType({})
 
@@ -41,7 +41,7 @@ class Informers:
         return iter(tuple(self._of.values()))
 
     def of(self, kind: type[K]) -> Informer[K]:
-        """The informer of a kind, begun when it is first asked for."""
+        """The informer of a kind, started at the first call."""
         informer = self._of.get(kind)
         if informer is None:
             part = self._part(kind)
@@ -51,21 +51,21 @@ class Informers:
         return cast("Informer[K]", informer)
 
     def find(self, kind: type[K]) -> Informer[K] | None:
-        """The informer of a kind, if anything has asked for it yet."""
+        """The informer of a kind, if it was started."""
         return cast("Informer[K] | None", self._of.get(kind))
 
     @property
     def synced(self) -> bool:
-        """Whether every kind is here, but for those that the server does not serve."""
+        """Whether every cache is synced, except those of kinds that the server does not serve."""
         return all(informer.ready for informer in self)
 
     async def wait_synced(self) -> None:
-        """Wait until nothing has to be waited for, of the kinds asked for so far."""
+        """Wait until all informers are ready that were started so far."""
         for informer in self:
             await informer.wait_ready()
 
     def problems(self) -> list[str]:
-        """What keeps the caches from being complete."""
+        """The reasons why caches are not complete."""
         return [
             f"{informer.kind.RESOURCE.kind}: {informer.trouble or 'not listed yet'}"
             for informer in self

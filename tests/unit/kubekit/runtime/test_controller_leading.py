@@ -124,7 +124,7 @@ def test_a_task_that_outlives_its_cancellation_cannot_write(tmp_path, caplog):
 
     told(tmp_path, story)
     assert [type(error) for error in caught] == [NotLeading]
-    outliving = [record for record in caplog.records if "outlives" in record.message]
+    outliving = [record for record in caplog.records if "does not end after" in record.message]
     assert outliving[0].request == "a/default/one"
 
 
@@ -165,7 +165,7 @@ def test_draining_cuts_off_what_takes_too_long_and_names_it(tmp_path, caplog):
         assert (finished, working.done(), controller.counters.active) == ([], True, 0)
 
     told(tmp_path, story)
-    cut = [record for record in caplog.records if "cut off" in record.message]
+    cut = [record for record in caplog.records if "because the process ends" in record.message]
     assert [(record.request, record.seconds) for record in cut] == [("a/default/one", 6.0)]
 
 

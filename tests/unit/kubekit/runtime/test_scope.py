@@ -92,7 +92,7 @@ def test_nothing_begins_after_the_end():
     async def story():
         scope = Scope("test")
         await scope.close()
-        with pytest.raises(RuntimeError, match="test has ended, so late cannot begin"):
+        with pytest.raises(RuntimeError, match="test has ended, so late cannot start"):
             scope.spawn(asyncio.sleep(1), "late")
 
     run(story())

@@ -228,7 +228,7 @@ def test_two_controllers_that_undo_each_other_are_named(tmp_path, caplog):
         assert [controller.counters.errors for controller in controllers] == [0, 0]
 
     told(tmp_path, story)
-    told_by = {r.controller: r.why for r in caplog.records if r.message == "fight"}
+    told_by = {r.controller: r.why for r in caplog.records if r.message == "write conflict loop"}
     for name, rival in (("one", "two"), ("two", "one")):
         said = told_by[name]
         assert said.startswith(f"configmaps default/web: {name} wrote it 31 times within 60 s, ")
@@ -292,7 +292,11 @@ def test_trap_1_1_8_replacing_the_annotations_is_told_by_the_key_it_wipes(tmp_pa
         await asyncio.sleep(60)
 
     told(tmp_path, story)
-    why = next(r.why for r in caplog.records if r.message == "fight" and r.controller == "wiper")
+    why = next(
+        r.why
+        for r in caplog.records
+        if r.message == "write conflict loop" and r.controller == "wiper"
+    )
     assert '.metadata.annotations["a"]' in why
     assert '"data" (Update, ' in why
 

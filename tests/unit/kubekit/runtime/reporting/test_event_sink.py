@@ -43,10 +43,10 @@ def test_the_series_heard_of_longest_ago_is_forgotten_first(sink):
     """It begins anew when it is said again; the others are counted on."""
     one = event("one")
     for number in range(4097):
-        sink.begin((str(number), SAID), one, 0.0)
+        sink.start((str(number), SAID), one, 0.0)
     assert not sink.repeat(("0", SAID), WHEN, 1.0)
     assert sink.repeat(("1", SAID), WHEN, 1.0)
-    sink.begin(("new", SAID), one, 1.0)
+    sink.start(("new", SAID), one, 1.0)
     assert sink.repeat(("1", SAID), WHEN, 2.0)
     assert not sink.repeat(("2", SAID), WHEN, 2.0)
 

@@ -346,7 +346,7 @@ def test_a_plane_takes_whatever_is_said(text: str, note: str):
     [
         ("not a name", "host", "cannot report events"),
         ("", "host", "cannot report events"),
-        ("workload", "", "which process"),
+        ("workload", "", "has no reporting instance"),
     ],
 )
 def test_a_reporter_that_servers_refuse_is_refused_at_once(controller, instance, why):
