@@ -1,4 +1,4 @@
-"""A cell for stories about deployments: the controller under test, and neighbours that do as told.
+"""A cell for stories about deployments: the controller under test, and neighbours that a test controls.
 
 The neighbours are small on purpose: they make ready what is asked of them, or do not.
 """
@@ -116,7 +116,7 @@ class Door(LocalTransport):
 
 @dataclass
 class Machines:
-    """Plays everybody else who writes Instances: quota is granted, machines start and stop.
+    """Plays all other writers of Instances: quota is granted, machines start and stop.
 
     ``bad`` are patterns of images that never come up.
     """

@@ -46,7 +46,7 @@ PLAIN = CellSettings(name=CELL)
 class Link:
     """A way to a plane.
 
-    Cut, nothing gets through; mute, nothing comes back; deaf, changes are not told of.
+    Cut, nothing gets through; mute, no response arrives; deaf, no watch event arrives.
     """
 
     def __init__(self) -> None:
@@ -54,10 +54,10 @@ class Link:
         self.mute = False
         self.deaf = False
         self.refuse_creates: ApiError | None = None
-        self.conflicts = 0  # how many of the next patches find that somebody was faster
+        self.conflicts = 0  # how many of the next patches are a Conflict
         self.missing = False
         self.crossing: Callable[[str, ResourceLocation], Awaitable[None]] | None = (
-            None  # told of each call
+            None  # called with each call
         )
         self._cut = asyncio.Event()
 
@@ -98,7 +98,7 @@ class LinkedTransport:
                 raise self._link.refuse_creates
             if verb == "patch" and self._link.conflicts:
                 self._link.conflicts -= 1
-                raise Conflict("somebody was faster")
+                raise Conflict("another writer was faster")
             return await getattr(self._door, verb)(*args)
 
         return call
@@ -110,9 +110,9 @@ class LinkedTransport:
         if self._link.is_cut:
             raise Unavailable("the link is cut")
         async with self._door.watch(place, options) as events:
-            yield self._heard(events)
+            yield self._received(events)
 
-    async def _heard(self, events: AsyncIterator[WatchEvent]) -> AsyncIterator[WatchEvent]:
+    async def _received(self, events: AsyncIterator[WatchEvent]) -> AsyncIterator[WatchEvent]:
         cut = asyncio.ensure_future(self._link.wait_cut())
         coming: asyncio.Future[WatchEvent] | None = None
         try:
@@ -216,9 +216,9 @@ class Rig:
         """Answer a claim, as the quota service does."""
         claim = await self.claim(name=name)
         news = condition("Granted", status, reason, "so it is")
-        told = put(claim.status.conditions, (news,), self.stage.environment.now())
+        conditions = put(claim.status.conditions, (news,), self.stage.environment.now())
         return await self.project.patch_status(
-            claim, replace(claim, status=replace(claim.status, conditions=told))
+            claim, replace(claim, status=replace(claim.status, conditions=conditions))
         )
 
     async def report(
@@ -230,9 +230,9 @@ class Rig:
         if finalizer and finalizer not in held and not found.deleting:
             metadata = replace(found.metadata, finalizers=(*held, finalizer))
             found = await self.cell.patch(found, replace(found, metadata=metadata))
-        told = put(found.status.conditions, conditions, self.stage.environment.now())
+        merged = put(found.status.conditions, conditions, self.stage.environment.now())
         return await self.cell.patch_status(
-            found, replace(found, status=replace(found.status, conditions=told))
+            found, replace(found, status=replace(found.status, conditions=merged))
         )
 
     async def run_machine(self, name: str = NAME) -> Instance:
@@ -324,9 +324,9 @@ async def _rig(stage: Stage, settings: CellSettings) -> Rig:
 
     reached = OnDemandClusters(projects, connect)
     planes = CellPlanes(stage.role("cell"), stage.role("hub"), projects, reached.reach)
-    told = {labels.UPSTREAM_CLUSTER: "cluster-shop", labels.UPSTREAM_NAMESPACE: "default"}
+    upstream = {labels.UPSTREAM_CLUSTER: "cluster-shop", labels.UPSTREAM_NAMESPACE: "default"}
     for plane in (CELL, "hub"):
-        namespace = Namespace(metadata=ObjectMeta(name=NAMESPACE, labels=told))
+        namespace = Namespace(metadata=ObjectMeta(name=NAMESPACE, labels=upstream))
         await stage.client(plane).create(namespace)
     return Rig(stage, settings, planes, hub, shop, home)
 

@@ -29,7 +29,7 @@ def with_meta(of: K, **changes: Any) -> K:
 def with_status(
     of: WorkloadDeployment, *conditions: Condition, **counts: int
 ) -> WorkloadDeployment:
-    """A deployment with this status, which is of its present generation unless that is told."""
+    """A deployment with this status, of its current generation by default."""
     known = {"observed_generation": of.metadata.generation} | counts
     status = msgspec.structs.replace(of.status, conditions=conditions, **known)
     return msgspec.structs.replace(of, status=status)
@@ -56,8 +56,8 @@ def on_hub(of: WorkloadDeployment | None = None, **meta: Any) -> WorkloadDeploym
 def cell_instance(ordinal: int = 0, name: str = "web-home-dfw", **changes: Any) -> Instance:
     """An Instance in the cell, with all the labels its controller gives it."""
     of = deployment(name=name, uid="cell-uid")
-    told = {"app": "greeter"} | controller_labels(of, ordinal)
-    known = {"name": names.instance(name, ordinal), "labels": told}
+    own_labels = {"app": "greeter"} | controller_labels(of, ordinal)
+    known = {"name": names.instance(name, ordinal), "labels": own_labels}
     return instance(ordinal, **(known | changes))
 
 
@@ -80,8 +80,8 @@ def applied(stored: Sequence[K], writes: Iterable[Write[K]]) -> list[K]:
 def labelled(of: K, **changes: str | None) -> K:
     """The object with labels of ours changed, or taken off by None; keys as in `labels`."""
     keys = {getattr(labels, key): value for key, value in changes.items()}
-    told = {k: v for k, v in (of.metadata.labels | keys).items() if v is not None}
-    return with_meta(of, labels=told)
+    changed = {k: v for k, v in (of.metadata.labels | keys).items() if v is not None}
+    return with_meta(of, labels=changed)
 
 
 def _key(of: Object) -> tuple[str, str]:

@@ -165,24 +165,24 @@ class Setting:
             meta = ObjectMeta(name=bound, namespace=self.room)
             found = await client.create(ResourceBinding(metadata=meta, spec=spec))
         found = await client.patch(found, msgspec.structs.replace(found, spec=spec))
-        told = (
+        scheduled = (
             condition("Scheduled", "False", "NoClusterFit", refused)
             if refused
             else condition("Scheduled", "True", "Success")
         )
-        status = msgspec.structs.replace(found.status, conditions=(told,))
+        status = msgspec.structs.replace(found.status, conditions=(scheduled,))
         await client.patch_status(found, msgspec.structs.replace(found, status=status))
 
     async def cell(self, ready: ConditionStatus, since: datetime, name: str = CELL) -> None:
-        """Say how a cell is doing, as the engine does."""
+        """Write the Ready condition of a cell, as the engine does."""
         client = self.stage.client("hub", "karmada")
         found = await client.find(karmada.MemberCluster, name)
         if found is None:
             spec = karmada.ClusterSpec(sync_mode="Push")
             meta = ObjectMeta(name=name, labels={labels.TOPOLOGY_CITY_CODE: "DFW"})
             found = await client.create(karmada.MemberCluster(metadata=meta, spec=spec))
-        told = condition("Ready", ready, "ClusterReady", since=since)
-        status = msgspec.structs.replace(found.status, conditions=(told,))
+        condition_ready = condition("Ready", ready, "ClusterReady", since=since)
+        status = msgspec.structs.replace(found.status, conditions=(condition_ready,))
         await client.patch_status(found, msgspec.structs.replace(found, status=status))
 
     async def lease(self, renewed: datetime | None, name: str = CELL) -> None:
@@ -201,20 +201,20 @@ class Setting:
         return sum(self.stage.factory.metrics.controller(controller).results.values())
 
     async def events(self, plane: str = "shop") -> list[tuple[str, str, str]]:
-        """What was told, in the order of the alphabet: of what, of which type, and why."""
+        """The events, sorted: regarding which object, of which type, and why."""
         found = (await self.stage.client(plane).every(Event)).items
         return sorted((e.regarding.name, e.type, e.reason) for e in found if e.regarding)
 
-    async def told(self, *expected: tuple[str, str, str]) -> None:
-        """Wait until exactly this was told."""
+    async def reported(self, *expected: tuple[str, str, str]) -> None:
+        """Wait until exactly these events are written."""
 
-        async def look() -> bool:
+        async def are_written() -> bool:
             return await self.events() == sorted(expected)
 
         try:
-            await self.stage.until(look, told=f"events {expected}")
+            await self.stage.until(are_written, told=f"events {expected}")
         except AssertionError as failure:
-            failure.add_note(f"told: {await self.events()}")
+            failure.add_note(f"written: {await self.events()}")
             raise
 
 

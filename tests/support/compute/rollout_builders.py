@@ -25,7 +25,7 @@ def member(
     conditions: tuple[Condition, ...] | None = None,
     **meta: Any,
 ) -> Instance:
-    """The Instance in a slot of the deployment: Ready and of its template, unless told otherwise."""
+    """The Instance in a slot of the deployment: Ready and of its template, by default."""
     if conditions is None:
         conditions = READY if ready else UNREADY
     made = build_instance(owner, ordinal, gates)

@@ -40,7 +40,7 @@ BOTH = placement("home", "DFW", "LHR", replicas=2)
 Story = Callable[[Stage], Coroutine[Any, Any, None]]
 
 
-def told(directory: Path, story: Story, *cities: str, **more: Any) -> None:
+def run_story(directory: Path, story: Story, *cities: str, **more: Any) -> None:
     """Tell a story in a project with a network and these cities, DFW and LHR unless said.
 
     ``neighbours`` are what is there in their place.
@@ -68,8 +68,8 @@ def fresh(*placements: Placement, name: str = "web", **changes: Any) -> Workload
     return with_meta(workload(name, *placements, **changes), uid="", generation=0)
 
 
-def stray(name: str, uid: str = "somebody") -> WorkloadDeployment:
-    """A deployment that nobody here made."""
+def stray(name: str, uid: str = "another") -> WorkloadDeployment:
+    """A deployment that another client created."""
     made = deployment(name=name, namespace="default", uid="", generation=0)
     spec = msgspec.structs.replace(made.spec, workload_ref=WorkloadRef(name="other", uid=uid))
     return msgspec.structs.replace(made, spec=spec)

@@ -30,7 +30,7 @@ def test_a_deployment_reaches_the_hub(tmp_path):
         assert (copy.metadata.labels, copy.spec) == (told, sent.spec)
         assert room.metadata.labels.items() >= upstream().items()
         await on.stage.named("hub", PropagationPolicy, "city-dfw", on.room)
-        await on.told((WEB, "Normal", "Federated"))
+        await on.reported((WEB, "Normal", "Federated"))
         await on.stage.rest()
         assert await on.stage.quiet() == []
 
@@ -194,7 +194,7 @@ def test_a_city_that_cannot_be_a_label_is_refused(tmp_path):
         (available,) = seen.status.conditions
         assert (available.status, available.reason) == ("False", "NoCellForCity")
         assert "spec.cityCode 'San José'" in available.message
-        await on.told((WEB, "Warning", "NoCellForCity"), ("web", "Warning", "CityStuck"))
+        await on.reported((WEB, "Warning", "NoCellForCity"), ("web", "Warning", "CityStuck"))
         assert await on.stage.client("hub").find(Namespace, on.room) is None
         assert await on.stage.quiet() == []
 
@@ -298,7 +298,7 @@ def test_two_federators_at_once_come_to_the_same(tmp_path):
         cities = ("dfw", "lhr", "sin")
         federated = ((f"web-home-{city}", "Normal", "Federated") for city in cities)
         available = ((name, "Normal", "CityAvailable") for name in (WEB, "web"))
-        await on.told(*federated, *available)
+        await on.reported(*federated, *available)
 
     set_up(tmp_path, story)
 
@@ -349,7 +349,7 @@ def test_w25_people_and_dashboards_are_told(tmp_path):
     async def story(on: Setting) -> None:
         on.begin(federator.controllers)
         await on.deploy()
-        await on.told((WEB, "Normal", "Federated"))
+        await on.reported((WEB, "Normal", "Federated"))
 
         text = on.stage.factory.metrics.text().decode()
         counted = 'controller_runtime_reconcile_total{controller="federator",result="success"}'

@@ -95,7 +95,7 @@ def test_a_city_without_a_cell_says_so(tmp_path):
         assert told is not None
         assert told.message == "No cell serves DFW: 0/3 clusters are available"
         assert seen.status.ready_replicas == 0
-        await on.told(FEDERATED, *AVAILABLE_ONCE, (WEB, "Warning", "NoCellForCity"), STUCK)
+        await on.reported(FEDERATED, *AVAILABLE_ONCE, (WEB, "Warning", "NoCellForCity"), STUCK)
         await on.bind(CELL)
         await on.project(_because("StableInstanceFound"))
 
@@ -142,7 +142,7 @@ def test_a_cell_that_is_silent_is_not_taken_for_well(tmp_path):
         assert told.status == "Unknown"
         assert "cell-dfw has not reported since 2026-01-01T00:00:05Z" in told.message
         assert seen.status.ready_replicas == 2
-        await on.told(FEDERATED, *AVAILABLE_ONCE, (WEB, "Warning", "CellUnreachable"), STUCK)
+        await on.reported(FEDERATED, *AVAILABLE_ONCE, (WEB, "Warning", "CellUnreachable"), STUCK)
         await on.stage.rest()
         assert await on.stage.quiet() == []
 

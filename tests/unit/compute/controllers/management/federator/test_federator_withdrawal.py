@@ -25,7 +25,7 @@ def test_a_deleted_deployment_leaves_the_hub_first(tmp_path):
 
         await on.stage.gone("shop", WorkloadDeployment, WEB, "default")
         assert await on.stage.client("hub").find(WorkloadDeployment, WEB, on.room) is None
-        await on.told((WEB, "Normal", "Federated"), (WEB, "Normal", "Withdrawn"))
+        await on.reported((WEB, "Normal", "Federated"), (WEB, "Normal", "Withdrawn"))
         await on.stage.rest()
         assert await on.stage.quiet() == []
 
@@ -140,7 +140,7 @@ def test_two_federators_withdraw_once(tmp_path):
 
         await on.stage.gone("shop", WorkloadDeployment, WEB, "default")
         await on.stage.rest()
-        await on.told((WEB, "Normal", "Federated"), (WEB, "Normal", "Withdrawn"))
+        await on.reported((WEB, "Normal", "Federated"), (WEB, "Normal", "Withdrawn"))
 
     set_up(tmp_path, story)
 

@@ -29,15 +29,15 @@ def test_trouble_is_told_when_it_begins(tmp_path, kind, reason):
 
     async def story(on: Setting) -> None:
         await on.show_one(WAITING)
-        await on.told(federated)
+        await on.reported(federated)
         await on.write_back(0, trouble)
         await on.shown(trouble)
-        await on.told(federated, (FIRST, "Warning", reason))
+        await on.reported(federated, (FIRST, "Warning", reason))
         await on.write_back(0, later)
         await on.shown(later)
         await on.stage.rest()
 
-        await on.told(federated, (FIRST, "Warning", reason))
+        await on.reported(federated, (FIRST, "Warning", reason))
 
     set_up(tmp_path, story)
 
@@ -50,6 +50,6 @@ def test_one_cause_in_two_conditions_is_told_once(tmp_path):
     async def story(on: Setting) -> None:
         await on.show_one(ready, quota)
 
-        await on.told((WEB, "Normal", "Federated"), (FIRST, "Warning", "QuotaExceeded"))
+        await on.reported((WEB, "Normal", "Federated"), (FIRST, "Warning", "QuotaExceeded"))
 
     set_up(tmp_path, story)

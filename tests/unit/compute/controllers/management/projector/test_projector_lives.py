@@ -126,7 +126,7 @@ def test_two_projectors_at_once_come_to_the_same(tmp_path):
 
         assert await on.stage.quiet() == []
         told = [(f"{WEB}-{n}", "Warning", "ImageUnavailable") for n in range(4)]
-        await on.told((WEB, "Normal", "Federated"), *told)
+        await on.reported((WEB, "Normal", "Federated"), *told)
 
     set_up(tmp_path, story)
 

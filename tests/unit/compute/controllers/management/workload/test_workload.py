@@ -22,9 +22,9 @@ from tests.support.compute.workload_builders import (
     deployment_names,
     fresh,
     reports,
+    run_story,
     said,
     stray,
-    told,
 )
 from tests.support.kubekit.stage import Stage
 
@@ -46,7 +46,7 @@ def test_a_deployment_is_made_for_each_placement_and_city(tmp_path):
         held = await stage.seen(PROJECT, made)
         assert held.metadata.finalizers == (finalizers.WORKLOAD,)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_the_health_of_the_deployments_is_summed_up(tmp_path):
@@ -63,7 +63,7 @@ def test_the_health_of_the_deployments_is_summed_up(tmp_path):
         assert seen.status.observed_generation == seen.metadata.generation
         assert [p.ready_replicas for p in seen.status.placements] == [3]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_many_cities_that_report_at_once_are_summed_up_together(tmp_path):
@@ -81,7 +81,7 @@ def test_many_cities_that_report_at_once_are_summed_up_together(tmp_path):
         sums = [kind for _, kind, _ in stage.writes[before:] if kind.endswith("/workloads")]
         assert len(sums) <= 3
 
-    told(tmp_path, story, *cities)
+    run_story(tmp_path, story, *cities)
 
 
 def test_w1_at_rest_nothing_is_written(tmp_path):
@@ -99,7 +99,7 @@ def test_w1_at_rest_nothing_is_written(tmp_path):
         await stage.rest()
         assert len(stage.writes) == before
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 @pytest.mark.parametrize("reason", ["ImageUnavailable", "InstanceCrashing", "ConfigurationError"])
@@ -114,7 +114,7 @@ def test_w5_what_blocks_an_instance_is_told_by_the_workload(tmp_path, reason):
         assert said(seen)[0] == "False"
         assert "app: no such tag" in said(seen)[2]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_w45_names_fit_into_labels(tmp_path):
@@ -127,7 +127,7 @@ def test_w45_names_fit_into_labels(tmp_path):
         assert len(set(got)) == 2
         assert all(len(names.instance(name, 9_999)) <= 63 for name in got)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_change_goes_to_every_city(tmp_path):
@@ -148,7 +148,7 @@ def test_a_change_goes_to_every_city(tmp_path):
         written = [key for _, _, key in stage.writes[before:] if "web-home" in key]
         assert len(written) == 2
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_trap_what_others_noted_on_a_deployment_stays(tmp_path):
@@ -167,7 +167,7 @@ def test_trap_what_others_noted_on_a_deployment_stays(tmp_path):
         assert got.metadata.labels["y"] == "2"
         assert got.metadata.finalizers == ("z.test/held",)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_place_that_is_asked_for_no_more_is_cleared(tmp_path):
@@ -187,7 +187,7 @@ def test_a_place_that_is_asked_for_no_more_is_cleared(tmp_path):
         await stage.seen(PROJECT, made, lambda w: w.status.deployments == 1)
         assert await deployment_names(stage) == ["web-home-dfw"]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_pause_holds_templates_back_and_numbers_not(tmp_path):
@@ -219,7 +219,7 @@ def test_a_pause_holds_templates_back_and_numbers_not(tmp_path):
         assert annotations.PAUSED not in got.metadata.annotations
         await stage.seen(PROJECT, made, lambda w: "held back" not in said(w)[2])
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 @pytest.mark.parametrize(
@@ -246,7 +246,7 @@ def test_an_edit_of_a_deployment_is_undone(tmp_path, edit):
         assert after.metadata.labels == before.metadata.labels
         assert after.metadata.owner_references == before.metadata.owner_references
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_deployment_that_was_deleted_is_made_again(tmp_path):
@@ -261,7 +261,7 @@ def test_a_deployment_that_was_deleted_is_made_again(tmp_path):
             PROJECT, WorkloadDeployment, "web-home-dfw", true=lambda d: d.metadata.uid != uid
         )
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_name_that_another_holds_is_told_and_waited_for(tmp_path):
@@ -278,7 +278,7 @@ def test_a_name_that_another_holds_is_told_and_waited_for(tmp_path):
         await client.delete(theirs)
         await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_workload_that_only_the_cache_knows_makes_nothing(tmp_path):
@@ -293,7 +293,7 @@ def test_a_workload_that_only_the_cache_knows_makes_nothing(tmp_path):
         assert await deployment_names(stage) == ["ghost-home-nrt"]
         assert (await stage.client(PROJECT).list(ConfigMap, "default")).items == ()
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_deployment_that_names_no_workload_is_nobodys(tmp_path):
@@ -307,7 +307,7 @@ def test_a_deployment_that_names_no_workload_is_nobodys(tmp_path):
         await stage.gone(PROJECT, Workload, "web", "default")
         assert await stage.seen(PROJECT, strange) == strange
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_deployment_that_is_refused_holds_up_no_other(tmp_path):
@@ -326,7 +326,7 @@ def test_a_deployment_that_is_refused_holds_up_no_other(tmp_path):
         judges.remove(refuse)
         await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2, seconds=600)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_what_is_refused_of_many_is_tried_later_and_later(tmp_path):
@@ -348,7 +348,7 @@ def test_what_is_refused_of_many_is_tried_later_and_later(tmp_path):
 
         assert 2 < len(tries) < 40
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_two_at_work_come_to_the_same_end(tmp_path):
@@ -368,7 +368,7 @@ def test_two_at_work_come_to_the_same_end(tmp_path):
         await stage.gone(PROJECT, Workload, "web", "default")
         assert await deployment_names(stage) == []
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_project_that_is_away_for_a_while_is_taken_up_again(tmp_path):
@@ -395,7 +395,7 @@ def test_a_project_that_is_away_for_a_while_is_taken_up_again(tmp_path):
             seconds=600,
         )
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_workloads_of_two_projects_are_kept_apart(tmp_path):
@@ -410,4 +410,4 @@ def test_workloads_of_two_projects_are_kept_apart(tmp_path):
         await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw")
         assert (await stage.client("other").list(WorkloadDeployment)).items == ()
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)

@@ -20,8 +20,8 @@ from tests.support.compute.workload_builders import (
     fresh,
     network,
     reports,
+    run_story,
     said,
-    told,
 )
 from tests.support.kubekit import stage as stages
 from tests.support.kubekit.stage import Stage
@@ -42,7 +42,7 @@ def test_w6_a_city_that_is_not_offered_is_told(tmp_path):
         seen = await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2, seconds=0.1)
         assert "not offered" not in said(seen)[2]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_w6_no_city_at_all_is_a_condition(tmp_path):
@@ -59,7 +59,7 @@ def test_w6_no_city_at_all_is_a_condition(tmp_path):
         await stage.client(PROJECT).create(binding("DFW"))
         await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw", seconds=0.1)
 
-    told(tmp_path, story, "DFW")
+    run_story(tmp_path, story, "DFW")
 
 
 def test_a_city_that_is_withdrawn_is_cleared_after_the_grace(tmp_path):
@@ -75,7 +75,7 @@ def test_a_city_that_is_withdrawn_is_cleared_after_the_grace(tmp_path):
         assert await deployment_names(stage) == ["web-home-dfw"]
         assert "LHR" in said(seen)[2]
 
-    told(tmp_path, story, grace=Grace(withdrawal=timedelta(seconds=60)))
+    run_story(tmp_path, story, grace=Grace(withdrawal=timedelta(seconds=60)))
 
 
 class _Newer(Client):
@@ -105,7 +105,7 @@ def test_a_binding_that_cannot_be_read_withdraws_no_city(tmp_path):
         assert seen.status.deployments == 2
         assert "no longer offered" not in said(seen)[2]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_an_offer_that_vanished_as_a_whole_stops_nothing(tmp_path):
@@ -125,7 +125,7 @@ def test_an_offer_that_vanished_as_a_whole_stops_nothing(tmp_path):
         await stage.quiet(600.0)
         assert await deployment_names(stage) == ["web-home-lhr"]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_cache_that_lost_a_city_removes_nothing(tmp_path):
@@ -141,7 +141,7 @@ def test_a_cache_that_lost_a_city_removes_nothing(tmp_path):
         await stage.seen(PROJECT, made, lambda w: w.status.ready_replicas == 1)
         assert await deployment_names(stage) == ["web-home-dfw", "web-home-lhr"]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_binding_without_a_city_offers_none(tmp_path):
@@ -152,7 +152,9 @@ def test_a_binding_without_a_city_offers_none(tmp_path):
         seen = await stage.seen(PROJECT, made, lambda w: w.status.conditions)
         assert said(seen)[1] == "NoMatchingLocations"
 
-    told(tmp_path, story, neighbours=[network(), *(binding(c, city="") for c in ("DFW", "LHR"))])
+    run_story(
+        tmp_path, story, neighbours=[network(), *(binding(c, city="") for c in ("DFW", "LHR"))]
+    )
 
 
 def test_a_project_that_does_not_know_locations_offers_nothing(tmp_path, monkeypatch):
@@ -165,4 +167,4 @@ def test_a_project_that_does_not_know_locations_offers_nothing(tmp_path, monkeyp
         seen = await stage.seen(PROJECT, made, lambda w: w.status.conditions)
         assert said(seen)[1] == "NoMatchingLocations"
 
-    told(tmp_path, story, neighbours=[network()])
+    run_story(tmp_path, story, neighbours=[network()])

@@ -23,8 +23,8 @@ from tests.support.compute.workload_builders import (
     deployment_names,
     fresh,
     reports,
+    run_story,
     shows,
-    told,
 )
 from tests.support.kubekit.stage import Stage
 
@@ -71,7 +71,7 @@ def test_the_first_spec_is_the_first_revision(tmp_path):
         kept = await stage.named(PROJECT, ConfigMap, NAME)
         assert [o.uid for o in kept.metadata.owner_references] == [made.metadata.uid]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_every_change_is_recorded_whoever_made_it(tmp_path):
@@ -93,7 +93,7 @@ def test_every_change_is_recorded_whoever_made_it(tmp_path):
         assert [r.actor for r in got] == ["ann", "bob", "terraform"]
         assert got[1].image == "registry.test/web:2"
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_paused_workload_records_what_is_asked_for(tmp_path):
@@ -109,7 +109,7 @@ def test_a_paused_workload_records_what_is_asked_for(tmp_path):
         await stage.rest()
         assert not (await revisions(stage))[1].healthy_at
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_revision_is_healthy_once_every_city_serves_it(tmp_path):
@@ -128,7 +128,7 @@ def test_a_revision_is_healthy_once_every_city_serves_it(tmp_path):
         await stage.rest()
         assert await stage.quiet() == []
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_the_instances_have_the_last_word(tmp_path):
@@ -155,7 +155,7 @@ def test_the_instances_have_the_last_word(tmp_path):
         )
         assert len(history.revisions(kept)) == 2
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_an_instance_that_is_not_waited_for_asks_for_nothing(tmp_path):
@@ -172,7 +172,7 @@ def test_an_instance_that_is_not_waited_for_asks_for_nothing(tmp_path):
         await stage.rest()
         assert _passes(stage) == before
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_network_that_is_missing_keeps_a_revision_from_being_healthy(tmp_path):
@@ -190,7 +190,7 @@ def test_a_network_that_is_missing_keeps_a_revision_from_being_healthy(tmp_path)
         await stage.rest()
         assert [bool(r.healthy_at) for r in await revisions(stage)] == [False, False]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_who_comes_later_reads_what_is_there(tmp_path):
@@ -206,7 +206,7 @@ def test_who_comes_later_reads_what_is_there(tmp_path):
         assert len(await revisions(stage)) == 1
         assert await stage.quiet() == []
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_history_that_was_deleted_begins_anew(tmp_path):
@@ -222,7 +222,7 @@ def test_a_history_that_was_deleted_begins_anew(tmp_path):
         )
         assert [r.changes for r in history.revisions(kept)] == ["initial deploy"]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_the_history_of_an_earlier_workload_is_not_gone_on_with(tmp_path):
@@ -244,7 +244,7 @@ def test_the_history_of_an_earlier_workload_is_not_gone_on_with(tmp_path):
         assert history.spec_of(history.revisions(seen)[0]) == made.spec
         assert before.metadata.uid != made.metadata.uid
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_cache_that_is_behind_brings_no_old_spec_back(tmp_path):
@@ -265,7 +265,7 @@ def test_a_cache_that_is_behind_brings_no_old_spec_back(tmp_path):
         got = await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw")
         assert got.spec.template == NEWER
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_cache_that_is_behind_removes_no_history(tmp_path):
@@ -286,7 +286,7 @@ def test_a_cache_that_is_behind_removes_no_history(tmp_path):
         await stage.rest()
         assert await stage.named(PROJECT, ConfigMap, NAME) == kept
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_history_that_was_restored_is_gone_on_with(tmp_path):
@@ -304,7 +304,7 @@ def test_a_history_that_was_restored_is_gone_on_with(tmp_path):
         seen = await stage.named(PROJECT, ConfigMap, NAME)
         assert [o.uid for o in seen.metadata.owner_references] == [made.metadata.uid]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_history_that_cannot_be_written_stops_nothing(tmp_path):
@@ -320,7 +320,7 @@ def test_a_history_that_cannot_be_written_stops_nothing(tmp_path):
         )
         assert len(await revisions(stage)) == 1
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_an_author_who_is_not_known_is_left_out(tmp_path):
@@ -333,7 +333,7 @@ def test_an_author_who_is_not_known_is_left_out(tmp_path):
         await edited(stage, "ann", wiped)
         assert [r.actor for r in await recorded(stage, 2)] == ["kubectl", ""]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_two_at_work_record_each_change_once(tmp_path):
@@ -351,7 +351,7 @@ def test_two_at_work_record_each_change_once(tmp_path):
         assert [bool(r.healthy_at) for r in await revisions(stage)] == [False, True]
         assert await stage.quiet() == []
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def _passes(stage: Stage) -> int:

@@ -17,8 +17,8 @@ from tests.support.compute.workload_builders import (
     fresh,
     network,
     reports,
+    run_story,
     said,
-    told,
 )
 from tests.support.kubekit import stage as stages
 from tests.support.kubekit.stage import Stage
@@ -46,7 +46,7 @@ def test_nothing_is_placed_before_its_networks_exist(tmp_path):
         await stage.client(PROJECT).create(network("back"))
         await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2, seconds=0.1)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_w3_missing_networks_are_named_in_order(tmp_path):
@@ -58,7 +58,7 @@ def test_w3_missing_networks_are_named_in_order(tmp_path):
         seen = await stage.seen(PROJECT, made, lambda w: w.status.conditions)
         assert "networks not found: alpha, attic/alpha, zeta (" in said(seen)[2]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_w2_a_workload_goes_on_without_a_network_that_vanished(tmp_path):
@@ -78,7 +78,7 @@ def test_w2_a_workload_goes_on_without_a_network_that_vanished(tmp_path):
         assert {c.observed_generation for c in seen.status.conditions} == {1}
         assert await deployment_names(stage) == ["web-home-dfw", "web-home-lhr"]
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_template_on_a_missing_network_is_held_back(tmp_path):
@@ -105,7 +105,7 @@ def test_a_template_on_a_missing_network_is_held_back(tmp_path):
             true=lambda d: d.spec.template == on("back"),
         )
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_w4_without_networking_networks_are_not_asked_for(tmp_path):
@@ -116,7 +116,7 @@ def test_w4_without_networking_networks_are_not_asked_for(tmp_path):
         await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2)
         assert Network not in [i.kind for i in stage.role("projects").sole().informers]
 
-    told(tmp_path, story, networking=False)
+    run_story(tmp_path, story, networking=False)
 
 
 def test_w4_a_project_that_does_not_know_networks_lacks_none(tmp_path, monkeypatch):
@@ -128,4 +128,4 @@ def test_w4_a_project_that_does_not_know_networks_lacks_none(tmp_path, monkeypat
         made = await stage.client(PROJECT).create(fresh(BOTH))
         await stage.seen(PROJECT, made, lambda w: w.status.deployments == 2)
 
-    told(tmp_path, story, neighbours=[binding("DFW"), binding("LHR")])
+    run_story(tmp_path, story, neighbours=[binding("DFW"), binding("LHR")])

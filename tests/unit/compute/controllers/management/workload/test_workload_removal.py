@@ -17,7 +17,7 @@ from tests.support.compute.workload_builders import (
     deployment_names,
     fresh,
     reports,
-    told,
+    run_story,
 )
 from tests.support.kubekit.stage import Stage
 
@@ -56,7 +56,7 @@ def test_a_workload_goes_after_its_deployments(tmp_path, propagation):
         assert len(kept) == (propagation == "Orphan")  # the history, as the user wished
         assert await stage.quiet() == []
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_what_goes_is_still_counted(tmp_path):
@@ -70,7 +70,7 @@ def test_what_goes_is_still_counted(tmp_path):
         await reports(stage, "web-home-lhr", ready=1)
         await stage.seen(PROJECT, made, lambda w: w.status.ready_replicas == 1)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_workload_that_is_deleted_at_once_leaves_nothing(tmp_path):
@@ -84,7 +84,7 @@ def test_a_workload_that_is_deleted_at_once_leaves_nothing(tmp_path):
         assert await deployment_names(stage) == []
         assert (await client.list(ConfigMap, "default")).items == ()
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_workload_of_the_same_name_begins_anew(tmp_path):
@@ -106,7 +106,7 @@ def test_a_workload_of_the_same_name_begins_anew(tmp_path):
         got = await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw")
         assert got.spec.workload_ref.uid == second.metadata.uid
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_namespace_can_be_deleted_at_any_moment(tmp_path):
@@ -121,7 +121,7 @@ def test_a_namespace_can_be_deleted_at_any_moment(tmp_path):
         await stage.gone(PROJECT, Namespace, "lab", seconds=600)
         assert (await client.list(Workload)).items == ()
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_deployment_that_the_cache_does_not_show_is_found(tmp_path):
@@ -140,7 +140,7 @@ def test_a_deployment_that_the_cache_does_not_show_is_found(tmp_path):
             await changed(stage, WorkloadDeployment, name, FREE)
         await stage.gone(PROJECT, Workload, "web", "default")
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_cache_that_says_deleted_removes_nothing_by_itself(tmp_path):
@@ -155,7 +155,7 @@ def test_a_cache_that_says_deleted_removes_nothing_by_itself(tmp_path):
         got = await stage.named(PROJECT, WorkloadDeployment, "web-home-dfw")
         assert not got.deleting
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
 
 
 def test_a_removal_that_is_refused_is_tried_again(tmp_path):
@@ -176,4 +176,4 @@ def test_a_removal_that_is_refused_is_tried_again(tmp_path):
         judges.remove(refuse)
         await stage.gone(PROJECT, Workload, "web", "default", seconds=600)
 
-    told(tmp_path, story)
+    run_story(tmp_path, story)
