@@ -1,8 +1,8 @@
-"""The door without a socket: a transport straight on a plane's registry.
+"""The in-process transport: requests go straight to a plane's registry, without a socket.
 
-Documents cross it by value, as they would cross a wire. What a caller hands in is written as JSON
-and read again by the same guard that reads requests, so that nothing which could not have come
-through HTTP gets in, and no dict is ever shared between a caller and the plane.
+Documents are passed by value, as over a network. A caller's document is encoded as JSON and decoded
+by the decoder that reads HTTP requests. So nothing gets in that HTTP would refuse, and the caller
+and the plane never share a dict.
 """
 
 import asyncio
@@ -59,8 +59,8 @@ class RequestGate(Protocol):
 class LocalTransport:
     """All verbs on one plane, in its own process and on its own loop.
 
-    ``user`` is who asks, for those with a say in changes; nobody checks here what he may do.
-    ``manager`` is what he is called as the owner of the fields he writes.
+    ``user`` is passed to admission plugins; requests are not authorized. ``manager`` is the field
+    manager of writes without one.
     """
 
     def __init__(
@@ -143,7 +143,7 @@ class LocalTransport:
     async def _answer(
         self, place: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document:
-        question = VirtualRequest(
+        request = VirtualRequest(
             kind=self._found(place),
             namespace=place.namespace,
             name=place.name,
@@ -153,11 +153,11 @@ class LocalTransport:
             dry_run=options.dry_run,
             field_validation=options.field_validation,
         )
-        if place.subresource and place.subresource not in question.kind.questions:
+        if place.subresource and place.subresource not in request.kind.questions:
             raise NotFound(_NOTHING_HERE)
-        return await self._registry.ask(question)
+        return await self._registry.ask(request)
 
-    # For `RecordClient`, which makes its objects out of the bytes themselves
+    # For `RecordClient`, which decodes its objects from the stored bytes
 
     def record(self, place: ResourceLocation, resource_version: str = "") -> Record:
         self._check()
@@ -190,7 +190,7 @@ class LocalTransport:
         return watch
 
     def answers(self, place: ResourceLocation) -> bool:
-        """Whether what is made here is a question, which is answered and not kept."""
+        """Whether the kind is virtual: an object is answered when it is created, and not stored."""
         return self._found(place).virtual
 
     async def create_encoded(
@@ -225,13 +225,13 @@ class LocalTransport:
             gate.check()
 
     def _signed(self, options: WriteOptions) -> WriteOptions:
-        """The options, with the name of the one who writes."""
+        """The options with a field manager."""
         if options is PLAIN_WRITE:
             return self._plain
         return options if options.field_manager else replace(options, field_manager=self._manager)
 
     def _kind(self, place: ResourceLocation) -> Kind:
-        """The kind at a place where objects are kept."""
+        """The kind of stored objects at a location."""
         kind = self._found(place)
         if kind.virtual:
             raise NotFound(_NOTHING_HERE) if place.name else _not_allowed()
@@ -245,7 +245,7 @@ class LocalTransport:
         return kind
 
     def _object_kind(self, place: ResourceLocation) -> Kind:
-        """The kind at a place that must be one object, or a part of it that the kind has."""
+        """The kind at a location that must be one object, or a subresource that the kind has."""
         kind = self._kind(place)
         if not place.name or (kind.resource.namespaced and not place.namespace):
             raise NotFound(_NOTHING_HERE)
@@ -253,7 +253,7 @@ class LocalTransport:
         return kind
 
     def _collection_kind(self, place: ResourceLocation) -> Kind:
-        """The kind at a place that must be one collection that can be changed."""
+        """The kind at a location that must be a single collection."""
         kind = self._kind(place)
         if kind.resource.namespaced and not place.namespace:
             raise _not_allowed()
@@ -261,20 +261,20 @@ class LocalTransport:
 
 
 class RecordClient(Client):
-    """Our classes, straight on a plane. What is asked for most never becomes a dict on its way."""
+    """A typed client straight on a plane. The most frequent calls decode objects without a dict."""
 
-    def __init__(self, door: LocalTransport) -> None:
-        self._door = door
-        super().__init__(door)
+    def __init__(self, transport: LocalTransport) -> None:
+        self._transport = transport
+        super().__init__(transport)
 
     async def get(self, kind: type[K], name: str, namespace: str = "") -> K:
-        record = self._door.record(ResourceLocation(kind.RESOURCE, namespace, name))
+        record = self._transport.record(ResourceLocation(kind.RESOURCE, namespace, name))
         return read_shared(kind, record.data)
 
     async def list(
         self, kind: type[K], namespace: str = "", options: ListOptions = EVERYTHING
     ) -> Listing[K]:
-        page = await self._door.page(ResourceLocation(kind.RESOURCE, namespace), options)
+        page = await self._transport.page(ResourceLocation(kind.RESOURCE, namespace), options)
         documents = [record.data for record in page.records]
         return read_records(kind, documents, str(page.revision), page.continue_)
 
@@ -282,7 +282,7 @@ class RecordClient(Client):
     async def watch(
         self, kind: type[K], namespace: str = "", options: WatchOptions = PLAIN_WATCH
     ) -> AsyncIterator[AsyncIterator[TypedEvent[K]]]:
-        async with self._door.notices(
+        async with self._transport.notices(
             ResourceLocation(kind.RESOURCE, namespace), options
         ) as notices:
             seen = (read_notice(kind, _change(notice), notice.data) async for notice in notices)
@@ -291,15 +291,15 @@ class RecordClient(Client):
 
     async def create(self, obj: K, options: WriteOptions = PLAIN_WRITE) -> K:
         place = ResourceLocation(obj.RESOURCE, obj.metadata.namespace)
-        if self._door.answers(place):
+        if self._transport.answers(place):
             return await super().create(obj, options)
-        record = await self._door.create_encoded(place, scheme.encode(obj), options)
+        record = await self._transport.create_encoded(place, scheme.encode(obj), options)
         return read_shared(type(obj), record.data)
 
     async def merge(
         self, kind: type[K], place: ResourceLocation, patch: Document, options: WriteOptions
     ) -> K:
-        record = await self._door.patched(place, PatchType.MERGE, patch, options)
+        record = await self._transport.patched(place, PatchType.MERGE, patch, options)
         return read_shared(kind, record.data)
 
 
@@ -321,7 +321,7 @@ def _not_allowed() -> MethodNotAllowed:
 
 
 async def _notices(watch: Watch) -> AsyncGenerator[EncodedWatchEvent, None]:
-    """The changes as they come. Nothing is taken from the plane before the reader asks for it."""
+    """The events as they come. Nothing is taken from the watch before the caller asks for it."""
     wake = asyncio.Event()
     watch.ready = wake.set
     while True:
@@ -340,7 +340,7 @@ def _event(notice: EncodedWatchEvent) -> WatchEvent:
 
 
 def _change(notice: EncodedWatchEvent) -> Change:
-    """What happened. The refusal that ends a stream is raised."""
+    """The type of the change. The error that ends a stream is raised."""
     if notice.type == "ERROR":
         raise errors.from_status(scheme.decode_as(Status, notice.data))
     return notice.type
@@ -366,7 +366,7 @@ def _listing(kind: Kind, page: Page) -> Document:
 
 
 def _removed(kind: Kind, document: Document) -> Document:
-    """What a server answers once an object is gone."""
+    """The response to a delete that removed the object."""
     metadata = document["metadata"]
     subject = StatusDetails(
         name=metadata["name"],
@@ -383,7 +383,7 @@ def _taken_object(document: object) -> Document:
 
 
 def _taken(value: object) -> object:
-    """A copy of what a caller handed in, as the wire would have carried it."""
+    """A copy of a caller's value, as HTTP would have transferred it."""
     return body_decoder.read_own(_encoded(value))
 
 
@@ -397,5 +397,5 @@ def _object_in(body: bytes) -> Document:
 def _encoded(value: object) -> bytes:
     body = writing.encoded(value)
     if len(body) > _LONGEST:
-        raise TooLarge(f"the document has {len(body)} bytes, at most {_LONGEST} are taken")
+        raise TooLarge(f"the document has {len(body)} bytes, at most {_LONGEST} are accepted")
     return body

@@ -1,4 +1,4 @@
-"""One plane: a store, the registry above it, and the work a plane does by itself."""
+"""One plane: a store, the registry above it, and its background controllers."""
 
 import logging
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from kubekit.client.options import PLAIN_WRITE
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.access.access_control import RbacController
 from kubekit.plane.access.authorizer import Authorizer
-from kubekit.plane.admission.quota import Quota, Usage
+from kubekit.plane.admission.quota import Quota, QuotaUsage
 from kubekit.plane.admission.webhooks import Webhooks
 from kubekit.plane.identity.answers import answer_alone
 from kubekit.plane.identity.default_accounts import DefaultAccounts
@@ -31,7 +31,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 class Plane:
-    """An API for one machine. `open` it, and `close` it when done."""
+    """A Kubernetes API in one directory. `open` it, and `close` it when done."""
 
     def __init__(
         self, store: Store, kinds: Kinds, environment: ExecutionEnvironment, quota: Quota = _PLENTY
@@ -44,12 +44,12 @@ class Plane:
         self._accounts = DefaultAccounts(store, self.registry)
         self._access = RbacController(self.registry)
         answer_alone(self.registry, environment)
-        self._usage = Usage(self.registry, quota)
+        self._usage = QuotaUsage(self.registry, quota)
         self._webhooks = Webhooks(self.registry, environment)
-        self._webhooks.join(self.registry.admission)
+        self._webhooks.register(self.registry.admission)
         self.registry.admission.validating.append(self._usage.admit)
         self.registry.room = self._usage
-        self._chores = (
+        self._workers = (
             self._definitions.worker,
             self._collector.worker,
             self._namespaces.worker,
@@ -70,10 +70,10 @@ class Plane:
         quota: Quota = _PLENTY,
         access: Sequence[ClusterRole | ClusterRoleBinding] = (),
     ) -> "Plane":
-        """The plane whose data is in this directory, made there if there is none yet.
+        """The plane in this directory, which is created if it does not exist.
 
-        ``kinds`` are there for good; ``definitions`` are made sure of, and may change from then on.
-        So are the roles and bindings in ``access``, beside Kubernetes' own.
+        ``kinds`` are built in permanently. ``definitions`` and the roles and bindings in ``access`` are
+        created if they are missing, beside Kubernetes' own, and may change from then on.
         """
         store = await Store.open(
             directory / DATABASE, environment, settings or StoreSettings(), threaded=threaded
@@ -91,10 +91,10 @@ class Plane:
         *,
         access: Sequence[ClusterRole | ClusterRoleBinding] = (),
     ) -> "Plane":
-        """The plane on this store, which is the plane's to close from here on."""
+        """The plane on this store. The plane closes the store."""
         plane = cls(store, kinds, environment, quota)
         try:
-            await plane._begin(definitions, access)
+            await plane._start(definitions, access)
         except BaseException:
             await plane.close()
             raise
@@ -107,18 +107,18 @@ class Plane:
 
     @property
     def access(self) -> Authorizer:
-        """Who may do what."""
+        """Authorizes the users of this plane."""
         return self._access.authorizer
 
     @property
-    def usage(self) -> Usage:
-        """How much there is of what the quota counts."""
+    def usage(self) -> QuotaUsage:
+        """The usage of the quota."""
         return self._usage
 
     async def close(self) -> None:
-        """Stop the plane's own work, end every watch, and let the file go."""
-        for chores in self._chores:
-            await chores.close()
+        """Stop the controllers, end every watch, and close the store."""
+        for worker in self._workers:
+            await worker.close()
         self._access.close()
         self._usage.close()
         await self._webhooks.close()
@@ -130,24 +130,24 @@ class Plane:
         await self.store.reseal()
 
     async def rest(self) -> None:
-        """Wait until the plane has nothing to do by itself."""
-        while not all(chores.idle for chores in self._chores):
-            for chores in self._chores:
-                await chores.rest()
+        """Wait until all controllers are idle."""
+        while not all(worker.idle for worker in self._workers):
+            for worker in self._workers:
+                await worker.rest()
 
-    async def _begin(
+    async def _start(
         self,
         definitions: Sequence[Document],
         access: Sequence[ClusterRole | ClusterRoleBinding],
     ) -> None:
-        # Before all others: they look at what is served, and must find what a change has brought.
+        # First: the others depend on the kinds that are served, and must see changed ones.
         self._definitions.start()
         self._definitions.changed = self._collector.look_around
         self._collector.start()
         self._namespaces.start()
         self._accounts.start()
         await startup.ensure_definitions(self.registry, definitions)
-        await self._access.begin(access)
+        await self._access.start(access)
         namespaces = self.kinds.require("v1", "Namespace")
         for name in _FIRST_NAMESPACES:
             if self.store.find(namespaces.storage, name) is None:
@@ -155,9 +155,9 @@ class Plane:
                 try:
                     await self.registry.create(namespaces, "", document, PLAIN_WRITE)
                 except ApiError as refusal:
-                    # A full disk, or a full plane, must not keep out whoever is to make room.
+                    # A full disk or a full plane must not prevent the start: operators need access.
                     _log.warning(
-                        "namespace not made", extra={"namespace": name, "why": str(refusal)}
+                        "namespace not created", extra={"namespace": name, "why": str(refusal)}
                     )
         await self._accounts.worker.settle()
-        self._webhooks.begin()
+        self._webhooks.start()

@@ -1,4 +1,4 @@
-"""Files that hold secrets: for their owner alone, and at no moment half written."""
+"""Files with secrets: readable by their owner alone, and replaced atomically."""
 
 import os
 from pathlib import Path
@@ -9,7 +9,7 @@ OTHERS: Final = 0o077
 
 
 def write_private(path: Path, content: bytes) -> None:
-    """Replace a file by one that only its owner may read, at no moment half written."""
+    """Replace a file atomically by one that only its owner may read."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = path.with_name(path.name + ".new")
     fresh.unlink(missing_ok=True)
@@ -22,5 +22,5 @@ def write_private(path: Path, content: bytes) -> None:
 
 
 def open_to_others(path: Path) -> bool:
-    """Whether anybody but its owner may do anything with a file."""
+    """Whether other users than its owner have any access to a file."""
     return bool(path.stat().st_mode & OTHERS)

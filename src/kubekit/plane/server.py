@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from kubekit.environment import ExecutionEnvironment
-from kubekit.plane.access.request_check import RbacCheck
 from kubekit.plane.http.audit.audit_log import Audit, AuditFile
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.certificates.authority import Certificates
 from kubekit.plane.http.hostnames import names_for
-from kubekit.plane.http.interfaces import ServerOptions
+from kubekit.plane.http.interfaces import RbacCheck, ServerOptions
 from kubekit.plane.http.pages import Pages
 from kubekit.plane.http.server import Server, is_loopback
 from kubekit.plane.identity.web_tokens import SigningKey

@@ -1,4 +1,4 @@
-"""Who asks. Everything that is decided about a request is decided about one of these."""
+"""Users, as authentication identifies them and authorization judges them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +10,7 @@ AUTHENTICATED: Final = "system:authenticated"
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Somebody, as the authentication found out. ``extra`` is what else it knows of him."""
+    """An authenticated user. ``extra`` holds further attributes."""
 
     name: str
     groups: tuple[str, ...] = ()
@@ -20,4 +20,4 @@ class User:
 
 ANONYMOUS: Final = User("system:anonymous", ("system:unauthenticated",))
 ITSELF: Final = User("system:plane", (MASTERS, AUTHENTICATED))
-"""The plane, when nobody asked it to."""
+"""The plane itself, for changes without a request."""

@@ -22,7 +22,7 @@ from cryptography.x509.oid import NameOID
 
 from kubekit.client.options import PLAIN_DELETE, PLAIN_WRITE
 from kubekit.environment import ExecutionEnvironment
-from kubekit.plane.admission.webhooks import Surroundings, Webhooks
+from kubekit.plane.admission.webhooks import Webhooks, WebhookSettings
 from kubekit.plane.registry import builtins
 from kubekit.plane.registry.admission import Attempt
 from kubekit.plane.registry.definitions import served_kinds
@@ -255,13 +255,13 @@ class World:
 
 
 @asynccontextmanager
-async def world(directory: Path, around: Surroundings | None = None) -> AsyncIterator[World]:
+async def world(directory: Path, around: WebhookSettings | None = None) -> AsyncIterator[World]:
     surroundings = environment()
     store = await Store.open(directory / "store.db", surroundings, threaded=False)
     kinds = Kinds((*builtins.core(), *served_kinds.kinds_of(TWO_VERSIONS)))
     registry = Registry(store, kinds, surroundings)
     webhooks = Webhooks(registry, surroundings, around)
-    webhooks.begin()
+    webhooks.start()
     namespaces = kinds.require("v1", "Namespace")
     space = {"metadata": {"name": SPACE, "labels": {"size": "large"}}}
     try:

@@ -1,1 +1,1 @@
-"""Who may do what: rules, who holds them, and the questions that are asked about it."""
+"""Role-based access control: rules, bindings, and access reviews."""

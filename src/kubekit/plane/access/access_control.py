@@ -1,4 +1,4 @@
-"""All that one plane does about access, put together."""
+"""The parts of access control of one plane."""
 
 from collections.abc import Sequence
 
@@ -12,7 +12,7 @@ from kubekit.plane.registry.registry import Registry
 
 
 class RbacController:
-    """Decides, guards roles, answers reviews, sums up roles. `begin` it, `close` it."""
+    """Authorizes, prevents escalation, answers reviews, aggregates roles. `start` and `close` it."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
@@ -23,14 +23,14 @@ class RbacController:
 
     @property
     def worker(self) -> KeyedWorker[str]:
-        """The work it does by itself. They are closed with the plane's other chores."""
+        """The background work, which is closed with the plane's other workers."""
         return self._aggregator.worker
 
-    async def begin(self, more: Sequence[Wanted] = ()) -> None:
-        """Make sure of the default roles and more, and keep sums of roles up to date."""
+    async def start(self, more: Sequence[Wanted] = ()) -> None:
+        """Create the default roles and ``more``, and keep aggregated roles up to date."""
         self._aggregator.start()
         await ensure_defaults(self._registry, more)
 
     def close(self) -> None:
-        """Hear no more of the store."""
+        """Stop watching the store."""
         self.authorizer.close()

@@ -1,4 +1,4 @@
-"""ClusterRoles that are the sum of others: kept so, whenever one of the others changes."""
+"""Aggregated ClusterRoles: their rules follow the roles that their selectors match."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -19,52 +19,52 @@ _WRITE: Final = WriteOptions(field_manager="clusterrole-aggregation-controller")
 
 
 class Aggregator:
-    """The chore that fills in the rules of such roles."""
+    """Reconciles the rules of aggregated roles."""
 
     def __init__(self, store: Store, registry: Registry) -> None:
         self._store = store
         self._registry = registry
-        self._parts: dict[str, ClusterRole] = {}
-        self._sums: dict[str, None] = {}  # the names of roles that others fill in, in one order
-        self.worker: KeyedWorker[str] = KeyedWorker(self._look)
+        self._roles: dict[str, ClusterRole] = {}
+        self._aggregated: dict[str, None] = {}  # the names of aggregated roles, in a fixed order
+        self.worker: KeyedWorker[str] = KeyedWorker(self._reconcile)
 
     def start(self) -> None:
-        """Look at every sum, and from then on whenever a role changes."""
+        """Reconcile all aggregated roles now, and whenever a role changes."""
         for record in self._store.collection(CLUSTER_ROLES).range():
             self._note(record)
-        self.worker.on_close(self._store.listen(self._heard, (CLUSTER_ROLES,)))
-        self._look_at_all()
+        self.worker.on_close(self._store.listen(self._on_event, (CLUSTER_ROLES,)))
+        self._requeue_all()
 
-    def _heard(self, resource: str, event: ChangeEvent) -> None:
+    def _on_event(self, resource: str, event: ChangeEvent) -> None:
         if resource != CLUSTER_ROLES:
             return
         if event.change is ChangeType.DELETED:
-            self._parts.pop(event.record.key, None)
-            self._sums.pop(event.record.key, None)
+            self._roles.pop(event.record.key, None)
+            self._aggregated.pop(event.record.key, None)
         else:
             self._note(event.record)
-        self._look_at_all()
+        self._requeue_all()
 
     def _note(self, record: Record) -> None:
         try:
             role = scheme.decode_as(ClusterRole, record.data)
         except scheme.DecodeError:
-            return  # the index of roles says so
-        self._parts[record.key] = role
+            return  # the index of roles logs it
+        self._roles[record.key] = role
         if role.aggregation_rule is None:
-            self._sums.pop(record.key, None)
+            self._aggregated.pop(record.key, None)
         else:
-            self._sums[record.key] = None
+            self._aggregated[record.key] = None
 
-    def _look_at_all(self) -> None:
-        for name in self._sums:
+    def _requeue_all(self) -> None:
+        for name in self._aggregated:
             self.worker.add(name)
 
-    async def _look(self, name: str) -> None:
-        role = self._parts.get(name)
+    async def _reconcile(self, name: str) -> None:
+        role = self._roles.get(name)
         if role is None or role.aggregation_rule is None:
             return
-        rules = self._summed(name, role.aggregation_rule)
+        rules = self._rules(name, role.aggregation_rule)
         if rules == role.rules:
             return
         kind = self._registry.kinds.stored_as(CLUSTER_ROLES)
@@ -73,18 +73,18 @@ class Aggregator:
         try:
             await self._registry.patch(kind, "", name, PatchType.MERGE, patch, _WRITE)
         except (Conflict, NotFound):
-            if self._parts.get(name) is role:
-                raise  # a webhook says no so: it is tried again, but not at once
-            self.worker.add(name)  # it moved on while this was decided
+            if self._roles.get(name) is role:
+                raise  # a webhook may answer like this too: retry with backoff
+            self.worker.add(name)  # it changed in the meantime
 
-    def _summed(self, name: str, wanted: AggregationRule) -> tuple[PolicyRule, ...]:
-        """The rules of all roles that a selector fits, each once, in the order of their names."""
+    def _rules(self, name: str, wanted: AggregationRule) -> tuple[PolicyRule, ...]:
+        """The rules of all matching roles without duplicates, in the order of the roles' names."""
         rules: dict[PolicyRule, None] = {}
         for typed in wanted.cluster_role_selectors:
             selector = label_selectors.from_typed(typed)
-            for part in sorted(self._parts):
-                if part != name and selector.matches(self._parts[part].metadata.labels):
-                    rules.update(_once(self._parts[part].rules))
+            for other in sorted(self._roles):
+                if other != name and selector.matches(self._roles[other].metadata.labels):
+                    rules.update(_once(self._roles[other].rules))
         return tuple(rules)
 
 

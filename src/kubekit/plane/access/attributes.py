@@ -1,14 +1,14 @@
-"""A request in the words of an access rule."""
+"""The attributes of a request that access rules refer to."""
 
 import msgspec
 
 
 class Attributes(msgspec.Struct, frozen=True, kw_only=True, gc=False):
-    """What somebody wants to do.
+    """The attributes of one request.
 
-    ``path`` is for what is no resource (discovery, health); where it is empty, the request is one
-    for a resource. The name is that of one object; a list or watch that is narrowed to one by the
-    field ``metadata.name`` has its name too, and what concerns a namespace itself is in it.
+    ``path`` is set for non-resource requests (discovery, health), and empty for resources. ``name``
+    is that of one object; a list or watch that the field ``metadata.name`` restricts to one object
+    has its name too. A request for a namespace itself has that namespace.
     """
 
     verb: str

@@ -1,7 +1,7 @@
-"""Decisions about access: who may do what, by the roles that are bound to him.
+"""Decisions about access, by the roles that are bound to a user.
 
-A decision is kept until any role or binding changes, so a right that is taken away is gone for the
-very next request. Nothing is looked through for each request.
+A decision is cached until any role or binding changes, so a removed permission is gone at the very
+next request. A cached decision costs one lookup.
 """
 
 from dataclasses import dataclass
@@ -11,27 +11,27 @@ from kubekit.api.kinds.rbac import RoleRef
 from kubekit.plane.access.attributes import Attributes
 from kubekit.plane.access.index import RbacIndex
 from kubekit.plane.access.refusals import forbidden, not_found
-from kubekit.plane.access.rules import Ready
+from kubekit.plane.access.rules import CompiledRule
 from kubekit.plane.store.store import Store
 from kubekit.plane.users import MASTERS, User
 
-MOST_DECISIONS: Final = 50_000  # kept; some 20 MB
-MOST_LETTERS: Final = 8 << 20  # of what was asked: everybody may ask, in words of any length
+MOST_DECISIONS: Final = 50_000  # cached; about 20 MB
+MOST_CHARACTERS: Final = 8 << 20  # of all keys: any client may send attributes of any length
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """Whether somebody may, and why."""
+    """Whether a user may, and why."""
 
     allowed: bool
     reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Holdings:
-    """The rules that somebody holds in one place, and the roles he was given that are not there."""
+class UserRules:
+    """The rules that apply to a user in one namespace, and the bound roles that do not exist."""
 
-    rules: tuple[Ready, ...]
+    rules: tuple[CompiledRule, ...]
     missing: tuple[RoleRef, ...] = ()
 
 
@@ -40,25 +40,25 @@ _Key = tuple[str, tuple[str, ...], str, str, str, str, str, str | None, str]
 
 
 class Authorizer:
-    """The decisions of one plane. `close` it before its store."""
+    """Authorizes requests to one plane. `close` it before its store."""
 
     def __init__(self, store: Store) -> None:
         self._decisions: dict[_Key, Decision] = {}
-        self._letters = 0
+        self._characters = 0
         self._index = RbacIndex(store, self._forget)
 
     def close(self) -> None:
-        """Follow the store no longer."""
+        """Stop watching the store."""
         self._index.close()
 
     def check(self, user: User, asked: Attributes) -> None:
-        """Refuse what the user may not do."""
+        """Raise `Forbidden` if the user may not."""
         decision = self.decide(user, asked)
         if not decision.allowed:
             raise forbidden(user, asked, decision.reason)
 
     def decide(self, user: User, asked: Attributes) -> Decision:
-        """Whether the user may, and why. The plane itself is a master, who always may."""
+        """Whether the user may, and why. The plane itself is in `system:masters`, which may do everything."""
         if MASTERS in user.groups:
             return _MASTER
         name = asked.name
@@ -70,7 +70,7 @@ class Authorizer:
             asked.group,
             asked.namespace,
             asked.subresource,
-            # All names that no rule speaks of are treated alike.
+            # All names that no rule mentions share a decision.
             name if self._index.names(name) else None,
             asked.path,
         )
@@ -80,9 +80,9 @@ class Authorizer:
             self._keep(key, decision)
         return decision
 
-    def holdings(self, user: User, namespace: str) -> Holdings:
-        """Everything that the user was given: everywhere, and in this namespace if one is named."""
-        rules: list[Ready] = []
+    def rules_for(self, user: User, namespace: str) -> UserRules:
+        """All rules of the user: cluster-wide, and in this namespace if one is given."""
+        rules: list[CompiledRule] = []
         missing = []
         for grant in self._index.grants(user.name, user.groups, namespace):
             found = self._index.rules(grant.role, grant.namespace)
@@ -90,22 +90,22 @@ class Authorizer:
                 missing.append(grant.role)
             else:
                 rules += found
-        return Holdings(tuple(rules), tuple(missing))
+        return UserRules(tuple(rules), tuple(missing))
 
-    def rules_of(self, role: RoleRef, namespace: str) -> tuple[Ready, ...] | None:
+    def rules_of(self, role: RoleRef, namespace: str) -> tuple[CompiledRule, ...] | None:
         """The rules of the role that a binding in this namespace names; None if there is none."""
         return self._index.rules(role, namespace)
 
     def _keep(self, key: _Key, decision: Decision) -> None:
-        letters = _letters(key)
-        if len(self._decisions) >= MOST_DECISIONS or self._letters + letters > MOST_LETTERS:
+        letters = _characters(key)
+        if len(self._decisions) >= MOST_DECISIONS or self._characters + letters > MOST_CHARACTERS:
             self._forget()
-        self._letters += letters
+        self._characters += letters
         self._decisions[key] = decision
 
     def _forget(self) -> None:
         self._decisions.clear()
-        self._letters = 0
+        self._characters = 0
 
     def _decided(self, user: User, asked: Attributes) -> Decision:
         missing = []
@@ -119,6 +119,6 @@ class Authorizer:
         return Decision(allowed=False, reason=f"RBAC: {not_found(missing)}" if missing else "")
 
 
-def _letters(key: _Key) -> int:
+def _characters(key: _Key) -> int:
     user, groups, *words = key
     return len(user) + sum(map(len, groups)) + sum(len(word) for word in words if word)

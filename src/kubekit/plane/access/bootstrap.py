@@ -1,8 +1,8 @@
-"""Making sure of the default roles and bindings when a plane starts.
+"""Creates the default roles and bindings when a plane starts.
 
-What is missing is made. Of what is there, only rights, subjects and marks that are missing are
-added, so nothing that somebody added is lost; with the annotation autoupdate=false nothing is
-changed at all. When everything is in order, nothing is written.
+Missing objects are created. To existing ones, missing rules, subjects, labels and annotations are
+added, so additions by users are kept; with the annotation autoupdate=false nothing is changed at
+all. If nothing is missing, nothing is written.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ from kubekit.api.meta import ObjectMeta
 from kubekit.client.options import PLAIN_DELETE, PLAIN_WRITE, PatchType
 from kubekit.client.transport import Document
 from kubekit.plane.access import defaults
-from kubekit.plane.access.rules import TooManyRights, covers, ready
+from kubekit.plane.access.rules import TooManyRights, compile_rules, covers
 from kubekit.plane.registry.encoding import decode, encode
 from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.registry import Registry
@@ -29,7 +29,7 @@ _log: Final = logging.getLogger(__name__)
 
 
 async def ensure_defaults(registry: Registry, more: Sequence[Wanted] = ()) -> None:
-    """Make sure of the defaults, and of more, all at once. A plane without roles needs none."""
+    """Ensure the defaults and ``more`` concurrently. A plane without the kinds of roles needs none."""
     if registry.kinds.by_kind(ClusterRole.RESOURCE.api_version, "ClusterRole") is None:
         return
     wanted: list[Wanted] = [*defaults.ROLES, *defaults.BINDINGS, *more]
@@ -42,37 +42,37 @@ async def _ensure(registry: Registry, wanted: Wanted) -> None:
         try:
             await _compared(registry, kind, wanted)
         except (AlreadyExists, Conflict, NotFound):
-            continue  # somebody was quicker: what he wrote is what to compare with
+            continue  # another writer was faster: compare with its version
         except (ApiError, TooManyRights) as refusal:
-            # A full disk, a full plane or a huge role must not keep out whoever is to make room.
+            # A full disk, a full plane or a huge role must not prevent the start: operators need access.
             name = wanted.metadata.name
-            _log.warning("default not made", extra={"object": name, "why": str(refusal)})
+            _log.warning("default object not created", extra={"object": name, "why": str(refusal)})
         return
 
 
 async def _compared(registry: Registry, kind: Kind, wanted: Wanted) -> None:
-    """Make it, or add to it what is missing."""
+    """Create it, or add what is missing."""
     record = registry.store.find(kind.storage, wanted.metadata.name)
     if record is None:
         await registry.create(kind, "", _document(wanted), PLAIN_WRITE)
     elif isinstance(wanted, ClusterRole):
-        await _mend(registry, kind, record, _role_changes(wanted, record))
+        await _update(registry, kind, record, _role_changes(wanted, record))
     else:
-        await _mend_binding(registry, kind, record, wanted)
+        await _update_binding(registry, kind, record, wanted)
 
 
-async def _mend_binding(
+async def _update_binding(
     registry: Registry, kind: Kind, record: Record, wanted: ClusterRoleBinding
 ) -> None:
     found = scheme.decode_as(ClusterRoleBinding, record.data)
     if found.role_ref == wanted.role_ref:
-        await _mend(registry, kind, record, _binding_changes(wanted, found))
-    elif not _is_left_alone(found.metadata):
+        await _update(registry, kind, record, _binding_changes(wanted, found))
+    elif not _is_unmanaged(found.metadata):
         await registry.delete(kind, "", record.key, PLAIN_DELETE)
         await registry.create(kind, "", _document(wanted), PLAIN_WRITE)
 
 
-async def _mend(registry: Registry, kind: Kind, record: Record, changes: Document) -> None:
+async def _update(registry: Registry, kind: Kind, record: Record, changes: Document) -> None:
     if changes:
         version = {"resourceVersion": str(record.revision)}
         patch = {**changes, "metadata": changes.get("metadata", {}) | version}
@@ -80,14 +80,14 @@ async def _mend(registry: Registry, kind: Kind, record: Record, changes: Documen
 
 
 def _role_changes(wanted: ClusterRole, record: Record) -> Document:
-    """What to add to a role, as a patch; nothing when nothing is missing."""
+    """The missing parts of a role as a patch; empty if nothing is missing."""
     found = scheme.decode_as(ClusterRole, record.data)
-    if _is_left_alone(found.metadata):
+    if _is_unmanaged(found.metadata):
         return {}
-    changes = _missing_marks(wanted.metadata, found.metadata)
+    changes = _missing_metadata(wanted.metadata, found.metadata)
     if wanted.aggregation_rule is not None:
         return changes | _missing_selectors(wanted.aggregation_rule, found.aggregation_rule)
-    held = ready(found.rules)
+    held = compile_rules(found.rules)
     missing = [rule for rule in wanted.rules if covers(held, [rule])]
     if missing:
         changes["rules"] = (decode(record.data).get("rules") or []) + _built(missing)
@@ -103,30 +103,30 @@ def _missing_selectors(wanted: AggregationRule, found: AggregationRule | None) -
 
 
 def _binding_changes(wanted: ClusterRoleBinding, found: ClusterRoleBinding) -> Document:
-    if _is_left_alone(found.metadata):
+    if _is_unmanaged(found.metadata):
         return {}
-    changes = _missing_marks(wanted.metadata, found.metadata)
+    changes = _missing_metadata(wanted.metadata, found.metadata)
     missing = [subject for subject in wanted.subjects if subject not in found.subjects]
     if missing:
         changes["subjects"] = _built([*found.subjects, *missing])
     return changes
 
 
-def _missing_marks(wanted: ObjectMeta, found: ObjectMeta) -> Document:
-    """The labels and annotations to add. What somebody set otherwise stays as he set it."""
-    marks = {
+def _missing_metadata(wanted: ObjectMeta, found: ObjectMeta) -> Document:
+    """The labels and annotations to add. Existing ones keep their values."""
+    missing = {
         "labels": _beyond(wanted.labels, found.labels),
         "annotations": _beyond(wanted.annotations, found.annotations),
     }
-    said = {name: values for name, values in marks.items() if values}
-    return {"metadata": said} if said else {}
+    changes = {name: values for name, values in missing.items() if values}
+    return {"metadata": changes} if changes else {}
 
 
 def _beyond(wanted: Mapping[str, str], found: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in wanted.items() if key not in found}
 
 
-def _is_left_alone(metadata: ObjectMeta) -> bool:
+def _is_unmanaged(metadata: ObjectMeta) -> bool:
     return metadata.annotations.get(defaults.AUTO_UPDATE) == "false"
 
 

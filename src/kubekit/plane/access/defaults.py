@@ -1,12 +1,12 @@
-"""The roles and bindings that every plane has from its first start, as in Kubernetes.
+"""The default roles and bindings of every plane, as in Kubernetes.
 
     cluster-admin           everything, for system:masters
-    admin, edit, view       what people in a namespace need; each is the sum of the roles with its label
-    system:discovery        what a client asks before anything else
-    system:basic-user       questions about oneself
+    admin, edit, view       roles for users of a namespace; each aggregates the roles with its label
+    system:discovery        discovery and version
+    system:basic-user       reviews of the user's own permissions
     system:public-info-viewer, system:monitoring
 
-Only what every plane serves is named.
+They refer only to kinds that every plane serves.
 """
 
 from collections.abc import Mapping
@@ -56,8 +56,8 @@ def _role(name: str, *rules: PolicyRule, part_of: str = "") -> ClusterRole:
     return ClusterRole(metadata=_meta(name, labels), rules=rules)
 
 
-def _sum(name: str, *, part_of: str = "") -> ClusterRole:
-    """The role that is the sum of all roles with the label of its name."""
+def _aggregate(name: str, *, part_of: str = "") -> ClusterRole:
+    """The role that aggregates all roles with the label of its name."""
     labels = {_label(part_of): "true"} if part_of else {}
     selector = LabelSelector(match_labels={_label(name): "true"})
     return ClusterRole(
@@ -97,9 +97,9 @@ ROLES: Final = (
         "system:monitoring",
         _paths("/metrics", "/metrics/slis", *_HEALTH, *(f"{path}/*" for path in _HEALTH)),
     ),
-    _sum("admin"),
-    _sum("edit", part_of="admin"),
-    _sum("view", part_of="edit"),
+    _aggregate("admin"),
+    _aggregate("edit", part_of="admin"),
+    _aggregate("view", part_of="edit"),
     _role(
         "system:aggregate-to-admin",
         _rule(("create",), "authorization.k8s.io", "localsubjectaccessreviews"),

@@ -1,8 +1,7 @@
-"""Nobody gives what he does not have.
+"""Prevents privilege escalation: a user can only grant permissions that it has.
 
-Whoever writes a role must hold all its rules himself, or may ``escalate`` roles; whoever binds a
-role must hold all its rules, or may ``bind`` that role. A role that is the sum of others could
-become anything, so it takes all rights to write one.
+To write a role, a user needs all its rules or the verb ``escalate``; to bind a role, all its rules
+or the verb ``bind``. An aggregated role could get any rules, so writing one needs all permissions.
 """
 
 from typing import Final
@@ -17,7 +16,7 @@ from kubekit.plane.access.attributes import Attributes
 from kubekit.plane.access.authorizer import Authorizer
 from kubekit.plane.access.index import CLUSTER_ROLE_BINDINGS, CLUSTER_ROLES, ROLE_BINDINGS, ROLES
 from kubekit.plane.access.refusals import not_found, refused
-from kubekit.plane.access.rules import ANY, TooManyRights, covers, listed, quoted, told
+from kubekit.plane.access.rules import ANY, TooManyRights, covers, go_list, quoted, rule_lines
 from kubekit.plane.registry.admission import Attempt
 from kubekit.plane.registry.encoding import same
 from kubekit.plane.registry.schema.conformance import MOST_ERRORS
@@ -28,14 +27,14 @@ _ALL_RIGHTS: Final = (
     PolicyRule(verbs=(ANY,), non_resource_urls=(ANY,)),
 )
 _PLURALS: Final = {"Role": "roles", "ClusterRole": "clusterroles"}
-# What the garbage collector and the bookkeeping of fields change; it gives nobody a right.
+# What the garbage collector and field management change; it grants no permission.
 _UPKEEP: Final = frozenset(
     {"finalizers", "generation", "managedFields", "ownerReferences", "resourceVersion"}
 )
 
 
 class EscalationGuard:
-    """Somebody with a say in every change of a role or binding. He may only refuse."""
+    """A validating admission plugin for changes of roles and bindings."""
 
     def __init__(self, access: Authorizer) -> None:
         self._access = access
@@ -47,11 +46,11 @@ class EscalationGuard:
         }
 
     def __call__(self, attempt: Attempt) -> None:
-        """Refuse a change by which somebody would give more than he holds."""
+        """Refuse a change by which the user would grant permissions that it does not have."""
         check = self._rules.get(attempt.kind.storage)
         if check is None or attempt.document is None or MASTERS in attempt.user.groups:
             return
-        if attempt.old is None or not _is_upkeep(attempt.document, attempt.old):
+        if attempt.old is None or not _is_bookkeeping(attempt.document, attempt.old):
             check(attempt, attempt.document)
 
     def _check_role(self, attempt: Attempt, document: Document) -> None:
@@ -91,7 +90,7 @@ class EscalationGuard:
         self._confirm(attempt, tuple(rule.rule for rule in rules))
 
     def _confirm(self, attempt: Attempt, rules: tuple[PolicyRule, ...]) -> None:
-        """Refuse rules that the user does not hold where they are to hold."""
+        """Refuse rules that the user does not have in the same namespace."""
         user, plural = attempt.user, attempt.kind.resource.plural
         try:
             lacking = self._uncovered(attempt, rules)
@@ -99,31 +98,31 @@ class EscalationGuard:
             raise refused(GROUP, plural, attempt.name, f"{problem}; split the role") from problem
         if not lacking:
             return
-        missing = self._access.holdings(user, attempt.namespace).missing
+        missing = self._access.rules_for(user, attempt.namespace).missing
         unsure = f"; resolution errors: [{not_found(missing, plural)}]" if missing else ""
-        lines = "\n".join(_first(told(lacking)))
+        lines = "\n".join(_first(rule_lines(lacking)))
         why = (
-            f"user {quoted(user.name)} (groups={listed(user.groups)}) is attempting to grant RBAC "
+            f"user {quoted(user.name)} (groups={go_list(user.groups)}) is attempting to grant RBAC "
             f"permissions not currently held:\n{lines}{unsure}"
         )
         raise refused(GROUP, plural, attempt.name, why)
 
     def _uncovered(self, attempt: Attempt, rules: tuple[PolicyRule, ...]) -> list[PolicyRule]:
-        held = self._access.holdings(attempt.user, attempt.namespace).rules
+        held = self._access.rules_for(attempt.user, attempt.namespace).rules
         return covers(held, rules)
 
 
 def _first(lines: list[str]) -> list[str]:
-    """As many lines as anybody reads."""
+    """The first lines, and how many more there are."""
     more = len(lines) - MOST_ERRORS
     return [*lines[:MOST_ERRORS], f"and {more} more"] if more > 0 else lines
 
 
-def _is_upkeep(document: Document, old: Document) -> bool:
-    """Whether a change leaves everything that people set as it was."""
-    return same(_without_upkeep(document), _without_upkeep(old))
+def _is_bookkeeping(document: Document, old: Document) -> bool:
+    """Whether a change affects only server-managed metadata."""
+    return same(_without_bookkeeping(document), _without_bookkeeping(old))
 
 
-def _without_upkeep(document: Document) -> Document:
+def _without_bookkeeping(document: Document) -> Document:
     metadata = {k: v for k, v in document["metadata"].items() if k not in _UPKEEP}
     return {**document, "metadata": metadata}

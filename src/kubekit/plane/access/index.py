@@ -1,4 +1,4 @@
-"""Every role and every binding of one plane, found by who is bound.
+"""An index of the roles and bindings of one plane, by subject.
 
 It is read from the store once, and follows each change from then on.
 """
@@ -19,7 +19,7 @@ from kubekit.api.kinds.rbac import (
     Subject,
 )
 from kubekit.api.meta import Object
-from kubekit.plane.access.rules import Ready, quoted, ready
+from kubekit.plane.access.rules import CompiledRule, compile_rules, quoted
 from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 from kubekit.plane.store.store import Store
 
@@ -28,14 +28,14 @@ CLUSTER_ROLES: Final = "rbac.authorization.k8s.io/clusterroles"
 ROLE_BINDINGS: Final = "rbac.authorization.k8s.io/rolebindings"
 CLUSTER_ROLE_BINDINGS: Final = "rbac.authorization.k8s.io/clusterrolebindings"
 
-_Holder = tuple[str, str]  # "User" or "Group", and the name
-_Key = tuple[str, str]  # what the store calls an object: its resource and its key
+_Principal = tuple[str, str]  # "User" or "Group", and the name
+_Key = tuple[str, str]  # the resource and the key of an object in the store
 _log: Final = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """A role given to one of the subjects of a binding. ``namespace`` is empty for everywhere."""
+    """A role bound to one subject of a binding. ``namespace`` is empty if it is cluster-wide."""
 
     binding: str
     namespace: str
@@ -54,44 +54,44 @@ class Grant:
 
 
 class RbacIndex:
-    """The roles and bindings as they are now. ``changed`` is called after each change of one."""
+    """The current roles and bindings. ``changed`` is called after each change of one."""
 
     def __init__(self, store: Store, changed: Callable[[], None]) -> None:
         self._changed = changed
-        self._roles: dict[_Key, tuple[Ready, ...]] = {}
-        self._grants: dict[_Holder, dict[str, dict[_Key, Grant]]] = {}  # then namespace, binding
-        self._holders: dict[_Key, tuple[str, list[_Holder]]] = {}
+        self._roles: dict[_Key, tuple[CompiledRule, ...]] = {}
+        self._grants: dict[_Principal, dict[str, dict[_Key, Grant]]] = {}  # then namespace, binding
+        self._principals: dict[_Key, tuple[str, list[_Principal]]] = {}
         self._names: Counter[str] = Counter()
         for resource in (ROLES, CLUSTER_ROLES, ROLE_BINDINGS, CLUSTER_ROLE_BINDINGS):
             for record in store.collection(resource).range():
                 self._put(resource, record)
-        self.close = store.listen(self._heard, _READ)
+        self.close = store.listen(self._on_event, _READ)
 
     def names(self, name: str) -> bool:
-        """Whether a rule of any role is about objects of this name only."""
+        """Whether a rule of any role names an object like this."""
         return name in self._names
 
     def grants(self, user: str, groups: Iterable[str], namespace: str) -> list[Grant]:
-        """What the user holds everywhere, then what he holds in the namespace, by binding."""
-        holders = [("User", user), *(("Group", group) for group in groups)]
+        """The grants of the user: cluster-wide ones, then those in the namespace, by binding."""
+        principals = [("User", user), *(("Group", group) for group in groups)]
         places = ("", namespace) if namespace else ("",)
-        return [grant for place in places for grant in self._granted(holders, place)]
+        return [grant for place in places for grant in self._granted(principals, place)]
 
-    def rules(self, role: RoleRef, namespace: str) -> tuple[Ready, ...] | None:
+    def rules(self, role: RoleRef, namespace: str) -> tuple[CompiledRule, ...] | None:
         """The rules of a role that a binding in this namespace names; None if there is none."""
         if role.kind == "ClusterRole":
             return self._roles.get((CLUSTER_ROLES, role.name))
         return self._roles.get((ROLES, f"{namespace}/{role.name}"))
 
-    def _granted(self, holders: Iterable[_Holder], namespace: str) -> Iterator[Grant]:
+    def _granted(self, principals: Iterable[_Principal], namespace: str) -> Iterator[Grant]:
         found: dict[_Key, Grant] = {}
-        for holder in holders:
-            for key, grant in self._grants.get(holder, {}).get(namespace, {}).items():
+        for principal in principals:
+            for key, grant in self._grants.get(principal, {}).get(namespace, {}).items():
                 if key not in found or grant.position < found[key].position:
                     found[key] = grant
         return (found[key] for key in sorted(found))
 
-    def _heard(self, resource: str, event: ChangeEvent) -> None:
+    def _on_event(self, resource: str, event: ChangeEvent) -> None:
         if resource not in _READ:
             return
         key = (resource, event.record.key)
@@ -103,28 +103,28 @@ class RbacIndex:
     def _drop(self, key: _Key) -> None:
         for rule in self._roles.pop(key, ()):
             self._names.subtract(rule.names)
-        namespace, holders = self._holders.pop(key, ("", []))
-        for holder in holders:
-            places = self._grants[holder]
+        namespace, principals = self._principals.pop(key, ("", []))
+        for principal in principals:
+            places = self._grants[principal]
             del places[namespace][key]
             if not places[namespace]:
                 del places[namespace]
             if not places:
-                del self._grants[holder]
-        self._names += Counter()  # what is counted zero times is forgotten
+                del self._grants[principal]
+        self._names += Counter()  # drops the names with a count of zero
 
     def _put(self, resource: str, record: Record) -> None:
         try:
             found = scheme.decode_as(_READ[resource], record.data)
         except scheme.DecodeError as error:
-            # Whoever cannot be read gives no rights; all others keep theirs.
+            # An unreadable role or binding grants nothing; all others stay in force.
             _log.error(
                 "an access rule cannot be read", extra={"key": record.key, "why": str(error)}
             )
             return
         key = (resource, record.key)
         if isinstance(found, Role | ClusterRole):
-            self._roles[key] = rules = ready(found.rules)
+            self._roles[key] = rules = compile_rules(found.rules)
             for rule in rules:
                 self._names.update(rule.names)
         elif isinstance(found, RoleBinding | ClusterRoleBinding):
@@ -132,15 +132,15 @@ class RbacIndex:
 
     def _bind(self, key: _Key, binding: RoleBinding | ClusterRoleBinding) -> None:
         namespace = binding.metadata.namespace
-        holders: list[_Holder] = []
+        principals: list[_Principal] = []
         for position, subject in enumerate(binding.subjects):
-            holder = _holder(subject, namespace)
-            if holder is None or holder in holders:
+            principal = _principal(subject, namespace)
+            if principal is None or principal in principals:
                 continue
-            holders.append(holder)
+            principals.append(principal)
             grant = Grant(binding.metadata.name, namespace, binding.role_ref, subject, position)
-            self._grants.setdefault(holder, {}).setdefault(namespace, {})[key] = grant
-        self._holders[key] = (namespace, holders)
+            self._grants.setdefault(principal, {}).setdefault(namespace, {})[key] = grant
+        self._principals[key] = (namespace, principals)
 
 
 _READ: Final[Mapping[str, type[Object]]] = {
@@ -151,8 +151,8 @@ _READ: Final[Mapping[str, type[Object]]] = {
 }
 
 
-def _holder(subject: Subject, namespace: str) -> _Holder | None:
-    """Whom a subject stands for. A service account is the user of its name."""
+def _principal(subject: Subject, namespace: str) -> _Principal | None:
+    """The user or group of a subject. A service account is the user of its name."""
     if subject.kind == "ServiceAccount":
         place = subject.namespace or namespace
         return ("User", f"system:serviceaccount:{place}:{subject.name}") if place else None

@@ -1,4 +1,4 @@
-"""Refusals in Kubernetes' words, on which people and programs rely."""
+"""The messages of refusals, worded like Kubernetes' own: clients rely on them."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -14,15 +14,15 @@ _EVERYWHERE: Final = "at the cluster scope"
 
 
 def not_found(missing: Iterable[RoleRef], plural: str = "") -> str:
-    """That roles are not there; ``plural`` is what they are called, if not by their own kind."""
-    told = dict.fromkeys(
+    """That roles do not exist. ``plural`` replaces the kind of the roles in the text."""
+    lines = dict.fromkeys(
         f"{plural or role.kind.lower()}.{GROUP} {quoted(role.name)} not found" for role in missing
     )
-    return f"[{', '.join(told)}]" if len(told) > 1 else "".join(told)
+    return f"[{', '.join(lines)}]" if len(lines) > 1 else "".join(lines)
 
 
 def forbidden(user: User, asked: Attributes, reason: str = "") -> Forbidden:
-    """The refusal of a request. ``reason`` is what else is known about it."""
+    """The error for a request. ``reason`` adds more details."""
     why = f": {reason}" if reason else ""
     who = f"User {quoted(user.name)} cannot {asked.verb}"
     if asked.path:
@@ -35,7 +35,7 @@ def forbidden(user: User, asked: Attributes, reason: str = "") -> Forbidden:
 
 
 def refused(group: str, resource: str, name: str, why: str) -> Forbidden:
-    """The refusal of something about one object, or without a name about a collection."""
+    """The error about one object or, without a name, about a collection."""
     subject = f"{resource}.{group}" if group else resource
     named = f"{subject} {quoted(name)}" if name else subject
     details = StatusDetails(name=name, group=group, kind=resource)

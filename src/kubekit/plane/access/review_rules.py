@@ -1,4 +1,4 @@
-"""What is wrong with a question about access, and which of its selectors nobody can read."""
+"""Validation of access reviews, and of the selectors in them."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
@@ -23,11 +23,11 @@ _RESOURCE: Final = _SPEC.child("resourceAttributes")
 _PATH: Final = _SPEC.child("nonResourceAttributes")
 _OF_SETS: Final = ("In", "NotIn")
 _OF_PRESENCE: Final = ("Exists", "DoesNotExist")
-_LONGEST: Final = 8192  # letters of a selector; one that is longer fits into no URL
+_LONGEST: Final = 8192  # characters of a selector; a longer one fits into no URL
 
 
 def subject_errors(spec: SubjectAccessReviewSpec, metadata: Metadata) -> Iterator[FieldError]:
-    """What is wrong with a question about anybody."""
+    """The errors of a SubjectAccessReview."""
     yield from _spec_errors(spec)
     yield from _subject_errors(spec)
     yield from _metadata_errors(metadata, "must be empty")
@@ -36,7 +36,7 @@ def subject_errors(spec: SubjectAccessReviewSpec, metadata: Metadata) -> Iterato
 def local_errors(
     spec: SubjectAccessReviewSpec, metadata: Metadata, namespace: str
 ) -> Iterator[FieldError]:
-    """What is wrong with a question about anybody in one namespace."""
+    """The errors of a LocalSubjectAccessReview."""
     yield from _spec_errors(spec)
     yield from _subject_errors(spec)
     rest = {name: value for name, value in metadata.items() if name != "namespace"}
@@ -50,13 +50,13 @@ def local_errors(
 
 
 def self_errors(spec: SelfSubjectAccessReviewSpec, metadata: Metadata) -> Iterator[FieldError]:
-    """What is wrong with a question about oneself."""
+    """The errors of a SelfSubjectAccessReview."""
     yield from _spec_errors(spec)
     yield from _metadata_errors(metadata, "must be empty")
 
 
 def unread_selectors(asked: ResourceAttributes) -> str:
-    """That a selector cannot be read, and is passed over: no rule asks for it."""
+    """A note that an unparsable selector is ignored: no rule depends on it."""
     readers: tuple[tuple[str, SelectorAttributes | None, Callable[..., object]], ...] = (
         ("fieldSelector", asked.field_selector, _read_fields),
         ("labelSelector", asked.label_selector, _read_labels),
@@ -97,7 +97,7 @@ def _metadata_errors(metadata: Metadata, words: str) -> Iterator[FieldError]:
 
 
 def _shown(spec: Spec) -> dict[str, str]:
-    """The path and verb of a question, as Go spells them."""
+    """The path and verb of a review, as Go spells them."""
     asked = spec.non_resource_attributes
     return {} if asked is None else {"Path": asked.path, "Verb": asked.verb}
 
@@ -137,7 +137,7 @@ def _no_key(_key: str) -> None:
 
 
 def _read_fields(selector: SelectorAttributes) -> None:
-    """Refuse what is no field selector. Those know no sets: one value, or its opposite."""
+    """Refuse an invalid field selector. Field selectors have no sets: one value, or its negation."""
     field_selectors.parse(_short(selector.raw_selector))
     for one in selector.requirements:
         if one.operator not in _OF_SETS or len(one.values) != 1:
@@ -148,10 +148,10 @@ def _read_labels(selector: SelectorAttributes) -> None:
     label_selectors.parse(_short(selector.raw_selector))
     for one in selector.requirements:
         if one.operator not in _OF_SETS + _OF_PRESENCE:
-            raise SelectorError(f"{one.operator}: no operator of labels")
+            raise SelectorError(f"{one.operator}: not an operator of labels")
 
 
 def _short(selector: str) -> str:
     if len(selector) > _LONGEST:
-        raise SelectorError(f"a selector has at most {_LONGEST} letters")
+        raise SelectorError(f"a selector has at most {_LONGEST} characters")
     return selector

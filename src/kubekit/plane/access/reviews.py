@@ -1,9 +1,9 @@
-"""The questions about access, answered: who may do this, may I do this, what may I do.
+"""Answers the access reviews.
 
-SubjectAccessReview        about anybody
-LocalSubjectAccessReview   about anybody, in the namespace of the question
-SelfSubjectAccessReview    about oneself
-SelfSubjectRulesReview     all that one may do in a namespace
+SubjectAccessReview        whether a given user may do something
+LocalSubjectAccessReview   the same, in the namespace of the review
+SelfSubjectAccessReview    whether the client itself may
+SelfSubjectRulesReview     all that the client may do in a namespace
 """
 
 from collections.abc import Iterable, Mapping
@@ -35,8 +35,8 @@ T = TypeVar("T", SubjectAccessReview, LocalSubjectAccessReview, SelfSubjectAcces
 
 
 def answers(access: Authorizer) -> dict[tuple[str, str], VirtualHandler]:
-    """Who answers the reviews, for `Registry.answers`."""
-    reviews = Reviews(access)
+    """The handlers of the reviews, for `Registry.answers`."""
+    reviews = AccessReviews(access)
     asks: Mapping[str, VirtualHandler] = {
         "subjectaccessreviews": reviews.subject,
         "localsubjectaccessreviews": reviews.local,
@@ -46,8 +46,8 @@ def answers(access: Authorizer) -> dict[tuple[str, str], VirtualHandler]:
     return {(f"{GROUP}/{plural}", ""): ask for plural, ask in asks.items()}
 
 
-class Reviews:
-    """The answers of one plane."""
+class AccessReviews:
+    """The access reviews of one plane."""
 
     def __init__(self, access: Authorizer) -> None:
         self._access = access
@@ -72,7 +72,7 @@ class Reviews:
         namespace = (question.document.get("spec") or {}).get("namespace", "")
         if not namespace:
             raise BadRequest("no namespace on request")
-        held = self._access.holdings(question.user, namespace)
+        held = self._access.rules_for(question.user, namespace)
         rules = [rule.rule for rule in held.rules]
         status: Document = {
             "resourceRules": [_shown(rule) for rule in rules if rule.resources],
@@ -96,7 +96,7 @@ class Reviews:
 
 def _read(kind: type[T], question: VirtualRequest) -> T:
     question.document.setdefault("spec", {})
-    # Its metadata is of no account, and not all of it has been judged.
+    # Its metadata is irrelevant, and not fully validated.
     return scheme.decode_as(kind, {**question.document, "metadata": {}})
 
 
@@ -114,7 +114,7 @@ def _attributes(spec: review_rules.Spec) -> Attributes:
     asked = spec.resource_attributes
     if asked is None:
         page = spec.non_resource_attributes
-        # No path is empty. A star is a path that only a rule about all paths allows.
+        # A path is never empty. Only a rule for all paths matches the path *.
         return Attributes(verb=page.verb, path=page.path or "*") if page else Attributes(verb="")
     return Attributes(
         verb=asked.verb,
@@ -128,6 +128,6 @@ def _attributes(spec: review_rules.Spec) -> Attributes:
 
 
 def _shown(rule: PolicyRule) -> Document:
-    """A rule as a document, without what says nothing."""
+    """A rule as a document, without empty fields."""
     said: Document = decode(encode(rule))
     return said

@@ -1,13 +1,13 @@
-"""What rules allow, and whether some rules allow all that others do. Rules only ever add rights.
+"""What rules allow, and whether some rules cover others. Rules are additive: there is no deny.
 
-A request is allowed if one rule fits it in every respect:
+A request is allowed if one rule matches it in every field:
 
-    verbs, apiGroups   the word itself, or *
-    resources          pods, pods/status, */status (that part of everything), or *
-    resourceNames      none, or the name; a request without a name fits no rule with names
-    nonResourceURLs    the path itself, or what it begins with, followed by *
+    verbs, apiGroups   the value itself, or *
+    resources          pods, pods/status, */status (that subresource of every resource), or *
+    resourceNames      empty, or the name; a request without a name matches no rule with names
+    nonResourceURLs    the path itself, or a prefix followed by *
 
-All words are compared letter by letter: "GET" is no "get", and pods does not include pods/status.
+All values are compared exactly: "GET" does not match "get", nor does pods match pods/status.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,16 +20,18 @@ from kubekit.plane.access.attributes import Attributes
 
 ANY: Final = "*"
 MOST_ATOMS: Final = 10_000
-MOST_COMPARISONS: Final = 1_000_000  # a third of a second, in which nobody else is served
+MOST_COMPARISONS: Final = (
+    1_000_000  # a third of a second, in which the plane serves no other request
+)
 
 
 class TooManyRights(ValueError):
-    """Rules that multiply out to more rights than can be compared one by one."""
+    """Rules with more combinations than can be compared one by one."""
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    """A rule, made ready to be asked."""
+class CompiledRule:
+    """A rule, compiled for evaluation."""
 
     rule: PolicyRule
     verbs: frozenset[str]
@@ -54,7 +56,7 @@ class Ready:
         )
 
     def covers(self, atom: PolicyRule) -> bool:
-        """Whether this rule allows all that a rule with one word in each place allows."""
+        """Whether this rule covers a rule with one value in each field."""
         if ANY not in self.verbs and not self.verbs.issuperset(atom.verbs):
             return False
         if atom.non_resource_urls:
@@ -74,10 +76,10 @@ class Ready:
         return path in self.paths or path.startswith(self.beginnings)
 
 
-def ready(rules: Iterable[PolicyRule]) -> tuple[Ready, ...]:
-    """The rules, made ready to be asked again and again."""
+def compile_rules(rules: Iterable[PolicyRule]) -> tuple[CompiledRule, ...]:
+    """The rules, compiled for repeated evaluation."""
     return tuple(
-        Ready(
+        CompiledRule(
             rule=rule,
             verbs=frozenset(rule.verbs),
             groups=frozenset(rule.api_groups),
@@ -92,37 +94,37 @@ def ready(rules: Iterable[PolicyRule]) -> tuple[Ready, ...]:
 
 def allows(rules: Iterable[PolicyRule], asked: Attributes) -> bool:
     """Whether one of the rules allows the request."""
-    return any(rule.allows(asked) for rule in ready(rules))
+    return any(rule.allows(asked) for rule in compile_rules(rules))
 
 
-def covers(owned: Iterable[Ready], given: Iterable[PolicyRule]) -> list[PolicyRule]:
-    """The rights in ``given`` that no rule of ``owned`` holds, one by one; none means covered."""
-    holders = tuple(owned)
-    most = min(MOST_ATOMS, MOST_COMPARISONS // max(len(holders), 1))
+def covers(owned: Iterable[CompiledRule], given: Iterable[PolicyRule]) -> list[PolicyRule]:
+    """The single permissions in ``given`` that no rule of ``owned`` covers; empty if all are covered."""
+    rules = tuple(owned)
+    most = min(MOST_ATOMS, MOST_COMPARISONS // max(len(rules), 1))
     atoms = list(islice((atom for rule in given for atom in _atoms(rule)), most + 1))
     if len(atoms) > most:
-        raise TooManyRights(f"the rules multiply out to more than {most} rights")
-    return [atom for atom in atoms if not any(holder.covers(atom) for holder in holders)]
+        raise TooManyRights(f"the rules multiply out to more than {most} permissions")
+    return [atom for atom in atoms if not any(rule.covers(atom) for rule in rules)]
 
 
-def told(rules: Iterable[PolicyRule]) -> list[str]:
-    """Rules with one word in each place as a refusal lists them: the verbs on one thing together."""
+def rule_lines(rules: Iterable[PolicyRule]) -> list[str]:
+    """Rules with one value in each field as lines of an error: the verbs of one resource together."""
     lines: dict[tuple[tuple[str, ...], ...], list[str]] = {}
     shown = []
     for rule in rules:
         if rule.non_resource_urls:
-            shown.append(_told(rule, rule.verbs))
+            shown.append(_rule_line(rule, rule.verbs))
         else:
             place = (rule.api_groups, rule.resources, rule.resource_names)
             lines.setdefault(place, []).extend(rule.verbs)
     for (groups, resources, names), verbs in lines.items():
         rule = PolicyRule(verbs=(), api_groups=groups, resources=resources, resource_names=names)
-        shown.append(_told(rule, verbs))
+        shown.append(_rule_line(rule, verbs))
     return sorted(set(shown))
 
 
 def _names_within(names: tuple[str, ...], all_names: frozenset[str]) -> bool:
-    """No names at all mean every name, which no list of names holds."""
+    """An empty list means every name, which no list of names covers."""
     return bool(names) and all_names.issuperset(names)
 
 
@@ -136,7 +138,7 @@ def _atoms(rule: PolicyRule) -> Iterator[PolicyRule]:
         yield PolicyRule(verbs=(verb,), non_resource_urls=(path,))
 
 
-def _told(rule: PolicyRule, verbs: Iterable[str]) -> str:
+def _rule_line(rule: PolicyRule, verbs: Iterable[str]) -> str:
     parts = {
         "APIGroups": rule.api_groups,
         "Resources": rule.resources,
@@ -144,16 +146,16 @@ def _told(rule: PolicyRule, verbs: Iterable[str]) -> str:
         "ResourceNames": rule.resource_names,
         "Verbs": verbs,
     }
-    return f"{{{', '.join(f'{name}:{listed(words)}' for name, words in parts.items() if words)}}}"
+    return f"{{{', '.join(f'{name}:{go_list(words)}' for name, words in parts.items() if words)}}}"
 
 
-def listed(words: Iterable[str]) -> str:
-    """Words as Go prints a list of them: ``["a" "b"]``."""
+def go_list(words: Iterable[str]) -> str:
+    """Texts as Go prints a list of them: ``["a" "b"]``."""
     return f"[{' '.join(map(quoted, words))}]"
 
 
 def quoted(word: str) -> str:
-    """A word in quotes, with what would break a line or a terminal written out."""
+    """A text in quotes, with control characters escaped."""
     escaped = word.translate(_ESCAPES)
     return f'"{escaped}"'
 

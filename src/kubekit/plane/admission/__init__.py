@@ -1,1 +1,1 @@
-"""Who else has a say in the changes of one plane: webhooks, and the plane's quota."""
+"""Admission plugins of a plane: webhooks, and the plane's quota."""

@@ -1,11 +1,10 @@
-"""Which addresses a webhook may be at.
+"""Which addresses webhooks may have: protection against server-side request forgery.
 
-Whoever may write a webhook configuration makes this server call an address, and is told some of
-what comes of it. Loopback and private networks are where webhooks of a one-machine plane live, so
-they are called. Addresses that only ever speak for the machine itself, where clouds hand out the
-machine's credentials, are not: link-local ones, the clouds' other metadata servers, and those that
-mean everybody or nobody. The address is judged when the socket is made, whatever name, spelling or
-redirection led to it.
+A user who may write a webhook configuration makes this server call an address, and sees parts of
+the response. Loopback and private networks are called, since the webhooks of a one-machine plane
+run there. Metadata servers, from which clouds serve the machine's credentials, are not: link-local
+addresses and the clouds' other ones. Nor are unspecified, multicast and broadcast addresses. The
+address is checked when the socket is created, whatever name, spelling or redirect led to it.
 """
 
 from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
@@ -31,7 +30,7 @@ class ForbiddenAddress(OSError):
 
 
 def check(host: str) -> None:
-    """Refuse an address that no webhook can be at. The zone of an IPv6 address does not matter."""
+    """Refuse an address that no webhook may have. The zone of an IPv6 address does not matter."""
     address = _plain(ip_address(host.partition("%")[0]))
     if address.is_link_local or address in _METADATA:
         raise ForbiddenAddress(
@@ -42,7 +41,7 @@ def check(host: str) -> None:
 
 
 def _plain(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """The address that is reached in the end: IPv6 has several ways to say one of IPv4."""
+    """The effective address: IPv6 has several ways to embed an IPv4 address."""
     if isinstance(address, IPv4Address):
         return address
     inner = address.ipv4_mapped or address.sixtofour

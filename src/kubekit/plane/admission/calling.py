@@ -1,9 +1,9 @@
-"""Sending one review to one webhook, and reading the answer.
+"""Sends one review to one webhook, and reads the response.
 
-Nothing is taken on trust: the server is checked with the given certificates and no others, the
-whole exchange has one deadline, the answer one bound, a redirection is a failure, and neither
-proxies nor cookies nor credentials of this process are used. The text of an answer that is no
-review is not passed on: it might be some other server's secret.
+The webhook is not trusted: its server is verified with the given certificates only, the exchange has
+one deadline, the response has a size limit, a redirect is a failure, and neither proxies nor cookies
+nor credentials of this process are used. The text of a response that is not a review is not shown:
+it might be another server's secret.
 """
 
 import asyncio
@@ -20,7 +20,7 @@ from kubekit.plane.admission import addresses
 from kubekit.plane.admission.destinations import Address
 from kubekit.plane.admission.failures import CallFailed
 
-LARGEST_ANSWER: Final = 8 * 1024 * 1024  # room for a patch that writes the largest object anew
+LARGEST_ANSWER: Final = 8 * 1024 * 1024  # fits a patch that replaces the largest object
 
 _CONNECTIONS: Final = 512
 _CONNECTIONS_PER_SERVER: Final = 64
@@ -37,7 +37,7 @@ _REDIRECTS: Final = range(300, 400)
 
 
 class WebhookCaller:
-    """The connections to the webhooks of one plane. Made when the first is needed."""
+    """The connections to the webhooks of one plane. Created at the first call."""
 
     def __init__(self, guard: Callable[[str], None] = addresses.check) -> None:
         self._guard = guard
@@ -46,7 +46,7 @@ class WebhookCaller:
         self._closed = False
 
     async def call(self, address: Address, body: bytes) -> bytes:
-        """The answer's body. `CallFailed` says what went wrong. It needs a task of its own."""
+        """The response body. Raises `CallFailed`. Must run in a task of its own."""
         if not address.url.lower().startswith("https://"):
             raise _failed(address, "webhooks are called by https only")
         trust = self._trust(address.ca_bundle)
@@ -56,10 +56,10 @@ class WebhookCaller:
         except TimeoutError:
             raise _failed(address, "context deadline exceeded") from None
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise _failed(address, _told(error)) from error
+            raise _failed(address, _described(error)) from error
 
     def forget(self, bundles: set[str]) -> None:
-        """Drop what was made for certificates other than these."""
+        """Drop the contexts of other certificates than these."""
         self._trusted = {text: made for text, made in self._trusted.items() if text in bundles}
 
     async def close(self) -> None:
@@ -74,7 +74,7 @@ class WebhookCaller:
         except aiohttp.ClientConnectorError:
             raise
         except (aiohttp.ServerDisconnectedError, aiohttp.ClientOSError, ConnectionResetError):
-            # The server closed a connection that was kept open, just as it was to be used again.
+            # The server closed an idle connection at the moment of its reuse.
             return await self._exchange(address, trust, body)
 
     async def _exchange(self, address: Address, trust: ssl.SSLContext, body: bytes) -> bytes:
@@ -104,13 +104,13 @@ class WebhookCaller:
                 headers=_HEADERS,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 auto_decompress=False,
-                timeout=aiohttp.ClientTimeout(total=None),  # `call` has the one deadline
+                timeout=aiohttp.ClientTimeout(total=None),  # the deadline is in `call`
                 trust_env=False,
             )
         return self._session
 
     def _socket(self, found: tuple[Any, Any, int, str, tuple[Any, ...]]) -> socket.socket:
-        """A socket for an address that may be called. Every connection is made through here."""
+        """A socket for a permitted address. Every connection is opened through here."""
         family, kind, protocol, _, place = found
         self._guard(place[0])
         return socket.socket(family=family, type=kind, proto=protocol)
@@ -123,7 +123,7 @@ class WebhookCaller:
 
 
 def _context(bundle: str) -> ssl.SSLContext:
-    """Trust in these certificates and no others."""
+    """A context that trusts these certificates and no others."""
     try:
         text = base64.b64decode(bundle).decode("ascii")
         context = ssl.create_default_context(cadata=text)
@@ -176,8 +176,8 @@ def _failed(address: Address, why: str) -> CallFailed:
     return CallFailed(f'failed to call webhook: Post "{address.shown}": {why}')
 
 
-def _told(error: Exception) -> str:
-    """What went wrong, in the words that Go has for it wherever it has some."""
+def _described(error: Exception) -> str:
+    """The error, in Go's wording if there is one."""
     match error:
         case aiohttp.ClientConnectorCertificateError():
             inner = error.certificate_error

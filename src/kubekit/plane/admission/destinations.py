@@ -1,4 +1,4 @@
-"""Where a webhook is."""
+"""The addresses of webhooks."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from kubekit.api.kinds.webhook_clients import ServiceReference
 
 Resolve = Callable[[ServiceReference], str | None]
-"""Where a Service is: the beginning of a URL, such as https://127.0.0.1:8443."""
+"""Resolves a Service to the start of a URL, such as https://127.0.0.1:8443."""
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a webhook is. ``server_name`` is what its certificate must be for, if not the URL's."""
+    """The address of a webhook. ``server_name`` is the name in its certificate, if not the URL's."""
 
     url: str
     ca_bundle: str
@@ -20,7 +20,7 @@ class Address:
 
     @property
     def shown(self) -> str:
-        """The URL that is called, with the deadline as Kubernetes tells it."""
+        """The URL with the timeout, as Kubernetes shows it."""
         return f"{self.url}?timeout={self.seconds:g}s"
 
 

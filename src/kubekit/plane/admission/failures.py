@@ -1,4 +1,4 @@
-"""How a webhook's no, and its failure to answer, are told. Clients know these sentences."""
+"""The errors for denials and failures of webhooks. Clients rely on these messages."""
 
 from functools import lru_cache
 from typing import Final, cast
@@ -17,16 +17,16 @@ _MOST_CAUSES: Final = 100
 
 
 class CallFailed(Exception):
-    """A webhook could not be asked, or its answer makes no sense. ``failurePolicy`` decides."""
+    """A webhook could not be called, or its response is invalid. ``failurePolicy`` decides."""
 
 
 def failed(name: str, why: str) -> InternalError:
-    """The refusal of a change because a webhook that must be asked did not answer."""
+    """The error for a change whose required webhook did not answer."""
     return _internal(f'failed calling webhook "{name}": {why}')
 
 
 def bad_patch(name: str, why: str) -> InternalError:
-    """The refusal of a change because a webhook would make something impossible of it."""
+    """The error for a change that a webhook would make invalid."""
     return _internal(f'admission webhook "{name}" {why}')
 
 
@@ -35,17 +35,17 @@ def no_dry_run(name: str) -> BadRequest:
 
 
 def undecided(resource: Resource, name: str, why: str) -> Forbidden:
-    """The refusal of a change because nobody can tell whether a webhook wants to be asked."""
+    """The error for a change when the match conditions of a webhook cannot be evaluated."""
     words = f"{resource.plural}.{resource.group}" if resource.group else resource.plural
     details = StatusDetails(name=name, group=resource.group, kind=resource.plural)
     return Forbidden(f'{words} "{name}" is forbidden: {why}', details)
 
 
 def denied(name: str, status: AdmissionStatus | None) -> ApiError:
-    """A webhook's no, with its own code and reason.
+    """The error for a webhook's denial, with the webhook's code and reason.
 
-    The error is of the class that a client on the other side of the wire would raise. An answer
-    may be megabytes; what is passed on of it is cut.
+    The error is of the class that an HTTP client would raise. A response may have megabytes; the
+    texts from it are cut.
     """
     said = status or AdmissionStatus()
     code = said.code if _LEAST_CODE <= said.code <= _MOST_CODE else _LEAST_CODE
@@ -58,7 +58,7 @@ def denied(name: str, status: AdmissionStatus | None) -> ApiError:
 
 @lru_cache(256)
 def _class_of(code: int, reason: str) -> type[ApiError]:
-    """That class, with a code and reason that are the webhook's own."""
+    """That class, with the webhook's own code and reason."""
     kind = type(errors.from_status(Status(reason=reason, code=code)))
     return cast("type[ApiError]", type("Denied", (kind,), {"code": code, "reason": reason}))
 

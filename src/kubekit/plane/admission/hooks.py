@@ -1,4 +1,4 @@
-"""Webhooks as they are kept ready: what each wants to hear of, and how it is reached."""
+"""Compiled webhooks: what each one matches, and its address."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -29,8 +29,8 @@ _VERSION: Final = "v1"
 
 
 @dataclass(frozen=True, eq=False)
-class Hook:
-    """One webhook. Only what a validated configuration says gets here."""
+class CompiledWebhook:
+    """One webhook of a validated configuration."""
 
     webhook: ValidatingWebhook
 
@@ -43,13 +43,13 @@ class Hook:
         return self.webhook.failure_policy == "Ignore"
 
     @property
-    def is_harmless_when_dry(self) -> bool:
-        """Whether asking about a change that is only tried changes nothing anywhere."""
+    def supports_dry_run(self) -> bool:
+        """Whether a call for a dry run has no side effects."""
         return self.webhook.side_effects in _HARMLESS
 
     @property
-    def asks_again(self) -> bool:
-        """Whether it wants to be asked again after others changed what it has seen."""
+    def reinvoked(self) -> bool:
+        """Whether it is called again after later webhooks changed the object."""
         hook = self.webhook
         return isinstance(hook, MutatingWebhook) and hook.reinvocation_policy == "IfNeeded"
 
@@ -59,24 +59,24 @@ class Hook:
 
     @cached_property
     def namespaces(self) -> Selector | None:
-        """Which namespaces are meant; None for all."""
+        """Which namespaces match; None for all."""
         return _selector(self.webhook.namespace_selector)
 
     @cached_property
     def objects(self) -> Selector | None:
-        """Which objects are meant; None for all."""
+        """Which objects match; None for all."""
         return _selector(self.webhook.object_selector)
 
     @cached_property
     def conditions(self) -> tuple[CompiledCondition, ...]:
         return tuple(conditions(each.expression for each in self.webhook.match_conditions))
 
-    def wants(self, operation: str, kind: Kind, part: str) -> bool:
-        """Whether a rule speaks of this operation on this part of the kind's objects."""
+    def matches(self, operation: str, kind: Kind, part: str) -> bool:
+        """Whether a rule matches this operation on this subresource of the kind."""
         return any(_fits(rule, operation, kind, part) for rule in self.webhook.rules)
 
     def address(self, resolve: Resolve) -> Address:
-        """Where to call. `CallFailed` if that cannot be told."""
+        """The address to call. Raises `CallFailed` if it cannot be resolved."""
         hook = self.webhook
         if _VERSION not in hook.admission_review_versions:
             read = ", ".join(hook.admission_review_versions)
@@ -89,10 +89,10 @@ class Hook:
         return _of_service(client.service, client.ca_bundle, seconds, resolve)
 
 
-def hooks_of(configurations: Sequence[Configuration]) -> tuple[Hook, ...]:
-    """The webhooks of all configurations in the order they are asked in: by configuration's name."""
+def hooks_of(configurations: Sequence[Configuration]) -> tuple[CompiledWebhook, ...]:
+    """The webhooks of all configurations in calling order: by the name of the configuration."""
     ordered = sorted(configurations, key=lambda configuration: configuration.metadata.name)
-    return tuple(Hook(webhook) for each in ordered for webhook in each.webhooks)
+    return tuple(CompiledWebhook(webhook) for each in ordered for webhook in each.webhooks)
 
 
 def _of_service(service: ServiceReference, bundle: str, seconds: int, resolve: Resolve) -> Address:
@@ -120,7 +120,7 @@ def _fits(rule: RuleWithOperations, operation: str, kind: Kind, part: str) -> bo
         _listed(rule.operations, operation)
         and _listed(rule.api_groups, resource.group)
         and _listed(rule.api_versions, resource.version)
-        and any(_is_meant(text, resource.plural, part) for text in rule.resources)
+        and any(_matches_resource(text, resource.plural, part) for text in rule.resources)
         and _is_in_scope(rule.scope, kind)
     )
 
@@ -129,8 +129,8 @@ def _listed(given: Sequence[str], wanted: str) -> bool:
     return _ALL in given or wanted in given
 
 
-def _is_meant(text: str, plural: str, part: str) -> bool:
-    """Whether ``pods``, ``pods/status``, ``pods/*``, ``*/status``, ``*`` or ``*/*`` means it."""
+def _matches_resource(text: str, plural: str, part: str) -> bool:
+    """Whether ``pods``, ``pods/status``, ``pods/*``, ``*/status``, ``*`` or ``*/*`` matches it."""
     resource, _, subresource = text.partition("/")
     return resource in (_ALL, plural) and subresource in (part, _ALL)
 

@@ -1,7 +1,6 @@
-"""Which webhooks are asked about a change.
+"""Which webhooks are called for a change.
 
-What follows from the rules alone is worked out once for each verb, kind and part; what depends on
-labels and conditions, for each change.
+Rules are evaluated once per verb, kind and subresource; selectors and conditions, for each change.
 """
 
 from collections.abc import Iterator, Mapping
@@ -15,7 +14,7 @@ from kubekit.api.kinds.core import Namespace
 from kubekit.api.selectors.label_selectors import Selector
 from kubekit.client.transport import Document
 from kubekit.plane.admission.failures import undecided
-from kubekit.plane.admission.hooks import Hook
+from kubekit.plane.admission.hooks import CompiledWebhook
 from kubekit.plane.admission.reviews import NAMESPACES, OPERATIONS, encode, namespace_of, request_of
 from kubekit.plane.registry.admission import Attempt
 from kubekit.plane.registry.kinds import Kind, Kinds
@@ -25,10 +24,10 @@ from kubekit.plane.registry.rules.match_conditions import Undecided, all_hold
 _OWN_LABELS: Final = frozenset({"create", "update"})
 
 
-class Asked(NamedTuple):
-    """A webhook, and the version of the object that it is shown."""
+class MatchedWebhook(NamedTuple):
+    """A webhook, and the version of the object that it gets."""
 
-    hook: Hook
+    hook: CompiledWebhook
     kind: Kind
 
 
@@ -43,17 +42,17 @@ class _Labelled(msgspec.Struct, gc=False):
 _labelled: Final = msgspec.json.Decoder(_Labelled).decode
 
 
-class Matches:
-    """The webhooks of one sort in one plane. Configurations themselves are nobody's business."""
+class WebhookMatcher:
+    """The mutating or the validating webhooks of one plane. They do not apply to configurations."""
 
-    def __init__(self, registry: Registry, hooks: tuple[Hook, ...]) -> None:
+    def __init__(self, registry: Registry, hooks: tuple[CompiledWebhook, ...]) -> None:
         self.hooks = hooks
         self._registry = registry
         self._kinds: Kinds | None = None
-        self._known: dict[tuple[Kind, str, str], tuple[Asked, ...]] = {}
+        self._known: dict[tuple[Kind, str, str], tuple[MatchedWebhook, ...]] = {}
 
-    def by_rule(self, attempt: Attempt) -> tuple[Asked, ...]:
-        """The webhooks whose rules speak of such a change, in the order they are asked in."""
+    def by_rule(self, attempt: Attempt) -> tuple[MatchedWebhook, ...]:
+        """The webhooks whose rules match such a change, in calling order."""
         if self._registry.kinds is not self._kinds:
             self._known.clear()
             self._kinds = self._registry.kinds
@@ -63,30 +62,30 @@ class Matches:
             found = self._known[key] = tuple(self._found(*key))
         return found
 
-    def concerns(self, asked: Asked, attempt: Attempt) -> bool:
-        """Whether the webhook wants to be asked about this very change.
+    def applies(self, match: MatchedWebhook, attempt: Attempt) -> bool:
+        """Whether the selectors and conditions of the webhook match this change.
 
-        Raises `Forbidden` when its conditions cannot be told and it does not let that pass.
+        Raises `Forbidden` if its conditions cannot be evaluated and its failure policy is Fail.
         """
-        hook = asked.hook
+        hook = match.hook
         if hook.namespaces is not None and not self._is_in(hook.namespaces, attempt):
             return False
         if hook.objects is not None and not _is_about(hook.objects, attempt):
             return False
-        return not hook.conditions or _holds(asked, attempt)
+        return not hook.conditions or _holds(match, attempt)
 
-    def _found(self, kind: Kind, verb: str, part: str) -> Iterator[Asked]:
+    def _found(self, kind: Kind, verb: str, part: str) -> Iterator[MatchedWebhook]:
         if kind.resource.group == admission.GROUP:
             return
         operation = OPERATIONS[verb]
         for hook in self.hooks:
             for version in self._versions(hook, kind):
-                if hook.wants(operation, version, part):
-                    yield Asked(hook, version)
+                if hook.matches(operation, version, part):
+                    yield MatchedWebhook(hook, version)
                     break
 
-    def _versions(self, hook: Hook, kind: Kind) -> Iterator[Kind]:
-        """The kind as the client sees it, then as others do if the webhook takes that."""
+    def _versions(self, hook: CompiledWebhook, kind: Kind) -> Iterator[Kind]:
+        """The version that the client used, then the others if the webhook accepts equivalent ones."""
         yield kind
         if hook.takes_other_versions:
             for other in self._registry.kinds:
@@ -94,7 +93,7 @@ class Matches:
                     yield other
 
     def _is_in(self, selector: Selector, attempt: Attempt) -> bool:
-        """Whether the namespace of the change is meant. What is in no namespace always is."""
+        """Whether the namespace of the change matches. Without a namespace it always does."""
         namespace = namespace_of(attempt)
         if not namespace:
             return True
@@ -108,14 +107,14 @@ class Matches:
         record = self._registry.store.find(NAMESPACES, namespace)
         if record is not None:
             return _labelled(record.data).metadata.labels
-        # What came too late for the end of its namespace must not stay for ever.
+        # The namespace was deleted meanwhile: deleting what is left in it must stay possible.
         if verb == "delete" or self._registry.kinds.find("", "v1", "namespaces") is None:
             return {}
         raise errors.not_found(Namespace.RESOURCE, namespace)
 
 
 def _is_about(selector: Selector, attempt: Attempt) -> bool:
-    """Whether the object is meant as it was or as it will be."""
+    """Whether the old or the new object matches."""
     documents = (attempt.document, attempt.old)
     return any(selector.matches(_labels(each)) for each in documents if each is not None)
 
@@ -125,8 +124,8 @@ def _labels(document: Document | None) -> Mapping[str, str]:
     return labels
 
 
-def _holds(asked: Asked, attempt: Attempt) -> bool:
-    hook, request = asked.hook, request_of(attempt, asked.kind, "")
+def _holds(match: MatchedWebhook, attempt: Attempt) -> bool:
+    hook, request = match.hook, request_of(attempt, match.kind, "")
     try:
         return all_hold(hook.conditions, msgspec.json.decode(encode(request)))
     except Undecided as doubt:

@@ -1,4 +1,4 @@
-"""What becomes of an object by a webhook's patch. What it is called is not the webhook's to say."""
+"""Applies the patches of webhooks. A webhook must not change the identity of an object."""
 
 from typing import Final
 
@@ -19,7 +19,7 @@ _IDENTITY: Final = ("name", "namespace", "uid")
 def patched(attempt: Attempt, wanted: Kind, operations: object, hook: str) -> Document | None:
     """The object after the patch, in its own version; None when the patch changes nothing.
 
-    The operations are about the object as the webhook saw it, in the version ``wanted``.
+    The operations refer to the object as the webhook saw it, in the version ``wanted``.
     """
     if attempt.document is None:
         why = "attempted to modify the object, which is not supported for this operation"
@@ -53,7 +53,7 @@ def _check_metadata(kind: Kind, after: Document, hook: str) -> None:
     try:
         receive(kind, after)
     except BadRequest as error:
-        raise bad_patch(hook, f"made metadata that nobody can read: {error.message}") from error
+        raise bad_patch(hook, f"made unreadable metadata: {error.message}") from error
 
 
 def _own(attempt: Attempt, wanted: Kind, after: Document, hook: str) -> Document:
@@ -64,5 +64,5 @@ def _own(attempt: Attempt, wanted: Kind, after: Document, hook: str) -> Document
     try:
         scaled = scales.with_scale(kind.resource, document, after)
     except ApiError as error:
-        raise bad_patch(hook, f"made a Scale that makes no sense: {error.message}") from error
+        raise bad_patch(hook, f"made an invalid Scale: {error.message}") from error
     return {**scaled, "metadata": document["metadata"]}

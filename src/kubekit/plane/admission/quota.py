@@ -1,8 +1,8 @@
-"""How much one plane may hold. A project has a plane of its own, so this is a project's quota.
+"""The quota of one plane. A project has a plane of its own, so this is a project's quota.
 
-What is there is counted along with the changes that are on their way to the disk, so that no crowd
-of writers gets past a limit together. Deleting is always possible, since it is how room is made;
-for what objects still have to say before their end there is some room in reserve.
+Pending writes count too, so that concurrent writers cannot exceed a limit together. Deleting is
+always possible, since it frees space; a reserve is kept for the last updates of objects that are
+being deleted.
 """
 
 from collections.abc import Mapping
@@ -21,13 +21,13 @@ from kubekit.plane.registry.registry import Registry
 from kubekit.plane.store.records import ChangeEvent, ChangeType, Draft
 
 _GIB: Final = 1 << 30
-_RESERVE: Final = 16  # one part in so many, beyond the limit, and one object at least
-_VERSION: Final = len('"resourceVersion":"') + 19 + len('",')  # what the store writes in between
+_RESERVE: Final = 16  # this fraction of the limit, and one object at least, beyond the limit
+_VERSION: Final = len('"resourceVersion":"') + 19 + len('",')  # what the store inserts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Quota:
-    """The most objects, their most bytes, and the most objects of single kinds.
+    """The limits on all objects, on their bytes, and on the objects of single kinds.
 
     A kind is named as in ``kubectl get``: ``secrets``, or ``widgets.example.com``.
     """
@@ -38,9 +38,9 @@ class Quota:
 
 
 class QuotaReservation(msgspec.Struct, frozen=True, gc=False):
-    """Room that a change on its way to the disk will take."""
+    """What a pending write will use."""
 
-    place: tuple[str, str]
+    key: tuple[str, str]
     objects: int
     size: int
 
@@ -57,8 +57,8 @@ _NOTHING: Final = QuotaReservation(("", ""), 0, 0)
 _deleting: Final = msgspec.json.Decoder(_Deleting).decode
 
 
-class Usage:
-    """What one plane holds, and whether there is room for more. Made on the plane's loop."""
+class QuotaUsage:
+    """The usage of one plane, and the checks against its quota. Create it on the plane's loop."""
 
     def __init__(self, registry: Registry, quota: Quota) -> None:
         self._registry = registry
@@ -66,17 +66,17 @@ class Usage:
         self._quota = quota
         self._kinds: Kinds | None = None
         self._sizes: dict[str, int] = {}
-        self._held: dict[tuple[str, str], QuotaReservation] = {}
+        self._reservations: dict[tuple[str, str], QuotaReservation] = {}
         self.objects = 0
-        """Objects that are there, or on their way."""
+        """Stored objects and pending ones."""
         self.size = 0
         """Bytes of these objects."""
-        self._look_around()
-        self._leave = self._store.listen(self._heard)
+        self._count_new_kinds()
+        self._unsubscribe = self._store.listen(self._on_event)
 
     def admit(self, attempt: Attempt) -> None:
-        """Refuse a change that there is no room for, one that is only tried as well."""
-        self._look_around()
+        """Refuse a change that would exceed the quota, dry runs too."""
+        self._count_new_kinds()
         document = attempt.document
         if document is None:
             return
@@ -88,7 +88,7 @@ class Usage:
             self._check_size(storage, key, size, is_ending=_is_deleting(document))
 
     def take(self, draft: Draft) -> QuotaReservation:
-        """Room for a change until it is stored; `Forbidden` if there is none. To be given back."""
+        """Reserve quota for a pending write, or raise `Forbidden`. Must be given back."""
         change, storage, key = draft.change, draft.resource, draft.key
         if change is ChangeType.DELETED:
             return _NOTHING
@@ -104,22 +104,22 @@ class Usage:
                 self._check_size(storage, key, size, is_ending=is_ending)
         return self._hold(QuotaReservation((storage, key), int(is_new), growth))
 
-    def give_back(self, held: QuotaReservation) -> None:
-        """Tell that a change is stored, or will never be."""
-        if self._held.get(held.place) is held:
-            self._release(held)
+    def give_back(self, reservation: QuotaReservation) -> None:
+        """Release a reservation, once the write is done or has failed."""
+        if self._reservations.get(reservation.key) is reservation:
+            self._release(reservation)
 
     def close(self) -> None:
-        self._leave()
+        self._unsubscribe()
 
-    def _hold(self, held: QuotaReservation) -> QuotaReservation:
-        place = held.place
-        if place in self._held:
-            self._release(self._held[place])
-        self._held[place] = held
-        self.objects += held.objects
-        self.size += held.size
-        return held
+    def _hold(self, reservation: QuotaReservation) -> QuotaReservation:
+        key = reservation.key
+        if key in self._reservations:
+            self._release(self._reservations[key])
+        self._reservations[key] = reservation
+        self.objects += reservation.objects
+        self.size += reservation.size
+        return reservation
 
     def _check_objects(self, storage: str, key: str) -> None:
         limit = self._quota.objects
@@ -133,7 +133,11 @@ class Usage:
         label = _label(storage)
         of_kind = self._quota.of_kind.get(label)
         if of_kind is not None:
-            coming = sum(held.objects for held in self._held.values() if held.place[0] == storage)
+            coming = sum(
+                reservation.objects
+                for reservation in self._reservations.values()
+                if reservation.key[0] == storage
+            )
             used = len(self._store.collection(storage)) + coming
             if used + 1 > of_kind:
                 advice = f"delete {label} that are not needed"
@@ -153,12 +157,12 @@ class Usage:
         return size if present is None else size - len(present.data)
 
     def _is_ending(self, storage: str, key: str) -> bool:
-        """Whether an object was on its way out already: to be marked so needs room as well."""
+        """Whether an object was being deleted before: setting deletionTimestamp needs the reserve too."""
         present = self._store.find(storage, key)
         return present is not None and _is_marked(present.data)
 
-    def _look_around(self) -> None:
-        """Count what became known with new kinds. Everything else is heard of."""
+    def _count_new_kinds(self) -> None:
+        """Count the objects of new kinds. All others are counted by watch events."""
         kinds = self._registry.kinds
         if kinds is self._kinds:
             return
@@ -173,9 +177,9 @@ class Usage:
         self.objects += len(records)
         self.size += size
 
-    def _heard(self, storage: str, event: ChangeEvent) -> None:
-        # What was on its way is there now: it must not count twice until its writer has heard.
-        self._release(self._held.get((storage, event.record.key)))
+    def _on_event(self, storage: str, event: ChangeEvent) -> None:
+        # The pending write is stored now: it must not count twice until its writer releases it.
+        self._release(self._reservations.get((storage, event.record.key)))
         if storage not in self._sizes:
             self._count(storage)
             return
@@ -186,21 +190,21 @@ class Usage:
         self.size += growth
         self.objects += (not gone) - (event.previous is not None)
 
-    def _release(self, held: QuotaReservation | None) -> None:
-        if held is not None:
-            del self._held[held.place]
-            self.objects -= held.objects
-            self.size -= held.size
+    def _release(self, reservation: QuotaReservation | None) -> None:
+        if reservation is not None:
+            del self._reservations[reservation.key]
+            self.objects -= reservation.objects
+            self.size -= reservation.size
 
 
 def _label(storage: str) -> str:
-    """A kind as people name it."""
+    """The name of a kind, as in kubectl."""
     group, _, plural = storage.rpartition("/")
     return f"{plural}.{group}" if group else plural
 
 
 def _exceeded(storage: str, key: str, account: tuple[str, int, int, int], advice: str) -> Forbidden:
-    """The refusal, which names what was asked for, what is used and what is allowed."""
+    """The error, which names the request, the usage and the limit."""
     what, asked, used, limit = account
     group, _, plural = storage.rpartition("/")
     name = key.rpartition("/")[2]
@@ -216,5 +220,5 @@ def _is_deleting(document: Mapping[str, Mapping[str, object]]) -> bool:
 
 
 def _is_marked(data: bytes) -> bool:
-    """Whether the object is on its way out."""
+    """Whether the object is being deleted."""
     return bool(_deleting(data).metadata.deletionTimestamp)

@@ -1,4 +1,4 @@
-"""What a webhook is asked, and what it answers."""
+"""AdmissionReviews: the requests to webhooks and their responses."""
 
 import base64
 from collections.abc import Mapping
@@ -46,7 +46,7 @@ encode: Final = msgspec.json.Encoder().encode
 
 @dataclass(frozen=True, slots=True)
 class WebhookVerdict:
-    """What a webhook says. ``patch`` are the operations it wants carried out, if any."""
+    """The verdict of a webhook. ``patch`` are the operations of its patch, if it has one."""
 
     allowed: bool
     status: AdmissionStatus | None = None
@@ -56,12 +56,12 @@ class WebhookVerdict:
 
 
 def namespace_of(attempt: Attempt) -> str:
-    """The namespace that a change is in. A namespace is in itself."""
+    """The namespace of a change. A namespace counts as in itself."""
     return attempt.name if attempt.kind.storage == NAMESPACES else attempt.namespace
 
 
 def shown(document: Document | None, source: Kind, wanted: Kind, part: str) -> Document | None:
-    """A document of one version in another; with the part ``scale``, its Scale."""
+    """A document converted to another version; for the subresource ``scale``, its Scale."""
     if document is None:
         return None
     if part == "scale":
@@ -74,7 +74,7 @@ def shown(document: Document | None, source: Kind, wanted: Kind, part: str) -> D
 
 
 def request_of(attempt: Attempt, wanted: Kind, uid: str) -> AdmissionRequest:
-    """The change in the version that the webhook wants to see."""
+    """The request, with the objects in the version of the webhook's rule."""
     part, own = attempt.subresource, attempt.kind
     return AdmissionRequest(
         uid=uid,
@@ -96,12 +96,12 @@ def request_of(attempt: Attempt, wanted: Kind, uid: str) -> AdmissionRequest:
 
 
 def review_of(request: AdmissionRequest) -> bytes:
-    """The request as it is sent."""
+    """The encoded review of a request."""
     return encode(AdmissionReview(api_version=REVIEW_VERSION, kind=REVIEW_KIND, request=request))
 
 
 def verdict_of(body: bytes, uid: str, *, may_patch: bool) -> WebhookVerdict:
-    """What the answer to the review with this uid says. `CallFailed` if it says nothing clear."""
+    """The verdict in the response to the review with this uid. Raises `CallFailed` if it is invalid."""
     review = _read(body)
     if (review.api_version, review.kind) != (REVIEW_VERSION, REVIEW_KIND):
         raise CallFailed(
@@ -129,11 +129,11 @@ def _read(body: bytes) -> AdmissionReview:
         found = body_decoder.read_json(body)
         return msgspec.convert(_without_nulls(found), type=AdmissionReview)
     except (BadRequest, msgspec.ValidationError) as error:
-        raise CallFailed(f"failed to call webhook: the answer is no review: {error}") from error
+        raise CallFailed(f"failed to call webhook: the answer is not a review: {error}") from error
 
 
 def _without_nulls(value: object) -> object:
-    """The same without what says nothing; Go writes null for a list or map that is empty."""
+    """The same without nulls: Go writes null for an empty list or map."""
     match value:
         case dict():
             return {key: _without_nulls(inner) for key, inner in value.items() if inner is not None}
@@ -142,7 +142,7 @@ def _without_nulls(value: object) -> object:
 
 
 def _patch(response: AdmissionResponse, *, may_patch: bool) -> object:
-    """The operations. One who may only refuse must not try, and how they are written is said."""
+    """The operations of the patch. A validating webhook must not have any."""
     patch, kind = response.patch, response.patch_type
     if not may_patch:
         if patch:
@@ -195,25 +195,25 @@ def _user(user: User) -> UserInfo:
 
 
 def _options(verb: str, options: WriteOptions | DeleteOptions) -> Document:
-    """The options as the wire has them: of a patch, too, those of an update."""
-    told: Document = {"kind": _OPTIONS.get(verb, "UpdateOptions"), "apiVersion": _META}
+    """The options as documents. A patch has UpdateOptions too."""
+    head: Document = {"kind": _OPTIONS.get(verb, "UpdateOptions"), "apiVersion": _META}
     if options.dry_run:
-        told["dryRun"] = ["All"]
+        head["dryRun"] = ["All"]
     if isinstance(options, WriteOptions):
-        said: Document = {
+        fields: Document = {
             "fieldManager": options.field_manager,
             "fieldValidation": options.field_validation,
         }
     else:
-        said = _how_deleted(options)
-    return told | {name: value for name, value in said.items() if value}
+        fields = _delete_options(options)
+    return head | {name: value for name, value in fields.items() if value}
 
 
-def _how_deleted(options: DeleteOptions) -> Document:
+def _delete_options(options: DeleteOptions) -> Document:
     seconds = options.grace_period_seconds
     conditions = {"uid": options.uid, "resourceVersion": options.resource_version}
-    asked: Document = {
+    fields: Document = {
         "preconditions": {name: value for name, value in conditions.items() if value},
         "propagationPolicy": options.propagation,
     }
-    return asked if seconds is None else {"gracePeriodSeconds": seconds} | asked
+    return fields if seconds is None else {"gracePeriodSeconds": seconds} | fields

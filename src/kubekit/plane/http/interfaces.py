@@ -55,6 +55,13 @@ class AllowAll:
         return
 
 
+class RbacCheck:
+    """Authorizes by the roles and bindings of the requested plane."""
+
+    def check(self, plane: PlaneBackend, user: User, attributes: Attributes) -> None:
+        plane.access.check(user, attributes)
+
+
 class PageHandler(Protocol):
     """The pages that describe a plane: discovery, OpenAPI, version, health, metrics.
 

@@ -1,1 +1,1 @@
-"""Service accounts: who a process is, when it speaks to a plane, and the tokens that say so."""
+"""Service accounts and their tokens, and reviews of tokens and users."""

@@ -1,4 +1,4 @@
-"""What a service account is called as a user."""
+"""The user names of service accounts."""
 
 import re
 from typing import Final, NamedTuple
@@ -26,7 +26,7 @@ class AccountName(NamedTuple):
 
 
 def account_name(user: str) -> AccountName | None:
-    """The service account that a user is, if he is one."""
+    """The service account behind a user name, if it is one."""
     if not user.startswith(_PREFIX):
         return None
     namespace, _, name = user.removeprefix(_PREFIX).partition(":")

@@ -1,8 +1,7 @@
-"""The service accounts of one plane, and the tokens that speak for them.
+"""The service accounts of one plane, and their tokens.
 
-A token says which plane it is for: its issuer is the plane's, and no two planes of a server have the
-same. It is worth something for as long as its account is there, under the uid it had, and so is the
-Secret that it may be bound to.
+A token is for one plane: each plane of a server has an issuer of its own. A token is valid for as
+long as its account exists with the same uid, and so does the Secret that it may be bound to.
 """
 
 from collections.abc import Sequence
@@ -29,14 +28,14 @@ _ISSUER: Final = "https://plane.compute.datumapis.com"
 
 
 class BoundObject(msgspec.Struct, frozen=True, gc=False):
-    """An object of the token's namespace, which no other one of its name can replace."""
+    """An object that a token is bound to. Another object of the same name has another uid."""
 
     name: str
     uid: str
 
 
 class TokenBinding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """Whose token it is, in the words of Kubernetes' own tokens."""
+    """The account of a token, in the format of Kubernetes' own tokens."""
 
     namespace: str
     serviceaccount: BoundObject
@@ -44,7 +43,7 @@ class TokenBinding(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class TokenClaims(msgspec.Struct, frozen=True, gc=False, kw_only=True):
-    """What a token says."""
+    """The claims of a token."""
 
     aud: tuple[str, ...]
     exp: int
@@ -59,8 +58,8 @@ class TokenClaims(msgspec.Struct, frozen=True, gc=False, kw_only=True):
 _decode: Final = msgspec.json.Decoder(TokenClaims).decode
 
 
-class _Support:
-    """An object that must be there for a token to be good."""
+class _Dependency:
+    """An object that must exist for a token to be valid."""
 
     __slots__ = ("_find", "_key", "_seen", "_uid")
 
@@ -70,8 +69,8 @@ class _Support:
         self._uid = uid
         self._seen: Record | None = None
 
-    def stands(self) -> bool:
-        """Whether it is there. Nothing is read that has not changed."""
+    def is_valid(self) -> bool:
+        """Whether it exists. The object is decoded only if it has changed."""
         record = self._find(self._key)
         if record is None:
             return False
@@ -85,25 +84,25 @@ class _Support:
 
 @dataclass(slots=True)
 class VerifiedToken:
-    """Whoever has a token that is good. ``stands`` tells whether it still is."""
+    """A token that was verified. It may become invalid later: see `is_valid`."""
 
     user: User
     issuer: str
     audiences: tuple[str, ...]
     expires: datetime
     registry: Registry
-    _supports: tuple[_Support, ...]
+    _dependencies: tuple[_Dependency, ...]
 
-    def stands(self) -> bool:
-        """Whether all that the token depends on is there, and nobody has asked for its end."""
-        for support in self._supports:  # noqa: SIM110 - for each request: half the time of all()
-            if not support.stands():
+    def is_valid(self) -> bool:
+        """Whether all objects that the token depends on exist and are not being deleted."""
+        for dependency in self._dependencies:  # noqa: SIM110 - for each request: half the time of all()
+            if not dependency.is_valid():
                 return False
         return True
 
 
 class ServiceAccounts:
-    """Makes and reads the tokens of one plane."""
+    """Issues and verifies the tokens of one plane."""
 
     def __init__(
         self, registry: Registry, key: SigningKey, issuer: str, environment: ExecutionEnvironment
@@ -116,9 +115,9 @@ class ServiceAccounts:
     def issue(
         self, binding: TokenBinding, audiences: Sequence[str], lifetime: timedelta
     ) -> tuple[str, datetime]:
-        """A new token, and when it ends."""
-        begin = self._environment.now().astimezone(UTC).replace(microsecond=0)
-        now, end = int(begin.timestamp()), begin + lifetime
+        """A new token, and when it expires."""
+        start = self._environment.now().astimezone(UTC).replace(microsecond=0)
+        now, end = int(start.timestamp()), start + lifetime
         claims = TokenClaims(
             aud=tuple(audiences),
             exp=int(end.timestamp()),
@@ -132,13 +131,13 @@ class ServiceAccounts:
         return self.key.sign(msgspec.json.encode(claims)), end
 
     def authenticate_token(self, token: str) -> TokenUser | None:
-        """Whom a token speaks for that was made here."""
+        """The user of a token that this plane issued."""
         claims = read_claims(self.key, token)
-        holder = None if claims is None else self.verify(claims)
-        return None if holder is None else TokenUser(holder.user, holder.audiences)
+        verified = None if claims is None else self.verify(claims)
+        return None if verified is None else TokenUser(verified.user, verified.audiences)
 
     def verify(self, claims: TokenClaims) -> VerifiedToken | None:
-        """Who holds a token that says so, of this plane and at this time, for whatever audience."""
+        """The verified token, if the claims are for this plane and valid now. Any audience is accepted."""
         now = self._environment.now().timestamp()
         if claims.iss != self.issuer or not claims.nbf <= now < claims.exp:
             return None
@@ -147,39 +146,39 @@ class ServiceAccounts:
         if claims.sub != name.user:
             return None
         expires = datetime.fromtimestamp(claims.exp, UTC)
-        holder = VerifiedToken(
+        verified = VerifiedToken(
             user=_user(name, claims),
             issuer=self.issuer,
             audiences=claims.aud,
             expires=expires,
             registry=self.registry,
-            _supports=self._supports(binding),
+            _dependencies=self._dependencies(binding),
         )
-        return holder if holder.stands() else None
+        return verified if verified.is_valid() else None
 
-    def _supports(self, binding: TokenBinding) -> tuple[_Support, ...]:
+    def _dependencies(self, binding: TokenBinding) -> tuple[_Dependency, ...]:
         collection = self.registry.store.collection
         needed = ((ACCOUNTS, binding.serviceaccount), (SECRETS, binding.secret))
         return tuple(
-            _Support(collection(resource), f"{binding.namespace}/{named.name}", named.uid)
+            _Dependency(collection(resource), f"{binding.namespace}/{named.name}", named.uid)
             for resource, named in needed
             if named is not None
         )
 
 
 def issuer_of(prefix: str) -> str:
-    """What the tokens of the plane below a path say where they are from. It is a name, no address."""
+    """The issuer in the tokens of the plane below a path. It is a name, not an address."""
     return "/".join((_ISSUER, *filter(None, prefix.split("/"))))
 
 
 def read_claims(key: SigningKey, token: str) -> TokenClaims | None:
-    """What a token says that this key has signed."""
+    """The claims of a token that this key has signed."""
     content = key.read(token)
     if content is None:
         return None
     try:
         return _decode(content)
-    except ValueError:  # signed by us, and for something else
+    except ValueError:  # signed by us, but for another purpose
         return None
 
 

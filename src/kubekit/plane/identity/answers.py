@@ -1,4 +1,4 @@
-"""The answers of a plane to questions about who somebody is."""
+"""Registers the virtual kinds about identity in a plane: token requests, token and self reviews."""
 
 from kubekit.environment import ExecutionEnvironment
 from kubekit.plane.identity.accounts import ACCOUNTS, ServiceAccounts, issuer_of
@@ -19,7 +19,7 @@ def answer(
     authenticate_token: AuthenticateToken,
     environment: ExecutionEnvironment,
 ) -> None:
-    """Let the plane of these accounts answer; ``speaks`` tells whom a token speaks for in it."""
+    """Answer them in the plane of these accounts. ``speaks`` finds the user of a token."""
     answers = accounts.registry.answers
     answers[ACCOUNTS, "token"] = TokenRequests(accounts, environment).answer
     answers[REVIEWS_OF_TOKENS, ""] = TokenReviews(authenticate_token, accounts.issuer).answer
@@ -27,6 +27,6 @@ def answer(
 
 
 def answer_alone(registry: Registry, environment: ExecutionEnvironment) -> None:
-    """Let a plane answer that no server serves. Its tokens are forgotten when it is closed."""
+    """Answer them in a plane without a server. Its tokens become invalid when it is closed."""
     accounts = ServiceAccounts(registry, SigningKey.fresh(), issuer_of("/"), environment)
     answer(accounts, accounts.authenticate_token, environment)

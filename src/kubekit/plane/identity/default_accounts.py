@@ -14,23 +14,23 @@ NAME: Final = "default"
 
 
 class DefaultAccounts:
-    """Makes the service accounts that are missing."""
+    """Creates the missing service accounts."""
 
     def __init__(self, store: Store, registry: Registry) -> None:
         self._store = store
         self._registry = registry
         self._namespaces = registry.kinds.require("v1", "Namespace")
         self._accounts = registry.kinds.require("v1", "ServiceAccount")
-        self.worker = KeyedWorker(self._look)
+        self.worker = KeyedWorker(self._reconcile)
 
     def start(self) -> None:
-        """Look at the namespaces that are there, and at each that comes."""
+        """Reconcile the existing namespaces, and each new one."""
         for record in self._store.collection(self._namespaces.storage).range():
             if not self._has(record.key):
                 self.worker.add(record.key)
-        self.worker.on_close(self._store.listen(self._heard))
+        self.worker.on_close(self._store.listen(self._on_event))
 
-    def _heard(self, resource: str, event: ChangeEvent) -> None:
+    def _on_event(self, resource: str, event: ChangeEvent) -> None:
         key = event.record.key
         if resource == self._namespaces.storage:
             if event.change is ChangeType.ADDED:
@@ -40,16 +40,16 @@ class DefaultAccounts:
             if name == NAME:
                 self.worker.add(namespace)
 
-    async def _look(self, namespace: str) -> None:
+    async def _reconcile(self, namespace: str) -> None:
         if not self._lacks(namespace):
             return
         document = {"metadata": {"name": NAME}}
         try:
             await self._registry.create(self._accounts, namespace, document, PLAIN_WRITE)
         except (AlreadyExists, NotFound):
-            # Somebody was quicker, with the account or with the end of the namespace.
+            # The account was created or the namespace deleted in the meantime.
             if self._lacks(namespace):
-                raise  # or a webhook says no so: it is tried again later
+                raise  # a webhook may answer like this too: retry with backoff
 
     def _lacks(self, namespace: str) -> bool:
         record = self._store.find(self._namespaces.storage, namespace)

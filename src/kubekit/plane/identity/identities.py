@@ -1,4 +1,4 @@
-"""Who asks, and how that is known."""
+"""The identity of a client, and how it was authenticated."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -7,17 +7,17 @@ from kubekit.plane.registry.registry import Registry
 from kubekit.plane.users import ANONYMOUS, AUTHENTICATED, User
 
 CREDENTIAL: Final = "authentication.kubernetes.io/credential-id"
-"""What is known of a user beside the name: which credential it was, for a log."""
+"""The key of a user's extra attribute that identifies the credential, for the audit log."""
 UNAUTHENTICATED: Final = "system:unauthenticated"
 
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Somebody, and how it is known that it is he.
+    """A user, and how it was authenticated.
 
-    ``how`` is token, certificate, serviceaccount or anonymous. ``original`` is who really asks,
-    where he asks in the name of the user. ``registry`` is of the only plane where the user is
-    known; None means every plane of the server.
+    ``how`` is token, certificate, serviceaccount or anonymous. ``original`` is the authenticated
+    user, if it impersonates ``user``. ``registry`` is that of the only plane where the user is
+    valid; None means every plane of the server.
     """
 
     user: User
@@ -30,7 +30,7 @@ class Identity:
 
 
 def authenticated(user: User) -> User:
-    """The user, who is now one of all who are known. The anonymous one never is."""
+    """The user with the group of all authenticated users, unless it is anonymous."""
     groups = user.groups
     if user.name == ANONYMOUS.name or AUTHENTICATED in groups or UNAUTHENTICATED in groups:
         return user

@@ -1,4 +1,4 @@
-"""Reviews of who somebody is: of a token, and of the one who asks."""
+"""TokenReview and SelfSubjectReview."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -20,18 +20,18 @@ _INVALID: Final = "invalid bearer token"
 
 @dataclass(frozen=True, slots=True)
 class TokenUser:
-    """Whom a token speaks for. Without audiences it is for whoever asks."""
+    """The user of a token. Without audiences the token is valid for every audience."""
 
     user: User
     audiences: tuple[str, ...] | None = None
 
 
 AuthenticateToken = Callable[[str], TokenUser | None]
-"""Whom a token speaks for in a plane, for whatever audience it is."""
+"""Finds the user of a token in a plane, for any audience."""
 
 
 class TokenReviews:
-    """Answers whose a token is, in one plane, whose own audience is ``audience``."""
+    """Answers TokenReviews in one plane, whose own audience is ``audience``."""
 
     def __init__(self, authenticate_token: AuthenticateToken, audience: str) -> None:
         self._authenticate_token = authenticate_token
@@ -46,19 +46,19 @@ class TokenReviews:
         return {**question.document, "status": self._status(token, wanted)}
 
     def _status(self, token: str, wanted: Sequence[str]) -> Document:
-        spoken = self._authenticate_token(token)
-        if spoken is None:
+        found = self._authenticate_token(token)
+        if found is None:
             return {"user": {}, "error": _INVALID}
-        offered = (self._audience,) if spoken.audiences is None else spoken.audiences
+        offered = (self._audience,) if found.audiences is None else found.audiences
         common = [audience for audience in wanted if audience in offered]
         if not common:
-            problem = _foreign(offered, wanted) if spoken.audiences is not None else _INVALID
+            problem = _foreign(offered, wanted) if found.audiences is not None else _INVALID
             return {"user": {}, "error": problem}
-        return {"authenticated": True, "user": user_info(spoken.user), "audiences": common}
+        return {"authenticated": True, "user": user_info(found.user), "audiences": common}
 
 
 class SelfReviews:
-    """Answers who asks."""
+    """Answers SelfSubjectReviews."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         self._now = now
@@ -74,7 +74,7 @@ class SelfReviews:
 
 
 def user_info(user: User) -> dict[str, Any]:
-    """The user, as the API tells of him."""
+    """The user as the API's UserInfo."""
     info = {
         "username": user.name,
         "uid": user.uid,

@@ -1,4 +1,4 @@
-"""TokenRequest: a token for a service account, asked for at the account's ``token`` subresource."""
+"""TokenRequest: a token for a service account, at the account's ``token`` subresource."""
 
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -22,7 +22,7 @@ from kubekit.plane.registry.ownership import meta_of
 from kubekit.plane.registry.virtual_kinds import VirtualRequest
 
 LONGEST: Final = 24 * 3600
-"""Seconds. Whoever asks for more gets this much and is told so, as with Kubernetes' own limit."""
+"""Seconds. A longer expiration is shortened to this with a warning, as in Kubernetes."""
 _SHORTEST: Final = 600
 _USUAL: Final = 3600
 _LARGEST: Final = 1 << 32
@@ -30,7 +30,7 @@ _SECONDS: Final = "spec.expirationSeconds"
 
 
 class TokenRequests:
-    """Answers the requests of one plane."""
+    """Answers the token requests of one plane."""
 
     def __init__(self, accounts: ServiceAccounts, environment: ExecutionEnvironment) -> None:
         self._accounts = accounts
@@ -72,7 +72,7 @@ class TokenRequests:
         return BoundObject(question.name, meta_of(record).uid)
 
     def _bound(self, namespace: str, reference: dict[str, str] | None) -> BoundObject | None:
-        """The object whose end is to be the token's. Of a plane's objects only Secrets can be."""
+        """The object that the token is bound to. Only Secrets are supported."""
         if reference is None:
             return None
         if (reference.get("apiVersion"), reference.get("kind")) != ("v1", "Secret"):

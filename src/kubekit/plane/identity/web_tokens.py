@@ -1,7 +1,7 @@
-"""JSON Web Tokens, as much of them as is used here: signed by one key, ES256, nothing optional.
+"""JSON Web Tokens, the subset that is used here: signed by one key with ES256, without optional parts.
 
-What a token says about itself is never believed. It is checked with the one key and the one
-algorithm there is, and a head that says otherwise is no head of ours.
+The header of a token is never trusted. A token is verified with the only key and the only algorithm
+there is, and another header is rejected.
 """
 
 import re
@@ -29,7 +29,7 @@ _ES256: Final = ec.ECDSA(hashes.SHA256())
 
 
 class KeyRefused(PlaneError):
-    """The file of the key cannot be used. Says which, and what to do."""
+    """The key file cannot be used. The message says which, and what to do."""
 
 
 class SigningKey:
@@ -54,12 +54,12 @@ class SigningKey:
 
     @classmethod
     def fresh(cls) -> "SigningKey":
-        """A new key. What it signed is worth nothing once it is forgotten."""
+        """A new key. What it signed becomes invalid when the process ends."""
         return cls(ec.generate_private_key(ec.SECP256R1()))
 
     @classmethod
     def at(cls, path: Path) -> "SigningKey":
-        """The key in this file, made there if there is none yet."""
+        """The key in this file, created if there is none yet."""
         if not path.exists():
             write_private(path, _pem(ec.generate_private_key(ec.SECP256R1())))
         if open_to_others(path):
@@ -68,20 +68,22 @@ class SigningKey:
             key = serialization.load_pem_private_key(path.read_bytes(), password=None)
         # TypeError: it has a password.
         except (ValueError, TypeError, UnsupportedAlgorithm) as problem:
-            message = f"{path} is no private key: delete it, and a new one is made"
+            message = f"{path} is not a private key: delete it, and a new one is created"
             raise KeyRefused(message) from problem
         if not isinstance(key, ec.EllipticCurvePrivateKey) or key.curve.name != "secp256r1":
-            raise KeyRefused(f"{path} is no key of the curve P-256: delete it, and one is made")
+            raise KeyRefused(
+                f"{path} is not a key of the curve P-256: delete it, and a new one is created"
+            )
         return cls(key)
 
     def sign(self, claims: bytes) -> str:
-        """A token that says so."""
+        """A signed token with these claims."""
         signed = f"{self._head}.{_text(claims)}"
         r, s = decode_dss_signature(self._private.sign(signed.encode(), _ES256))
         return f"{signed}.{_text(r.to_bytes(_NUMBER) + s.to_bytes(_NUMBER))}"
 
     def read(self, token: str) -> bytes | None:
-        """What a token says that this key has signed; None for every other text."""
+        """The claims of a token that this key has signed; None for every other text."""
         if len(token) > LONGEST:
             return None
         parts = _PARTS.fullmatch(token)
@@ -106,7 +108,7 @@ def _text(data: bytes) -> str:
 
 
 def _bytes(text: str) -> bytes | None:
-    """The bytes, if this is how they are written: each has one spelling only."""
+    """The bytes, if the text is their canonical encoding."""
     try:
         data = urlsafe_b64decode(text + "=" * (-len(text) % 4))
     except ValueError:

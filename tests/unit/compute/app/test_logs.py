@@ -50,11 +50,11 @@ def pairs(line: str) -> dict[str, str]:
 
 def test_l1_an_event_with_its_fields():
     """Time, level, logger, message and the fields."""
-    got = line_of("namespace not made", namespace="default", why="the disk is full", retry=1.5)
+    got = line_of("namespace not created", namespace="default", why="the disk is full", retry=1.5)
 
     assert got == (
         "time=2026-03-01T12:00:00.250Z level=warning logger=compute.x "
-        'msg="namespace not made" namespace=default why="the disk is full" retry=1.5'
+        'msg="namespace not created" namespace=default why="the disk is full" retry=1.5'
     )
 
 

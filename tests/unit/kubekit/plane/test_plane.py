@@ -67,7 +67,7 @@ def test_a_full_disk_does_not_keep_people_from_reading(tmp_path, caplog):
 
     assert virtual_time.run(scenario()) == []
     told = [record.message for record in caplog.records]
-    assert told == ["nothing can be written", *["namespace not made"] * 4]
+    assert told == ["nothing can be written", *["namespace not created"] * 4]
 
 
 def test_a_plane_has_the_kinds_of_its_registry(tmp_path):
@@ -228,7 +228,9 @@ def test_t6_a_plane_opens_that_is_full(tmp_path, caplog):
 
     virtual_time.run(first())
     assert virtual_time.run(again()) == [None, None]
-    assert {"default not made", "definition not made"} <= {r.message for r in caplog.records}
+    assert {"default object not created", "definition not made"} <= {
+        r.message for r in caplog.records
+    }
 
 
 ALL = served_kinds.everything()

@@ -115,7 +115,7 @@ class Authenticator:
         if known.expires is not None and known.expires <= self._now():
             return False
         if known.token is not None:
-            return known.token.stands()
+            return known.token.is_valid()
         return known.generation == self._tokens.generation
 
     def _authenticate(self, header: str) -> Identity | None:

@@ -20,7 +20,7 @@ async def rules(world, name):
 
 
 async def begun(world):
-    await world.keeper.begin()
+    await world.keeper.start()
 
 
 @scenario

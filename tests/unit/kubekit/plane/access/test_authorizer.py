@@ -7,7 +7,7 @@ import pytest
 from kubekit.api.errors import Forbidden
 from kubekit.plane.access import authorizer
 from kubekit.plane.access.attributes import Attributes
-from kubekit.plane.access.request_check import RbacCheck
+from kubekit.plane.http.interfaces import RbacCheck
 from kubekit.plane.store.records import ChangeType, Draft
 from kubekit.plane.users import ANONYMOUS, ITSELF, MASTERS, User
 from tests.support.kubekit.access_builders import BOB, SPACE, account, group, rule, scenario, user

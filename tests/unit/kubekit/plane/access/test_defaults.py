@@ -15,7 +15,7 @@ SOMEBODY = User("somebody", (AUTHENTICATED,))
 
 
 async def started(world):
-    await world.keeper.begin()
+    await world.keeper.start()
     await world.keeper.worker.rest()
 
 
@@ -171,7 +171,7 @@ async def test_a_role_too_large_to_compare_is_left_as_it_is(world, monkeypatch, 
     await ensure_defaults(world.registry)
 
     assert world.registry.store.revision == before
-    assert {record.message for record in caplog.records} == {"default not made"}
+    assert {record.message for record in caplog.records} == {"default object not created"}
 
 
 @scenario
@@ -188,7 +188,7 @@ async def test_a_plane_without_roles_needs_no_defaults(world):
 async def test_more_roles_are_made_sure_of_beside_the_defaults(world):
     """They are treated alike: made where they are missing, completed where rights are."""
     sweeper = ClusterRole(metadata=ObjectMeta(name="sweeper"), rules=(policy("delete", "pods"),))
-    await world.keeper.begin([sweeper])
+    await world.keeper.start([sweeper])
     await world.keeper.worker.rest()
     await world.patch("ClusterRole", "", "sweeper", {"rules": []})
     await ensure_defaults(world.registry, [sweeper])

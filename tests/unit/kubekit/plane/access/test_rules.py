@@ -7,7 +7,14 @@ from hypothesis import given, strategies as st
 
 from kubekit.api.kinds.rbac import PolicyRule
 from kubekit.plane.access.attributes import Attributes
-from kubekit.plane.access.rules import MOST_ATOMS, TooManyRights, allows, covers, ready, told
+from kubekit.plane.access.rules import (
+    MOST_ATOMS,
+    TooManyRights,
+    allows,
+    compile_rules,
+    covers,
+    rule_lines,
+)
 from tests.support.kubekit.access_builders import policy
 
 PODS = policy("get list", "pods")
@@ -171,20 +178,20 @@ def test_a5_covering_agrees_with_trying_every_request(owned, given_):
     given_ = [rule for rule in given_ if "pods/" not in rule.resources]
     tried = all(allows(owned, one) for one in REQUESTS if allows(given_, one))
 
-    assert (covers(ready(owned), given_) == []) == tried
+    assert (covers(compile_rules(owned), given_) == []) == tried
 
 
 @given(rule_lists, rule_lists)
 def test_a5_what_is_uncovered_is_what_is_missing(owned, given_):
     """With the missing rights the owner covers everything."""
-    missing = covers(ready(owned), given_)
+    missing = covers(compile_rules(owned), given_)
 
-    assert covers(ready([*owned, *missing]), given_) == []
+    assert covers(compile_rules([*owned, *missing]), given_) == []
 
 
 def test_a5_a_part_of_everything_covers_that_part_of_something():
     """``*/status`` holds ``pods/status``; a literal ``pods/`` is held by nobody else."""
-    owner = ready([policy("get", "*/status pods")])
+    owner = compile_rules([policy("get", "*/status pods")])
 
     assert covers(owner, [policy("get", "pods/status")]) == []
     assert covers(owner, [policy("get", "pods/")]) == [policy("get", "pods/")]
@@ -201,7 +208,7 @@ def test_a5_rules_that_multiply_out_to_too_much_are_not_compared():
 def test_a5_the_more_somebody_holds_the_less_can_be_compared():
     """What counts is how many comparisons it takes."""
     words = " ".join(f"w{number}" for number in range(60))
-    held = ready([policy("get", "pods")] * 1_000)
+    held = compile_rules([policy("get", "pods")] * 1_000)
 
     assert len(covers(held[:10], [policy(words, words)])) == 3_600
     with pytest.raises(TooManyRights):
@@ -215,7 +222,7 @@ def test_missing_rights_are_told_by_what_they_are_about():
         policy("get", "", non_resource_urls=('/a"\n',)), policy("get", "pods"),
     ]  # fmt: skip
 
-    assert told(missing) == [
+    assert rule_lines(missing) == [
         '{APIGroups:[""], Resources:["pods"], ResourceNames:["b"], Verbs:["get"]}',
         '{APIGroups:[""], Resources:["pods"], Verbs:["update" "get" "get"]}',
         r'{NonResourceURLs:["/a\"\n"], Verbs:["get"]}',

@@ -274,7 +274,7 @@ async def test_webhooks_are_among_those_asked_only_while_there_are_any(
         return
 
     admission = AdmissionChain([other], [other])
-    there.webhooks.join(admission)
+    there.webhooks.register(admission)
     assert (admission.mutating, admission.validating) == ([other], [other])
     await there.configure(VALIDATING, "v", hook(server.client("x")))
     assert admission.mutating == [other]

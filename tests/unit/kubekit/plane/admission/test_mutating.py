@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from kubekit.api.errors import ApiError, BadRequest, InternalError, Timeout
 from kubekit.client.options import WriteOptions
 from kubekit.plane.admission.patching import patched
-from kubekit.plane.admission.webhooks import Surroundings
+from kubekit.plane.admission.webhooks import WebhookSettings
 from kubekit.plane.registry.admission import Attempt
 from tests.support.generated import depth
 from tests.support.kubekit.admission_builders import (
@@ -296,7 +296,7 @@ async def test_a_scale_that_makes_no_sense_is_refused(there: World, server: Serv
     client = server.on("x", lambda _: patch(add("/spec/replicas", -1)))
     await there.configure(MUTATING, "m", hook(client))
     attempt = there.attempt("update", BOAT, subresource="scale", content={"spec": {"crew": 2}})
-    assert "made a Scale that makes no sense" in (await refusal(there, attempt)).message
+    assert "made an invalid Scale" in (await refusal(there, attempt)).message
 
 
 @scenario
@@ -319,7 +319,7 @@ def test_w1_many_that_hang_do_not_add_up(tmp_path: Path):
     async def story() -> None:
         async with (
             serving(tmp_path) as server,
-            world(tmp_path, Surroundings(patience=0.2)) as there,
+            world(tmp_path, WebhookSettings(timeout=0.2)) as there,
         ):
             client = server.at("x", never)
             slow = [hook(client, f"h{n}", failurePolicy="Ignore") for n in range(9)]
@@ -401,4 +401,4 @@ async def test_w1_metadata_that_nobody_can_read_is_the_webhooks_fault(
     await there.configure(MUTATING, "m", first, second)
     refused = await refusal(there, there.attempt())
     assert isinstance(refused, InternalError)
-    assert 'admission webhook "first.example.com" made metadata' in refused.message
+    assert 'admission webhook "first.example.com" made unreadable metadata' in refused.message

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 
 from kubekit.api.errors import Forbidden
 from kubekit.client.options import PLAIN_DELETE, PLAIN_WRITE, WriteOptions
-from kubekit.plane.admission.quota import Quota, Usage
+from kubekit.plane.admission.quota import Quota, QuotaUsage
 from kubekit.plane.registry import builtins
 from kubekit.plane.registry.definitions import served_kinds
 from kubekit.plane.registry.kinds import Kinds
@@ -28,7 +28,7 @@ MAPS = "/configmaps"
 class Room:
     """A registry with a quota."""
 
-    def __init__(self, registry: Registry, usage: Usage) -> None:
+    def __init__(self, registry: Registry, usage: QuotaUsage) -> None:
         self.registry, self.usage = registry, usage
 
     async def make(
@@ -63,7 +63,7 @@ async def room(directory: Path, quota: Quota) -> AsyncIterator[Room]:
     space = registry.kinds.require("v1", "Namespace")
     if store.find(space.storage, SPACE) is None:
         await registry.create(space, "", {"metadata": {"name": SPACE}}, PLAIN_WRITE)
-    usage = Usage(registry, quota)
+    usage = QuotaUsage(registry, quota)
     registry.admission.validating.append(usage.admit)
     try:
         yield Room(registry, usage)
@@ -164,7 +164,7 @@ def test_an_object_may_always_come_to_its_end(tmp_path: Path):
                 "data": {"a": "x" * 300},
             }
             await there.registry.create(found, SPACE, held, PLAIN_WRITE)
-            tight = Usage(there.registry, Quota(size=there.usage.size))
+            tight = QuotaUsage(there.registry, Quota(size=there.usage.size))
             there.registry.admission.validating[:] = [tight.admit]
             await there.drop("a")
             await there.write("a", "x" * 400, finalizers=["x.example/y"])

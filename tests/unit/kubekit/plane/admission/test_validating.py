@@ -19,7 +19,7 @@ from kubekit.api.errors import (
     NotFound,
 )
 from kubekit.client.options import DeleteOptions, WriteOptions
-from kubekit.plane.admission.webhooks import Surroundings
+from kubekit.plane.admission.webhooks import WebhookSettings
 from kubekit.plane.http import eager
 from kubekit.plane.registry.admission import Attempt
 from tests.support.kubekit.admission_builders import (
@@ -231,11 +231,11 @@ def _raw(**said: object) -> Document:
             _raw(response={"uid": "UID", "allowed": True, "patchType": "JSONPatch"}),
             "validating webhook may not return response.patchType",
         ),
-        (_raw(response={"uid": "UID", "allowed": "yes"}), "the answer is no review"),
-        ([], "the answer is no review"),
-        (b"<html>", "the answer is no review: the body is not JSON"),
+        (_raw(response={"uid": "UID", "allowed": "yes"}), "the answer is not a review"),
+        ([], "the answer is not a review"),
+        (b"<html>", "the answer is not a review: the body is not JSON"),
         (b"", "0-length response"),
-        (b'{"a":' * 1000, "the answer is no review"),
+        (b'{"a":' * 1000, "the answer is not a review"),
     ],
     ids=str,
 )
@@ -310,7 +310,7 @@ def test_a_service_may_be_resolved(tmp_path: Path):
 
     async def story() -> None:
         async with serving(tmp_path, "s.room.svc") as server:
-            around = Surroundings(resolve=lambda _service: server.url)
+            around = WebhookSettings(resolve=lambda _service: server.url)
             server.on("x", lambda _: FINE)
             service = {"name": "s", "namespace": SPACE, "path": "/x"}
             client = {"service": service, "caBundle": server.ca_bundle}
@@ -364,7 +364,10 @@ def test_annotations_are_for_the_audit(tmp_path: Path):
         noted.append((attempt.name, key, value))
 
     async def story() -> None:
-        async with serving(tmp_path) as server, world(tmp_path, Surroundings(audit=audit)) as there:
+        async with (
+            serving(tmp_path) as server,
+            world(tmp_path, WebhookSettings(audit=audit)) as there,
+        ):
             said = {"auditAnnotations": {"why": "because", "long": "x" * 9000}}
             await there.configure(VALIDATING, "v", hook(server.on("x", lambda _: said)))
             await asked(there, there.attempt())

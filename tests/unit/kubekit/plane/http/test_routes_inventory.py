@@ -21,11 +21,10 @@ from compute.app.plane_server import serving
 from compute.app.system_environment import system
 from kubekit.api.errors import ApiError
 from kubekit.plane import http
-from kubekit.plane.access.request_check import RbacCheck
 from kubekit.plane.http import health, pages
 from kubekit.plane.http.authentication.bearer_tokens import Tokens
 from kubekit.plane.http.content.query_parameters import NOTHING
-from kubekit.plane.http.interfaces import ServerOptions
+from kubekit.plane.http.interfaces import RbacCheck, ServerOptions
 from kubekit.plane.http.openapi.document_cache import documents_of
 from kubekit.plane.http.openapi.operations import paths_of
 from kubekit.plane.http.pages import Pages

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 
 from kubekit.client.options import PLAIN_WRITE
 from kubekit.environment import ExecutionEnvironment
-from kubekit.plane.access.request_check import RbacCheck
+from kubekit.plane.http.interfaces import RbacCheck
 from kubekit.plane.http.openapi.operations import paths_of
 from kubekit.plane.http.pages import Pages
 from kubekit.plane.identity.accounts import issuer_of
