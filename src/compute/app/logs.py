@@ -1,6 +1,6 @@
 """The log of a server: one line per event on stderr, as ``key=value`` pairs (logfmt).
 
-    time=2026-03-01T12:00:00.250Z level=warning logger=kubekit.plane msg="not made" name=default
+    time=2026-03-01T12:00:00.250Z level=warning logger=kubekit.plane msg="default object not created" object=default
 
 Text from outside, such as the name of an object, is always a value: it is quoted where it could be
 mistaken for syntax, control characters are escaped, and long values are cut. What looks like a

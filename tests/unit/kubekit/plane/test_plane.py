@@ -228,7 +228,7 @@ def test_t6_a_plane_opens_that_is_full(tmp_path, caplog):
 
     virtual_time.run(first())
     assert virtual_time.run(again()) == [None, None]
-    assert {"default object not created", "definition not made"} <= {
+    assert {"default object not created", "definition not created"} <= {
         r.message for r in caplog.records
     }
 

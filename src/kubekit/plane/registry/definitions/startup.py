@@ -54,7 +54,7 @@ async def _make_sure(registry: Registry, kind: Kind, given: Document) -> None:
             await registry.update(kind, "", name, _renewed(present, document), _WRITE)
     except (Forbidden, Unavailable) as refusal:
         # A full disk, or a full plane, must not keep out whoever is to make room.
-        _log.warning("definition not made", extra={"definition": name, "why": str(refusal)})
+        _log.warning("definition not created", extra={"definition": name, "why": str(refusal)})
     except ApiError as refusal:
         raise DefinitionRefused(str(refusal)) from refusal
 

@@ -111,7 +111,7 @@ def test_a_full_disk_does_not_keep_people_from_reading(tmp_path, caplog):
         await plane.close()
 
     virtual_time.run(live())
-    assert "definition not made" in [record.message for record in caplog.records]
+    assert "definition not created" in [record.message for record in caplog.records]
 
 
 def test_ours_are_served_as_definitions(tmp_path):
