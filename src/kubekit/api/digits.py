@@ -1,7 +1,7 @@
 """Decimal digits as protocols mean them: the ten ASCII ones.
 
-`str.isdigit` and `int` also take other scripts, underscores and blanks. A server that let those
-through would agree with no other implementation on what a text says.
+`str.isdigit` and `int` also take other scripts, underscores and blanks. A server that accepted those
+would read a text differently from every other implementation.
 """
 
 from typing import Final

@@ -1,27 +1,26 @@
-"""Every way a plane can refuse a request.
+"""The errors by which a plane refuses a request.
 
-The server raises these, the wire carries them as ``Status`` objects, and the client raises the
-same class again, so a reconciler catches one vocabulary whether its plane is a thread away or a
-continent away.
+The server raises these and sends them as ``Status`` objects, and the client raises the same class
+again. So a reconciler catches the same errors from a local plane and from a remote one.
 
     ApiError
       BadRequest            400  the request cannot be understood
-      Unauthorized          401  nobody knows who is asking
+      Unauthorized          401  the caller is not authenticated
       Forbidden             403  the caller may not do this
-      NotFound              404  nothing has that name
+      NotFound              404  there is no such object
       MethodNotAllowed      405  the kind does not have this verb
       NotAcceptable         406  no answer in a format the caller takes
-      AlreadyExists         409  something has that name already
-      Conflict              409  the object moved on since you read it: read again, decide again
+      AlreadyExists         409  the name is taken
+      Conflict              409  the object has changed since it was read: read it again
       Expired               410  the revision was compacted: list again
       TooLarge              413  the body is larger than the plane takes
-      UnsupportedMediaType  415  the body is in no format the plane reads
+      UnsupportedMediaType  415  the plane cannot read the format of the body
       Invalid               422  the object breaks its rules; retrying cannot help
-      TooManyRequests       429  asked too often; retry after the stated time
-      InternalError         500  a fault of the plane's own
-      Unavailable           503  nobody answered; retrying may help
-        Unreachable              known to be so, and logged already
-      Timeout               504  no answer in time; it may or may not have happened
+      TooManyRequests       429  too many requests; retry after the stated time
+      InternalError         500  an internal error of the plane
+      Unavailable           503  no server answered; a retry may help
+        Unreachable              a known outage, logged already
+      Timeout               504  no answer in time; the request may have taken effect
 """
 
 from collections.abc import Iterable
@@ -44,7 +43,7 @@ class ApiError(Exception):
         self.details = details
 
     def to_status(self) -> Status:
-        """The refusal as the wire carries it."""
+        """The error as a Status object."""
         return Status(
             status="Failure",
             message=self.message,
@@ -115,9 +114,9 @@ class Unavailable(ApiError):
 
 
 class Unreachable(Unavailable):
-    """Nothing gets through to the plane, and whatever found that out has logged it, once.
+    """The plane is unreachable, and that has been logged once.
 
-    A caller that fails because of it has nothing to add: it logs that at debug.
+    A caller that fails because of it logs at debug level only.
     """
 
 
@@ -126,7 +125,7 @@ class Timeout(ApiError):
 
 
 _BY_REASON: dict[str, type[ApiError]] = {kind.reason: kind for kind in ApiError.__subclasses__()}
-# Reasons that other servers use for what we call by one name.
+# Reasons of other servers that have the same meaning.
 _BY_REASON |= {"Gone": Expired, "ServerTimeout": Unavailable}
 _BY_CODE: dict[int, type[ApiError]] = {
     kind.code: kind for kind in reversed(ApiError.__subclasses__())
@@ -134,24 +133,26 @@ _BY_CODE: dict[int, type[ApiError]] = {
 
 
 def from_status(status: Status) -> ApiError:
-    """The refusal that a Status speaks of. An unknown reason is told by its code."""
+    """The error in a Status. For an unknown reason the code decides."""
     kind = _BY_REASON.get(status.reason) or _BY_CODE.get(status.code, InternalError)
     return kind(status.message or f"the server answered {status.code}", status.details)
 
 
 def not_found(resource: Resource, name: str) -> NotFound:
     subject = _subject(resource, name)
-    return NotFound(f'{_words(resource)} "{name}" not found', subject)
+    return NotFound(f'{_qualified_plural(resource)} "{name}" not found', subject)
 
 
 def already_exists(resource: Resource, name: str) -> AlreadyExists:
     subject = _subject(resource, name)
-    return AlreadyExists(f'{_words(resource)} "{name}" already exists', subject)
+    return AlreadyExists(f'{_qualified_plural(resource)} "{name}" already exists', subject)
 
 
 def conflict(resource: Resource, name: str, why: str) -> Conflict:
     subject = _subject(resource, name)
-    return Conflict(f'Operation cannot be fulfilled on {_words(resource)} "{name}": {why}', subject)
+    return Conflict(
+        f'Operation cannot be fulfilled on {_qualified_plural(resource)} "{name}": {why}', subject
+    )
 
 
 def invalid(resource: Resource, name: str, errors: Iterable[FieldError]) -> Invalid:
@@ -171,5 +172,5 @@ def _subject(resource: Resource, name: str) -> StatusDetails:
     return StatusDetails(name=name, group=resource.group, kind=resource.plural)
 
 
-def _words(resource: Resource) -> str:
+def _qualified_plural(resource: Resource) -> str:
     return f"{resource.plural}.{resource.group}" if resource.group else resource.plural

@@ -1,4 +1,4 @@
-"""Field errors: what is wrong with which field of an object, in the words Kubernetes uses."""
+"""Field errors: what is wrong with which field of an object, in the wording of Kubernetes."""
 
 import json
 from collections.abc import Iterable
@@ -11,8 +11,7 @@ from typing import Final, Self
 class Path(str):
     """The path of a field, such as ``spec.placements[0].name``.
 
-    A name that is longer than any that is right is cut, since each error about what lies below it
-    repeats it.
+    A name that is longer than any valid one is cut, because each error about its members repeats it.
     """
 
     __slots__ = ()
@@ -52,7 +51,7 @@ class Problem(StrEnum):
 
 _LONGEST_NAME: Final = 512  # characters; a label's key has at most 317
 _LONGEST_VALUE: Final = 256
-_MOST_WORDS: Final = 100  # as many as anybody reads
+_MOST_WORDS: Final = 100  # more would not be read
 _WITHOUT_VALUE = frozenset({Problem.FORBIDDEN, Problem.REQUIRED, Problem.TOO_LONG})
 
 
@@ -67,7 +66,7 @@ class FieldError:
 
     @property
     def message(self) -> str:
-        """The error without its path, as a Status cause carries it."""
+        """The error without its path, as in the cause of a Status."""
         parts = [self.problem.words]
         if self.problem not in _WITHOUT_VALUE:
             parts.append(_shown(self.value))
@@ -100,7 +99,7 @@ def forbidden(path: str, detail: str) -> FieldError:
 
 
 def not_supported(path: str, value: object, supported: Iterable[str], hint: str = "") -> FieldError:
-    """The value is none of those allowed; ``hint`` says what was probably meant."""
+    """The value is not one of those allowed; ``hint`` says what was probably meant."""
     words = [*islice(supported, _MOST_WORDS + 1)]
     allowed = ", ".join(_shown(word) for word in words[:_MOST_WORDS])
     allowed += ", ..." if len(words) > _MOST_WORDS else ""
@@ -117,9 +116,9 @@ def _cut(name: str) -> str:
 
 
 def _shown(value: object) -> str:
-    """The value as JSON spells it, since that is what the user wrote; cut when it is long.
+    """The value as JSON, because that is what the user wrote; cut when it is long.
 
-    A message goes into logs, conditions and answers, and the value may be a megabyte.
+    A message goes into logs, conditions and responses, and the value may be a megabyte.
     """
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
     return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."

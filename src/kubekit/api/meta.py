@@ -1,4 +1,4 @@
-"""What every object carries: identity, ownership, labels, and conditions."""
+"""The metadata of every object: identity, ownership, labels, and conditions."""
 
 from datetime import datetime
 from typing import Annotated, ClassVar, Final, Literal, TypeVar
@@ -23,20 +23,20 @@ class OwnerReference(Wire, frozen=True, kw_only=True):
 
 
 class OwnedPart(Wire, frozen=True, kw_only=True):
-    """A part of an object of which somebody owns something; what, is not read."""
+    """A part of an object with owned fields, which are not read in detail."""
 
 
 class OwnedFields(Wire, frozen=True, kw_only=True):
-    """In which parts of an object somebody owns something.
+    """The parts of an object with owned fields.
 
-    Every read of an object would otherwise make a tree of its fields that hardly anybody looks at.
+    Decoding the fields themselves would make a large tree for every object, which is rarely needed.
     """
 
     spec: OwnedPart | None = msgspec.field(default=None, name="f:spec")
 
 
 class ManagedFieldsEntry(Wire, frozen=True, kw_only=True):
-    """Who owns fields, and roughly which. It is for reading: who owns what is the server's to say."""
+    """The owner of fields, and roughly which. It is for reading: the server tracks the owners."""
 
     manager: str = ""
     operation: str = ""
@@ -72,13 +72,13 @@ class TemplateMeta(Wire, frozen=True, kw_only=True):
     annotations: dict[str, str] = {}
     """Annotations of what is made."""
     finalizers: tuple[str, ...] = ()
-    """Not used: whoever holds an object up puts his finalizer on it himself."""
+    """Not used: a controller that needs a finalizer adds its own."""
     labels: dict[str, str] = {}
     """Labels of what is made. The system adds its own."""
     name: str = ""
     """Not used: names are derived."""
     namespace: str = ""
-    """Not used: what is made stands beside its maker."""
+    """Not used: objects are made in the namespace of the object with the template."""
 
 
 class Object(Wire, frozen=True, kw_only=True):
@@ -92,13 +92,13 @@ class Object(Wire, frozen=True, kw_only=True):
 
     @property
     def deleting(self) -> bool:
-        """Someone asked for its removal; finalizers may still hold it."""
+        """Its deletion was requested; finalizers may still hold it."""
         return self.metadata.deletion_timestamp is not None
 
     def reference(
         self, *, controller: bool | None = None, block_owner_deletion: bool | None = None
     ) -> OwnerReference:
-        """The reference by which other objects say that they go when this one goes."""
+        """The owner reference for objects that are deleted with this one."""
         return OwnerReference(
             api_version=self.api_version,
             kind=self.kind,
@@ -113,7 +113,7 @@ K = TypeVar("K", bound=Object)
 
 
 class Condition(Wire, frozen=True, kw_only=True):
-    """One thing that is true, false or not known of an object, and why."""
+    """One aspect of an object that is true, false or unknown, and why."""
 
     type: Annotated[
         str,
@@ -125,11 +125,11 @@ class Condition(Wire, frozen=True, kw_only=True):
             ),
         ),
     ]
-    """What is being said, as an adjective that is true when all is well."""
+    """The aspect, as an adjective that is true when all is well."""
     status: ConditionStatus
-    """Whether it is so: True, False or Unknown."""
+    """True, False or Unknown."""
     observed_generation: Annotated[Int64, Rule(minimum=0)] = 0
-    """The generation of the spec that this was said of."""
+    """The generation of the spec that the condition is about."""
     last_transition_time: datetime
     """When the status last changed from one value to another."""
     reason: Annotated[
@@ -150,7 +150,7 @@ class LabelSelectorRequirement(Wire, frozen=True, kw_only=True):
     """One requirement on one label."""
 
     key: str
-    """The label that is looked at."""
+    """The label that the requirement is about."""
     operator: str
     """In, NotIn, Exists or DoesNotExist."""
     values: Annotated[tuple[str, ...], ATOMIC_LIST] = ()
@@ -158,7 +158,7 @@ class LabelSelectorRequirement(Wire, frozen=True, kw_only=True):
 
 
 class LabelSelector(Wire, frozen=True, kw_only=True):
-    """Which objects are meant, by their labels. An empty selector means all of them."""
+    """Selects objects by their labels. An empty selector selects all of them."""
 
     match_labels: dict[str, str] = {}
     """Labels that must be present with exactly these values."""
@@ -174,7 +174,7 @@ class LocalRef(Wire, frozen=True, kw_only=True):
 
 
 class ListMeta(Wire, frozen=True, kw_only=True):
-    """What a list says of itself."""
+    """The metadata of a list."""
 
     resource_version: str = ""
     continue_: str = msgspec.field(default="", name="continue")

@@ -52,8 +52,8 @@ class Quantity:
     def parse(text: int | str) -> "Quantity":
         """The quantity that the text spells.
 
-        As in Kubernetes, what is finer than a nano is rounded away from zero, so that whoever
-        asks for very little still gets something; and a binary quantity stops at 2^63-1.
+        As in Kubernetes, an amount finer than a nano is rounded away from zero, so that a very small
+        request is not zero; and a binary quantity is limited to 2^63-1.
         """
         return _parsed(_bounded(text))
 

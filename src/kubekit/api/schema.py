@@ -1,13 +1,13 @@
 """From the types of a kind to the structural schema of its CRD.
 
-The types say it once: a field's Python type gives its shape, its `Rule` what the shape leaves
-open, its docstring the description. A rule written around a list speaks of the list, a rule
-written inside it of each item:
+Each field is declared once: its Python type gives the shape, its `Rule` the further constraints, and
+its docstring the description. A rule around a list applies to the list, a rule inside it to each
+item:
 
     ports: Annotated[tuple[Annotated[int, Rule(minimum=1)], ...], Rule(max_items=8)]
 
-A rule that cannot speak of the type it is written at is refused, because Kubernetes would take it
-without a word and never enforce it.
+A rule that does not apply to its type is refused, because Kubernetes would accept it silently and
+never enforce it.
 """
 
 from collections.abc import Callable, Mapping
@@ -40,7 +40,7 @@ _SCALARS: Final[Mapping[Any, Schema]] = {
     str: {"type": "string"},
 }
 
-# Kubernetes keeps these three itself, and refuses a schema that says more of the metadata.
+# Kubernetes defines these three itself, and refuses a schema with more about the metadata.
 _OBJECT_FIELDS: Final[Mapping[str, Schema]] = {
     "apiVersion": {
         "description": "The group and version that this object is written in.",
@@ -83,7 +83,7 @@ _ORDER: Final = (
 
 _BOUNDS: Final = frozenset({"exclusive_minimum", "format", "maximum", "minimum"})
 _TEXT: Final = frozenset({"enum", "format", "max_length", "min_length", "pattern"})
-_SPEAKS_OF: Final[Mapping[str, frozenset[str]]] = {
+_APPLICABLE: Final[Mapping[str, frozenset[str]]] = {
     "array": frozenset({"list_map_keys", "list_type", "max_items", "min_items"}),
     "boolean": frozenset(),
     "integer": _BOUNDS,
@@ -92,14 +92,14 @@ _SPEAKS_OF: Final[Mapping[str, frozenset[str]]] = {
     "string": _TEXT,
     "": _TEXT | _BOUNDS | {"int_or_string", "preserve_unknown_fields"},
 }
-_SPEAKS_OF_ALL: Final = frozenset({"default", "nullable", "required", "validations"})
+_ALWAYS_APPLICABLE: Final = frozenset({"default", "nullable", "required", "validations"})
 
 
 def schema_of(cls: type[msgspec.Struct], docs: Docs) -> Schema:
-    """The OpenAPI v3 schema of a class, as a CRD carries it.
+    """The OpenAPI v3 schema of a class, as in a CRD.
 
-    ``docs`` is handed in because docstrings of fields exist only in source files. Fields are
-    sorted by their name on the wire, so that moving one in the class moves nothing in the CRD.
+    ``docs`` is a parameter because docstrings of fields exist only in source files. Fields are sorted
+    by their JSON name, so that moving one in the class does not change the CRD.
     """
     return _ordered(_Walk(docs).struct(cls))
 
@@ -135,7 +135,7 @@ class _Walk:
         bare, rule, _ = _unwrapped(annotation)
         shape = self.shape(bare, rule, where)
         _refuse_idle_rules(rule, shape, where)
-        return _ordered(shape | ({"description": doc} if doc else {}) | _said(rule))
+        return _ordered(shape | ({"description": doc} if doc else {}) | _keywords(rule))
 
     def shape(self, bare: object, rule: Rule, where: str) -> Schema:
         if rule.int_or_string:
@@ -158,12 +158,12 @@ class _Walk:
 
 
 def _map_of(value: Schema) -> Schema:
-    """A map. One of anything is an object with unknown fields: that is how CRDs write it."""
+    """A map. In CRDs a map of any values is an object with unknown fields."""
     return {"type": "object"} | (value if value == _ANYTHING else {"additionalProperties": value})
 
 
 def _unwrapped(annotation: object) -> tuple[object, Rule, bool]:
-    """The type inside, all that the rules around it say, and whether it may be left out."""
+    """The type inside, the rules around it, and whether it may be left out."""
     rule, optional = Rule(), False
     while True:
         if get_origin(annotation) is Annotated:
@@ -184,24 +184,24 @@ def _required(field: msgspec.structs.FieldInfo) -> bool:
 
 def _refuse_idle_rules(rule: Rule, shape: Schema, where: str) -> None:
     kind = shape.get("type", "")
-    fitting = _SPEAKS_OF[kind] | _SPEAKS_OF_ALL
+    fitting = _APPLICABLE[kind] | _ALWAYS_APPLICABLE
     for name in Rule.__dataclass_fields__:
         if getattr(rule, name) is not None and name not in fitting:
             raise TypeError(f"{where}: the rule {name} says nothing about {kind} values")
 
 
-def _said(rule: Rule) -> Schema:
-    """What the rule adds to the shape, in the words of the schema."""
-    said = {
+def _keywords(rule: Rule) -> Schema:
+    """The schema keywords that the rule adds to the shape."""
+    keywords = {
         keyword: msgspec.json.decode(msgspec.json.encode(getattr(rule, name)))
         for name, keyword in _KEYWORDS.items()
         if getattr(rule, name) is not None
     }
     if rule.exclusive_minimum is not None:  # OpenAPI 3.0: a flag beside the bound
-        said |= {"minimum": rule.exclusive_minimum, "exclusiveMinimum": True}
+        keywords |= {"minimum": rule.exclusive_minimum, "exclusiveMinimum": True}
     if rule.list_map_keys is not None:
-        said["x-kubernetes-list-type"] = "map"
-    return said
+        keywords["x-kubernetes-list-type"] = "map"
+    return keywords
 
 
 def _first_paragraph(cls: type) -> str:

@@ -1,7 +1,7 @@
 """The registry of kinds: from an apiVersion and a kind, or a plural, to the class that reads them.
 
-Reading is lenient, as `wire` says; what remains an error names the object and the field, since
-somebody has to find it in a file. Writing is `encode`.
+Reading is lenient, as described in `wire`. The remaining errors name the object and the field, so that
+a user finds them in a file. Writing is `encode`.
 """
 
 from collections.abc import Mapping
@@ -74,12 +74,12 @@ def kinds() -> tuple[type[Object], ...]:
 
 
 def lookup(api_version: str, kind: str) -> type[Object] | None:
-    """The class of a kind, such as ``v1`` and ``Secret``; None when nothing reads it."""
+    """The class of a kind, such as ``v1`` and ``Secret``; None if there is none."""
     return _BY_KIND.get((api_version, kind))
 
 
 def by_plural(group: str, version: str, plural: str) -> type[Object] | None:
-    """The class of a kind by its place in a URL; the core group is empty."""
+    """The class of a kind by its names in a URL; the core group is empty."""
     return _BY_PLURAL.get((group, version, plural))
 
 

@@ -1,4 +1,4 @@
-"""meta.k8s.io/v1: Table, the answer to a client that wants to print and not to understand."""
+"""meta.k8s.io/v1: Table, the response to a client that prints objects without knowing their kind."""
 
 from typing import Any, ClassVar, Literal
 

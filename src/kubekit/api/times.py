@@ -1,6 +1,6 @@
-"""Instants and durations, as the wire spells them and as people read them.
+"""Instants and durations, in the formats of the API and for users.
 
-Kubernetes has two spellings of an instant: `Time` (whole seconds) in almost every field, and
+Kubernetes has two formats of an instant: `Time` (whole seconds) in almost every field, and
 `MicroTime` (exactly six decimals, or the server refuses it) in leases and events. Durations are
 written as Go writes them: ``1h30m0s``.
 

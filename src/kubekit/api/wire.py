@@ -1,9 +1,9 @@
-"""How a Python class becomes JSON, and what its CRD says about it.
+"""How a Python class is encoded as JSON, and what its CRD says about it.
 
 A kind is a tree of `Wire` structs. Reading is lenient: unknown fields are dropped, and no rule of
-the schema is enforced, because one stored object that breaks a newer rule must not stop a
-controller from seeing the others. The rules ride along as `Rule` annotations; the CRD generator
-and the structural validator read them.
+the schema is enforced, because one stored object that breaks a newer rule must not hide the
+others from a controller. The rules are `Rule` annotations, which the CRD generator and the structural
+validator read.
 
 A decoded object is a view for reading. Writing it back whole would erase the fields that a newer
 server knows and we do not: writes are patches of what changed.
@@ -23,10 +23,10 @@ INT_OR_STRING_QUANTITY: Final = (
 
 
 class Wire(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True, gc=False):
-    """Anything that crosses the wire: immutable, camelCase, absent when it says nothing.
+    """The base class of what is sent: immutable, with camelCase names, without empty fields.
 
     Subclasses repeat ``frozen=True, kw_only=True``: type checkers do not see inherited options.
-    The cyclic collector passes over these structs: frozen trees have no cycles, and walking
+    The cyclic garbage collector skips these structs: frozen trees have no cycles, and walking
     hundreds of thousands of them at each full collection is the largest cost of a long-lived cache.
     """
 
@@ -47,7 +47,7 @@ class Cel:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """What the CRD says of a field beyond its type. ``None`` says nothing."""
+    """What the CRD says of a field beyond its type. ``None`` means no rule."""
 
     default: Any = None
     enum: tuple[str, ...] | None = None
@@ -63,14 +63,14 @@ class Rule:
     pattern: str | None = None
     required: bool | None = None  # overrides "no Python default means required"
     list_map_keys: tuple[str, ...] | None = None
-    list_type: str | None = None  # "atomic" or "set"; a list-map is told by its keys
+    list_type: str | None = None  # "atomic" or "set"; a list-map has keys instead
     map_type: str | None = None  # "atomic" or "granular"
     int_or_string: bool | None = None
     preserve_unknown_fields: bool | None = None
     validations: tuple[Cel, ...] | None = None
 
     def over(self, other: "Rule") -> "Rule":
-        """Both rules at once; where both speak, this one is heard."""
+        """The union of both rules; this one takes precedence."""
         merged = {
             f.name: getattr(other, f.name)
             if getattr(self, f.name) is None
@@ -81,7 +81,7 @@ class Rule:
 
 
 def list_map(*keys: str) -> Rule:
-    """Entries are told apart by these keys, so that several writers can own different entries."""
+    """Entries are identified by these keys, so that several writers can own different entries."""
     return Rule(list_map_keys=keys)
 
 
@@ -91,7 +91,7 @@ ATOMIC_MAP: Final = Rule(map_type="atomic")
 Int32 = Annotated[int, Rule(format="int32")]
 Int64 = Annotated[int, Rule(format="int64")]
 IntOrString = Annotated[int | str, Rule(int_or_string=True)]
-# A quantity as it was written. `quantity.Quantity` gives it meaning; the wire keeps the spelling.
+# A quantity as it was written; `quantity.Quantity` parses it.
 RawQuantity = Annotated[int | str, Rule(int_or_string=True, pattern=INT_OR_STRING_QUANTITY)]
-# A number that is always written, and zero when nobody said otherwise.
+# A number that is always written, and zero by default.
 Counter = Annotated[int, Rule(format="int32", required=True)]

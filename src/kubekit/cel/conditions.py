@@ -1,4 +1,4 @@
-"""Conditions of webhooks: whether one is to be asked about a request."""
+"""The match conditions of webhooks: whether one is called for a request."""
 
 from collections.abc import Mapping
 from typing import Any, Final

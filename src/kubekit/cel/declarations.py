@@ -11,7 +11,7 @@ Fields = Mapping[str, Type]
 
 @dataclass(frozen=True, slots=True)
 class Overload:
-    """One way to call a function: the types it takes, the type it gives, what it does.
+    """One overload of a function: its parameter types, its result type and its implementation.
 
     ``run`` is given values of exactly these types, a parameter standing for any; one that is
     ``open`` takes any value and refuses those it cannot use.
@@ -40,7 +40,7 @@ class Overload:
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """All that expressions of one place may name.
+    """All that an expression may name.
 
     ``structs`` are the fields of each object type by its name, ``types`` the names of types.
     """

@@ -1,7 +1,7 @@
-"""What can go wrong with an expression, and how it is told.
+"""The errors of expressions, and their messages.
 
-A fault found at compile time is shown as Kubernetes shows it: the message, the line, and a mark
-under the place. Tools and people search for these words.
+An error of compilation is shown as in Kubernetes: the message, the line, and a mark under the column.
+Tools and users search for these texts.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ class EvaluationError(CelError):
 class CostExceeded(CelError):
     """The evaluation was stopped.
 
-    ``budget`` tells whether it used up what all expressions share, rather than what one may cost.
+    ``budget`` says whether the shared budget of all expressions is used up, and not the limit of one.
     """
 
     def __init__(self, message: str, *, budget: bool = False) -> None:
@@ -51,17 +51,17 @@ class Issue:
 
 
 def compile_error(source: str, issues: Sequence[Issue]) -> CompileError:
-    """The issues as one error, in the order of the source; of many the first that were found."""
-    placed = [(*_place(source, issue.offset), issue.text) for issue in issues[:MOST_ISSUES]]
-    placed.sort(key=lambda item: item[:2])
+    """The issues as one error, in the order of the source; of many only the first found."""
+    positioned = [(*_position(source, issue.offset), issue.text) for issue in issues[:MOST_ISSUES]]
+    positioned.sort(key=lambda item: item[:2])
     lines = source.split("\n")
-    shown = [_shown(lines, *item) for item in placed]
+    shown = [_shown(lines, *item) for item in positioned]
     if len(issues) > MOST_ISSUES:
         shown.append(f"{len(issues) - MOST_ISSUES} more errors were truncated")
     return CompileError("\n".join(shown))
 
 
-def _place(source: str, offset: int) -> tuple[int, int]:
+def _position(source: str, offset: int) -> tuple[int, int]:
     """The line, from 1, and the column, from 0."""
     if offset < 0:
         return -1, -1

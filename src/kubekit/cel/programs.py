@@ -67,7 +67,7 @@ class Program:
     def run(self, values: Sequence[Any], budget: Budget) -> Value:
         """As `evaluate`, with the values in the order in which the variables were declared."""
         frame = Frame([*values, *[None] * (self._plan.size - len(values))], budget.per_call)
-        work.begin(budget.steps)
+        work.start(budget.steps)
         try:
             value = self._plan.run(frame)
         except RecursionError as error:

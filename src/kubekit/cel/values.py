@@ -1,8 +1,8 @@
 """The values of expressions.
 
 Most are Python's own: bool, int, float, str, bytes, list, dict and None. What Python has no type
-for is below. Since a bool is an int in Python and not in CEL, values are told apart by their exact
-type, never by isinstance.
+for is below. Since a bool is an int in Python and not in CEL, values are distinguished by their
+exact type, never by isinstance.
 
 A dict that holds the values of a map has the map's keys, save that true and false have stand-ins:
 to a dict they would be the keys 1 and 0.

@@ -1,7 +1,7 @@
-"""admissionregistration.k8s.io/v1: who else has a say in changes; admission.k8s.io/v1: how he is asked.
+"""admissionregistration.k8s.io/v1: admission webhooks; admission.k8s.io/v1: their requests and responses.
 
-A configuration lists webhooks and what each wants to hear of. A webhook is sent an AdmissionReview
-with a request and answers with one that holds a response.
+A configuration lists webhooks and the requests that each reviews. A webhook receives an
+AdmissionReview with a request and returns one with a response.
 """
 
 from typing import Annotated, Any, ClassVar, Final, Literal
@@ -21,8 +21,8 @@ REVIEW_VERSION: Final = "admission.k8s.io/v1"
 REVIEW_KIND: Final = "AdmissionReview"
 
 _CATEGORIES: Final = ("api-extensions",)
-# What is missing is told by the kinds' own rules, which say more than "required". Go writes null
-# for a list that is empty.
+# The kinds' own rules report missing fields with more details than "required". Go writes null for an
+# empty list.
 _Texts = Annotated[tuple[str, ...], Rule(list_type="atomic", nullable=True)]
 _BY_NAME: Final = list_map("name").over(Rule(nullable=True))
 
@@ -43,7 +43,7 @@ class RuleWithOperations(Wire, frozen=True, kw_only=True):
 
 
 class MatchCondition(Wire, frozen=True, kw_only=True):
-    """An expression that must hold for a webhook to be asked."""
+    """An expression that must hold for a webhook to be called."""
 
     name: str = ""
     """What the condition is called."""
@@ -52,41 +52,41 @@ class MatchCondition(Wire, frozen=True, kw_only=True):
 
 
 class ValidatingWebhook(Wire, frozen=True, kw_only=True):
-    """Somebody who may refuse changes."""
+    """A webhook that may refuse requests."""
 
     name: str = ""
     """The name of the webhook, a domain of at least three parts."""
     client_config: WebhookClientConfig = msgspec.field(default_factory=WebhookClientConfig)
     """Where the webhook is."""
     rules: Annotated[tuple[RuleWithOperations, ...], Rule(list_type="atomic", nullable=True)] = ()
-    """What the webhook wants to hear of; one of the rules must fit."""
+    """The requests that the webhook reviews; one of the rules must match."""
     failure_policy: str | None = None
-    """Fail or Ignore: what becomes of a change when the webhook does not answer as it should."""
+    """Fail or Ignore: what happens to a request when the webhook fails."""
     match_policy: str | None = None
-    """Exact, or Equivalent when also other versions of the same resource are meant."""
+    """Exact, or Equivalent to match other versions of the same resource too."""
     namespace_selector: LabelSelector | None = None
-    """The labels of the namespaces whose objects are meant."""
+    """The labels of the namespaces whose objects are reviewed."""
     object_selector: LabelSelector | None = None
-    """The labels of the objects that are meant, before or after the change."""
+    """The labels of the objects that are reviewed, before or after the change."""
     side_effects: str | None = None
-    """None, or NoneOnDryRun: whether asking changes anything elsewhere."""
+    """None, or NoneOnDryRun: whether a call changes anything elsewhere."""
     timeout_seconds: Int32 | None = None
-    """How long an answer may take, from 1 to 30 seconds; 10 when not said."""
+    """The timeout of a call, from 1 to 30 seconds; 10 by default."""
     admission_review_versions: _Texts = ()
     """The versions of AdmissionReview that the webhook reads, the preferred one first."""
     match_conditions: Annotated[tuple[MatchCondition, ...], _BY_NAME] = ()
-    """Conditions that must all hold for the webhook to be asked."""
+    """Conditions that must all hold for the webhook to be called."""
 
 
 class MutatingWebhook(ValidatingWebhook, frozen=True, kw_only=True):
-    """Somebody who may complete or refuse changes."""
+    """A webhook that may change or refuse objects."""
 
     reinvocation_policy: str | None = None
-    """Never, or IfNeeded when the webhook is asked again after others changed the object."""
+    """Never, or IfNeeded to call the webhook again after others changed the object."""
 
 
 class ValidatingWebhookConfiguration(Object, frozen=True, kw_only=True):
-    """Webhooks that may refuse changes. They are asked at once, after all completion is done."""
+    """Webhooks that may refuse requests. They are called in parallel, after all mutating ones."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group=GROUP,
@@ -105,7 +105,7 @@ class ValidatingWebhookConfiguration(Object, frozen=True, kw_only=True):
 
 
 class MutatingWebhookConfiguration(Object, frozen=True, kw_only=True):
-    """Webhooks that may complete or refuse changes. They are asked one after the other."""
+    """Webhooks that may change or refuse objects. They are called one after the other."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group=GROUP,
@@ -120,7 +120,7 @@ class MutatingWebhookConfiguration(Object, frozen=True, kw_only=True):
     api_version: Literal["admissionregistration.k8s.io/v1"] = always(API_VERSION)
     kind: Literal["MutatingWebhookConfiguration"] = always("MutatingWebhookConfiguration")
     webhooks: Annotated[tuple[MutatingWebhook, ...], _BY_NAME] = ()
-    """The webhooks, each with a name of its own, in the order they are asked in."""
+    """The webhooks, each with a name of its own, in the order of their calls."""
 
 
 class GroupVersionKind(Wire, frozen=True, kw_only=True):
@@ -140,7 +140,7 @@ class GroupVersionResource(Wire, frozen=True, kw_only=True):
 
 
 class AdmissionRequest(Wire, frozen=True, kw_only=True):
-    """A change that a webhook is asked about.
+    """The request that a webhook reviews.
 
     ``kind`` and ``resource`` are in the version that the webhook wants, ``request_kind`` and
     ``request_resource`` in the one that the client used.
@@ -164,7 +164,7 @@ class AdmissionRequest(Wire, frozen=True, kw_only=True):
 
 
 class AdmissionStatus(Wire, frozen=True, kw_only=True):
-    """Why a webhook refuses: the parts of a Status that the client is told."""
+    """Why a webhook refuses: the parts of a Status that the client receives."""
 
     message: str = ""
     reason: str = ""
@@ -173,7 +173,7 @@ class AdmissionStatus(Wire, frozen=True, kw_only=True):
 
 
 class AdmissionResponse(Wire, frozen=True, kw_only=True):
-    """What a webhook says. ``patch`` is a JSON patch in base64."""
+    """The response of a webhook. ``patch`` is a JSON patch in base64."""
 
     uid: str = ""
     allowed: bool = always(value=False)
@@ -185,7 +185,7 @@ class AdmissionResponse(Wire, frozen=True, kw_only=True):
 
 
 class AdmissionReview(Wire, frozen=True, kw_only=True):
-    """The envelope of both. The versions of an answer are looked at, and not taken for granted."""
+    """The envelope of both. The version of a response is checked."""
 
     api_version: str = ""
     kind: str = ""

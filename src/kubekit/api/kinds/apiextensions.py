@@ -1,7 +1,7 @@
-"""apiextensions.k8s.io/v1: CustomResourceDefinition, by which a plane learns a kind.
+"""apiextensions.k8s.io/v1: CustomResourceDefinition, which adds a kind to a plane.
 
-Nothing here is required: what a definition must say is told by rules of its own, all at once and
-in the words that Kubernetes uses.
+Nothing here is required: separate rules report everything that is missing, in the wording of
+Kubernetes.
 """
 
 from typing import Annotated, Any, ClassVar, Literal
@@ -18,7 +18,7 @@ _Texts = Annotated[tuple[str, ...], ATOMIC_LIST]
 
 
 class CrdNames(Wire, frozen=True, kw_only=True):
-    """What a kind is called where."""
+    """The names of a kind."""
 
     plural: str = always("")
     """The name in URLs, in lower case, such as widgets."""
@@ -35,7 +35,7 @@ class CrdNames(Wire, frozen=True, kw_only=True):
 
 
 class CrdSchema(Wire, frozen=True, kw_only=True):
-    """What an object may look like."""
+    """The schema of the objects of a version."""
 
     open_api_v3_schema: dict[str, Any] | None = msgspec.field(default=None, name="openAPIV3Schema")
     """The structural schema of the objects."""
@@ -95,15 +95,15 @@ class CrdVersion(Wire, frozen=True, kw_only=True):
     storage: bool = always(False)  # noqa: FBT003 -- the value that is always written
     """Whether objects are stored in this version; exactly one version says so."""
     deprecated: bool = False
-    """Whether everybody who uses the version is warned."""
+    """Whether requests of this version get a warning."""
     deprecation_warning: str | None = None
-    """What to warn with, instead of the usual words."""
+    """The text of that warning, instead of the default one."""
     schema: CrdSchema | None = None
-    """What an object of this version may look like."""
+    """The schema of the objects of this version."""
     subresources: CrdSubresources | None = None
     """The parts of an object that are written on their own."""
     additional_printer_columns: Annotated[tuple[CrdColumn, ...], ATOMIC_LIST] = ()
-    """What is shown of an object in a table; its age if nothing is said."""
+    """The columns of an object in a table; its age if there are none."""
     selectable_fields: Annotated[tuple[SelectableField, ...], ATOMIC_LIST] = ()
     """The fields that lists may be narrowed by, at most eight."""
 
@@ -132,7 +132,7 @@ class CustomResourceDefinitionSpec(Wire, frozen=True, kw_only=True):
     group: str = always("")
     """The group of the kind, which is a domain, such as example.com."""
     names: CrdNames = msgspec.field(default_factory=CrdNames)
-    """What the kind is called where."""
+    """The names of the kind."""
     scope: str = always("")
     """Namespaced, or Cluster for objects outside of namespaces."""
     versions: Annotated[tuple[CrdVersion, ...], ATOMIC_LIST] = always(())
@@ -176,4 +176,4 @@ class CustomResourceDefinition(Object, frozen=True, kw_only=True):
     status: CustomResourceDefinitionStatus = msgspec.field(
         default_factory=CustomResourceDefinitionStatus
     )
-    """What has become of it."""
+    """The state of the definition."""

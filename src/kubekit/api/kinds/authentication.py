@@ -46,7 +46,7 @@ class TokenReviewStatus(Wire, frozen=True, kw_only=True):
     authenticated: bool = False
     """Whether the token is good."""
     user: UserInfo = msgspec.field(default_factory=UserInfo)
-    """Whom it speaks for."""
+    """The user that the token belongs to."""
     audiences: _Texts = ()
     """The audiences of the question that the token is meant for."""
     error: str = ""
@@ -54,7 +54,7 @@ class TokenReviewStatus(Wire, frozen=True, kw_only=True):
 
 
 class TokenReview(Object, frozen=True, kw_only=True):
-    """The question whose token this is."""
+    """Authenticates a token."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group=GROUP,
@@ -67,7 +67,7 @@ class TokenReview(Object, frozen=True, kw_only=True):
     api_version: Literal["authentication.k8s.io/v1"] = always(_API_VERSION)
     kind: Literal["TokenReview"] = always("TokenReview")
     spec: TokenReviewSpec = msgspec.field(default_factory=TokenReviewSpec)
-    """The token that is asked about."""
+    """The token to authenticate."""
     status: TokenReviewStatus = msgspec.field(default_factory=TokenReviewStatus)
     """The answer."""
 
@@ -124,11 +124,11 @@ class SelfSubjectReviewStatus(Wire, frozen=True, kw_only=True):
     """The answer."""
 
     user_info: UserInfo = msgspec.field(default_factory=UserInfo)
-    """Who asks."""
+    """The calling user."""
 
 
 class SelfSubjectReview(Object, frozen=True, kw_only=True):
-    """The question who asks it."""
+    """Returns the attributes of the calling user."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group=GROUP,

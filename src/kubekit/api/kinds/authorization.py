@@ -89,12 +89,12 @@ class SubjectAccessReviewSpec(Wire, frozen=True, kw_only=True):
 
 
 class SubjectAccessReviewStatus(Wire, frozen=True, kw_only=True):
-    """The answer. Neither allowed nor denied means that nobody had an opinion."""
+    """The answer. Neither allowed nor denied means that no authorizer had an opinion."""
 
     allowed: bool = msgspec.field(default_factory=bool)
     """Whether the user may."""
     denied: bool = False
-    """Whether somebody forbade it."""
+    """Whether an authorizer denied it."""
     reason: str = ""
     """Why the user may."""
     evaluation_error: str = ""
@@ -170,7 +170,7 @@ class SelfSubjectRulesReviewSpec(Wire, frozen=True, kw_only=True):
     """The namespace that is asked about."""
 
     namespace: str = ""
-    """The namespace; it must be said."""
+    """The namespace, which is required."""
 
 
 class ResourceRule(Wire, frozen=True, kw_only=True):

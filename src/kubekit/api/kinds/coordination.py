@@ -1,4 +1,4 @@
-"""coordination.k8s.io/v1: Lease, by which processes agree on who leads, or show that they live."""
+"""coordination.k8s.io/v1: Lease, by which processes elect a leader, or show that they run."""
 
 from typing import ClassVar, Literal
 
@@ -11,22 +11,22 @@ from kubekit.api.wire import Int32, Wire, always
 
 
 class LeaseSpec(Wire, frozen=True, kw_only=True):
-    """Who holds the lease, since when, and how long without renewal."""
+    """The holder of the lease, its start, and its duration without renewal."""
 
     holder_identity: str | None = None
-    """Who holds it."""
+    """The identity of the holder."""
     lease_duration_seconds: Int32 | None = None
     """After how long without renewal others may take it."""
     acquire_time: MicroTime | None = None
     """When the holder took it."""
     renew_time: MicroTime | None = None
-    """When the holder last said that it still holds it."""
+    """When the holder last renewed it."""
     lease_transitions: Int32 | None = None
     """How often it went from one holder to another."""
     strategy: str | None = None
     """How the holder is chosen, where a coordinator chooses it."""
     preferred_holder: str | None = None
-    """Who should hold it next, if a coordinator says so."""
+    """The next holder, if a coordinator chooses it."""
 
 
 class Lease(Object, frozen=True, kw_only=True):
@@ -43,4 +43,4 @@ class Lease(Object, frozen=True, kw_only=True):
     api_version: Literal["coordination.k8s.io/v1"] = always("coordination.k8s.io/v1")
     kind: Literal["Lease"] = always("Lease")
     spec: LeaseSpec = msgspec.field(default_factory=LeaseSpec)
-    """Who holds the lease, and until when."""
+    """The holder of the lease, and its duration."""

@@ -47,7 +47,7 @@ class CoreCondition(Wire, frozen=True, kw_only=True):
     status: ConditionStatus
     """Whether it is so."""
     observed_generation: int = 0
-    """The generation that was looked at."""
+    """The generation that was observed."""
     last_transition_time: datetime | None = None
     """When the status last changed."""
     reason: str = ""
@@ -57,10 +57,10 @@ class CoreCondition(Wire, frozen=True, kw_only=True):
 
 
 class NamespaceSpec(Wire, frozen=True, kw_only=True):
-    """What holds a Namespace once its deletion was asked for."""
+    """What holds a Namespace once its deletion was requested."""
 
     finalizers: tuple[str, ...] = ()
-    """Who must give the Namespace free before it can go; `kubernetes` empties it."""
+    """The finalizers that hold the Namespace; `kubernetes` deletes its content first."""
 
 
 class NamespaceStatus(Wire, frozen=True, kw_only=True):
@@ -73,7 +73,7 @@ class NamespaceStatus(Wire, frozen=True, kw_only=True):
 
 
 class Namespace(Object, frozen=True, kw_only=True):
-    """A room for names."""
+    """A scope for names."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group="",
@@ -140,7 +140,7 @@ class Secret(Object, frozen=True, kw_only=True):
 
 
 class ServiceAccount(Object, frozen=True, kw_only=True):
-    """Who a process is, when it speaks to a plane."""
+    """The identity of a process towards a plane."""
 
     RESOURCE: ClassVar[Resource] = Resource(
         group="",

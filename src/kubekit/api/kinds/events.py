@@ -1,4 +1,4 @@
-"""Events: what happened to an object, told to people. They are kept for an hour or so.
+"""Events: what happened to an object, reported to users. They are kept for about an hour.
 
 The same event is served twice, in the old shape (v1) and the new one (events.k8s.io/v1).
 """
@@ -16,10 +16,10 @@ from kubekit.api.wire import Int32, Wire, always
 
 
 class EventSource(Wire, frozen=True, kw_only=True):
-    """Who tells it, in the old shape."""
+    """The reporter of the event, in the old shape."""
 
     component: str = ""
-    """The program that tells it."""
+    """The program that reports it."""
     host: str = ""
     """The machine that the program runs on."""
 

@@ -114,7 +114,7 @@ class StateTerminated(Wire, frozen=True, kw_only=True):
 
 
 class ContainerState(Wire, frozen=True, kw_only=True):
-    """What a container does. One of these is set, or none when nobody has looked."""
+    """The state of a container. One of these is set, or none when it is unknown."""
 
     waiting: StateWaiting | None = None
     running: StateRunning | None = None
@@ -219,7 +219,7 @@ class ServiceSpec(Wire, frozen=True, kw_only=True):
 
 
 class LoadBalancerIngress(Wire, frozen=True, kw_only=True):
-    """One way in."""
+    """One external address."""
 
     ip: str = ""
     hostname: str = ""
@@ -227,7 +227,7 @@ class LoadBalancerIngress(Wire, frozen=True, kw_only=True):
 
 
 class LoadBalancerStatus(Wire, frozen=True, kw_only=True):
-    """The ways in from outside."""
+    """The external addresses of a Service."""
 
     ingress: tuple[LoadBalancerIngress, ...] = ()
 

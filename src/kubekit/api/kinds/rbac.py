@@ -12,8 +12,8 @@ GROUP: Final = "rbac.authorization.k8s.io"
 _API_VERSION: Final = "rbac.authorization.k8s.io/v1"
 
 
-# What a kind insists on is told by its own rules, which say more than "required". Go writes null
-# for a list that is empty.
+# The kinds' own rules report missing fields with more details than "required". Go writes null for an
+# empty list.
 _OPTIONAL: Final = Rule(required=False)
 _NULLABLE_LIST: Final = Rule(list_type="atomic", nullable=True)
 _Texts = Annotated[tuple[str, ...], _NULLABLE_LIST]

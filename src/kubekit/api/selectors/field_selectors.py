@@ -43,7 +43,7 @@ class FieldSelector:
         return ",".join(map(str, self.requirements))
 
     def matches(self, fields: Mapping[str, str]) -> bool:
-        """Whether the fields, told by their paths, satisfy every condition."""
+        """Whether the fields, given by their paths, satisfy every condition."""
         return all(requirement.matches(fields) for requirement in self.requirements)
 
 

@@ -1,7 +1,7 @@
 """Label selectors: which objects are meant, by their labels.
 
-The string form (``app=web,tier in (a,b),!draft``) travels in list and watch requests and in the
-scale subresource; the typed form (`meta.LabelSelector`) lives in specs. Both become a `Selector`,
+The string form (``app=web,tier in (a,b),!draft``) is used in list and watch requests and in the
+scale subresource; the typed form (`meta.LabelSelector`) in specs. Both become a `Selector`,
 which matches labels and prints as Kubernetes prints it: ordered by key, values sorted.
 """
 
@@ -138,7 +138,7 @@ class _Token(NamedTuple):
 
 
 class _Parser:
-    """Reads a selector token by token, looking one ahead and never back."""
+    """Reads a selector token by token, with one token of lookahead."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -192,7 +192,7 @@ class _Parser:
         return values
 
     def _word(self) -> str:
-        """The next key or value. Nothing at all is a value too: the empty one."""
+        """The next key or value. The empty text is a value too."""
         text = self._next.text
         if not text or text[0] in _SYMBOLS:
             return ""

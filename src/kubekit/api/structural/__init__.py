@@ -1,11 +1,11 @@
-"""Raw documents against structural schemas: cleaned, completed and judged as Kubernetes would.
+"""Raw documents against structural schemas: pruned, defaulted and validated as in Kubernetes.
 
-A server takes a document through these steps: fields the schema does not know are named or
-dropped, defaults are filled in, metadata of embedded objects is read, what is left is judged. Each
-step walks the schema and follows the document only as far as the schema reaches, so that no
-document is nested too deeply for it. No step changes the document it was given.
+A server takes a document through these steps: unknown fields are reported or dropped, defaults are
+filled in, the metadata of embedded objects is read, and the result is validated. Each step walks the
+schema and follows the document only as far as the schema reaches, so no document is nested too deeply
+for it. No step changes its input.
 
-Rules in CEL are carried by the schema and evaluated elsewhere.
+Rules in CEL are part of the schema and evaluated elsewhere.
 """
 
 import re
@@ -43,8 +43,8 @@ __all__ = [
 def found(pattern: str, text: str) -> bool:
     """The matcher for patterns that we wrote ourselves.
 
-    A pattern from a stranger's CRD needs one that cannot be made to run for ever. Python's ``$``
-    also stands before a last newline; that of Kubernetes does not.
+    A pattern from a foreign CRD needs a matcher without catastrophic backtracking. Python's ``$`` also
+    matches before a final newline; that of Kubernetes does not.
     """
     return re.search(exact(pattern), text, re.ASCII) is not None
 
@@ -59,11 +59,10 @@ def exact(pattern: str) -> str:
 def validate(
     document: object, schema: Schema, *, matches: Matcher = found, most: int | None = None
 ) -> list[FieldError]:
-    """Everything that is wrong with the document, in the order in which Kubernetes judges it.
+    """Everything that is wrong with the document, in the order of Kubernetes.
 
-    A document is judged by what it would become: a field with a default is never missing, and a
-    null where none may be is the same as no field at all. With ``most`` the search ends after so
-    many errors.
+    Defaults are applied first: a field with a default is never missing, and a null where none is
+    allowed counts as an absent field. With ``most`` the validation ends after so many errors.
     """
     complete = with_defaults(document, schema) if isinstance(document, dict) else document
     return faults(complete, schema, Judge(matches, most=most))
@@ -74,17 +73,19 @@ def faults(
 ) -> list[FieldError]:
     """Everything that is wrong with a complete document.
 
-    What is wrong with a part that is as it was in the ``old`` document is not told: whoever changes
-    something else cannot help it. That embedded objects are objects is always told. Items that are
-    there twice are told only where the old document had none such anywhere.
+    An error in a part that did not change since the ``old`` document is not reported, because it is not
+    the fault of this change. Errors in the identity of embedded objects are always reported. Duplicate
+    items are reported only if the old document had none anywhere.
     """
     correlated = None if old is None else Correlated(document, old, schema, root=True)
-    told = judge.errors(document, schema, correlated)
-    told += islice(_more(document, schema, old), judge.most)
-    return told[: judge.most]
+    errors = judge.errors(document, schema, correlated)
+    errors += islice(_embedded_and_list_errors(document, schema, old), judge.most)
+    return errors[: judge.most]
 
 
-def _more(document: object, schema: Schema, old: Document | None) -> Iterator[FieldError]:
+def _embedded_and_list_errors(
+    document: object, schema: Schema, old: Document | None
+) -> Iterator[FieldError]:
     yield from embedded_errors(document, schema)
     if old is None or next(list_errors(old, schema), None) is None:
         yield from list_errors(document, schema)

@@ -1,8 +1,8 @@
-"""A value and the one it replaces, followed side by side through a structural schema.
+"""A value and the one it replaces, correlated along a structural schema.
 
-Members of objects are found again by name, items of a list-map by their keys. Items of other lists
-cannot be told apart from each other, so such a list is one value, and so is what no schema
-describes: whether that changed is not asked of its parts.
+Members of objects are correlated by name, items of a list-map by their keys. Items of other lists have
+no identity, so such a list is one value, and so is a value without a schema: it is compared as a
+whole.
 """
 
 from collections.abc import Hashable
@@ -21,7 +21,7 @@ from kubekit.api.structural.nodes import (
 
 
 class Correlated:
-    """A value, what stood in its place before, and the schema of both."""
+    """A value, the value that it replaces, and the schema of both."""
 
     def __init__(self, value: object, old: object, schema: Schema, *, root: bool = False) -> None:
         self._value = value
@@ -31,20 +31,20 @@ class Correlated:
         self._inner: dict[str | int, Correlated | None] = {}
 
     def member(self, name: str) -> "Correlated | None":
-        """The member of that name, if it was there before.
+        """The member of that name, if the old value has it.
 
-        What kind and version an object is of is never an old fault: both are read in the same one.
+        Errors in apiVersion and kind are always reported: both documents are read in the same version.
         """
         return None if self._root and name in OBJECT_FIELDS[:2] else self._member(name)
 
     def item(self, position: int) -> "Correlated | None":
-        """The item at that position of a list, if one with the same keys was there before."""
+        """The item at that position of a list, if the old list has one with the same keys."""
         if position not in self._inner:
             self._inner[position] = self._found_item(position)
         return self._inner[position]
 
     def is_unchanged(self) -> bool:
-        """Whether nothing in it changed. Where part of it has no schema, that cannot be told."""
+        """Whether nothing in it changed. A member without a schema counts as changed."""
         return self._is_unchanged
 
     @cached_property
@@ -80,14 +80,14 @@ class Correlated:
 
     @cached_property
     def _old_items(self) -> dict[Hashable, Document]:
-        """What was in a list-map before, by its keys; of items with the same keys the first."""
+        """The items of the old list-map by their keys; of items with the same keys the first."""
         if not self._is_map or not isinstance(self._old, list):
             return {}
         keyed = ((self._key(item), item) for item in reversed(self._old))
         return {key: item for key, item in keyed if key is not None}
 
     def _key(self, item: object) -> Hashable:
-        """What tells an item apart; None for one that lacks a key."""
+        """The key of an item; None if a part of it is missing."""
         if not self._is_map or not isinstance(item, dict):
             return None
         keys = [item.get(key) for key in self._schema[LIST_KEYS]]

@@ -1,4 +1,4 @@
-"""Defaults: the document as it is stored, with what its author left to the schema."""
+"""Defaults: the document as it is stored, with the defaults of the schema."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -9,21 +9,21 @@ from kubekit.api.structural.nodes import (
     Spend,
     default,
     describes_objects,
-    freely,
     is_stray_null,
     member,
+    unlimited,
 )
 
-_NAMES: Final = 8  # of a schema that are looked at in a microsecond
+_NAMES: Final = 8  # of a schema that are visited in a microsecond
 _CHARACTERS: Final = 8  # of a text; each is written later, if it is only pointed to here
 
 
-def with_defaults(document: Document, schema: Schema, spend: Spend = freely) -> Document:
-    """The document with every default filled in, also where a null stood that may not stand there.
+def with_defaults(document: Document, schema: Schema, spend: Spend = unlimited) -> Document:
+    """The document with every default filled in, also in place of a null that is not allowed.
 
     Such a null without a default is dropped. A default is filled in before its own members are
-    looked at, so a default of ``{}`` brings the defaults inside it along. A small document may
-    become a very large one; ``spend`` hears of it.
+    visited, so a default of ``{}`` includes the defaults inside it. A small document may become a very
+    large one; ``spend`` is called with the time.
     """
     members = document | _missing(document, schema, spend)
     return {
@@ -49,7 +49,7 @@ def _filled_item(item: object, schema: Schema, spend: Spend) -> object:
 
 
 def _missing(value: Document, schema: Schema, spend: Spend) -> Document:
-    """The defaults of members that are not there, or are there as a null that may not be."""
+    """The defaults of members that are missing, or null where that is not allowed."""
     spend(len(schema.get("properties", ())) / _NAMES)
     missing = {
         name: _copied(known["default"], spend)
@@ -65,7 +65,7 @@ def _missing(value: Document, schema: Schema, spend: Spend) -> Document:
 
 
 def _copied(value: object, spend: Spend) -> object:
-    """A copy, so that nobody who edits the document edits the schema's default."""
+    """A copy, so that a change of the document does not change the default in the schema."""
     spend(1 + len(value) / _CHARACTERS if isinstance(value, str) else 1)
     if isinstance(value, dict):
         return {name: _copied(part, spend) for name, part in value.items()}

@@ -1,4 +1,4 @@
-"""Metadata of embedded objects: read into the right types, and judged. See `structural_embedded`."""
+"""Metadata of embedded objects: read into the right types, and validated. See `embedded_objects`."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any, Final
 from kubekit.api import times
 from kubekit.api.fields import FieldError, Path, invalid, required
 from kubekit.api.selectors import label_syntax
-from kubekit.api.structural.nodes import Document, tellable
+from kubekit.api.structural.nodes import Document, showable
 
 _JSON_TYPES: Final[Mapping[type, str]] = {
     bool: "bool",
@@ -39,7 +39,7 @@ class MetadataTypeError(ValueError):
 
 
 def read_metadata(given: object) -> tuple[Document, list[str]]:
-    """The metadata with nothing in it that says nothing, and the names that nobody knows."""
+    """The metadata without empty fields, and the names of unknown fields."""
     if given is None:
         return {}, []
     if not isinstance(given, dict):
@@ -63,7 +63,7 @@ def type_errors(path: Path, resource: Document) -> Iterator[FieldError]:
         if name not in resource:
             yield required(path.child(name))
         elif not isinstance(resource[name], str):
-            yield invalid(path.child(name), tellable(resource[name]), "must be a string")
+            yield invalid(path.child(name), showable(resource[name]), "must be a string")
         elif not resource[name]:
             yield invalid(path.child(name), "", "must not be empty")
         elif fault := _IDENTITY[name](resource[name]):

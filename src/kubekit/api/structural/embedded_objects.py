@@ -1,8 +1,8 @@
 """Objects inside objects: where a schema says that a whole resource is embedded.
 
-Such a resource has an apiVersion, a kind and metadata like any other, whatever its schema says.
-They are read into the right types before anything is judged: a document in which they cannot be
-read is no document of its kind at all.
+Such a resource has an apiVersion, a kind and metadata like any other, whatever its schema says. They
+are read into the right types before validation: a document in which they cannot be read is not a
+document of its kind.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,17 +16,16 @@ from kubekit.api.structural.embedded_metadata import (
     read_metadata,
     type_errors,
 )
-from kubekit.api.structural.nodes import EMBEDDED, Document, Schema, tellable
+from kubekit.api.structural.nodes import EMBEDDED, Document, Schema, showable
 
 __all__ = ["Coerced", "coerced", "embedded_errors"]
 
 
 @dataclass(slots=True)
 class Coerced:
-    """The document with readable metadata in all it embeds.
+    """The document with the metadata of all embedded objects read.
 
-    ``unknown`` are the fields of such metadata that nobody knows, ``fault`` is the first thing
-    that cannot be read.
+    ``unknown`` are the unknown fields of such metadata, ``fault`` is the first error of reading.
     """
 
     document: Any
@@ -35,7 +34,7 @@ class Coerced:
 
 
 def coerced(document: Document, schema: Schema) -> Coerced:
-    """What becomes of a document before it is judged; it is left as it is."""
+    """The document as it is validated; the input is not changed."""
     reader = _Reader()
     result = Coerced(document)
     try:
@@ -51,7 +50,7 @@ def embedded_errors(
     schema: Schema,
     path: Path = Path(),  # noqa: B008 - a path is a text
 ) -> Iterator[FieldError]:
-    """What is wrong with the identity and metadata of whatever is embedded."""
+    """The errors in the identity and metadata of embedded objects."""
     if isinstance(document, dict):
         if schema.get(EMBEDDED):
             yield from type_errors(path, document)
@@ -68,7 +67,7 @@ def _metadata_errors(path: Path, given: object) -> Iterator[FieldError]:
     try:
         metadata, _ = read_metadata(given)
     except MetadataTypeError as error:
-        yield invalid(path, tellable(given), str(error))
+        yield invalid(path, showable(given), str(error))
     else:
         yield from metadata_errors(path, metadata)
 
@@ -84,7 +83,7 @@ class _Reader:
         self.unknown: list[str] = []
 
     def value(self, path: Path, value: object, schema: Schema) -> object:
-        """The value with everything embedded in it read, made anew."""
+        """A copy of the value with all embedded objects read."""
         if isinstance(value, dict):
             return self._object(path, value, schema)
         if isinstance(value, list) and "items" in schema:
@@ -101,20 +100,20 @@ class _Reader:
     def _resource(self, path: Path, value: Document) -> Document:
         for name in ("apiVersion", "kind"):
             if name in value and not isinstance(value[name], str):
-                raise _Fault(invalid(path.child(name), tellable(value[name]), "must be a string"))
+                raise _Fault(invalid(path.child(name), showable(value[name]), "must be a string"))
         if "metadata" not in value:
             return dict(value)
         here = path.child("metadata")
         try:
             metadata, unknown = read_metadata(value["metadata"])
         except MetadataTypeError as error:
-            raise _Fault(invalid(here, tellable(value["metadata"]), str(error))) from error
+            raise _Fault(invalid(here, showable(value["metadata"]), str(error))) from error
         self.unknown += [here.child(name) for name in unknown]
         return {**value, "metadata": metadata}
 
 
 def _members(value: Document, schema: Schema, path: Path) -> Iterator[tuple[str, Schema, Path]]:
-    """The members that may hold something embedded, with their schemas and paths."""
+    """The members that may contain embedded objects, with their schemas and paths."""
     named, others = schema.get("properties", {}), schema.get("additionalProperties")
     for name in [name for name, given in value.items() if isinstance(given, dict | list)]:
         if name in named:

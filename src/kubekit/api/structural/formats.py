@@ -1,7 +1,7 @@
-"""The formats of texts that Kubernetes judges, each as loosely or strictly as it does.
+"""The formats of strings that Kubernetes checks, exactly as leniently as it does.
 
-A format that is not here says nothing, as those of numbers, and the names of 1.35. Dashes in its name do not count: ``date-time`` is
-``datetime``. Every check takes time in proportion to the text.
+A format that is not here is not checked, such as those of numbers and the names of 1.35. Dashes in
+its name are ignored: ``date-time`` is ``datetime``. Every check takes time linear in the text.
 """
 
 import re
@@ -57,7 +57,7 @@ _MONTHS: Final = 12
 
 
 def check_of(name: object) -> Check | None:
-    """What judges a text of this format; None where nothing does."""
+    """The check of a format; None if there is none."""
     return _CHECKS.get(name.replace("-", "")) if isinstance(name, str) else None
 
 
@@ -75,7 +75,7 @@ def _is_date(text: str) -> bool:
 
 
 def _is_instant(text: str) -> bool:
-    """A date and a time; whatever follows another `t` is not looked at."""
+    """A date and a time; the text after another `t` is ignored."""
     date, *rest = text.lower().split("t")
     found = _TIME.fullmatch(rest[0]) if rest and _is_date(date) else None
     return found is not None and found[1] <= "23" and found[2] <= "59" and found[3] <= "59"

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kubekit.api.fields import FieldError, Path, duplicate, invalid
-from kubekit.api.structural.nodes import LIST_KEYS, LIST_TYPE, Document, Schema, tellable, tokens
+from kubekit.api.structural.nodes import LIST_KEYS, LIST_TYPE, Document, Schema, showable, tokens
 
 
 def list_errors(document: object, schema: Schema, path: Path = Path()) -> Iterator[FieldError]:  # noqa: B008 - a path is a text
@@ -32,27 +32,27 @@ def _in_members(value: Document, schema: Schema, path: Path) -> Iterator[FieldEr
 def _repeated(items: list[Any], schema: Schema, path: Path) -> Iterator[FieldError]:
     match schema.get(LIST_TYPE):
         case "set":
-            told_apart = items
+            identities = items
         case "map":
             for position, item in enumerate(items):
                 if not isinstance(item, dict | None):
                     words = "must be an object for an array of list-type map"
-                    yield invalid(path.at(position), tellable(item), words)
+                    yield invalid(path.at(position), showable(item), words)
                     return
-            told_apart = [_keys(item, schema) for item in items]
+            identities = [_keys(item, schema) for item in items]
         case _:
             return
-    yield from _repetitions(told_apart, path)
+    yield from _duplicates(identities, path)
 
 
-def _repetitions(told_apart: list[Any], path: Path) -> Iterator[FieldError]:
-    """Each value that is there more than once, where it is there for the second time."""
-    seen, told = set(), set()
-    for position, identity in enumerate(told_apart):
+def _duplicates(identities: list[Any], path: Path) -> Iterator[FieldError]:
+    """Each duplicate value, at its second occurrence."""
+    seen, reported = set(), set()
+    for position, identity in enumerate(identities):
         shown = (*tokens(identity),)
-        if shown in seen and shown not in told:
-            told.add(shown)
-            yield duplicate(path.at(position), tellable(identity))
+        if shown in seen and shown not in reported:
+            reported.add(shown)
+            yield duplicate(path.at(position), showable(identity))
         seen.add(shown)
 
 

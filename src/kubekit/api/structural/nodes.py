@@ -1,4 +1,4 @@
-"""What a node of a structural schema says of the members of an object, and how values compare."""
+"""The members of an object in a structural schema, and the comparison of values."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Final
@@ -6,19 +6,19 @@ from typing import Any, Final
 Schema = Mapping[str, Any]
 Document = dict[str, Any]
 Spend = Callable[[float], None]
-"""Hears how many microseconds something is about to take, and may raise to end it."""
+"""Is called with the microseconds that a step is about to take, and may raise to end it."""
 
 EMBEDDED: Final = "x-kubernetes-embedded-resource"
 INT_OR_STRING: Final = "x-kubernetes-int-or-string"
 LIST_KEYS: Final = "x-kubernetes-list-map-keys"
 LIST_TYPE: Final = "x-kubernetes-list-type"
 PRESERVE: Final = "x-kubernetes-preserve-unknown-fields"
-_DEEPEST_TOLD: Final = 20
+_DEEPEST_SHOWN: Final = 20
 OBJECT_FIELDS: Final = ("apiVersion", "kind", "metadata")
 
 
-def freely(_microseconds: float) -> None:
-    """Nobody minds how long it takes."""
+def unlimited(_microseconds: float) -> None:
+    """No limit of the time."""
 
 
 def describes_objects(schema: Schema) -> bool:
@@ -27,26 +27,26 @@ def describes_objects(schema: Schema) -> bool:
 
 
 def member(schema: Schema, name: str) -> Schema | None:
-    """The schema of a member; None where nothing is said of it."""
+    """The schema of a member; None if there is none."""
     named: Schema | None = schema.get("properties", {}).get(name)
     others = schema.get("additionalProperties")
     return others if named is None and isinstance(others, Mapping) else named
 
 
 def default(schema: Schema | None) -> object:
-    """The default, or None: a default of null is none."""
+    """The default, or None: a default of null does not count."""
     return None if schema is None else schema.get("default")
 
 
 def is_stray_null(value: object, schema: Schema | None) -> bool:
-    """Whether this is a null where none may be. Kubernetes takes it for an absent field."""
+    """Whether this is a null where none is allowed. Kubernetes treats it as an absent field."""
     return value is None and schema is not None and not schema.get("nullable")
 
 
 def tokens(value: object) -> Iterator[object]:
-    """What tells a JSON value from every other, piece by piece and without an end to its depth.
+    """The parts that identify a JSON value, flattened without recursion.
 
-    In JSON true is not 1, and to Kubernetes 1 is not 1.0. The order of members says nothing.
+    In JSON true is not 1, and to Kubernetes 1 is not 1.0. The order of members does not matter.
     """
     todo: list[object] = [value]
     while todo:
@@ -62,10 +62,10 @@ def tokens(value: object) -> Iterator[object]:
             todo += reversed(node)
 
 
-def tellable(value: object) -> object:
-    """The value as an error may show it: of what is nested too deeply, nothing but that it is."""
+def showable(value: object) -> object:
+    """The value as an error shows it: an ellipsis if it is nested too deeply."""
     depth, level = 0, [value] if isinstance(value, dict | list) else []
-    while level and depth <= _DEEPEST_TOLD:
+    while level and depth <= _DEEPEST_SHOWN:
         members = (n.values() if isinstance(n, dict) else n for n in level)
         level = [m for part in members for m in part if isinstance(m, dict | list)]
         depth += 1
@@ -78,7 +78,7 @@ def same(one: object, other: object) -> bool:
 
 
 def has_more_values(document: Any, most: int) -> bool:  # noqa: ANN401 - any value
-    """Whether a document has more values than can be looked at one by one while others wait."""
+    """Whether a document has more values than may be visited in one step."""
     count = 0
     todo: list[Any] = [document]
     while todo:

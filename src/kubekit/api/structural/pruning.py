@@ -1,8 +1,8 @@
-"""Fields that a schema does not know: named, or dropped.
+"""Fields that a schema does not know: reported, or dropped.
 
-A schema knows the fields it names, and every field where it speaks of those it does not name. Where
-it preserves unknown fields these are kept whole, but what it names is looked into all the same. What
-no schema describes is not described further down either: an object there has only unknown fields.
+A schema knows the fields that it names, and every field if it has additionalProperties. Where it
+preserves unknown fields these are kept whole, but named fields are still pruned. Below a value without
+a schema there is none either: an object there has only unknown fields.
 """
 
 import difflib
@@ -121,7 +121,7 @@ def _as_root(schema: Schema) -> Schema:
 
 
 def _inside(schema: Schema, name: str) -> Schema | None:
-    """What is said of a member's own fields; None where it is itself unknown."""
+    """The schema of a member's own fields; None if the member is unknown."""
     if schema.get(EMBEDDED) and name in OBJECT_FIELDS:
         return _ANYTHING
     known: Schema | None = schema.get("properties", {}).get(name)
@@ -134,7 +134,7 @@ def _inside(schema: Schema, name: str) -> Schema | None:
 
 
 def _items(schema: Schema) -> Schema:
-    """What is said of the items of a list. One that keeps what it does not know hands that on."""
+    """The schema of the items of a list. A list that preserves unknown fields passes that on."""
     items: Schema | None = schema.get("items")
     if schema.get(PRESERVE):
         return _ANYTHING if items is None else {**items, PRESERVE: True}

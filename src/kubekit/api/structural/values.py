@@ -1,7 +1,7 @@
-"""One value against its own node of a structural schema; what lies inside it is checked elsewhere.
+"""One value against its own node of a structural schema; its members are checked elsewhere.
 
-The words are those of Kubernetes, so that a user finds them where others have asked before. Where
-its numbers overflow, ours do not: a bound that no integer reaches forbids none.
+The messages are those of Kubernetes, so that a user finds them on the web. Where its numbers overflow,
+ours do not: a bound that no integer reaches excludes none.
 """
 
 import json
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from kubekit.api.fields import FieldError, Problem, invalid, not_supported, too_long
 from kubekit.api.structural.formats import check_of
-from kubekit.api.structural.nodes import INT_OR_STRING, Schema, same, tellable
+from kubekit.api.structural.nodes import INT_OR_STRING, Schema, same, showable
 
 Matcher = Callable[[str, str], bool]
 """Whether a pattern is found in a text."""
@@ -25,7 +25,7 @@ _TYPES: Final[Mapping[type, tuple[str, str]]] = {
     str: ("string", ""),
     type(None): ("null", ""),
 }
-_LARGEST_EXACT: Final = 2**53 - 1  # beyond it a float no longer tells one integer from the next
+_LARGEST_EXACT: Final = 2**53 - 1  # beyond it a float cannot represent every integer
 _LONGEST_SHOWN: Final = 1024  # characters of a pattern, which each error repeats
 _NEARLY: Final = 1e-9
 _BEYOND: Final = {"int32": 2**31, "int64": 2**63}
@@ -36,9 +36,9 @@ _JUDGED: Final = frozenset(
 
 
 def is_plain(value: object, schema: Schema) -> bool:
-    """Whether this is a text or a truth value, and nothing but that is asked of it.
+    """Whether this is a string or a boolean with no constraint but its type.
 
-    Most values are. Telling them first spares the making of a path for each.
+    Most values are. Checking that first saves the path of each.
     """
     kind = type(value)
     return (kind is str or kind is bool) and (
@@ -54,12 +54,12 @@ def is_typed(schema: Schema) -> bool:
 
 
 def is_integer(value: object) -> bool:
-    """Whether Kubernetes takes this for an integer and not for a float, which has 64 bits."""
+    """Whether Kubernetes reads this as an integer of 64 bits and not as a float."""
     return type(value) is int and -(2**63) <= value < 2**63
 
 
 def type_error(path: str, value: object, schema: Schema, *, native: bool) -> FieldError | None:
-    """The value is of the wrong type. In a native kind, integers also have so many bits."""
+    """The value is of the wrong type. In a native kind, integers have a width too."""
     allowed = _allowed_types(schema)
     kind, width = _type_of(value)
     if value is None and (schema.get("nullable") or not allowed):
@@ -76,7 +76,7 @@ def type_error(path: str, value: object, schema: Schema, *, native: bool) -> Fie
 
 
 def enum_error(path: str, value: object, schema: Schema) -> FieldError | None:
-    """The value is none of those listed. A null never is, even where the type allows it."""
+    """The value is not in the enum. A null never is, even where the type allows it."""
     enum = schema.get("enum")
     if not enum or (value is not None and _is_among(value, enum)):
         return None
@@ -85,7 +85,7 @@ def enum_error(path: str, value: object, schema: Schema) -> FieldError | None:
 
 
 def text_error(path: str, value: str, schema: Schema, matches: Matcher) -> FieldError | None:
-    """The first of these, as Kubernetes does: nobody wants a pattern tried on a megabyte."""
+    """The first error only, as in Kubernetes: a pattern must not be matched against a megabyte."""
     if "maxLength" in schema and len(value) > schema["maxLength"]:
         return too_long(path, value, schema["maxLength"])
     if "minLength" in schema and len(value) < schema["minLength"]:
@@ -212,7 +212,7 @@ def _shown(value: object) -> object:
     """The value as Kubernetes shows it: a whole float without its fraction."""
     if isinstance(value, float) and value.is_integer() and abs(value) < _SMALLEST_SPELLED:
         return int(value)
-    return tellable(value)
+    return showable(value)
 
 
 def _spelled(number: float) -> str:

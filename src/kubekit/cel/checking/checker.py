@@ -240,7 +240,7 @@ class _Checker:
         return unwrapped(kind)
 
     def _joined(self, previous: Type | None, current: Type) -> Type:
-        """The type of elements that stand together. Whether they may differ is judged later."""
+        """The common type of elements. Whether they may differ is checked later."""
         if previous is None:
             return current
         return most_general(previous, current) if self._agree(previous, current) else DYN

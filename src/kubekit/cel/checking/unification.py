@@ -114,7 +114,7 @@ def replaced(kind: Type, replace: Callable[[Type], Type]) -> Type:
 
 
 def most_general(first: Type, second: Type) -> Type:
-    """The type that says less, of two that agree."""
+    """The more general one of two types that agree."""
     return first if _is_general(first, second) else second
 
 
@@ -124,7 +124,7 @@ def _agrees_with_null(first: Type, second: Type) -> bool:
 
 
 def _is_general(first: Type, second: Type) -> bool:
-    """Whether the first type says no more than the second."""
+    """Whether the first type is at least as general as the second."""
     if first.kind in (TypeKind.DYN, TypeKind.PARAM):
         return True
     if second.kind in (TypeKind.DYN, TypeKind.PARAM) or first.kind is not second.kind:

@@ -1,7 +1,7 @@
-"""What can be told to be wrong before anything is evaluated, beyond the types.
+"""Checks of literals at compile time, beyond the types.
 
-A time, a pattern or a format written in the expression is right or wrong whatever the variables
-are; and the elements of a list or map that is written out must be of one type.
+A literal time, pattern or format is valid or not whatever the variables are. The elements of a literal
+list or map must be of one type.
 """
 
 from collections.abc import Iterator
@@ -30,8 +30,8 @@ _FORMATTABLE: Final = {
 
 
 def validate(tree: Node) -> list[Issue]:
-    """What is wrong with the literals of a tree that has its types."""
-    found: list[Issue] = []
+    """The errors in the literals of a typed tree."""
+    issues: list[Issue] = []
     seen: set[int] = set()
     todo = [(tree, False)]
     while todo:
@@ -40,12 +40,12 @@ def validate(tree: Node) -> list[Issue]:
             continue
         seen.add(id(node))
         if type(node) is Call:
-            found += _call_issues(node)
+            issues += _call_issues(node)
             is_exempt = is_exempt or node.function == "format"
         elif not is_exempt:
-            found += _mixed(node)
+            issues += _mixed(node)
         todo += [(child, is_exempt) for child in children(node)]
-    return found
+    return issues
 
 
 def _call_issues(node: Call) -> Iterator[Issue]:

@@ -1,8 +1,8 @@
-"""What each call costs when it is made, as Kubernetes counts it.
+"""The cost of each call at run time, as Kubernetes counts it.
 
-A cost is that of doing something simple, some 50 ns in Go. The figures are the ones of Kubernetes
-1.34: whoever wrote a rule chose its bounds by them. They are known from the arguments alone, so
-that a call can be refused before it is made.
+One unit is the cost of a simple operation, about 50 ns in Go. The numbers are those of Kubernetes 1.34,
+which the bounds of existing rules are based on. A cost depends on the arguments alone, so that a call
+can be refused before it is made.
 """
 
 import math

@@ -40,7 +40,7 @@ Rule = Callable[[Sizes, Called], Estimate | None]
 
 
 def rules_for(function: str, overload: str) -> tuple[Rule, ...]:
-    """The rules for a call, each asked if the ones before have no answer."""
+    """The rules for a call, each used if the ones before do not apply."""
     found = (_TRACKED.get(overload), _NAMED.get(function), _STANDARD.get(overload))
     return tuple(rule for rule in found if rule is not None)
 

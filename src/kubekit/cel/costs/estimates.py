@@ -1,8 +1,8 @@
-"""What an expression may cost at most, told from the sizes that a schema allows.
+"""The maximum cost of an expression, estimated from the sizes that a schema allows.
 
 The estimate decides which rules a definition may have. It follows that of Kubernetes in every
-step, including where a size is looked up that has nothing to do with the value: a definition is
-accepted there if and only if it is accepted here.
+step, including those where it looks up an unrelated size: a definition is accepted there if and only
+if it is accepted here.
 """
 
 from dataclasses import dataclass
@@ -79,7 +79,7 @@ class _Estimator:
         return self._COSTS[type(node)](self, node)
 
     def size(self, argument: Argument) -> SizeRange:
-        """The size of an argument, as far as it can be told."""
+        """The size of an argument, as far as it is known."""
         return argument.size or self._declared_size(argument.path) or UNKNOWN
 
     def element(self, argument: Argument) -> Argument | None:

@@ -24,7 +24,7 @@ class SizeRange:
         return SizeRange(min(self.low * other.low, MOST), min(self.high * other.high, MOST))
 
     def __or__(self, other: "SizeRange") -> "SizeRange":
-        """What covers both."""
+        """The smallest range that contains both."""
         return SizeRange(min(self.low, other.low), max(self.high, other.high))
 
     def times(self, factor: float) -> "SizeRange":
@@ -89,10 +89,10 @@ class Called:
 
 
 class Sizes(Protocol):
-    """Who knows how large arguments are."""
+    """Knows the sizes of arguments."""
 
     def size(self, argument: Argument) -> SizeRange:
-        """The size of an argument, as far as it can be told."""
+        """The size of an argument, as far as it is known."""
         ...
 
     def element(self, argument: Argument) -> Argument | None:

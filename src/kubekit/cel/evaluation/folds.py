@@ -178,7 +178,7 @@ def _entries(loop: Loop) -> Step:
 def _collector(
     loop: Loop, keep: Callable[[Frame, Any], None], closing: int = 1
 ) -> Callable[[Frame], int]:
-    """The loop over the elements that fit, which says how many did. ``closing`` is its last cost.
+    """The loop that counts the matching elements. ``closing`` is its last cost.
 
     An error does not end it: the elements that follow are still counted, and only then it is
     raised. An error of the condition takes the place of an earlier one.

@@ -38,7 +38,7 @@ _PRIMITIVE: Final = frozenset({bool, float, int, str, Uint})
 
 
 class Plan:
-    """An expression to run. ``slots`` says where each variable goes, ``size`` how many there are."""
+    """An expression to run. ``slots`` has the slot of each variable, ``size`` the number of slots."""
 
     def __init__(self, tree: Node, variables: tuple[str, ...]) -> None:
         self.slots = {name: position for position, name in enumerate(variables)}

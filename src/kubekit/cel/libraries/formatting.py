@@ -80,7 +80,7 @@ def go_quoted(text: str) -> str:
 
 
 def wrong_argument(letter: str, kind: str) -> str:
-    """The words for an argument of a type that the clause cannot take."""
+    """The message for an argument of a type that the clause does not accept."""
     return f"error during formatting: {_LIMITS[letter]}, was given {kind}"
 
 

@@ -1,4 +1,4 @@
-"""Values that only the libraries of Kubernetes can make: expressions cannot look into them."""
+"""Values of the libraries of Kubernetes, which are opaque to expressions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -59,7 +59,7 @@ class Format:
 
 @dataclass(frozen=True, slots=True)
 class Semver:
-    """A version. What comes after a plus says nothing about its order."""
+    """A version. The part after a plus does not affect its order."""
 
     numbers: tuple[int, ...]
     prerelease: tuple[str, ...]

@@ -1,9 +1,8 @@
-"""How much an evaluation has really done.
+"""The real work of an evaluation.
 
-Kubernetes counts some operations by the size of what they are given at the top, however much hangs
-below it: comparing two objects costs the same whatever is in them. Its counts are kept for what
-users see. Beside them, what Python does is counted here, so that nothing small on the outside
-keeps everybody else waiting.
+Kubernetes counts some operations by the top-level size of their arguments: comparing two objects costs
+the same whatever is in them. Its counts are used for the limits that users see. In addition, the steps
+of Python are counted here, so that an expression with a low cost cannot block other requests.
 """
 
 import threading
@@ -22,8 +21,8 @@ class _Meter(threading.local):
 _meter: Final = _Meter()
 
 
-def begin(left: int = MOST) -> None:
-    """An evaluation starts, with what others of the same request left of the steps."""
+def start(left: int = MOST) -> None:
+    """Start an evaluation with the steps that are left of its request."""
     _meter.left = left
 
 

@@ -44,7 +44,7 @@ class Compiled:
 
     @property
     def words(self) -> str:
-        """What the rule says when it is broken."""
+        """The message of a violation."""
         return self.name if self.source.get("message") else f"failed rule: {self.name}"
 
 

@@ -1,4 +1,4 @@
-"""Which value of the old object a value of the new one was before."""
+"""Which value of the old object corresponds to a value of the new one."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -10,7 +10,7 @@ Schema = Mapping[str, Any]
 
 
 class CorrelatedValue:
-    """A value, and what it was before, in one place of the schema."""
+    """A value and the corresponding old one, with their schema."""
 
     __slots__ = ("_keyed", "_unchanged", "new", "old", "schema")
 
@@ -22,7 +22,7 @@ class CorrelatedValue:
         self._keyed: dict[object, Any] | None = None
 
     def member(self, key: str) -> "CorrelatedValue | None":
-        """The link of a field; None if it was not there before, or is not known to the schema."""
+        """The correlated value of a field; None if the old object or the schema lacks it."""
         new, old = self.new, self.old
         if type(new) is not dict or type(old) is not dict or key not in new or key not in old:
             return None
@@ -32,7 +32,7 @@ class CorrelatedValue:
         return CorrelatedValue(new[key], old[key], inner) if isinstance(inner, Mapping) else None
 
     def item(self, position: int) -> "CorrelatedValue | None":
-        """The link of an item, which only a list-map can tell from the others."""
+        """The correlated value of an item; only the items of a list-map have an identity."""
         items = self.schema.get("items")
         if type(self.new) is not list or type(self.old) is not list or items is None:
             return None
@@ -46,7 +46,7 @@ class CorrelatedValue:
         if self._unchanged is None:
             try:
                 self._unchanged = self._is_unchanged()
-            except RecursionError:  # nobody nests so deeply; whoever does is judged anew
+            except RecursionError:  # nested too deeply to compare; it counts as changed
                 self._unchanged = False
         return self._unchanged
 
@@ -63,12 +63,12 @@ class CorrelatedValue:
         return same(new, old)
 
 
-def _same(link: CorrelatedValue | None) -> bool:
-    return link is not None and link.unchanged()
+def _same(correlated: CorrelatedValue | None) -> bool:
+    return correlated is not None and correlated.unchanged()
 
 
 def is_keyed(schema: Schema) -> bool:
-    """Whether the items of the list are told apart by keys."""
+    """Whether the items of the list are identified by keys."""
     return bool(
         schema.get("x-kubernetes-list-type") == "map" and schema.get("x-kubernetes-list-map-keys")
     )
@@ -78,12 +78,12 @@ def keyed(schema: Schema, items: Value) -> dict[object, Any]:
     """The items of a list-map by their keys; of other lists none."""
     if not is_keyed(schema) or type(items) is not list:
         return {}
-    found: dict[object, Any] = {}
+    by_key: dict[object, Any] = {}
     for item in items:
         key = _key(schema, item)
         if key is not None:
-            found.setdefault(key, item)
-    return found
+            by_key.setdefault(key, item)
+    return by_key
 
 
 def old_item(schema: Schema, items: dict[object, Any], item: Value) -> Value:

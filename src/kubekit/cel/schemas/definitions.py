@@ -1,4 +1,4 @@
-"""Whether the rules of a schema can be used, asked when it is defined."""
+"""Whether the rules of a schema are valid, checked when it is defined."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -37,13 +37,13 @@ def definition_errors(schema: Schema, path: Path) -> list[FieldError]:
 
     The schema itself must be right: it is judged elsewhere, before.
     """
-    judge = _Judge()
-    judge.visit(_Spot(schema, path, lambda: declared(schema, is_root=True), 1))
+    judge = _DefinitionCheck()
+    judge.visit(_Position(schema, path, lambda: declared(schema, is_root=True), 1))
     return [*judge.errors, *judge.total_errors(path)]
 
 
 @dataclass(frozen=True, slots=True)
-class _Spot:
+class _Position:
     """A node of the schema.
 
     ``most`` is how often values of it may occur in an object, None if nothing limits that.
@@ -59,19 +59,19 @@ class _Spot:
 
 
 @dataclass(slots=True)
-class _Judge:
+class _DefinitionCheck:
     errors: list[FieldError] = field(default_factory=list)
     total: int = 0
     costs: list[tuple[int, Path]] = field(default_factory=list)
 
-    def visit(self, spot: _Spot) -> bool:
+    def visit(self, position: _Position) -> bool:
         """Whether the rules are written right, here and below: only then are they compiled."""
-        is_right = not [inner for inner in _below(spot) if not self.visit(inner)]
-        rules = spot.schema.get(KEYWORD) or ()
-        wrong = list(_form_errors(rules, spot))
+        is_right = not [inner for inner in _below(position) if not self.visit(inner)]
+        rules = position.schema.get(KEYWORD) or ()
+        wrong = list(_form_errors(rules, position))
         self.errors += wrong
         if rules and is_right and not wrong:
-            self._compile(rules, spot)
+            self._compile(rules, position)
         return is_right and not wrong
 
     def total_errors(self, path: Path) -> Iterator[FieldError]:
@@ -86,9 +86,9 @@ class _Judge:
         name = f"{KEYWORD} estimated rule cost total for entire OpenAPIv3 schema"
         yield forbidden(path, _cost_words(name, self.total, SCHEMA_LIMIT))
 
-    def _compile(self, rules: list[Schema], spot: _Spot) -> None:
-        here = spot.path.child(KEYWORD)
-        kind = spot.kind()
+    def _compile(self, rules: list[Schema], position: _Position) -> None:
+        here = position.path.child(KEYWORD)
+        kind = position.kind()
         if kind is None:
             words = (
                 "failed to construct type information for x-kubernetes-validations rules: unable "
@@ -96,13 +96,13 @@ class _Judge:
             )
             self.errors.append(invalid(here, "", words))
             return
-        for position, rule in enumerate(compiled_rules(rules, kind, spot.schema)):
-            self._judge(rule, here.at(position), spot, kind)
+        for index, rule in enumerate(compiled_rules(rules, kind, position.schema)):
+            self._check_rule(rule, here.at(index), position, kind)
 
-    def _judge(self, rule: Compiled, path: Path, spot: _Spot, kind: Declared) -> None:
+    def _check_rule(self, rule: Compiled, path: Path, position: _Position, kind: Declared) -> None:
         place = path.child("rule")
         if isinstance(rule.program, Program):
-            most = REQUEST_BYTES // (kind.smallest + 1) if spot.most is None else spot.most
+            most = REQUEST_BYTES // (kind.smallest + 1) if position.most is None else position.most
             cost = estimate(rule.program.tree, kind).high * most
             self._observe("estimated rule cost", min(cost, MOST), place)
         if rule.error:
@@ -113,7 +113,7 @@ class _Judge:
         elif rule.message is not None:
             cost = estimate(rule.message.tree, kind).high
             self._observe("estimated messageExpression cost", cost, path.child("messageExpression"))
-        self.errors += _old_errors(rule, path, spot)
+        self.errors += _old_errors(rule, path, position)
 
     def _observe(self, name: str, cost: int, path: Path) -> None:
         if cost > RULE_LIMIT:
@@ -130,78 +130,78 @@ def _quoted(rule: Schema) -> dict[str, Any]:
     return texts | {"Reason": reason, "OptionalOldSelf": rule.get("optionalOldSelf")}
 
 
-def _old_errors(rule: Compiled, path: Path, spot: _Spot) -> Iterator[FieldError]:
+def _old_errors(rule: Compiled, path: Path, position: _Position) -> Iterator[FieldError]:
     if not rule.uses_old:
         if rule.source.get("optionalOldSelf") is not None:
             place = path.child("optionalOldSelf")
             wrong = "may not be set if oldSelf is not used in rule"
             yield invalid(place, rule.source["optionalOldSelf"], wrong)
-    elif spot.uncorrelated is not None:
+    elif position.uncorrelated is not None:
         words = (
             "oldSelf cannot be used on the uncorrelatable portion of the schema within "
-            f"{spot.uncorrelated}"
+            f"{position.uncorrelated}"
         )
         yield invalid(path.child("rule"), rule.source["rule"], words)
 
 
 def _cost_words(name: str, cost: int, limit: int) -> str:
     factor = cost / limit
-    shown = "more than 100x" if factor > 100 else f"{factor:.1f}x"  # noqa: PLR2004 - in the words
+    shown = "more than 100x" if factor > 100 else f"{factor:.1f}x"  # noqa: PLR2004 - in the text
     if factor < 1.5:  # noqa: PLR2004 - "1.0x" would not say that it is too much
         shown = f"{factor:f}x"
     return f"{name} exceeds budget by factor of {shown} {_ADVICE}"
 
 
-def _below(spot: _Spot) -> Iterator[_Spot]:
+def _below(position: _Position) -> Iterator[_Position]:
     """The nodes directly below, each with how often it may occur."""
-    schema, path = spot.schema, spot.path
-    most = _multiplied(spot)
+    schema, path = position.schema, position.path
+    most = _multiplied(position)
     values = schema.get("additionalProperties")
     if isinstance(values, Mapping):
         place = path.child("additionalProperties")
-        yield _Spot(values, place, _kind_of(values), most, spot.uncorrelated)
+        yield _Position(values, place, _kind_of(values), most, position.uncorrelated)
     for name, inner in schema.get("properties", {}).items():
         place = path.child("properties").key(name)
-        yield _Spot(inner, place, _kind_of(inner), most, spot.uncorrelated)
+        yield _Position(inner, place, _kind_of(inner), most, position.uncorrelated)
     items = schema.get("items")
     if isinstance(items, Mapping):
-        uncorrelated = spot.uncorrelated
+        uncorrelated = position.uncorrelated
         if uncorrelated is None and not is_keyed(schema):
             uncorrelated = path
-        yield _Spot(items, path.child("items"), _kind_of(items), most, uncorrelated)
+        yield _Position(items, path.child("items"), _kind_of(items), most, uncorrelated)
 
 
 def _kind_of(schema: Schema) -> Value:
     return lambda: declared(schema, is_root=is_embedded(schema))
 
 
-def _multiplied(spot: _Spot) -> int | None:
+def _multiplied(position: _Position) -> int | None:
     """How often values of the nodes below may occur."""
-    schema = spot.schema
+    schema = position.schema
     if schema.get("type") == "array":
         limit = schema.get("maxItems")
     elif schema.get("type") == "object" and schema.get("additionalProperties") is not None:
         limit = schema.get("maxProperties")
     else:
         limit = 1
-    if spot.most is None or limit is None:
+    if position.most is None or limit is None:
         return None
-    return min(spot.most * max(int(limit), 0), MOST)
+    return min(position.most * max(int(limit), 0), MOST)
 
 
-def _form_errors(rules: Value, spot: _Spot) -> Iterator[FieldError]:
-    here = spot.path.child(KEYWORD)
+def _form_errors(rules: Value, position: _Position) -> Iterator[FieldError]:
+    here = position.path.child(KEYWORD)
     if not isinstance(rules, list | tuple) or not all(isinstance(r, Mapping) for r in rules):
         yield invalid(here, rules, "must be a list of rules")
         return
-    for position, rule in enumerate(rules):
-        path = here.at(position)
+    for index, rule in enumerate(rules):
+        path = here.at(index)
         words = [name for name in _TEXTS if not isinstance(rule.get(name, ""), str)]
         for name in words:
             yield invalid(path.child(name), rule[name], "must be a string")
         if not words:
             yield from _rule_errors(rule, path)
-            yield from _place_errors(rule, path, spot.schema)
+            yield from _place_errors(rule, path, position.schema)
 
 
 _TEXTS: Final = ("rule", "message", "messageExpression", "reason", "fieldPath")

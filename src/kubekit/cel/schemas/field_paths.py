@@ -1,4 +1,4 @@
-"""Where in an object a rule says its error belongs: ``.spec.ports['http']``."""
+"""The path of the field that a rule reports its error for: ``.spec.ports['http']``."""
 
 import re
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ def field_path(text: str, schema: Schema) -> Path:
 
 
 def _step(words: list[str]) -> tuple[str, int]:
-    """The name of the next field, and how many words it took."""
+    """The name of the next field, and the number of tokens in it."""
     match words:
         case [".", name, *_]:
             return name, 2

@@ -1,7 +1,6 @@
 """The rules of a schema, applied to documents.
 
-The rules are compiled once. A document is walked only where rules lie: of a schema without any
-there is nothing to walk.
+The rules are compiled once. A document is walked only where its schema has rules.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +17,7 @@ from kubekit.cel.schemas.correlation import CorrelatedValue, Schema, keyed, old_
 from kubekit.cel.values import NONE, Value, some
 
 KEYWORD: Final = "x-kubernetes-validations"
-_MOST_ERRORS: Final = 100  # as many as anybody reads
+_MOST_ERRORS: Final = 100  # more would not be read
 _LONGEST_MESSAGE: Final = 5 * 1024  # bytes
 _BLOCKING: Final = frozenset(
     {Problem.REQUIRED, Problem.TOO_LONG, Problem.TOO_MANY, Problem.TYPE_INVALID}
@@ -36,7 +35,7 @@ def rules_of(schema: Schema) -> "Rules | None":
 
 
 def unchecked(errors: list[FieldError]) -> FieldError | None:
-    """What to say in place of the rules, if the document is too wrong for them to be asked."""
+    """The error in place of the rules, if the document is too malformed for them to run."""
     if not any(error.problem in _BLOCKING for error in errors):
         return None
     return FieldError(
@@ -59,14 +58,14 @@ class Rules:
         old: Value = None,
         budget: Budget | None = None,
     ) -> list[FieldError]:
-        """What the rules say against the document.
+        """The errors that the rules find in the document.
 
-        With an ``old`` document, rules that compare with it are asked too, and a value that is
-        as it was is not held against anyone: it was accepted before.
+        With an ``old`` document, rules that compare with it run too, and an error in an unchanged
+        value is not reported: the value was accepted before.
         """
         walk = _Walk(budget or Budget())
         link = None if old is None else CorrelatedValue(document, old, self._root.schema)
-        walk.visit(self._root, _Place(document, old, (link, None)))
+        walk.visit(self._root, _Location(document, old, (link, None)))
         return walk.errors
 
 
@@ -87,11 +86,11 @@ class _Node:
         return not (self.rules or self.members or self.every or self.items or self.also)
 
 
-class _Place:
-    """A value of the document, and how it was reached.
+class _Location:
+    """A value of the document, and its path.
 
-    Most rules hold, so a path is put together only for an error. ``parent`` is the nearest link
-    above that there is.
+    Most rules hold, so the path is assembled only for an error. ``parent`` is the nearest correlated
+    value above.
     """
 
     __slots__ = ("_above", "_step", "link", "old", "parent", "value")
@@ -101,7 +100,7 @@ class _Place:
         value: Value,
         old: Value,
         links: "tuple[CorrelatedValue | None, CorrelatedValue | None]",
-        above: "_Place | None" = None,
+        above: "_Location | None" = None,
         step: "_Step | None" = None,
     ) -> None:
         self.value = value
@@ -117,9 +116,9 @@ class _Place:
         extend, name = self._step
         return extend(self._above.path, name)
 
-    def beside(self) -> "_Place":
-        """The same place for other rules, which are not told what changed in it."""
-        return _Place(self.value, self.old, (None, self.parent), self._above, self._step)
+    def beside(self) -> "_Location":
+        """The same position for other rules, without the correlation of its own value."""
+        return _Location(self.value, self.old, (None, self.parent), self._above, self._step)
 
     def is_unchanged(self) -> bool:
         link = self.link or self.parent
@@ -130,7 +129,7 @@ _Step = tuple[Callable[[Path, Any], Path], Any]
 
 
 class _Stop(Exception):
-    """The budget is spent, or enough is told."""
+    """The budget is spent, or enough errors are found."""
 
 
 class _Walk:
@@ -138,65 +137,67 @@ class _Walk:
         self.errors: list[FieldError] = []
         self._budget = budget
 
-    def visit(self, node: _Node, place: _Place) -> None:
+    def visit(self, node: _Node, location: _Location) -> None:
         try:
-            self._visit(node, place)
+            self._visit(node, location)
         except _Stop:
             return
 
-    def _visit(self, node: _Node, place: _Place) -> None:
-        value = place.value
+    def _visit(self, node: _Node, location: _Location) -> None:
+        value = location.value
         if value is None:
             return
         if node.rules:
-            self._ask(node, place)
+            self._run_rules(node, location)
         for other in node.also:
-            self._visit(other, place.beside())
+            self._visit(other, location.beside())
         if type(value) is dict:
             if node.members:
-                self._members(node.members, place)
+                self._members(node.members, location)
             if node.every is not None:
-                self._values(node.every, place)
+                self._values(node.every, location)
         elif type(value) is list and node.items is not None:
-            self._items(node.items, node, place)
+            self._items(node.items, node, location)
 
-    def _members(self, members: dict[str, _Node], place: _Place) -> None:
-        old = place.old if type(place.old) is dict else {}
+    def _members(self, members: dict[str, _Node], location: _Location) -> None:
+        old = location.old if type(location.old) is dict else {}
         for key, inner in members.items():
-            value = place.value.get(key)
+            value = location.value.get(key)
             if value is not None:
-                links, step = _member_links(place, key), (Path.child, key)
-                self._visit(inner, _Place(value, old.get(key), links, place, step))
+                links, step = _member_links(location, key), (Path.child, key)
+                self._visit(inner, _Location(value, old.get(key), links, location, step))
 
-    def _values(self, inner: _Node, place: _Place) -> None:
-        old = place.old if type(place.old) is dict else {}
-        for key, value in place.value.items():
-            links, step = _member_links(place, key), (Path.key, key)
-            self._visit(inner, _Place(value, old.get(key), links, place, step))
+    def _values(self, inner: _Node, location: _Location) -> None:
+        old = location.old if type(location.old) is dict else {}
+        for key, value in location.value.items():
+            links, step = _member_links(location, key), (Path.key, key)
+            self._visit(inner, _Location(value, old.get(key), links, location, step))
 
-    def _items(self, inner: _Node, node: _Node, place: _Place) -> None:
-        old = keyed(node.schema, place.old)
-        for position, value in enumerate(place.value):
-            links = (place.link, place.parent)
-            if place.link is not None:
-                links = (place.link.item(position), place.link)
+    def _items(self, inner: _Node, node: _Node, location: _Location) -> None:
+        old = keyed(node.schema, location.old)
+        for position, value in enumerate(location.value):
+            links = (location.link, location.parent)
+            if location.link is not None:
+                links = (location.link.item(position), location.link)
             before = old_item(node.schema, old, value)
-            self._visit(inner, _Place(value, before, links, place, (Path.at, position)))
+            self._visit(inner, _Location(value, before, links, location, (Path.at, position)))
 
-    def _ask(self, node: _Node, place: _Place) -> None:
+    def _run_rules(self, node: _Node, location: _Location) -> None:
         if self._budget.remaining <= 0:
-            raise self._spent(place, node)
+            raise self._spent(location, node)
         if len(self.errors) >= _MOST_ERRORS:
             raise _Stop
-        view = node.wrap(place.value)
-        before = MISSING if place.old is None else node.wrap(place.old)
+        view = node.wrap(location.value)
+        before = MISSING if location.old is None else node.wrap(location.old)
         for rule in node.rules:
             if isinstance(rule.program, CompileError):
-                self._add(place, node, f"rule compile error: {rule.error}")
+                self._add(location, node, f"rule compile error: {rule.error}")
             elif rule.program is not None:
-                self._judge(rule, node, place, (view, before))
+                self._run_rule(rule, node, location, (view, before))
 
-    def _judge(self, rule: Compiled, node: _Node, place: _Place, views: tuple[Any, Any]) -> None:
+    def _run_rule(
+        self, rule: Compiled, node: _Node, location: _Location, views: tuple[Any, Any]
+    ) -> None:
         values = _values(rule, views)
         if values is None:
             return
@@ -204,21 +205,21 @@ class _Walk:
         try:
             holds = rule.program.run(values, self._budget)
         except CostExceeded as error:
-            raise self._stopped(rule, node, place, error) from error
+            raise self._stopped(rule, node, location, error) from error
         except EvaluationError as error:
-            self._add(place, node, _failure_words(rule, error))
+            self._add(location, node, _failure_words(rule, error))
             return
         if holds is not True:
-            refusal = self._refusal(rule, node, place, values)
-            if rule.uses_old or not place.is_unchanged():
+            refusal = self._refusal(rule, node, location, values)
+            if rule.uses_old or not location.is_unchanged():
                 self.errors.append(refusal)
 
     def _refusal(
-        self, rule: Compiled, node: _Node, place: _Place, values: tuple[Any, ...]
+        self, rule: Compiled, node: _Node, location: _Location, values: tuple[Any, ...]
     ) -> FieldError:
-        path = _shown(place.path)
+        path = _shown(location.path)
         if rule.field_path:
-            path = f"{place.path}.{rule.field_path}".removeprefix(".")
+            path = f"{location.path}.{rule.field_path}".removeprefix(".")
         try:
             detail = self._message(rule, values)
         except CostExceeded as error:
@@ -236,38 +237,40 @@ class _Walk:
         )
 
     def _message(self, rule: Compiled, values: tuple[Any, ...]) -> str:
-        """What the rule says: its message expression, if that has something to say."""
+        """The message of the rule: that of its message expression, if that gives one."""
         if rule.message is not None:
             try:
-                said = str(rule.message.run(values, self._budget)).strip()
+                message = str(rule.message.run(values, self._budget)).strip()
             except EvaluationError:
                 return rule.words
-            if said and "\n" not in said and len(said.encode()) <= _LONGEST_MESSAGE:
-                return said
+            if message and "\n" not in message and len(message.encode()) <= _LONGEST_MESSAGE:
+                return message
         return rule.words
 
-    def _add(self, place: _Place, node: _Node, words: str) -> None:
-        error = FieldError(_shown(place.path), Problem.INVALID, words, _type_word(node))
+    def _add(self, location: _Location, node: _Node, words: str) -> None:
+        error = FieldError(_shown(location.path), Problem.INVALID, words, _type_word(node))
         self.errors.append(error)
 
-    def _stopped(self, rule: Compiled, node: _Node, place: _Place, error: CostExceeded) -> _Stop:
+    def _stopped(
+        self, rule: Compiled, node: _Node, location: _Location, error: CostExceeded
+    ) -> _Stop:
         if error.budget:
-            return self._spent(place, node)
+            return self._spent(location, node)
         self._add(
-            place,
+            location,
             node,
             f"'{error}': no further validation rules will be run due to call cost exceeds limit "
             f"for rule: {rule.name}",
         )
         return _Stop()
 
-    def _spent(self, place: _Place, node: _Node) -> _Stop:
-        self._add(place, node, f"validation {_SPENT}")
+    def _spent(self, location: _Location, node: _Node) -> _Stop:
+        self._add(location, node, f"validation {_SPENT}")
         return _Stop()
 
 
 def _values(rule: Compiled, views: tuple[Any, Any]) -> tuple[Any, Any] | None:
-    """The values of ``self`` and ``oldSelf``; None if the rule needs an old value there is not."""
+    """The values of ``self`` and ``oldSelf``; None if the rule needs an old value and there is none."""
     view, before = views
     if rule.is_optional:
         return view, NONE if before is MISSING else some(before)
@@ -283,11 +286,13 @@ def _failure_words(rule: Compiled, error: EvaluationError) -> str:
     return f"{error} evaluating rule: {rule.name}"
 
 
-def _member_links(place: _Place, key: str) -> tuple[CorrelatedValue | None, CorrelatedValue | None]:
-    link = place.link
+def _member_links(
+    location: _Location, key: str
+) -> tuple[CorrelatedValue | None, CorrelatedValue | None]:
+    link = location.link
     if link is None:
-        return None, place.parent
-    if place.parent is None and key in ("apiVersion", "kind"):
+        return None, location.parent
+    if location.parent is None and key in ("apiVersion", "kind"):
         return None, None
     return link.member(key), link
 

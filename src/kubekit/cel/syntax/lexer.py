@@ -1,4 +1,4 @@
-"""The words of an expression."""
+"""The tokens of an expression."""
 
 import re
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ _TEXT: Final = "|".join(
     )
 )
 _EXPONENT: Final = r"[eE][+-]?[0-9]+"
-_WORDS: Final = re.compile(
+_TOKENS: Final = re.compile(
     rf"""(?P<SPACE>[\t\ \r\n\f]+|//[^\n]*)
         |(?P<BYTES>[bB](?:{_TEXT}))
         |(?P<STRING>{_TEXT})
@@ -42,7 +42,7 @@ END: Final = "<EOF>"
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """``kind`` is the class of a name or literal, and of all else the word itself."""
+    """``kind`` is the class of a name or literal, and for all else the text itself."""
 
     kind: str
     text: str
@@ -50,22 +50,22 @@ class Token:
 
 
 def tokens(source: str, issues: list[Issue]) -> list[Token]:
-    """The words of the source, ended by one of kind `END`. What is no word is an issue.
+    """The tokens of the source, ended by one of kind `END`. An invalid character is an issue.
 
-    Reading stops where nobody would read on: each issue costs a look at the whole source.
+    The lexer stops after too many issues, because each costs a scan of the whole source.
     """
-    found = []
+    tokens_found = []
     at = 0
     while at < len(source) and len(issues) < MOST_ISSUES:
-        match = _WORDS.match(source, at)
+        match = _TOKENS.match(source, at)
         if match is None:
             at = _skipped(source, at, issues)
             continue
         if match.lastgroup != "SPACE":
-            found.append(_token(str(match.lastgroup), match[0], at))
+            tokens_found.append(_token(str(match.lastgroup), match[0], at))
         at = match.end()
-    found.append(Token(END, END, len(source)))
-    return found
+    tokens_found.append(Token(END, END, len(source)))
+    return tokens_found
 
 
 def _token(group: str, text: str, offset: int) -> Token:
@@ -74,7 +74,7 @@ def _token(group: str, text: str, offset: int) -> Token:
 
 
 def _skipped(source: str, at: int, issues: list[Issue]) -> int:
-    """Where reading goes on after something that is no word."""
+    """The offset after an invalid character."""
     opened = _OPEN_TEXT.match(source, at)
     end = opened.end() if opened else at + 1
     issues.append(Issue(at, f"Syntax error: token recognition error at: '{source[at:end]}'"))
