@@ -65,7 +65,7 @@ class Link:
         self._watches.append(watch)
 
 
-class Links(dict[PlaneRef, Link]):
+class PlaneLinks(dict[PlaneRef, Link]):
     """The link of each plane. A plane that closes and opens again keeps its link."""
 
     def opened(self, ref: PlaneRef, plane: Plane) -> None:

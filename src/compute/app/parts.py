@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from compute.app.links import Link, Links
+from compute.app.links import Link, PlaneLinks
 from compute.app.planes import OpenPlanes, PlaneRef, Role
 from kubekit.api.errors import NotFound
 from kubekit.client.client import Client
@@ -26,7 +26,7 @@ class Host(Protocol):
     def planes(self) -> OpenPlanes: ...
 
     @property
-    def links(self) -> Links: ...
+    def links(self) -> PlaneLinks: ...
 
     def factory(self, part: str) -> ControllerFactory: ...
 
@@ -44,7 +44,7 @@ class View:
     role: Role
     out: Link | None = None
 
-    def is_cut_off(self, cluster: str, links: Links) -> bool:
+    def is_cut_off(self, cluster: str, links: PlaneLinks) -> bool:
         own = links.get(PlaneRef(self.role, cluster))
         return any(link is not None and link.is_cut for link in (own, self.out))
 
@@ -103,7 +103,7 @@ class Part:
 class RunningParts:
     """The parts that run, by name, in the order of their start."""
 
-    def __init__(self, links: Links, failed: "asyncio.Future[None]") -> None:
+    def __init__(self, links: PlaneLinks, failed: "asyncio.Future[None]") -> None:
         self._links = links
         self._failed = failed
         self._parts: dict[str, Part] = {}

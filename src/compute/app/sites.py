@@ -7,7 +7,7 @@ from typing import Final
 
 from compute.api import labels
 from compute.api.karmada import ClusterSpec, MemberCluster
-from compute.app.links import Links, is_cut
+from compute.app.links import PlaneLinks, is_cut
 from compute.app.planes import SYSTEM, OpenPlanes, PlaneRef, create_if_missing, ensure_namespace
 from kubekit.api.meta import ObjectMeta
 from kubekit.api.selectors.label_syntax import value_fault
@@ -73,7 +73,7 @@ def _check(city: str) -> None:
 
 
 async def open_cells(
-    planes: OpenPlanes, links: Links, hub: Client, wanted: Iterable[CellSite]
+    planes: OpenPlanes, links: PlaneLinks, hub: Client, wanted: Iterable[CellSite]
 ) -> Sequence[CellSite]:
     """Open the plane of every cell that exists or is wanted, and join each to the hub.
 

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Sequence
 
 from compute.api.resource_manager import Project
 from compute.app.admission import AdmissionCaches
-from compute.app.links import Link, Links, linked_client
+from compute.app.links import Link, PlaneLinks, linked_client
 from compute.app.parts import RunningParts
 from compute.app.planes import CORE, HUB, PLATFORM, OpenPlanes, PlaneRef, ensure_namespace
 from compute.app.roles import Roles, Start
@@ -44,7 +44,7 @@ class World:
         grace: Grace = PLAIN,
     ) -> None:
         self.planes = planes
-        self.links = Links()
+        self.links = PlaneLinks()
         self.sites: Sequence[CellSite] = ()
         self.failed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._environment = environment
