@@ -212,7 +212,7 @@ TABLE: Mapping[str, str] = {
     "the core plane": "works works waits waits works works works works refused refused",
     "a project's plane": "works works refused refused refused refused waits waits works waits",
     "the hub": "works works waits waits waits waits waits waits works waits",
-    "a cell, cut off": "works works waits waits waits works waits told works works",
+    "a cell, cut off": "works works waits waits waits works waits reported works works",
     "management": "works works waits waits waits waits waits waits works waits",
     "the engine": "works works waits waits waits waits works waits works waits",
     "quota": "works works waits waits works works works works works works",
@@ -328,7 +328,7 @@ async def _verdict(world: Watched, question: str, refused: list[str]) -> str:
     _, done = QUESTIONS[question]
     if await done(world):
         return "works"
-    return "told" if question == "workload's status" and await _is_told(world) else "waits"
+    return "reported" if question == "workload's status" and await _is_told(world) else "waits"
 
 
 async def _is_told(world: Watched) -> bool:

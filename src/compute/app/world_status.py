@@ -17,7 +17,7 @@ from compute.app.planes import PlaneRef
 from compute.app.system_environment import system
 from compute.app.world_folder import RunningState, WorldFolder
 from compute.decide.conditions import find, is_true
-from compute.decide.stuck import stuck
+from compute.decide.object_health import stuck
 from kubekit.api import times
 from kubekit.api.errors import ApiError
 from kubekit.api.meta import Object

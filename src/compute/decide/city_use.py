@@ -30,9 +30,9 @@ def refusal(
     offers too is not lost. A Workload that is being deleted uses nothing.
     """
     others = [each for each in bindings if each.metadata.name != before.metadata.name]
-    left = offered((*others, *((after,) if after else ())))
+    remaining = offered((*others, *((after,) if after else ())))
     city = _city(before)
-    users = [] if city in left else _users(city, workloads)
+    users = [] if city in remaining else _users(city, workloads)
     if not users:
         return None
     resource = LocationBinding.RESOURCE

@@ -80,10 +80,10 @@ def answer(
     entitlement: ServiceEntitlement, settings: ApprovalSettings, now: datetime, *, suspended: bool
 ) -> EntitlementDecision:
     """What becomes of an entitlement now."""
-    phase, said, again = _verdict(entitlement, settings, now)
+    phase, candidate, again = _verdict(entitlement, settings, now)
     earlier, generation = entitlement.status, entitlement.metadata.generation
-    news = [
-        said.condition(ConditionType.READY, generation, now),
+    conditions = [
+        candidate.condition(ConditionType.READY, generation, now),
         _suspension(suspended=suspended).condition(NeighbourCondition.SUSPENDED, generation, now),
     ]
     since = earlier.entitled_at or now.replace(microsecond=0)
@@ -93,7 +93,7 @@ def answer(
         origin=earlier.origin or "Direct",
         service_name=entitlement.spec.service_ref.name,
         entitled_at=since if phase == _ACTIVE else None,
-        conditions=put(earlier.conditions, news, now),
+        conditions=put(earlier.conditions, conditions, now),
         observed_generation=generation,
     )
     return EntitlementDecision(status, again)

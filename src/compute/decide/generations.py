@@ -16,7 +16,7 @@ def translated(
     """The report as ``to`` should have it; ``current`` says that it is of its present spec."""
     known = to.metadata.generation if current else to.status.observed_generation
     conditions = tuple(
-        msgspec.structs.replace(said, observed_generation=known) for said in report.conditions
+        msgspec.structs.replace(condition, observed_generation=known) for condition in report.conditions
     )
     return msgspec.structs.replace(report, observed_generation=known, conditions=conditions)
 

@@ -37,26 +37,26 @@ def place(deployment: WorkloadDeployment) -> Place:
 
 def deployment_name(instance: Instance) -> str:
     """The deployment the Instance belongs to; empty when it belongs to none."""
-    told = instance.metadata.labels.get(labels.DEPLOYMENT_NAME)
-    if told:
-        return told
+    name = instance.metadata.labels.get(labels.DEPLOYMENT_NAME)
+    if name:
+        return name
     parts = names.instance_parts(instance.metadata.name)
     return parts[0] if parts else ""
 
 
 def workload_name(instance: Instance) -> str:
     """The Workload the Instance belongs to; empty when nothing tells."""
-    told = instance.metadata.labels.get(labels.WORKLOAD_NAME)
-    if told:
-        return told
+    name = instance.metadata.labels.get(labels.WORKLOAD_NAME)
+    if name:
+        return name
     parts = names.deployment_parts(deployment_name(instance))
     return parts[0] if parts else ""
 
 
 def city(instance: Instance) -> str:
     """The city the Instance is in; empty when nothing tells."""
-    told = instance.metadata.labels.get(labels.CITY_CODE)
-    if told:
-        return told
+    code = instance.metadata.labels.get(labels.CITY_CODE)
+    if code:
+        return code
     parts = names.deployment_parts(deployment_name(instance))
     return parts[2] if parts else ""

@@ -16,7 +16,7 @@ from kubekit.api.meta import Condition, ConditionStatus
 # Messages are told upwards inside other messages. Uncut, a long one would outgrow what the API
 # takes for a message, and a status that cannot be written tells nobody anything.
 _LONGEST: Final = 1024
-_LONGEST_TOLD: Final = 512
+_LONGEST_SUMMARY: Final = 512
 
 _RANKS: Final[dict[str, int]] = {reason: reason.rank for reason in Reason if reason.rank}
 
@@ -31,10 +31,10 @@ class Candidate:
     status: ConditionStatus = "False"
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The explanation as part of somebody else's message: whose it is, and what it says."""
         text = self.message or self.reason
-        return _cut(f"{self.subject}: {text}" if self.subject else text, _LONGEST_TOLD)
+        return _cut(f"{self.subject}: {text}" if self.subject else text, _LONGEST_SUMMARY)
 
     def condition(self, kind: str, generation: int, now: datetime) -> Condition:
         """The explanation as a condition, said now, of this generation."""

@@ -38,22 +38,22 @@ class StartupTime:
     def took(self, age: timedelta) -> None:
         """One has come up, at this age."""
         if timedelta() <= age <= LONGEST:
-            lately = self.moment + (_SLACK * age - self.moment) * _LATELY
-            self.moment = min(max(lately, _SLACK * age, SHORTEST), LONGEST)
+            average = self.moment + (_SLACK * age - self.moment) * _LATELY
+            self.moment = min(max(average, _SLACK * age, SHORTEST), LONGEST)
 
 
 def may_go_unsaid(
-    instance: Instance, told: Sequence[Condition], now: datetime, moment: timedelta = SHORTEST
+    instance: Instance, conditions: Sequence[Condition], now: datetime, moment: timedelta = SHORTEST
 ) -> timedelta | None:
     """For how long a new Instance need not say these conditions; None when they are to be said now.
 
     That it waits is what every Instance says from its beginning, and where all is well it is let
     through within the moment. That its quota was granted shows in the gate that has opened.
     """
-    born = instance.metadata.creation_timestamp
-    if born is None or not _only_waits(instance.status.conditions, told):
+    created = instance.metadata.creation_timestamp
+    if created is None or not _only_waits(instance.status.conditions, conditions):
         return None
-    return _left(born, now, moment)
+    return _left(created, now, moment)
 
 
 def is_settled(instance: Instance) -> bool:
@@ -67,9 +67,9 @@ def is_settled(instance: Instance) -> bool:
     return (ready.status == "True") == (not waits_at and _serves(instance.status.conditions))
 
 
-def _left(born: datetime, now: datetime, moment: timedelta) -> timedelta | None:
+def _left(created: datetime, now: datetime, moment: timedelta) -> timedelta | None:
     """What is left of the first moment of what was born then."""
-    age = now - born
+    age = now - created
     return moment - age if timedelta() <= age < moment else None
 
 

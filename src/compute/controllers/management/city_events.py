@@ -1,8 +1,8 @@
 """Events of a city, written on its deployment and on the Workload."""
 
 from compute.api.compute import Workload, WorkloadDeployment
-from compute.decide.deployment.drains import DrainEvent
-from compute.decide.workload import story
+from compute.decide.deployment.drains import PlannedEvent
+from compute.decide.workload import workload_events
 from kubekit.api.meta import Object, ObjectMeta
 from kubekit.client.client import Client
 from kubekit.runtime.reporting.events import EventRecorder
@@ -12,11 +12,11 @@ def report(
     recorder: EventRecorder,
     client: Client,
     deployment: WorkloadDeployment,
-    news: DrainEvent,
+    news: PlannedEvent,
     action: str,
 ) -> None:
     """Write the event on the deployment and on its Workload."""
-    workload_news = story.city_of_workload(deployment, news)
+    workload_news = workload_events.city_of_workload(deployment, news)
     for regarding, each in ((deployment, news), (_workload(deployment), workload_news)):
         recorder.event(client, regarding, each.type, each.reason, each.note, action)
 

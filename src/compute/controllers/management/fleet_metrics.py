@@ -17,8 +17,8 @@ from prometheus_client.registry import Collector
 from compute.api import karmada, labels
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.controllers.management.planes import ManagementPlanes
-from compute.decide import census
-from compute.decide.census import Counted
+from compute.decide import object_health
+from compute.decide.object_health import Counted
 from kubekit.api import times
 from kubekit.api.kinds.coordination import Lease
 from kubekit.api.meta import EPOCH, Object
@@ -139,20 +139,20 @@ def _cache(cluster: Cluster, kind: type[K]) -> Cache[K] | None:
 
 
 def _of_workload(workload: Workload) -> Iterable[str]:
-    yield _index_value(_PHASE, *census.of_workload(workload))
+    yield _index_value(_PHASE, *object_health.of_workload(workload))
 
 
 def _of_deployment(deployment: WorkloadDeployment) -> Iterable[str]:
-    yield _index_value(_PHASE, *census.of_deployment(deployment))
+    yield _index_value(_PHASE, *object_health.of_deployment(deployment))
 
 
 def _of_instance(instance: Instance) -> Iterable[str]:
-    counted: Counted = census.of_instance(instance)
+    counted: Counted = object_health.of_instance(instance)
     yield _index_value(_PHASE, *counted)
-    since = census.unready_since(instance)
+    since = object_health.unready_since(instance)
     if since is not None:
         yield _index_value(_UNREADY, counted.city, times.format_time(since))
-    reason = census.waits_for_quota(instance)
+    reason = object_health.waits_for_quota(instance)
     if reason is not None:
         yield _index_value(_QUOTA, counted.city, reason)
 

@@ -6,8 +6,7 @@ makes two who decide at once agree.
 """
 
 from compute.decide.budget.answers import denied, granted, refused, reopened
-from compute.decide.budget.ledger import Ledger, Reservation
-from compute.decide.budget.lines import (
+from compute.decide.budget.claim_queues import (
     CONSUMER,
     ClaimQueue,
     Need,
@@ -19,6 +18,7 @@ from compute.decide.budget.lines import (
     need_of,
     shares,
 )
+from compute.decide.budget.ledger import Ledger, Reservation
 from compute.decide.budget.rules import active, faults, grant_faults, registration_faults
 
 __all__ = [

@@ -14,7 +14,7 @@ from compute.api import names
 from compute.api.conditions import NeighbourCondition
 from compute.api.quota import RequestAllocation, ResourceClaim, ResourceClaimStatus, ResourceRequest
 from compute.api.reasons import Reason
-from compute.decide.budget.lines import CONSUMER
+from compute.decide.budget.claim_queues import CONSUMER
 from compute.decide.conditions import put
 from compute.decide.quota import shortages
 from compute.decide.ranking import Candidate
@@ -33,12 +33,12 @@ def granted(claim: ResourceClaim, project: str, now: datetime) -> ResourceClaimS
         )
         for request in claim.spec.requests
     ]
-    said = Candidate("", Reason.QUOTA_AVAILABLE, "Everything asked for is set aside", "True")
-    return _status(claim, allocations, said, now)
+    granted = Candidate("", Reason.QUOTA_AVAILABLE, "Everything asked for is set aside", "True")
+    return _status(claim, allocations, granted, now)
 
 
 def denied(
-    claim: ResourceClaim, limit: Mapping[str, int], left: Mapping[str, int], now: datetime
+    claim: ResourceClaim, limit: Mapping[str, int], remaining: Mapping[str, int], now: datetime
 ) -> ResourceClaimStatus:
     """Nothing is the claim's, since not all of it is there. It is asked again when there is more.
 
@@ -48,12 +48,12 @@ def denied(
     allocations, lacking = [], []
     for request in claim.spec.requests:
         kind = request.resource_type
-        if request.amount <= left.get(kind, 0):
+        if request.amount <= remaining.get(kind, 0):
             allocations.append(
                 _answer(request, now, "Pending", Reason.PENDING_EVALUATION, _ALL_OR_NOTHING)
             )
             continue
-        line = shortages.line_with_rest(request, left.get(kind, 0), limit.get(kind, 0))
+        line = shortages.line_with_rest(request, remaining.get(kind, 0), limit.get(kind, 0))
         lacking.append(line)
         allocations.append(_answer(request, now, "Pending", Reason.QUOTA_EXCEEDED, line))
     message = shortages.sentence(lacking)
@@ -91,10 +91,10 @@ def _answer(
 
 
 def _status(
-    claim: ResourceClaim, allocations: Iterable[RequestAllocation], said: Candidate, now: datetime
+    claim: ResourceClaim, allocations: Iterable[RequestAllocation], candidate: Candidate, now: datetime
 ) -> ResourceClaimStatus:
     generation = claim.metadata.generation
-    condition = said.condition(NeighbourCondition.GRANTED, generation, now)
+    condition = candidate.condition(NeighbourCondition.GRANTED, generation, now)
     # A type that is asked for twice can be answered once: the list is a map by type.
     by_type = {each.resource_type: each for each in allocations}
     return msgspec.structs.replace(

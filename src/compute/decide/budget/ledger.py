@@ -18,7 +18,7 @@ from typing import Final
 
 import msgspec
 
-from compute.decide.budget.lines import Need
+from compute.decide.budget.claim_queues import Need
 from kubekit.api import times
 from kubekit.api.meta import EPOCH
 from kubekit.api.wire import Wire

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from compute.api import resource_manager
 from compute.api.conditions import NeighbourCondition
 from compute.api.quota import ObjectRef, ResourceClaim, ResourceGrant, ResourceRegistration
-from compute.decide.budget.lines import CONSUMER, is_project
+from compute.decide.budget.claim_queues import CONSUMER, is_project
 from compute.decide.conditions import is_true
 from kubekit.api.fields import FieldError, Path, duplicate, invalid, not_found, required
 
@@ -70,9 +70,9 @@ def registration_faults(
 def _consumer_faults(path: Path, consumer: ObjectRef | None, project: str) -> Iterator[FieldError]:
     """A claim without a consumer is its own project's."""
     if consumer is not None and not is_project(consumer, project):
-        told = f"{consumer.kind} {consumer.name}"
+        kind = f"{consumer.kind} {consumer.name}"
         detail = f"claims here are made on the budget of {CONSUMER} {project}"
-        yield invalid(path, told, f"{detail}, apiGroup {resource_manager.GROUP}")
+        yield invalid(path, kind, f"{detail}, apiGroup {resource_manager.GROUP}")
 
 
 def _reference_faults(path: Path, reference: ObjectRef | None) -> Iterator[FieldError]:
@@ -92,8 +92,8 @@ def _kind_faults(
     asked = (reference.api_group, reference.kind.lower())
     if all((each.api_group, each.kind.lower()) != asked for each in allowed):
         kinds = ", ".join(f"{each.kind}.{each.api_group}".rstrip(".") for each in allowed)
-        told = f"{reference.kind}.{reference.api_group}".rstrip(".")
-        yield invalid(path, told, f"{registration.spec.resource_type} is claimed for {kinds}")
+        kind = f"{reference.kind}.{reference.api_group}".rstrip(".")
+        yield invalid(path, kind, f"{registration.spec.resource_type} is claimed for {kinds}")
 
 
 def _is_consumer(consumer: ObjectRef, registration: ResourceRegistration) -> bool:

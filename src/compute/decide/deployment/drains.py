@@ -53,7 +53,7 @@ class Drain(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 @dataclass(frozen=True, slots=True)
-class DrainEvent:
+class PlannedEvent:
     """An event about a deployment."""
 
     type: EventType
@@ -128,23 +128,23 @@ def summary(reasons: Sequence[Candidate], generation: int, now: datetime) -> Con
     return whole.condition(ConditionType.DRAIN_SCHEDULED, generation, now)
 
 
-def news_of_change(before: WorkloadDeployment, after: WorkloadDeployment) -> DrainEvent | None:
+def news_of_change(before: WorkloadDeployment, after: WorkloadDeployment) -> PlannedEvent | None:
     """What is worth an event when a deployment is given a drain, or loses it."""
     old, new = explained((before,)), explained((after,))
     if new and (not old or old[0].reason != new[0].reason):
         first = new[0]
-        return DrainEvent(
+        return PlannedEvent(
             "Warning" if Reason(first.reason).needs_action else "Normal",
             first.reason,
             first.message,
         )
     if old and not new and old[0].reason == Reason.CITY_WITHDRAWN:
         note = f"{after.spec.city_code} is offered again; {after.metadata.name} goes on"
-        return DrainEvent("Normal", Reason.CITY_RETURNED, note)
+        return PlannedEvent("Normal", Reason.CITY_RETURNED, note)
     return None
 
 
-def news_of_end(deployment: WorkloadDeployment, now: datetime) -> DrainEvent | None:
+def news_of_end(deployment: WorkloadDeployment, now: datetime) -> PlannedEvent | None:
     """What is worth an event when a deployment is deleted; None when it is not for its drain."""
     drain = of(deployment)
     if drain is None:
@@ -152,13 +152,13 @@ def news_of_end(deployment: WorkloadDeployment, now: datetime) -> DrainEvent | N
     city, name, at = deployment.spec.city_code, deployment.metadata.name, format_time(drain.at)
     if drain.reason == Reason.CITY_WITHDRAWN:
         note = f"{city} was not offered again until {at}: {name} is drained"
-        return DrainEvent("Warning", Reason.CITY_WITHDRAWN, note) if now >= drain.at else None
+        return PlannedEvent("Warning", Reason.CITY_WITHDRAWN, note) if now >= drain.at else None
     if now < drain.at:
-        return DrainEvent("Normal", Reason.REPLACED, f"{name} is not needed any more and goes")
+        return PlannedEvent("Normal", Reason.REPLACED, f"{name} is not needed any more and goes")
     note = (
         f"{_listed(drain.by, 'has', 'have')} made no progress until {at}: {name} goes all the same"
     )
-    return DrainEvent("Warning", Reason.REPLACEMENT_TIMED_OUT, note)
+    return PlannedEvent("Warning", Reason.REPLACEMENT_TIMED_OUT, note)
 
 
 def _shown_reason(deployment: WorkloadDeployment, drain: Drain) -> str:

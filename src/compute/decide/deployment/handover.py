@@ -65,8 +65,8 @@ class _New:
 
     def serve(self, names: Collection[str]) -> bool:
         """Whether each of them is there, and serves in full."""
-        there = self.there(names)
-        return len(there) == len(names) and all(map(_serves, there))
+        deployments = self.there(names)
+        return len(deployments) == len(names) and all(map(_serves, deployments))
 
 
 def _drain(old: WorkloadDeployment, new: _New, now: datetime, grace: Grace) -> Drain | None:
@@ -118,8 +118,8 @@ def _sharing_quota(
 
 
 def _lacks_quota(new: WorkloadDeployment) -> bool:
-    said = find(new.status.conditions, ConditionType.REPLICAS_READY)
-    return said is not None and said.status == "False" and said.reason == Reason.QUOTA_EXCEEDED
+    condition = find(new.status.conditions, ConditionType.REPLICAS_READY)
+    return condition is not None and condition.status == "False" and condition.reason == Reason.QUOTA_EXCEEDED
 
 
 def _size(old: WorkloadDeployment) -> int:

@@ -133,10 +133,10 @@ def plan(
 
 def settings_of(deployment: WorkloadDeployment) -> RolloutSettings:
     """What the deployment's annotations say. A limit that cannot be read is taken as 1."""
-    said = deployment.metadata.annotations
+    known = deployment.metadata.annotations
     return RolloutSettings(
-        max_unavailable=_count_or_share(said.get(annotations.MAX_UNAVAILABLE, "1")),
-        paused=said.get(annotations.PAUSED) == "true",
+        max_unavailable=_count_or_share(known.get(annotations.MAX_UNAVAILABLE, "1")),
+        paused=known.get(annotations.PAUSED) == "true",
     )
 
 

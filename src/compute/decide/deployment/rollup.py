@@ -76,10 +76,10 @@ def deployment_status(
         ),
         ConditionType.REPLICAS_READY: _replicas_ready(instances),
     }
-    news = [verdict.condition(kind, generation, now) for kind, verdict in verdicts.items()]
+    conditions = [verdict.condition(kind, generation, now) for kind, verdict in verdicts.items()]
     return msgspec.structs.replace(
         deployment.status,
-        conditions=put(deployment.status.conditions, news, now),
+        conditions=put(deployment.status.conditions, conditions, now),
         replicas=len(instances),
         desired_replicas=slots.desired(deployment),
         updated_replicas=len(updated),
@@ -110,8 +110,8 @@ def tells_more(old: WorkloadDeploymentStatus, new: WorkloadDeploymentStatus) -> 
 
 
 def _verdicts(status: WorkloadDeploymentStatus) -> tuple[object, ...]:
-    said = sorted((each.type, each.status, each.reason) for each in status.conditions)
-    return status.observed_generation, status.desired_replicas, status.location, said
+    conditions = sorted((each.type, each.status, each.reason) for each in status.conditions)
+    return status.observed_generation, status.desired_replicas, status.location, conditions
 
 
 def _runs(instance: Instance, template: str) -> bool:
@@ -133,7 +133,7 @@ def _available(
     desired = slots.desired(deployment)
     count = progress(ready, desired)
     cause = worst(blockers)
-    text = "; ".join([count, *([cause.told] if cause and ready < desired else ()), *notes])
+    text = "; ".join([count, *([cause.summary] if cause and ready < desired else ()), *notes])
     if ready:
         return Candidate("", Reason.STABLE_INSTANCE_FOUND, text, "True")
     if deployment.deleting:
@@ -198,7 +198,7 @@ def _replicas_ready(instances: Sequence[Instance]) -> Candidate:
         refused = [cause for kind, cause in denials if kind == gate.condition]
         blocked = worst(c for c in refused if c.reason == gate.reported_first) or worst(refused)
         if blocked:
-            return Candidate("", gate.replicas_reason or blocked.reason, blocked.told)
+            return Candidate("", gate.replicas_reason or blocked.reason, blocked.summary)
     return Candidate("", Reason.REPLICAS_AVAILABLE, "Nothing holds instances back", "True")
 
 

@@ -104,9 +104,9 @@ def _seated(
 
 def is_ready(instance: Instance) -> bool:
     """Whether the Instance serves, and is not on its way out."""
-    for said in instance.status.conditions:  # asked of every Instance at each look: no calls
-        if said.type == _READY:
-            return said.status == "True" and instance.metadata.deletion_timestamp is None
+    for condition in instance.status.conditions:  # asked of every Instance at each look: no calls
+        if condition.type == _READY:
+            return condition.status == "True" and instance.metadata.deletion_timestamp is None
     return False
 
 

@@ -32,7 +32,7 @@ class Cause:
     since: datetime | None = None
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The cause on one line: who says so, and what they say."""
         known = describe(self.reason)
         text = " ".join(self.message.split()) or (known.meaning if known else self.reason)
@@ -57,9 +57,9 @@ def of_instance(instance: Instance, binding: NetworkBinding | None = None) -> Ca
     """
     if is_ready(instance):
         return None
-    unheard = Cause(instance, Reason.PENDING, "", _born(instance))
-    spoken = (*_of_gates(instance, binding), *_of_conditions(instance))
-    return deepest(*spoken, unheard)
+    unreported = Cause(instance, Reason.PENDING, "", _born(instance))
+    reported = (*_of_gates(instance, binding), *_of_conditions(instance))
+    return deepest(*reported, unreported)
 
 
 def of_deployment(deployment: WorkloadDeployment, instances: Iterable[Instance]) -> Cause | None:
@@ -72,8 +72,8 @@ def of_deployment(deployment: WorkloadDeployment, instances: Iterable[Instance])
     live = [i for i in instances if not i.deleting and joins.deployment_name(i) == name]
     deeper = [cause for i in sorted(live, key=joins.order) if (cause := of_instance(i))]
     own = reports(deployment)
-    unheard = Cause(deployment, Reason.INSTANCES_PROVISIONING, "", _born(deployment))
-    return deepest(*deeper, *own, unheard)
+    unreported = Cause(deployment, Reason.INSTANCES_PROVISIONING, "", _born(deployment))
+    return deepest(*deeper, *own, unreported)
 
 
 def of_workload(
@@ -90,7 +90,7 @@ def of_workload(
     kept = {joins.place(d): d for d in sorted(deployments, key=joins.order) if not d.deleting}
     deeper = [cause for d in kept.values() if (cause := of_deployment(d, instances))]
     available = find(workload.status.conditions, ConditionType.AVAILABLE)
-    own = [said(workload, available)] if available and available.status != "True" else []
+    own = [of_condition(workload, available)] if available and available.status != "True" else []
     hint = f"; {available.message}" if available and available.message else ""
     places = [place for place in joins.expected(workload) if place not in kept]
     missing = [
@@ -113,7 +113,7 @@ def above(workload: Workload, placement: str) -> Iterator[Cause]:
     for conditions in (*nearest, workload.status.conditions):
         available = find(conditions, ConditionType.AVAILABLE)
         if available and has(available.reason, Trait.STOPS_PLACEMENT):
-            yield said(workload, available)
+            yield of_condition(workload, available)
         elif available and available.message:
             yield Cause(workload, "", available.message)
 
@@ -131,10 +131,10 @@ def deepest(*causes: Cause) -> Cause | None:
 
 def reports(deployment: WorkloadDeployment) -> tuple[Cause, ...]:
     """What the deployment says is not so of itself."""
-    return tuple(said(deployment, c) for c in deployment.status.conditions if c.status != "True")
+    return tuple(of_condition(deployment, c) for c in deployment.status.conditions if c.status != "True")
 
 
-def said(by: Object, condition: Condition) -> Cause:
+def of_condition(by: Object, condition: Condition) -> Cause:
     """A condition as a cause.
 
     The time of an Unknown condition stays 1970 for as long as it stays Unknown. It cannot have
@@ -152,7 +152,7 @@ def _of_gates(instance: Instance, binding: NetworkBinding | None) -> Iterator[Ca
         if condition is None or condition.status == "True":
             continue
         if gate.name in waits_at or (gate.denial and condition.status == "False"):
-            yield said(instance, condition)
+            yield of_condition(instance, condition)
 
 
 def _of_conditions(instance: Instance) -> Iterator[Cause]:
@@ -164,7 +164,7 @@ def _of_conditions(instance: Instance) -> Iterator[Cause]:
     for kind in (ConditionType.READY, *of_gates, ConditionType.PROGRAMMED, ConditionType.AVAILABLE):
         condition = find(instance.status.conditions, kind)
         if condition and condition.status != "True":
-            yield said(instance, condition)
+            yield of_condition(instance, condition)
 
 
 def _born(of: Object) -> datetime | None:

@@ -1,7 +1,7 @@
-"""Why something does not run, who has to act, and what to do next: in words.
+"""Why something does not run, who has to act, and what to do next, as sentences.
 
-The same words go to the command line, the console and the events. They name the object that is the
-cause and not the one that was asked about: a Workload is almost never at fault itself.
+The command line, the console and the events use the same sentences. They name the object that is the
+cause and not the one that was asked about: a Workload is seldom the cause itself.
 """
 
 from collections.abc import Collection, Sequence
@@ -9,10 +9,11 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
+from compute.api import finalizers
 from compute.api.compute import Instance, Workload, WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.networking import NetworkBinding
-from compute.api.quota import ResourceClaim
+from compute.api.quota import RequestAllocation, ResourceClaim
 from compute.api.reasons import NOTHING_TO_DO, KnownReason, NeighbourReason, Owner, Reason, describe
 from compute.decide import joins
 from compute.decide.conditions import find
@@ -21,10 +22,10 @@ from compute.decide.deployment.slots import desired
 from compute.decide.explain import cause
 from compute.decide.explain.cause import Cause
 from compute.decide.explain.checklist import GateStatus, checklist
-from compute.decide.explain.demand import demand
-from compute.decide.explain.removal import held_by
 from compute.decide.explain.titles import count, made_out, path, title
+from compute.decide.quota.claims import MEMORY, VCPUS
 from compute.decide.workload.placement import is_paused
+from kubekit.api.finalizers import FOREGROUND
 from kubekit.api.meta import Condition, Object
 
 # What passes by itself has done so by then.
@@ -32,7 +33,23 @@ _TRANSIENT: Final = timedelta(minutes=5)
 _ASK_THE_PLATFORM: Final = (
     "Read `compute events NAME`, and pass its output on to the operators of the platform."
 )
-_STUCK: Final = "Run `compute doctor NAME`; whoever is named above has not let go for minutes."
+_STUCK: Final = "Run `compute doctor NAME`; a finalizer named above has not been removed for minutes."
+
+_UNITS: Final = {VCPUS: "millicores", MEMORY: "MiB"}
+
+_HOLDERS: Final = {
+    finalizers.WORKLOAD: "its controller removes it once everything created from it is gone",
+    finalizers.FEDERATOR: "the federator removes it once the hub's copy is gone",
+    finalizers.CLAIM: "the cell removes it once the machine has stopped and its quota is released",
+    finalizers.INSTANCE: "a cell of the original removes it once the hub's copy is gone",
+    finalizers.NETWORK: "the network service removes it once the network is unused",
+    finalizers.REFERENCED_DATA: (
+        "the management plane removes it once its ConfigMaps and Secrets are withdrawn"
+    ),
+    finalizers.UNIKRAFT: "the provider removes it once the machine has stopped",
+    FOREGROUND: "the garbage collector removes it once its dependents are gone",
+}
+_UNKNOWN_HOLDER: Final = "its controller has to remove it"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,8 +75,8 @@ def explain_instance(
     now: datetime,
 ) -> Explanation:
     """Why the Instance does not run. Its claim and its network's binding, if known, tell more."""
-    told = _of_instance(instance, claim, binding, now)
-    return replace(told, gates=checklist(instance, binding))
+    explanation = _of_instance(instance, claim, binding, now)
+    return replace(explanation, gates=checklist(instance, binding))
 
 
 def explain_deployment(
@@ -68,8 +85,8 @@ def explain_deployment(
     """Why the deployment lacks ready Instances, down to the Instance that is the cause."""
     if deployment.deleting:
         name = deployment.metadata.name
-        left = sum(joins.deployment_name(i) == name for i in instances)
-        return _leaving(deployment, f"{count(left, 'instance')} left.", now)
+        remaining = sum(joins.deployment_name(i) == name for i in instances)
+        return _leaving(deployment, f"{count(remaining, 'instance')} left.", now)
     status, wanted = deployment.status, desired(deployment)
     standing = f"{title(deployment)} has {progress(status.ready_replicas, wanted)}."
     found = cause.of_deployment(deployment, instances)
@@ -122,13 +139,13 @@ def _of_instance(
     if found is None:
         ready = find(conditions, ConditionType.READY)
         return _well(instance, f"{title(instance)} is ready.", ready)
-    told = _because(instance, f"{title(instance)} is not ready.", found, now)
+    explanation = _because(instance, f"{title(instance)} is not ready.", found, now)
     quota = find(conditions, ConditionType.QUOTA_GRANTED)
     about_quota = quota is not None and quota.reason == found.reason
     return (
-        replace(told, cause=_sentences(told.cause, demand(claim)))
+        replace(explanation, cause=_sentences(explanation.cause, demand(claim)))
         if claim and about_quota
-        else told
+        else explanation
     )
 
 
@@ -136,12 +153,12 @@ def _because(subject: Object, standing: str, found: Cause, now: datetime) -> Exp
     known = describe(found.reason)
     blamed = "" if found.by is subject else f"{title(found.by)} is the cause."
     reported = " ".join(found.message.split()).rstrip(".")
-    said = f"It says: {reported}." if reported else ""
+    quoted = f"It says: {reported}." if reported else ""
     return Explanation(
         subject=path(subject),
         culprit=path(found.by),
         reason=found.reason,
-        cause=_sentences(standing, blamed, _meaning(found, known), said),
+        cause=_sentences(standing, blamed, _meaning(found, known), quoted),
         owner=_owner(known, found.since, now),
         next_step=made_out(known.next_step if known else _ASK_THE_PLATFORM, subject, found.by),
         since=found.since,
@@ -162,15 +179,15 @@ def _owner(known: KnownReason | None, since: datetime | None, now: datetime) -> 
 
 
 def _well(subject: Object, standing: str, good_news: Condition | None) -> Explanation:
-    said = good_news and cause.said(subject, good_news)
+    report = good_news and cause.of_condition(subject, good_news)
     return Explanation(
         subject=path(subject),
         culprit=path(subject),
-        reason=said.reason if said else Reason.AVAILABLE,
+        reason=report.reason if report else Reason.AVAILABLE,
         cause=standing,
         owner=Owner.TRANSIENT,
         next_step=NOTHING_TO_DO,
-        since=said.since if said else None,
+        since=report.since if report else None,
         healthy=True,
     )
 
@@ -202,3 +219,29 @@ def _lasts(since: datetime | None, now: datetime) -> bool:
 
 def _sentences(*parts: str) -> str:
     return " ".join(part for part in parts if part)
+
+
+def demand(claim: ResourceClaim) -> str:
+    """The claim in sentences: everything it needs, and each part that was not granted."""
+    needs = "; ".join(_amount(r.amount, r.resource_type) for r in claim.spec.requests)
+    answers = [_answer(a) for a in claim.status.allocations if a.status != "Granted"]
+    return " ".join([f"It needs {needs}.", *answers])
+
+
+def _amount(amount: int, resource: str) -> str:
+    unit = _UNITS.get(resource)
+    return f"{amount} {unit} of {resource}" if unit else f"{amount} of {resource}"
+
+
+def _answer(allocation: RequestAllocation) -> str:
+    reason = allocation.message or allocation.reason
+    answer = f"{allocation.resource_type} is {allocation.status.lower()}"
+    return f"{answer}: {reason.rstrip('.')}." if reason else f"{answer}."
+
+
+def held_by(of: Object) -> str:
+    """The finalizers that hold the object, each with who removes it, as sentences."""
+    holds = of.metadata.finalizers
+    if not holds:
+        return "Nothing holds it any more."
+    return " ".join(f"{name} holds it: {_HOLDERS.get(name, _UNKNOWN_HOLDER)}." for name in holds)

@@ -59,18 +59,18 @@ def hub_instance(
     A label that is missing is never written as an empty string: a copy that is linked to nothing,
     or to the wrong thing, is worse than none. The deployment controller puts the label back.
     """
-    told = instance.metadata.labels | {
+    known = instance.metadata.labels | {
         labels.UPSTREAM_CLUSTER: names.encode_cluster(identity.project),
         labels.UPSTREAM_NAMESPACE: identity.namespace,
     }
-    missing = tuple(key for key in labels.WRITE_BACK if not told.get(key))
+    missing = tuple(key for key in labels.WRITE_BACK if not known.get(key))
     if missing:
         return Unlinked(instance.metadata.name, missing)
     return Instance(
         metadata=ObjectMeta(
             name=instance.metadata.name,
             namespace=instance.metadata.namespace,
-            labels={key: told[key] for key in labels.WRITE_BACK} | {labels.SOURCE_CLUSTER: cell},
+            labels={key: known[key] for key in labels.WRITE_BACK} | {labels.SOURCE_CLUSTER: cell},
             owner_references=(_controller(owner),),
         ),
         spec=instance.spec,

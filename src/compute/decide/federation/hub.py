@@ -124,7 +124,7 @@ def hub_deployment(
     fault = value_fault(city) if city else "it must not be empty"
     if fault:
         return Refused(f"spec.cityCode {city!r} cannot be used to choose a cell: {fault}")
-    told = deployment.metadata.annotations
+    known = deployment.metadata.annotations
     return WorkloadDeployment(
         metadata=ObjectMeta(
             name=deployment.metadata.name,
@@ -135,7 +135,7 @@ def hub_deployment(
                 labels.UPSTREAM_NAMESPACE: deployment.metadata.namespace,
                 labels.WORKLOAD_UID: deployment.spec.workload_ref.uid,
             },
-            annotations={key: told[key] for key in annotations.MIRRORED if key in told},
+            annotations={key: known[key] for key in annotations.MIRRORED if key in known},
         ),
         spec=deployment.spec,
     )
@@ -184,10 +184,10 @@ def is_copy(hub: WorkloadDeployment, deployment: WorkloadDeployment, project: Cl
 
     The original names no project on its copies, so a copy it made is known by the rest.
     """
-    told = hub.metadata.labels
+    known = hub.metadata.labels
     encoded = names.encode_cluster(project)
     return (
         hub.metadata.name == deployment.metadata.name
-        and told.get(labels.UPSTREAM_NAMESPACE) == deployment.metadata.namespace
-        and told.get(labels.UPSTREAM_CLUSTER, encoded) == encoded
+        and known.get(labels.UPSTREAM_NAMESPACE) == deployment.metadata.namespace
+        and known.get(labels.UPSTREAM_CLUSTER, encoded) == encoded
     )

@@ -42,12 +42,12 @@ def projection(copy: Instance, deployment: WorkloadDeployment) -> Instance:
 
     The uid in the labels is the one the project knows: the cell's would find nothing there.
     """
-    told = {k: v for k, v in copy.metadata.labels.items() if k.startswith(_OURS)}
+    own = {k: v for k, v in copy.metadata.labels.items() if k.startswith(_OURS)}
     return Instance(
         metadata=ObjectMeta(
             name=copy.metadata.name,
             namespace=deployment.metadata.namespace,
-            labels=told | {labels.DEPLOYMENT_UID: deployment.metadata.uid},
+            labels=own | {labels.DEPLOYMENT_UID: deployment.metadata.uid},
             owner_references=(deployment.reference(),),
         ),
         spec=copy.spec,

@@ -184,10 +184,10 @@ def _covers(toleration: Toleration, taint: Taint) -> bool:
 
 def _serves(cluster: MemberCluster, resource: TemplateRef) -> bool:
     """Whether the cluster has the kind; one that has not said what it has is taken at its best."""
-    told = cluster.status.api_enablements
-    return not told or any(
+    enablements = cluster.status.api_enablements
+    return not enablements or any(
         served.kind == resource.kind
-        for enabled in told
+        for enabled in enablements
         if enabled.group_version == resource.api_version
         for served in enabled.resources
     )
@@ -203,6 +203,6 @@ def _explained(objections: Iterable[str], least: int) -> str:
     total = counted.total()
     if not total:
         return "the hub knows no cluster at all"
-    told = ", ".join(f"{counted[word]} {word}" for word in sorted(counted) if word)
+    counts = ", ".join(f"{counted[word]} {word}" for word in sorted(counted) if word)
     wanted = f"; {least} are needed" if least > 1 else ""
-    return f"of {total} known, {told or 'too few fit'}{wanted}"
+    return f"of {total} known, {counts or 'too few fit'}{wanted}"

@@ -175,8 +175,8 @@ def _overlaid(
 ) -> list[Condition]:
     """The conditions with the overlay as one of this type, since the time the project has it."""
     reported = find(conditions, kind)
-    news = overlay.condition(kind, reported.observed_generation if reported else 0, now)
-    return [*(c for c in conditions if c.type != kind), _since_then(deployment, news, now)]
+    condition = overlay.condition(kind, reported.observed_generation if reported else 0, now)
+    return [*(c for c in conditions if c.type != kind), _since_then(deployment, condition, now)]
 
 
 def _since_then(deployment: WorkloadDeployment, news: Condition, now: datetime) -> Condition:

@@ -66,17 +66,17 @@ class NetworkPlan:
 
 
 def network_plan(
-    deployment: WorkloadDeployment, instances: Iterable[Instance], there: NetworkObjects
+    deployment: WorkloadDeployment, instances: Iterable[Instance], objects: NetworkObjects
 ) -> NetworkPlan:
     """Where the deployment's networks stand. Without a Location nothing is made, nothing removed."""
     city = deployment.spec.city_code
-    location = location_of(city, there.locations)
+    location = location_of(city, objects.locations)
     if location is None:
         message = f"no Location of the cell says that it is in {city}"
         nowhere = NetworkVerdict(ready=False, reason=Reason.NO_MATCHING_LOCATION, message=message)
         return NetworkPlan(verdict=nowhere)
-    linked = links(deployment, instances, location, there.bindings)
-    chains = [_follow(binding, location, there) for binding in linked.present]
+    linked = links(deployment, instances, location, objects.bindings)
+    chains = [_follow(binding, location, objects) for binding in linked.present]
     obstacles = [*_unlinked(linked), *(c.obstacle for c in chains)]
     claims = {c.claim.metadata.name: c.claim for c in chains if c.claim is not None}
     return NetworkPlan(
@@ -118,15 +118,15 @@ def _verdict(
     if cause is None:
         return NetworkVerdict(ready=True, message=note, location=location)
     reason = Reason(cause.reason)
-    return NetworkVerdict(ready=False, reason=reason, message=cause.told, location=location)
+    return NetworkVerdict(ready=False, reason=reason, message=cause.summary, location=location)
 
 
 def _note(bindings: Iterable[NetworkBinding]) -> str:
     """What is to be known of networks that can be used: that one is being deleted."""
     for binding in bindings:
-        said = find(binding.status.conditions, ConditionType.READY)
-        if said and (said.status, said.reason) == ("True", Reason.NETWORK_TERMINATING):
-            return Candidate(_subject(binding), said.reason, said.message).told
+        condition = find(binding.status.conditions, ConditionType.READY)
+        if condition and (condition.status, condition.reason) == ("True", Reason.NETWORK_TERMINATING):
+            return Candidate(_subject(binding), condition.reason, condition.message).summary
     return ""
 
 
@@ -139,42 +139,42 @@ def _unlinked(linked: Links) -> Iterator[Candidate]:
         yield _provisioning(binding, f"another NetworkBinding {name} has to go first")
 
 
-def _follow(binding: NetworkBinding, location: LocationRef, there: NetworkObjects) -> _Chain:
+def _follow(binding: NetworkBinding, location: LocationRef, objects: NetworkObjects) -> _Chain:
     """The way from a binding to its addresses, up to the first thing that is not ready."""
-    context = _context(binding, there.contexts)
+    context = _context(binding, objects.contexts)
     unready = _unready(binding, binding) or _unready(binding, context)
     if unready or context is None:
         return _Chain(unready)
-    claim = _claim(context, location, there.claims)
+    claim = _claim(context, location, objects.claims)
     if claim is None:
         return _Chain(_provisioning(binding, _ON_ITS_WAY), _new_claim(context, location))
-    return _Chain(_unready(binding, claim) or _unready(binding, _subnet(claim, there.subnets)))
+    return _Chain(_unready(binding, claim) or _unready(binding, _subnet(claim, objects.subnets)))
 
 
 def _unready(
     binding: NetworkBinding, obj: NetworkBinding | NetworkContext | SubnetClaim | Subnet | None
 ) -> Candidate | None:
     """What is said of a part that is not ready; None when it is."""
-    said = find(obj.status.conditions, ConditionType.READY) if obj else None
-    if obj is None or obj.deleting or said is None or said.reason == Reason.PENDING:
+    condition = find(obj.status.conditions, ConditionType.READY) if obj else None
+    if obj is None or obj.deleting or condition is None or condition.reason == Reason.PENDING:
         return _provisioning(binding, _ON_ITS_WAY)
-    if said.status == "True":
+    if condition.status == "True":
         return None
     subject = _subject(binding)
-    return Candidate(subject, _reason(said), said.message or said.reason)
+    return Candidate(subject, _reason(condition), condition.message or condition.reason)
 
 
-def failed(binding: NetworkBinding, said: Condition) -> Candidate:
+def failed(binding: NetworkBinding, condition: Condition) -> Candidate:
     """Why an Instance cannot be attached, as its own Ready tells it."""
-    cause = Candidate(_subject(binding), said.reason, said.message)
-    return Candidate("", said.reason, cause.told)
+    cause = Candidate(_subject(binding), condition.reason, condition.message)
+    return Candidate("", condition.reason, cause.summary)
 
 
-def _reason(said: Condition) -> Reason:
+def _reason(condition: Condition) -> Reason:
     """The cause in our words: only what does not pass by itself is called a failure."""
-    if has(said.reason, Trait.NETWORK_FAILURE):
-        return Reason(said.reason)
-    known = describe(said.reason)
+    if has(condition.reason, Trait.NETWORK_FAILURE):
+        return Reason(condition.reason)
+    known = describe(condition.reason)
     lasts = known is not None and known.needs_action
     return Reason.NETWORK_FAILED_TO_CREATE if lasts else Reason.NETWORK_PROVISIONING
 

@@ -108,8 +108,8 @@ class CityProgress:
     @cached_property
     def last_report(self) -> datetime | None:
         """When the cell was last heard of; None when nobody keeps track."""
-        said = self.deployment.metadata.annotations if self.deployment else {}
+        known = self.deployment.metadata.annotations if self.deployment else {}
         try:
-            return times.parse(said.get(annotations.LAST_REPORT, ""))
+            return times.parse(known.get(annotations.LAST_REPORT, ""))
         except times.TimeError:
             return None

@@ -131,11 +131,11 @@ def _unreachable(city: CityProgress, now: datetime, patience: PhaseTimeouts) -> 
     lost = [c for c in _reports(city) if c.reason == Reason.CELL_UNREACHABLE]
     if lost:
         return _because(Phase.UNREACHABLE, lost[0])
-    heard = city.last_report
-    if heard is None or now - heard < patience.silence:
+    last_report = city.last_report
+    if last_report is None or now - last_report < patience.silence:
         return None
-    why = f"the cell was last heard of at {format_time(heard)}"
-    return _Finding(Phase.UNREACHABLE, why, Reason.CELL_UNREACHABLE, heard)
+    why = f"the cell was last heard of at {format_time(last_report)}"
+    return _Finding(Phase.UNREACHABLE, why, Reason.CELL_UNREACHABLE, last_report)
 
 
 def _paused(city: CityProgress) -> _Finding | None:
@@ -151,7 +151,7 @@ def _held_on_hub(city: CityProgress) -> _Finding | None:
     held = find(deployment.status.conditions, ConditionType.PAUSED) if deployment else None
     if deployment is None or held is None or held.status != "True":
         return None
-    return _because(Phase.PAUSED, cause.said(deployment, held))
+    return _because(Phase.PAUSED, cause.of_condition(deployment, held))
 
 
 def _failed(
@@ -213,10 +213,10 @@ def _working(city: CityProgress) -> _Finding:
 
 
 def _withdrawn(city: CityProgress) -> _Finding:
-    left = count(len(city.instances), "instance")
-    why = f"not asked for any more, {left} left"
-    told = drains.explained((city.deployment,) if city.deployment else ())
-    return _Finding(Phase.UPDATING, "; ".join([why, *(each.message for each in told)]))
+    remaining = count(len(city.instances), "instance")
+    why = f"not asked for any more, {remaining} left"
+    reasons = drains.explained((city.deployment,) if city.deployment else ())
+    return _Finding(Phase.UPDATING, "; ".join([why, *(each.message for each in reasons)]))
 
 
 def _stalled(city: CityProgress, found: _Finding) -> _Finding:
@@ -228,7 +228,7 @@ def _stalled(city: CityProgress, found: _Finding) -> _Finding:
 
 
 def _because(phase: Phase, of: Cause) -> _Finding:
-    return _Finding(phase, of.told, of.reason, of.since)
+    return _Finding(phase, of.summary, of.reason, of.since)
 
 
 def _with_hint(found: _Finding, city: CityProgress) -> _Finding:
@@ -237,7 +237,7 @@ def _with_hint(found: _Finding, city: CityProgress) -> _Finding:
 
 
 def _and(why: str, hint: Cause | None) -> str:
-    return f"{why}; {hint.told}" if hint else why
+    return f"{why}; {hint.summary}" if hint else why
 
 
 def _trouble(city: CityProgress) -> Cause | None:

@@ -21,7 +21,6 @@ from compute.decide.quota.claims import (
     refusal,
     requests,
 )
-from compute.decide.quota.polling import requeue_after
 from compute.decide.quota.releases import (
     Ending,
     Hold,
@@ -42,6 +41,7 @@ from compute.decide.quota.verdicts import (
     QuotaVerdict,
     gate_opens,
     judge,
+    requeue_after,
 )
 
 __all__ = [

@@ -168,6 +168,6 @@ def _agree(label: str, claim: ResourceClaim, wanted: ResourceClaim) -> bool:
 
 
 def _terms(claim: ResourceClaim) -> tuple[object, ...]:
-    asked = frozenset((r.resource_type, r.amount) for r in claim.spec.requests)
-    told = claim.metadata.labels
-    return asked, told.get(labels.SOURCE_CLUSTER), told.get(labels.INSTANCE_NAMESPACE)
+    requests = frozenset((r.resource_type, r.amount) for r in claim.spec.requests)
+    known = claim.metadata.labels
+    return requests, known.get(labels.SOURCE_CLUSTER), known.get(labels.INSTANCE_NAMESPACE)

@@ -130,8 +130,8 @@ def _ending(instance: Instance, outcome: ClaimLookup, now: datetime) -> Ending:
 
 def _unanswered(instance: Instance, message: str, now: datetime) -> Ending:
     """Wait for the quota service, but not for ever: a cell must be able to end what it began."""
-    asked = instance.metadata.deletion_timestamp or now
-    return LetGo(Reason.QUOTA_CLAIM_ORPHANED) if now - asked >= _UNANSWERED else Hold(message)
+    deleted = instance.metadata.deletion_timestamp or now
+    return LetGo(Reason.QUOTA_CLAIM_ORPHANED) if now - deleted >= _UNANSWERED else Hold(message)
 
 
 def _of_claim(claim: ResourceClaim, wanted: ResourceClaim) -> Ending:

@@ -24,10 +24,10 @@ def line(request: ResourceRequest) -> str:
     return f"{_short(kind)}: {_amount(kind, request.amount)} asked for"
 
 
-def line_with_rest(request: ResourceRequest, left: int, limit: int) -> str:
+def line_with_rest(request: ResourceRequest, remaining: int, limit: int) -> str:
     """What is asked for, and how much is left of how much."""
     kind = request.resource_type
-    return f"{line(request)}, {_number(kind, left)} of {_amount(kind, limit)} left"
+    return f"{line(request)}, {_number(kind, remaining)} of {_amount(kind, limit)} left"
 
 
 def sentence(lines: Iterable[str]) -> str:

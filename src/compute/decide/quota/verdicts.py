@@ -28,10 +28,17 @@ from compute.decide.quota.claims import (
     asks_alike,
     made_elsewhere,
 )
-from compute.decide.quota.polling import requeue_after
 from compute.decide.ranking import Candidate
 from compute.decide.scheduling_gates import closed, may_open
 from kubekit.api.meta import Condition, ConditionStatus, Object
+
+# By age since creation: how long to wait before looking again without being told to.
+_PATIENCE: Final = (
+    (timedelta(seconds=60), timedelta(seconds=1)),
+    (timedelta(minutes=5), timedelta(seconds=15)),
+    (timedelta(minutes=10), timedelta(seconds=60)),
+)
+_LONGEST_PATIENCE: Final = timedelta(seconds=300)
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +98,14 @@ _KEEP: Final = Keep()
 def judge(instance: Instance, outcome: ClaimLookup, now: datetime) -> QuotaVerdict:
     """What the outcome of looking for the claim means for the Instance."""
     ruling = _ruling(instance, outcome, now)
-    told = ruling if ruling.final else _standing(instance, ruling)
-    settled = ruling.final and told.status == "True"
-    said = Candidate("", told.reason, told.message, told.status)
+    reported = ruling if ruling.final else _standing(instance, ruling)
+    settled = ruling.final and reported.status == "True"
+    candidate = Candidate("", reported.reason, reported.message, reported.status)
     return QuotaVerdict(
-        condition=said.condition(ConditionType.QUOTA_GRANTED, instance.metadata.generation, now),
+        condition=candidate.condition(ConditionType.QUOTA_GRANTED, instance.metadata.generation, now),
         action=ruling.action,
         requeue_after=None if settled else _patience(instance, outcome, ruling, now),
-        event=_warning(instance, ruling, told),
+        event=_warning(instance, ruling, reported),
     )
 
 
@@ -154,8 +161,8 @@ def _of_claim(
     match find(claim.status.conditions, NeighbourCondition.GRANTED):
         case Condition(status="True", message=message):
             return _Ruling("True", Reason.QUOTA_AVAILABLE, message or "Quota is granted")
-        case Condition(status="False") as said if said.reason != Reason.PENDING_EVALUATION:
-            return _denied(instance, claim, said, now)
+        case Condition(status="False") as granted if granted.reason != Reason.PENDING_EVALUATION:
+            return _denied(instance, claim, granted, now)
         case _:
             return _open(claim, now)
 
@@ -177,8 +184,8 @@ def _of_another(
 
 def _failed(instance: Instance, failed: ClaimLookupFailed, now: datetime) -> _Ruling:
     """An outage that was reported stands until there is an answer: a restart here forgets its start."""
-    said = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
-    is_reported = said is not None and said.reason == Reason.QUOTA_BACKEND_UNAVAILABLE
+    condition = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
+    is_reported = condition is not None and condition.reason == Reason.QUOTA_BACKEND_UNAVAILABLE
     if _is_starting(failed, now) and not is_reported:
         return _waiting("Waiting for the quota service to answer")
     return _Ruling("False", failed.reason, failed.message, final=False)
@@ -208,16 +215,16 @@ def _open(claim: ResourceClaim, now: datetime) -> _Ruling:
     ]
     if not lacking and _age(claim, now) < _EVALUATION:
         return _waiting("Waiting for the quota service to answer")
-    said = [a.message for a in lacking if a.message]
-    return _Ruling("Unknown", Reason.QUOTA_NO_BUDGET, _shortage(claim, said), final=False)
+    messages = [a.message for a in lacking if a.message]
+    return _Ruling("Unknown", Reason.QUOTA_NO_BUDGET, _shortage(claim, messages), final=False)
 
 
-def _shortage(claim: ResourceClaim, said: Sequence[str] = ()) -> str:
+def _shortage(claim: ResourceClaim, messages: Sequence[str] = ()) -> str:
     """What is short as the quota service said it, else what the claim asks for."""
-    return shortages.sentence(said or map(shortages.line, claim.spec.requests))
+    return shortages.sentence(messages or map(shortages.line, claim.spec.requests))
 
 
-def _denied(instance: Instance, claim: ResourceClaim, said: Condition, now: datetime) -> _Ruling:
+def _denied(instance: Instance, claim: ResourceClaim, condition: Condition, now: datetime) -> _Ruling:
     """A claim that was denied, and is made anew from time to time.
 
     There are quota services that never look at a denied claim twice, so that more quota helps only
@@ -225,18 +232,18 @@ def _denied(instance: Instance, claim: ResourceClaim, said: Condition, now: date
     """
     pause = requeue_after(instance.metadata.creation_timestamp, now)
     again = _age(claim, now) >= max(pause, _BETWEEN_TRIES) and not _is_in_line(claim)
-    invalid = said.reason == Reason.VALIDATION_FAILED
+    invalid = condition.reason == Reason.VALIDATION_FAILED
     return _Ruling(
         "False",
         Reason.VALIDATION_FAILED if invalid else Reason.QUOTA_EXCEEDED,
-        said.message or _shortage(claim),
+        condition.message or _shortage(claim),
         _taking_back(claim) if again else _KEEP,
     )
 
 
 def _is_in_line(claim: ResourceClaim) -> bool:
-    asked = claim.status.allocations
-    return bool(asked) and all(each.status == "Pending" for each in asked)
+    allocations = claim.status.allocations
+    return bool(allocations) and all(each.status == "Pending" for each in allocations)
 
 
 def _standing(instance: Instance, ruling: _Ruling) -> _Ruling:
@@ -245,8 +252,8 @@ def _standing(instance: Instance, ruling: _Ruling) -> _Ruling:
     if _was_let_through(instance):
         # Without the error's own words: they may differ each time, and this is kept in a status.
         message = f"Granted earlier, which stands until the claim is answered ({ruling.reason})"
-        told = earlier.reason if earlier and earlier.status == "True" else Reason.QUOTA_AVAILABLE
-        return _Ruling("True", told, message)
+        reason = earlier.reason if earlier and earlier.status == "True" else Reason.QUOTA_AVAILABLE
+        return _Ruling("True", reason, message)
     if earlier is None:
         return ruling
     denied = earlier.status == "False" and has(earlier.reason, Trait.DENIAL)
@@ -263,19 +270,19 @@ def _was_let_through(instance: Instance) -> bool:
     """
     if instance.spec.controller is None or gates.QUOTA in closed(instance):
         return False
-    said = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
-    if said is None or said.status == "Unknown":
-        return said is None or said.observed_generation < instance.metadata.generation
-    return said.status == "True"
+    condition = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
+    if condition is None or condition.status == "Unknown":
+        return condition is None or condition.observed_generation < instance.metadata.generation
+    return condition.status == "True"
 
 
-def _warning(instance: Instance, ruling: _Ruling, told: _Ruling) -> Reason | None:
+def _warning(instance: Instance, ruling: _Ruling, reported: _Ruling) -> Reason | None:
     earlier = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
-    said = earlier is not None and (
-        earlier.message == told.message if told.status == "True" else earlier.reason == told.reason
+    is_known = earlier is not None and (
+        earlier.message == reported.message if reported.status == "True" else earlier.reason == reported.reason
     )
     reason = Reason(ruling.reason)
-    return reason if reason.needs_action and not said else None
+    return reason if reason.needs_action and not is_known else None
 
 
 def _taking_back(claim: ResourceClaim) -> DeleteClaim:
@@ -284,3 +291,13 @@ def _taking_back(claim: ResourceClaim) -> DeleteClaim:
 
 def _age(of: Object, now: datetime) -> timedelta:
     return now - (of.metadata.creation_timestamp or now)
+
+
+def requeue_after(created: datetime | None, now: datetime) -> timedelta:
+    """The safety net under lost events, while quota is not granted.
+
+    Counted from creation and not from the last try, so that a restarted controller does not go
+    back to asking every second about what has waited for an hour.
+    """
+    waited = now - (created or now)
+    return next((pause for limit, pause in _PATIENCE if waited < limit), _LONGEST_PATIENCE)

@@ -1,16 +1,16 @@
-"""Whether a Workload is right; if not, which field is wrong, and what would be right.
+"""Whether a Workload is valid; if not, which field is wrong, and what would be valid.
 
-The admission webhook, the command line's dry run and the console ask the same functions, so a
-manifest that one of them takes is taken by all. Each file holds the rules of one part of the
-document and is named after it; each rule yields what is wrong, in the order of the fields.
+The admission webhook, the command line's dry run and the console call the same functions, so a
+manifest that one of them accepts is accepted by all. Each file holds the rules of one part of the
+document and is named after it; each rule yields errors in the order of the fields.
 """
 
-from compute.decide.validation.corrections import corrected
 from compute.decide.validation.document import review_document
 from compute.decide.validation.review import NetworkUse, Review
 from compute.decide.validation.workload import (
     MOST_ERRORS,
     Default,
+    corrected,
     defaults,
     validate,
     with_defaults,

@@ -1,4 +1,4 @@
-"""Volumes as a container or a machine sees them."""
+"""Volumes that a container or a machine attaches."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

@@ -1,7 +1,7 @@
 """The cities a placement names, against those the project is offered.
 
-City codes keep their case: labels and clusters are matched exactly, so ``dfw`` is not ``DFW``. No
-one means two cities by two spellings, so a list that has both is refused.
+City codes keep their case: labels and clusters are matched exactly, so ``dfw`` is not ``DFW``. Two
+spellings never mean two cities, so a list that has both is refused.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -14,10 +14,10 @@ from kubekit.api.selectors import label_syntax
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What one placement may choose from."""
+    """The cities that one placement may choose."""
 
     offered: frozenset[str]
-    kept: frozenset[str] = frozenset()  # what it has already, offered still or not
+    kept: frozenset[str] = frozenset()  # those it has already, still offered or not
 
     def allows(self, city: str) -> bool:
         return city in self.offered or city in self.kept
@@ -51,7 +51,7 @@ def city_warnings(path: Path, codes: Sequence[str], choice: Choice) -> Iterator[
 
 
 def corrected_cities(codes: Sequence[str], choice: Choice) -> tuple[str, ...]:
-    """The cities once the advice of their errors is followed: what no advice helps is left out."""
+    """The cities with the hints of their errors applied; a city without a hint is left out."""
     meant = _meant(codes, choice)
     spelled = (meant[code.casefold()] for code in codes)
     known = (c if choice.allows(c) else nearest(c, choice.offered) for c in spelled)

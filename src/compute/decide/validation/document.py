@@ -1,7 +1,9 @@
-"""A manifest as it was written: first its shape, then its meaning."""
+"""A manifest as it was written: first its structure, then its rules, with hints for typical mistakes."""
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from functools import cache
 from itertools import chain, islice
 from typing import Any, Final
@@ -10,9 +12,8 @@ import msgspec
 
 from compute.api.compute import Workload
 from compute.decide.validation.review import Review
-from compute.decide.validation.slips import hinted
 from compute.decide.validation.workload import MOST_ERRORS, validate, with_defaults
-from kubekit.api import structural
+from kubekit.api import digits, structural
 from kubekit.api.fields import FieldError, Path, Problem, not_supported, required
 from kubekit.api.meta import ObjectMeta
 from kubekit.api.schema import schema_of
@@ -21,9 +22,13 @@ _IDENTITY: Final = {
     "apiVersion": Workload.RESOURCE.api_version,
     "kind": Workload.RESOURCE.kind,
 }
-# What the server alone writes, and the schema knows only in part.
+# Written by the server alone, and only partly in the schema.
 _SERVER_OWNED: Final = frozenset({"managedFields", "selfLink"})
 _PLACE: Final = re.compile(r"`\$\.?([^`]*)`$")
+
+_STEP: Final = re.compile(r"[^.\[\]]+")
+_WANTED: Final = re.compile(r" must be of type (\w+)")
+_LONGEST: Final = 40  # characters of a value that are worth repeating
 
 
 def review_document(
@@ -31,10 +36,9 @@ def review_document(
 ) -> Review:
     """Everything that is wrong with a manifest: what breaks the schema first, then the rest.
 
-    Fields that the schema does not know would be dropped, which is worth a warning. Where the
-    document cannot be read as a Workload only its shape is judged; where it can, a field that was
-    refused for its shape is not refused once more. What the server alone writes, the status among
-    it, is not judged.
+    Unknown fields would be dropped, so they get a warning. Where the document cannot be read as a
+    Workload only its structure is validated; where it can, a field that was refused for its structure
+    is not refused once more. What only the server writes, such as the status, is not validated.
     """
     if old is not None and old.deleting:
         return Review()
@@ -50,7 +54,7 @@ def review_document(
     else:
         meaning = validate(with_defaults(read), cities=cities, old=old)
     return Review(
-        errors=tuple(islice(chain(shape, _unsaid(meaning.errors, shape)), MOST_ERRORS)),
+        errors=tuple(islice(chain(shape, _not_reported(meaning.errors, shape)), MOST_ERRORS)),
         warnings=tuple(islice(chain(unknown, meaning.warnings), MOST_ERRORS)),
         networks=meaning.networks,
     )
@@ -101,8 +105,42 @@ def _read(document: dict[str, Any]) -> Workload | FieldError:
         return FieldError(path, Problem.TYPE_INVALID, text.partition(" - at ")[0], "unreadable")
 
 
-def _unsaid(errors: Collection[FieldError], shape: Collection[FieldError]) -> Iterator[FieldError]:
-    """The errors about fields that have not been refused already; names tell list items apart."""
-    said = {error.path for error in shape}
-    said |= {f"{error.path}.name" for error in shape if error.problem is Problem.DUPLICATE}
-    return (error for error in errors if error.path not in said)
+def _not_reported(errors: Collection[FieldError], shape: Collection[FieldError]) -> Iterator[FieldError]:
+    """The errors about fields that have not been refused already; list items are keyed by name."""
+    reported = {error.path for error in shape}
+    reported |= {f"{error.path}.name" for error in shape if error.problem is Problem.DUPLICATE}
+    return (error for error in errors if error.path not in reported)
+
+
+def hinted(error: FieldError, document: Mapping[str, object]) -> FieldError:
+    """The error, with a hint where a value only lacks quotes or brackets, or has too many."""
+    wanted = _WANTED.search(error.detail)
+    if error.problem is not Problem.TYPE_INVALID or wanted is None:
+        return error
+    hint = _hint(_found(document, error.path), wanted[1])
+    return replace(error, detail=f"{error.detail}; {hint}") if hint else error
+
+
+def _found(document: object, path: str) -> object:
+    """The value at a path; None when the path cannot be followed, and there is nothing to hint."""
+    for step in _STEP.findall(path):
+        if isinstance(document, Mapping):
+            document = document.get(step)
+        elif isinstance(document, list) and digits.only(step) and int(step) < len(document):
+            document = document[int(step)]
+        else:
+            return None
+    return document
+
+
+def _hint(value: object, wanted: str) -> str:
+    text = json.dumps(value, ensure_ascii=False) if isinstance(value, str | int | float) else ""
+    if not text or len(text) > _LONGEST:
+        return ""
+    if wanted == "array":
+        return f"write a list: [{text}]"
+    if wanted == "string":
+        return f'write it in quotes: "{text}"'
+    if wanted == "integer" and isinstance(value, str) and digits.only(value):
+        return f"write it without quotes: {value}"
+    return ""

@@ -1,4 +1,4 @@
-"""The small grammars of names, and the help a user gets with a misspelt one."""
+"""The grammars of names, and hints for misspelled ones."""
 
 import difflib
 import re
@@ -71,7 +71,7 @@ def check_port_name(path: Path, text: str) -> Iterator[FieldError]:
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word that was probably meant, whatever its case; None when none is close.
 
-    A long text is not looked at: it is no misspelt name, and comparing it would take long.
+    A long text is not compared: it is no misspelled name, and the comparison would take long.
     """
     if len(word) > LABEL_LIMIT:
         return None
@@ -81,5 +81,5 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
 
 def _example(text: str) -> str:
-    mended = _NO_LABEL_CHARACTERS.sub("-", text.lower()).strip("-")[:LABEL_LIMIT].rstrip("-")
-    return f'; for example "{mended}"' if mended else ""
+    example = _NO_LABEL_CHARACTERS.sub("-", text.lower()).strip("-")[:LABEL_LIMIT].rstrip("-")
+    return f'; for example "{example}"' if example else ""

@@ -1,4 +1,4 @@
-"""Names, labels and annotations: the Workload's own, and those its template gives to Instances."""
+"""Names, labels and annotations: those of the Workload, and those that its template gives to Instances."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -17,7 +17,7 @@ _GENERATED_SUFFIX: Final = "xxxxx"
 _SHARE: Final = re.compile(r"[1-9][0-9]{0,8}|([1-9][0-9]?|100)%")
 _SWITCH: Final = ("true", "false")
 
-# Whoever could set a label of these domains could pass an Instance off as another's.
+# A user who could set a label of these domains could make an Instance pass for another's.
 _OURS: Final = frozenset(
     key.partition("/")[0]
     for key in (
@@ -45,7 +45,7 @@ def check_name(path: Path, meta: ObjectMeta) -> Iterator[FieldError]:
 
 
 def check_settings(path: Path, meta: ObjectMeta) -> Iterator[FieldError]:
-    """Annotations of a Workload that steer its rollouts."""
+    """Annotations of a Workload that control its rollouts."""
     at = path.child("annotations")
     paused = meta.annotations.get(annotations.PAUSED)
     if paused is not None and paused not in _SWITCH:

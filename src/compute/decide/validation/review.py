@@ -1,4 +1,4 @@
-"""What a look at a Workload finds."""
+"""The result of the validation of a Workload."""
 
 from dataclasses import dataclass
 
@@ -7,21 +7,21 @@ from kubekit.api.fields import FieldError
 
 @dataclass(frozen=True, slots=True)
 class NetworkUse:
-    """A network that whoever writes the Workload must be allowed to use.
+    """A network that the writer of the Workload must be allowed to use.
 
-    The namespace is the network's own, or the Workload's where the reference names none: the very
-    network that will be attached, and no namesake that the user happens to have access to.
+    The namespace is the network's own, or the Workload's where the reference names none: the
+    network that will be attached, and not one of the same name in another namespace.
     """
 
     namespace: str
     name: str
-    path: str  # the field to blame when access is denied
+    path: str  # the field of the error when access is denied
     verb: str = "use"
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """What is wrong, what is worth saying, and what is still to be asked of the access rules."""
+    """Errors, warnings, and the networks that still have to be authorized."""
 
     errors: tuple[FieldError, ...] = ()
     warnings: tuple[str, ...] = ()

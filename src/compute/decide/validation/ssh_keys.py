@@ -2,10 +2,10 @@
 
 An entry is a line of an ``authorized_keys`` file: options, if any; the type of the key; the key in
 base64; a comment. The base64 is a row of length-prefixed fields, the first of which repeats the
-type. A key that was cut when it was pasted is found by its missing bytes, here rather than on the
-day someone cannot log in.
+type. A key that was truncated when it was pasted is detected by its missing bytes, here rather than
+at the first login.
 
-No message shows any part of a line: what was pasted by mistake may be a private key.
+No message contains any part of a line: what was pasted by mistake may be a private key.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""What every Instance of a Workload is made from."""
+"""The template of every Instance of a Workload."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,13 +1,34 @@
-"""What can be attached to an Instance."""
+"""Volumes of an Instance: disks, and files from ConfigMaps and Secrets."""
 
 from collections.abc import Collection, Iterator, Sequence
+from typing import Final
 
-from compute.api.instance_spec import Volume
-from compute.decide.validation.disks import check_disk
-from compute.decide.validation.files import check_config_map, check_secret
-from compute.decide.validation.grammar import Taken, check_label
-from kubekit.api.fields import FieldError, Path, duplicate, forbidden, invalid, required
+from compute.api.instance_spec import DiskPopulator, DiskSpec, DiskTemplate, Volume
+from compute.decide.validation.grammar import Taken, check_label, check_object_name
+from compute.decide.validation.metadata import check_template_metadata
+from kubekit.api.fields import (
+    FieldError,
+    Path,
+    duplicate,
+    forbidden,
+    invalid,
+    not_supported,
+    required,
+)
+from kubekit.api.kinds.value_sources import ConfigMapVolumeSource, KeyToPath, SecretVolumeSource
+from kubekit.api.quantity import Quantity, QuantityError
 from kubekit.api.selectors import label_syntax
+
+_ALL_MODES: Final = 0o777
+
+DISK_TYPES: Final = ("pd-standard",)
+IMAGES: Final = ("datumcloud/ubuntu-2204-lts",)
+FILESYSTEMS: Final = ("ext4",)
+_STORAGE: Final = "storage"
+_GIB: Final = Quantity.parse("1Gi")
+_SMALLEST: Final = 10
+_SMALLEST_WITH_IMAGE: Final = 25  # what the image needs, and the size when none is given
+_LARGEST: Final = 100
 
 
 def check_volumes(
@@ -29,7 +50,7 @@ def check_volumes(
 
 
 class _Devices:
-    """Names of devices. Each volume that does not choose one holds that of its position."""
+    """Names of devices. A volume without a chosen name has that of its position."""
 
     def __init__(self, volumes: Sequence[Volume]) -> None:
         self._used = {
@@ -73,3 +94,82 @@ def _sources(path: Path, volume: Volume) -> Iterator[tuple[str, Iterator[FieldEr
         yield "configMap", check_config_map(path.child("configMap"), volume.config_map)
     if volume.secret is not None:
         yield "secret", check_secret(path.child("secret"), volume.secret)
+
+
+def check_config_map(path: Path, source: ConfigMapVolumeSource) -> Iterator[FieldError]:
+    yield from check_object_name(path.child("name"), source.name)
+    yield from _check_mode(path.child("defaultMode"), source.default_mode)
+    if source.items:
+        yield forbidden(
+            path.child("items"), "single keys cannot be chosen; remove this field to get all"
+        )
+
+
+def check_secret(path: Path, source: SecretVolumeSource) -> Iterator[FieldError]:
+    yield from check_object_name(path.child("secretName"), source.secret_name)
+    yield from _check_mode(path.child("defaultMode"), source.default_mode)
+    for position, item in enumerate(source.items):
+        yield from _check_item(path.child("items").at(position), item)
+
+
+def _check_item(path: Path, item: KeyToPath) -> Iterator[FieldError]:
+    if not item.key:
+        yield required(path.child("key"), "say which key")
+    if not item.path:
+        yield required(path.child("path"), "say which file the key becomes")
+    elif item.path.startswith("/") or ".." in item.path.split("/"):
+        yield invalid(path.child("path"), item.path, "must be relative and must not contain '..'")
+    yield from _check_mode(path.child("mode"), item.mode)
+
+
+def _check_mode(path: Path, mode: int | None) -> Iterator[FieldError]:
+    if mode is not None and not 0 <= mode <= _ALL_MODES:
+        yield invalid(path, mode, "must be from 0 to 511, which is 0777 in octal")
+
+
+def check_disk(path: Path, template: DiskTemplate) -> Iterator[FieldError]:
+    yield from check_template_metadata(path.child("metadata"), template.metadata)
+    spec, at = template.spec, path.child("spec")
+    if spec.type not in DISK_TYPES:
+        yield not_supported(at.child("type"), spec.type, DISK_TYPES)
+    if spec.populator is not None:
+        yield from _check_populator(at.child("populator"), spec.populator)
+    yield from _check_size(at.child("resources", "requests"), spec)
+
+
+def _check_populator(path: Path, populator: DiskPopulator) -> Iterator[FieldError]:
+    image, filesystem = populator.image, populator.filesystem
+    if image is None and filesystem is None:
+        yield required(path, "set image or filesystem")
+    if image is not None and filesystem is not None:
+        yield forbidden(path, "image and filesystem are both set; keep one of the two")
+    if image is not None and image.name not in IMAGES:
+        yield not_supported(path.child("image", "name"), image.name, IMAGES)
+    if filesystem is not None and filesystem.type not in FILESYSTEMS:
+        yield not_supported(path.child("filesystem", "type"), filesystem.type, FILESYSTEMS)
+
+
+def _check_size(path: Path, spec: DiskSpec) -> Iterator[FieldError]:
+    requests = spec.resources.requests if spec.resources else {}
+    has_image = spec.populator is not None and spec.populator.image is not None
+    for resource in requests:
+        if resource != _STORAGE:
+            yield not_supported(path.key(resource), resource, (_STORAGE,))
+    if _STORAGE in requests:
+        least = _SMALLEST_WITH_IMAGE if has_image else _SMALLEST
+        yield from _check_storage(path.key(_STORAGE), requests[_STORAGE], least)
+    elif not has_image:
+        yield required(path.key(_STORAGE), f"from {_SMALLEST}Gi to {_LARGEST}Gi")
+
+
+def _check_storage(path: Path, amount: int | str, least: int) -> Iterator[FieldError]:
+    allowed = f"must be from {least}Gi to {_LARGEST}Gi, in whole Gi"
+    try:
+        size = Quantity.parse(amount)
+    except QuantityError:
+        yield invalid(path, amount, allowed)
+        return
+    gibibytes = size.floor_units(_GIB)
+    whole = size == _GIB * gibibytes
+    if not (whole and least <= gibibytes <= _LARGEST):
+        yield invalid(path, amount, allowed)

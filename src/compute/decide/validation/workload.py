@@ -5,9 +5,11 @@ from itertools import chain, islice
 from typing import Final, NamedTuple
 
 import msgspec
+from msgspec.structs import replace
 
 from compute.api.compute import Placement, ScaleSettings, Workload
-from compute.decide.validation.cities import Choice
+from compute.api.instance_spec import InstanceSpec, Sandbox
+from compute.decide.validation.cities import Choice, corrected_cities
 from compute.decide.validation.metadata import check_name, check_settings
 from compute.decide.validation.placements import check_placements, placement_warnings
 from compute.decide.validation.review import NetworkUse, Review
@@ -26,18 +28,18 @@ def validate(workload: Workload, *, cities: Collection[str], old: Workload | Non
     """Everything that is wrong with a Workload, in the order of its fields.
 
     ``cities`` are those the project is offered. Without ``old`` the Workload is new; with it, it is
-    an update, and held to the same rules, also where the old one broke them already. Four things
-    are let pass, each because refusing it would leave nobody a way out:
+    an update, and held to the same rules, even where the old one violates them. Four things are
+    accepted, because a refusal could not be resolved:
 
-    - A spec that stays as it is: it may be older than a rule, and controllers must still be able
-      to put their finalizers on the Workload and take them off.
-    - A name cannot be changed, so only a new Workload's is looked at.
+    - An unchanged spec: it may be older than a rule, and controllers must still be able to add and
+      remove their finalizers.
+    - A name cannot be changed, so only that of a new Workload is validated.
     - A city that the placement of the same name had before is kept, with a warning, after the
-      project is no longer offered it: another edit must not wait for that one.
-    - A Workload that is being deleted is never refused: its finalizers must come off. What counts
-      is the old one's deletion time, which only the server can have set.
+      project is no longer offered it: other edits must remain possible.
+    - A Workload that is being deleted is never refused: its finalizers must be removed. What counts
+      is the deletion time of the old one, which only the server can have set.
 
-    The errors stop at a hundred, so that no document can keep the checker busy for long.
+    The errors stop at a hundred, so that no document can keep the validation busy for long.
     """
     if old is not None and old.deleting:
         return Review()
@@ -64,9 +66,9 @@ def validate(workload: Workload, *, cities: Collection[str], old: Workload | Non
 def with_defaults(workload: Workload) -> Workload:
     """The Workload as it is stored: an empty policy becomes the default one.
 
-    The schema fills a policy that is absent, but some clients send an empty text for a field they
-    were not given. Nothing else is filled in: what the user did not say must not look as if he had,
-    and a default written into a template would roll every Instance on the day it changes.
+    The schema defaults an absent policy, but some clients send an empty text for a field they were
+    not given. Nothing else is defaulted: a stored default would look like the user's choice, and a
+    default in a template would roll every Instance on the day it changes.
     """
     placements = tuple(map(_with_policy, workload.spec.placements))
     if placements == workload.spec.placements:
@@ -111,11 +113,11 @@ def _choices(cities: Collection[str], old: Workload | None) -> Callable[[str], C
 
 
 def _networks(workload: Workload) -> Iterator[NetworkUse]:
-    """The networks to ask about, each once.
+    """The networks to authorize, each once.
 
-    Any change of the spec asks again about all of them: whoever changes the image of a Workload
-    sends traffic of his own through its networks. A change of metadata alone asks nothing, since
-    controllers make such changes and have no networks.
+    Any change of the spec requires all of them again: a user who changes the image of a Workload
+    sends traffic through its networks. A change of metadata alone requires none, since controllers
+    make such changes and have no access to networks.
     """
     seen: set[tuple[str, str]] = set()
     for position, interface in enumerate(workload.spec.template.spec.network_interfaces):
@@ -124,3 +126,30 @@ def _networks(workload: Workload) -> Iterator[NetworkUse]:
             path = _INTERFACES.at(position).child("network")
             yield NetworkUse(namespace, interface.network.name, path)
         seen.add((namespace, interface.network.name))
+
+
+def corrected(workload: Workload, cities: Collection[str]) -> Workload:
+    """The Workload with what admission refuses removed, or replaced by what was probably meant.
+
+    That is what decides on its quota: sizes beside the instance type, and cities.
+    """
+    spec, choice = workload.spec, Choice(frozenset(cities))
+    template = replace(spec.template, spec=_sized_by_type(spec.template.spec))
+    placements = tuple(_placed(placement, choice) for placement in spec.placements)
+    return replace(workload, spec=replace(spec, template=template, placements=placements))
+
+
+def _sized_by_type(spec: InstanceSpec) -> InstanceSpec:
+    runtime = spec.runtime
+    resources = replace(runtime.resources, requests={})
+    sandbox = None if runtime.sandbox is None else _without_sizes(runtime.sandbox)
+    return replace(spec, runtime=replace(runtime, resources=resources, sandbox=sandbox))
+
+
+def _without_sizes(sandbox: Sandbox) -> Sandbox:
+    containers = tuple(replace(container, resources=None) for container in sandbox.containers)
+    return replace(sandbox, containers=containers)
+
+
+def _placed(placement: Placement, choice: Choice) -> Placement:
+    return replace(placement, city_codes=corrected_cities(placement.city_codes, choice))

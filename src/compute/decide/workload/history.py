@@ -189,12 +189,12 @@ def _changes(
         return "initial deploy"
     origin = _origin(known, last, template_hash(after.template))
     if before is None:
-        told: tuple[str, ...] = ("earlier spec unreadable",)
+        changes: tuple[str, ...] = ("earlier spec unreadable",)
     elif origin is None:
-        told = spec_diff.describe(before, after)
+        changes = spec_diff.describe(before, after)
     else:  # the rollback says it all of the template
-        told = spec_diff.describe(before, msgspec.structs.replace(after, template=before.template))
-    return "; ".join((*([f"{_ROLLBACK}{origin.rev}"] if origin else []), *told))
+        changes = spec_diff.describe(before, msgspec.structs.replace(after, template=before.template))
+    return "; ".join((*([f"{_ROLLBACK}{origin.rev}"] if origin else []), *changes))
 
 
 def _origin(known: tuple[Revision, ...], last: Revision, template: str) -> Revision | None:

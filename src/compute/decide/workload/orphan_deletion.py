@@ -35,9 +35,9 @@ def orphan_refusal(
 
     A request without a policy follows the finalizer that an earlier one left, as in Kubernetes.
     """
-    left = _LEFT_BEHIND.get((resource.group, resource.plural))
+    remaining = _LEFT_BEHIND.get((resource.group, resource.plural))
     by_finalizer = not propagation and _FINALIZER in metadata.get("finalizers", ())
-    if left is None or not (propagation == _ORPHAN or by_finalizer):
+    if remaining is None or not (propagation == _ORPHAN or by_finalizer):
         return None
     name, namespace = metadata["name"], metadata.get("namespace", "")
     words = f"{resource.plural}.{resource.group}"
@@ -46,7 +46,7 @@ def orphan_refusal(
     )
     return Forbidden(
         f'{words} "{name}" is forbidden: it cannot be deleted with propagationPolicy Orphan '
-        f"(--cascade=orphan), because nothing would manage the {left} that are left behind. "
+        f"(--cascade=orphan), because nothing would manage the {remaining} that are left behind. "
         f"To delete it with all it made: {command}",
         StatusDetails(name=name, group=resource.group, kind=resource.plural),
     )

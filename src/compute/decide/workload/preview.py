@@ -86,12 +86,12 @@ def preview(document: Mapping[str, object], cities: Collection[str] | None = Non
     if workload is None:
         return made
     corrected = validation.corrected(workload, offered)
-    left = validation.validate(corrected, cities=offered).errors
+    errors = validation.validate(corrected, cities=offered).errors
     return replace(
         made,
         deployments=tuple(_planned(corrected, _split(corrected, offered))),
         unmatched=_split(workload, offered).unmatched,
-        is_least=any(error.path.startswith(_PLACEMENTS) for error in left),
+        is_least=any(error.path.startswith(_PLACEMENTS) for error in errors),
     )
 
 

@@ -56,22 +56,22 @@ def workload_status(
     draining = drains.explained(deployments)
     networks = _networks(lack, workload.metadata.namespace)
     besides = [c for c in (*networks, _name_taken(split.taken)) if c]
-    said = {p.name: p.conditions for p in workload.status.placements}
+    current = {p.name: p.conditions for p in workload.status.placements}
     placements = tuple(
-        _placement_status(part, said.get(part.name, ()), generation, now) for part in parts
+        _placement_status(part, current.get(part.name, ()), generation, now) for part in parts
     )
     available = _available(parts, [*besides, *draining], paused=paused)
-    news = [available.condition(ConditionType.AVAILABLE, generation, now)]
+    conditions = [available.condition(ConditionType.AVAILABLE, generation, now)]
     if paused:
         pause = Candidate("", Reason.PAUSED, _HELD_BACK, "True")
-        news.append(pause.condition(ConditionType.PAUSED, generation, now))
+        conditions.append(pause.condition(ConditionType.PAUSED, generation, now))
     if draining:
-        news.append(drains.summary(draining, generation, now))
-    said_now = {each.type for each in news}
+        conditions.append(drains.summary(draining, generation, now))
+    said_now = {each.type for each in conditions}
     kept = [c for c in workload.status.conditions if c.type in said_now or c.type not in _PASSING]
     return msgspec.structs.replace(
         workload.status,
-        conditions=put(kept, news, now),
+        conditions=put(kept, conditions, now),
         deployments=len(deployments),
         observed_generation=generation,
         placements=placements,
@@ -137,12 +137,12 @@ def _parts(
 
 
 def _placement_status(
-    part: _Part, said: Sequence[Condition], generation: int, now: datetime
+    part: _Part, current: Sequence[Condition], generation: int, now: datetime
 ) -> PlacementStatus:
-    news = _placement_available(part).condition(ConditionType.AVAILABLE, generation, now)
+    available = _placement_available(part).condition(ConditionType.AVAILABLE, generation, now)
     return PlacementStatus(
         name=part.name,
-        conditions=put(said, (news,), now),
+        conditions=put(current, (available,), now),
         **_sums([_counts(d, wanted=d in part.wanted) for d in part.deployments]),
     )
 
@@ -182,8 +182,8 @@ def _available(parts: Sequence[_Part], besides: Sequence[Candidate], *, paused: 
         return Candidate("", Reason.AVAILABLE_PLACEMENT_FOUND, text, "True")
     pointer = Reason.NO_AVAILABLE_PLACEMENTS
     reason = next((c.reason for c in causes if c.reason != pointer), pointer)
-    unheard = any(part.otherwise == "Unknown" for part in parts)
-    return Candidate("", reason, text, "Unknown" if unheard else "False")
+    is_unknown = any(part.otherwise == "Unknown" for part in parts)
+    return Candidate("", reason, text, "Unknown" if is_unknown else "False")
 
 
 def _held(parts: Sequence[_Part]) -> str:
@@ -200,7 +200,7 @@ def _held(parts: Sequence[_Part]) -> str:
 
 def _text(parts: Sequence[_Part], causes: Iterable[Candidate]) -> str:
     count = progress(sum(p.ready for p in parts), sum(p.asked for p in parts))
-    return "; ".join([count, *(cause.told for cause in causes)])
+    return "; ".join([count, *(cause.summary for cause in causes)])
 
 
 def _causes(parts: Sequence[_Part], besides: Sequence[Candidate]) -> list[Candidate]:
@@ -215,8 +215,8 @@ def _is_available(deployment: WorkloadDeployment) -> bool:
 
 
 def _is_unheard(deployment: WorkloadDeployment) -> bool:
-    said = find(deployment.status.conditions, ConditionType.AVAILABLE)
-    return said is not None and said.status == "Unknown" and not deployment.deleting
+    available = find(deployment.status.conditions, ConditionType.AVAILABLE)
+    return available is not None and available.status == "Unknown" and not deployment.deleting
 
 
 def _is_short(deployment: WorkloadDeployment) -> bool:
@@ -228,10 +228,10 @@ def _is_short(deployment: WorkloadDeployment) -> bool:
 
 def _report(deployment: WorkloadDeployment) -> Candidate:
     name = deployment.metadata.name
-    said = find(deployment.status.conditions, ConditionType.AVAILABLE)
-    if said is None:
+    available = find(deployment.status.conditions, ConditionType.AVAILABLE)
+    if available is None:
         return Candidate(name, Reason.NO_AVAILABLE_PLACEMENTS, "nothing heard from its cell yet")
-    return Candidate(name, said.reason, said.message)
+    return Candidate(name, available.reason, available.message)
 
 
 def _not_offered(parts: Sequence[_Part]) -> Candidate | None:

@@ -118,7 +118,7 @@ def test_a_deployment_that_is_being_removed_counts_what_is_left():
     assert got.cause == (
         "Deployment web-home-dfw in DFW is being removed. 2 instances left. "
         "compute.datumapis.com/federator holds it: "
-        "the federator lets go once the hub's copy is gone."
+        "the federator removes it once the hub's copy is gone."
     )
 
 
@@ -295,7 +295,7 @@ def test_a_workload_that_is_being_removed_counts_what_is_left():
     assert got.cause == (
         "Workload web is being removed. 1 deployment left. "
         "compute.datumapis.com/workload-controller holds it: "
-        "its controller lets go once everything made from it is gone."
+        "its controller removes it once everything created from it is gone."
     )
 
 

@@ -270,14 +270,14 @@ def test_a_condition_from_1970_does_not_tell_since_when():
         pytest.param((), "Nothing holds it any more.", id="nothing"),
         pytest.param(
             (finalizers.CLAIM,),
-            "quota.compute.datumapis.com/claim-cleanup holds it: the cell lets go once the machine "
+            "quota.compute.datumapis.com/claim-cleanup holds it: the cell removes it once the machine "
             "has stopped and its quota is given back.",
             id="the cell",
         ),
         pytest.param(
             ("unikraft.datumapis.com/finalizer", "acme.test/backup"),
-            "unikraft.datumapis.com/finalizer holds it: the provider lets go once the machine has "
-            "stopped. acme.test/backup holds it: whoever put it there has to let go.",
+            "unikraft.datumapis.com/finalizer holds it: the provider removes it once the machine has "
+            "stopped. acme.test/backup holds it: its controller has to remove it.",
             id="several",
         ),
     ],
@@ -299,7 +299,7 @@ def test_a_removal_that_takes_minutes_is_stuck():
 
     assert got.owner is Owner.PLATFORM
     assert got.next_step == (
-        "Run `compute doctor web`; whoever is named above has not let go for minutes."
+        "Run `compute doctor web`; a finalizer named above has not been removed for minutes."
     )
 
 

@@ -118,7 +118,7 @@ def test_the_order_of_the_input_does_not_matter(lists):
 )
 def test_a_cause_is_told_with_its_subject(candidate, told):
     """Told upwards, a cause names whose it is and what it says, or at least the reason."""
-    assert candidate.told == told
+    assert candidate.summary == told
 
 
 def test_a_candidate_becomes_a_condition():
@@ -132,5 +132,5 @@ def test_long_messages_are_cut():
     """No message grows beyond what the API takes, however often it is told upwards."""
     cause = Candidate("web-0", "Failed", "x" * 40_000)
 
-    assert cause.told == "web-0: " + "x" * 502 + "..."
+    assert cause.summary == "web-0: " + "x" * 502 + "..."
     assert cause.condition("Ready", 1, NOW).message == "x" * 1021 + "..."

@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from compute.decide.stuck import LATE, Stuck, stuck
+from compute.decide.object_health import LATE, Stuck, stuck
 from tests.support.compute.builders import NOW, condition, deployment, instance
 
 LATER = NOW + LATE + timedelta(seconds=1)

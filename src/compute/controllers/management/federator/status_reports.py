@@ -24,7 +24,7 @@ from compute.decide.federation import (
     project_status,
 )
 from compute.decide.federation.suspension import holds_dispatching, holds_scheduling
-from compute.decide.workload import story
+from compute.decide.workload import workload_events
 from kubekit.api import times
 from kubekit.api.kinds.coordination import Lease
 from kubekit.api.meta import Condition
@@ -90,7 +90,7 @@ class StatusReporter:
     ) -> None:
         desired = structs.replace(deployment, status=status)
         written = await link.project.client.patch_status(deployment, desired)
-        news = story.city(deployment, written)
+        news = workload_events.city(deployment, written)
         if news is not None:
             city_events.report(self._recorder, link.project.client, written, news, "Federate")
 

@@ -25,7 +25,7 @@ from compute.controllers.management.predicates import mapped_on_change, presence
 from compute.decide import federation, joins
 from compute.decide.conditions import find
 from compute.decide.federation import Projected
-from compute.decide.workload import story
+from compute.decide.workload import workload_events
 from compute.decide.writes import Delete, Update, Write
 from kubekit.api.kinds.core import Namespace
 from kubekit.api.meta import Condition
@@ -120,7 +120,7 @@ class Projector:
             self._recorder.event(
                 project.client, shown, "Warning", trouble.reason, trouble.message, "Project"
             )
-            news = story.part_of_city(owner, trouble) if owner else None
+            news = workload_events.part_of_city(owner, trouble) if owner else None
             if owner and news:
                 city_events.report(self._recorder, project.client, owner, news, "Project")
 

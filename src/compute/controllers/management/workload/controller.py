@@ -24,9 +24,9 @@ from compute.controllers.management.planes import ManagementPlanes
 from compute.controllers.management.workload import networks, reads, watches
 from compute.controllers.management.workload.histories import Histories
 from compute.decide.deployment import drains, rollup
-from compute.decide.deployment.drains import DrainEvent, Grace
+from compute.decide.deployment.drains import Grace, PlannedEvent
 from compute.decide.networking.network_use import Lack
-from compute.decide.workload import placement, serving, story
+from compute.decide.workload import placement, serving, workload_events
 from compute.decide.workload.placement import Split
 from compute.decide.workload.workload_status import workload_status
 from compute.decide.writes import Delete
@@ -238,18 +238,24 @@ class WorkloadReconciler:
         for wanted in split.create:
             with refusals.collected():
                 created.append(await client.create(wanted))
-        self._report_on_workload(client, workload, story.split(created), story.withdrawn(removed))
+        self._report_on_workload(
+            client, workload, workload_events.split(created), workload_events.withdrawn(removed)
+        )
         return bool(split.delete or split.update or split.create)
 
     def _report_on_workload(
-        self, client: Client, workload: Workload, *news: DrainEvent | None
+        self, client: Client, workload: Workload, *news: PlannedEvent | None
     ) -> None:
         """Write events on the Workload."""
         for each in filter(None, news):
             self._recorder.event(client, workload, each.type, each.reason, each.note, "Split")
 
     def _report_on_both(
-        self, client: Client, workload: Workload, about: WorkloadDeployment, news: DrainEvent | None
+        self,
+        client: Client,
+        workload: Workload,
+        about: WorkloadDeployment,
+        news: PlannedEvent | None,
     ) -> None:
         """Write the event on the deployment and on its Workload."""
         if news is None:

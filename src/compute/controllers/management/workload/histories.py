@@ -11,8 +11,8 @@ from weakref import WeakKeyDictionary
 from compute.api import names
 from compute.api.compute import Workload
 from compute.controllers.management.fleet_metrics import FleetMetrics
-from compute.decide.deployment.drains import DrainEvent
-from compute.decide.workload import history, story
+from compute.decide.deployment.drains import PlannedEvent
+from compute.decide.workload import history, workload_events
 from kubekit.api.kinds.core import ConfigMap
 from kubekit.api.meta import EPOCH, ManagedFieldsEntry, with_metadata
 from kubekit.environment import ExecutionEnvironment
@@ -84,7 +84,7 @@ class Histories:
             written = history.current(await project.client.patch(found, marked))
             if written is not None:
                 self._metrics.record_rollout(written.timestamp, self._environment.now())
-                self._report(project, workload, story.proven(written))
+                self._report(project, workload, workload_events.proven(written))
         state.healthy, state.waiting = True, False
         return True
 
@@ -121,10 +121,10 @@ class Histories:
             written = await client.patch(found, _with_owner(recorded, workload))
         newest = history.current(written)
         if newest is not None:
-            self._report(project, workload, story.revision(before, newest))
+            self._report(project, workload, workload_events.revision(before, newest))
         return newest
 
-    def _report(self, project: Cluster, workload: Workload, news: DrainEvent) -> None:
+    def _report(self, project: Cluster, workload: Workload, news: PlannedEvent) -> None:
         self._recorder.event(
             project.client, workload, news.type, news.reason, news.note, "RecordRevision"
         )

@@ -8,7 +8,7 @@ import pytest
 from compute.api import annotations
 from compute.api.compute import WorkloadDeployment
 from compute.decide.deployment import drains as subject
-from compute.decide.deployment.drains import Drain, DrainEvent, Grace
+from compute.decide.deployment.drains import Drain, Grace, PlannedEvent
 from compute.decide.workload import placement as placing
 from compute.decide.workload.placement import Split, Unmatched
 from compute.decide.workload.workload_status import workload_status
@@ -181,12 +181,14 @@ def test_an_event_tells_of_each_turn():
     """That the city is withdrawn, that it is back, that the time is up; and nothing in between."""
     plain, drained = both()[1], withdrawn()[1]
 
-    assert subject.news_of_change(plain, drained) == DrainEvent("Warning", "CityWithdrawn", MESSAGE)
-    back = DrainEvent("Normal", "CityReturned", "LHR is offered again; web-a-lhr goes on")
+    assert subject.news_of_change(plain, drained) == PlannedEvent(
+        "Warning", "CityWithdrawn", MESSAGE
+    )
+    back = PlannedEvent("Normal", "CityReturned", "LHR is offered again; web-a-lhr goes on")
     assert subject.news_of_change(drained, plain) == back
     assert subject.news_of_change(drained, drained) is None
     assert subject.news_of_change(plain, plain) is None
     note = "LHR was not offered again until 2026-06-01T12:05:00Z: web-a-lhr is drained"
-    assert subject.news_of_end(drained, DUE) == DrainEvent("Warning", "CityWithdrawn", note)
+    assert subject.news_of_end(drained, DUE) == PlannedEvent("Warning", "CityWithdrawn", note)
     assert subject.news_of_end(drained, DUE - SECOND) is None
     assert subject.news_of_end(plain, DUE) is None

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from compute.api.compute import Placement, Workload, WorkloadDeployment
 from compute.decide.deployment import drains
-from compute.decide.deployment.drains import Drain, DrainEvent, Grace
+from compute.decide.deployment.drains import Drain, Grace, PlannedEvent
 from compute.decide.workload import placement as placing
 from compute.decide.workload.placement import Split
 from compute.decide.workload.workload_status import workload_status
@@ -304,16 +304,18 @@ def test_an_event_tells_of_each_turn():
     (less, _) = after(web(NEW), [old, reporting(new, 0, QUOTA)])
     (least, _) = after(web(NEW), [less, reporting(new, 1, QUOTA)])
 
-    assert drains.news_of_change(plain, old) == DrainEvent("Normal", "ReplacementPending", GOES_ON)
+    assert drains.news_of_change(plain, old) == PlannedEvent(
+        "Normal", "ReplacementPending", GOES_ON
+    )
     short = drains.news_of_change(old, less)
     assert short is not None
     assert (short.type, short.reason) == ("Warning", "ReplacementLacksQuota")
     assert drains.news_of_change(less, least) is None
     assert drains.news_of_change(old, plain) is None
-    assert drains.news_of_end(old, DUE - SECOND) == DrainEvent(
+    assert drains.news_of_end(old, DUE - SECOND) == PlannedEvent(
         "Normal", "Replaced", "web-a-dfw is not needed any more and goes"
     )
-    assert drains.news_of_end(old, DUE) == DrainEvent(
+    assert drains.news_of_end(old, DUE) == PlannedEvent(
         "Warning",
         "ReplacementTimedOut",
         "web-a-lhr has made no progress until 2026-06-01T12:10:00Z: web-a-dfw goes all the same",

@@ -223,5 +223,5 @@ def test_metrics_alone_are_not_looked_at():
 
     assert review.errors == ()
     assert review.warnings == (
-        "spec.placements[0].scaleSettings.metrics: without maxReplicas these are not looked at",
+        "spec.placements[0].scaleSettings.metrics: without maxReplicas these are ignored",
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from compute.decide.validation import review_document
-from compute.decide.validation.slips import hinted
+from compute.decide.validation.document import hinted
 from kubekit.api.fields import Problem, required
 from tests.support.compute.validation_builders import CITIES, sandbox
 

@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from compute.api.reasons import Reason
-from compute.decide import census
+from compute.decide import object_health
 from tests.support.compute import builders
 from tests.support.compute.builders import NOW, condition
 
@@ -25,7 +25,7 @@ def ready(status, reason, kind="Ready"):
 )
 def test_an_instance_is_counted_by_what_its_readiness_says(said, phase, reason):
     """A reason that is not from our list would be a label that anything could write."""
-    assert census.of_instance(builders.instance(conditions=said)) == ("DFW", phase, reason)
+    assert object_health.of_instance(builders.instance(conditions=said)) == ("DFW", phase, reason)
 
 
 def test_what_is_being_deleted_is_counted_as_that():
@@ -36,9 +36,9 @@ def test_what_is_being_deleted_is_counted_as_that():
     )
     going = builders.instance(conditions=said, deletion_timestamp=NOW)
 
-    assert census.of_instance(going).phase == "Deleting"
-    assert census.unready_since(going) is None
-    assert census.waits_for_quota(going) is None
+    assert object_health.of_instance(going).phase == "Deleting"
+    assert object_health.unready_since(going) is None
+    assert object_health.waits_for_quota(going) is None
 
 
 def test_workloads_and_deployments_are_counted_by_their_availability():
@@ -47,8 +47,8 @@ def test_workloads_and_deployments_are_counted_by_their_availability():
     stuck = (ready("Unknown", Reason.CELL_UNREACHABLE, "Available"),)
     deployment = replace(deployment, status=replace(deployment.status, conditions=stuck))
 
-    assert census.of_workload(workload) == ("", "Progressing", "")
-    assert census.of_deployment(deployment) == ("DFW", "Stuck", "CellUnreachable")
+    assert object_health.of_workload(workload) == ("", "Progressing", "")
+    assert object_health.of_deployment(deployment) == ("DFW", "Stuck", "CellUnreachable")
 
 
 def test_an_instance_is_unready_since_its_readiness_changed():
@@ -56,9 +56,12 @@ def test_an_instance_is_unready_since_its_readiness_changed():
     waiting = builders.instance(conditions=(ready("False", Reason.PROVISIONING),))
     new = builders.instance(creation_timestamp=NOW)
 
-    assert census.unready_since(waiting) == NOW
-    assert census.unready_since(new) == NOW
-    assert census.unready_since(builders.instance(conditions=(ready("True", "Available"),))) is None
+    assert object_health.unready_since(waiting) == NOW
+    assert object_health.unready_since(new) == NOW
+    assert (
+        object_health.unready_since(builders.instance(conditions=(ready("True", "Available"),)))
+        is None
+    )
 
 
 @pytest.mark.parametrize(
@@ -72,4 +75,4 @@ def test_an_instance_is_unready_since_its_readiness_changed():
 )
 def test_an_instance_waits_for_quota_until_its_claim_is_granted(said, waits):
     """By the reason that it gives."""
-    assert census.waits_for_quota(builders.instance(conditions=said)) == waits
+    assert object_health.waits_for_quota(builders.instance(conditions=said)) == waits

@@ -11,7 +11,7 @@ from compute.api.compute import WorkloadDeployment
 from compute.api.conditions import ConditionType
 from compute.api.reasons import Reason, Trait, describe
 from compute.decide.conditions import find, is_true
-from compute.decide.deployment.drains import DrainEvent
+from compute.decide.deployment.drains import PlannedEvent
 from compute.decide.workload import history
 from compute.decide.workload.history import Revision
 from kubekit.api.meta import Condition
@@ -29,41 +29,41 @@ _WHEN_WELL: Final = (
 )
 
 
-def split(made: Sequence[WorkloadDeployment]) -> DrainEvent | None:
+def split(made: Sequence[WorkloadDeployment]) -> PlannedEvent | None:
     """Deployments that a Workload was split into."""
     if not made:
         return None
     note = f"Split into {_deployments(len(made))}: {_cities(made)}"
-    return DrainEvent("Normal", Reason.DEPLOYMENTS_CREATED, note)
+    return PlannedEvent("Normal", Reason.DEPLOYMENTS_CREATED, note)
 
 
-def withdrawn(removed: Sequence[WorkloadDeployment]) -> DrainEvent | None:
+def withdrawn(removed: Sequence[WorkloadDeployment]) -> PlannedEvent | None:
     """Deployments whose removal was asked for."""
     if not removed:
         return None
     note = f"Removing {_deployments(len(removed))}: {_cities(removed)}"
-    return DrainEvent("Normal", Reason.DEPLOYMENTS_REMOVED, note)
+    return PlannedEvent("Normal", Reason.DEPLOYMENTS_REMOVED, note)
 
 
-def revision(before: Revision | None, recorded: Revision) -> DrainEvent:
+def revision(before: Revision | None, recorded: Revision) -> PlannedEvent:
     """A revision that was recorded in the history of a Workload."""
     title = f"Revision {recorded.rev}: {recorded.changes}" + _by(recorded.actor)
     if before is None:
-        return DrainEvent("Normal", Reason.CREATED, title)
+        return PlannedEvent("Normal", Reason.CREATED, title)
     if history.is_rollback(recorded):
-        return DrainEvent("Normal", Reason.UNDONE, title)
+        return PlannedEvent("Normal", Reason.UNDONE, title)
     if before.template_hash != recorded.template_hash:
-        return DrainEvent("Normal", Reason.ROLLOUT_STARTED, title)
-    return DrainEvent("Normal", Reason.SPEC_CHANGED, title)
+        return PlannedEvent("Normal", Reason.ROLLOUT_STARTED, title)
+    return PlannedEvent("Normal", Reason.SPEC_CHANGED, title)
 
 
-def proven(revision: Revision) -> DrainEvent:
+def proven(revision: Revision) -> PlannedEvent:
     """A revision that every city serves, which was marked in the history."""
     note = f"Revision {revision.rev} is served in every city"
-    return DrainEvent("Normal", Reason.ROLLOUT_FINISHED, note)
+    return PlannedEvent("Normal", Reason.ROLLOUT_FINISHED, note)
 
 
-def city(before: WorkloadDeployment, after: WorkloadDeployment) -> DrainEvent | None:
+def city(before: WorkloadDeployment, after: WorkloadDeployment) -> PlannedEvent | None:
     """What a status that was written says of a city, for the deployment itself."""
     stuck, was_stuck = trouble(after), trouble(before)
     if after.deleting:
@@ -71,40 +71,40 @@ def city(before: WorkloadDeployment, after: WorkloadDeployment) -> DrainEvent | 
     if stuck is not None:
         reason = _cause(stuck)
         known = was_stuck is not None and _cause(was_stuck) == reason
-        return None if known else DrainEvent("Warning", reason, stuck.message)
+        return None if known else PlannedEvent("Warning", reason, stuck.message)
     if not _serves(after) or (_serves(before) and was_stuck is None):
         return None
     cause = f" after {_cause(was_stuck)}" if was_stuck else ""
     note = f"{after.spec.city_code} is available{cause}: {_message(after)}"
-    return DrainEvent("Normal", Reason.CITY_AVAILABLE, note)
+    return PlannedEvent("Normal", Reason.CITY_AVAILABLE, note)
 
 
-def part_of_city(deployment: WorkloadDeployment, said: Condition) -> DrainEvent | None:
+def part_of_city(deployment: WorkloadDeployment, condition: Condition) -> PlannedEvent | None:
     """An Instance's trouble, in a city that serves all the same: its status gives no reason for it.
 
     All Instances of a city that are in the same trouble make the same event.
     """
-    if deployment.deleting or not _serves(deployment) or not _holds(said.reason):
+    if deployment.deleting or not _serves(deployment) or not _holds(condition.reason):
         return None
     known = trouble(deployment)
-    told = known is not None and _cause(known) == _cause(said)
-    return None if told else DrainEvent("Warning", _cause(said), said.message)
+    is_known = known is not None and _cause(known) == _cause(condition)
+    return None if is_known else PlannedEvent("Warning", _cause(condition), condition.message)
 
 
-def city_of_workload(deployment: WorkloadDeployment, news: DrainEvent) -> DrainEvent:
+def city_of_workload(deployment: WorkloadDeployment, event: PlannedEvent) -> PlannedEvent:
     """The same for the Workload, which has other cities too."""
-    if news.type == "Normal":
-        return news
-    note = f"{deployment.spec.city_code} is stuck ({news.reason}): {news.note}"
-    return DrainEvent("Warning", Reason.CITY_STUCK, note)
+    if event.type == "Normal":
+        return event
+    note = f"{deployment.spec.city_code} is stuck ({event.reason}): {event.note}"
+    return PlannedEvent("Warning", Reason.CITY_STUCK, note)
 
 
 def trouble(deployment: WorkloadDeployment) -> Condition | None:
     """What keeps a city from being served in full and does not pass by itself."""
     for kind, well in _WHEN_WELL:
-        said = find(deployment.status.conditions, kind)
-        if said is not None and said.status != well and _holds(said.reason):
-            return said
+        condition = find(deployment.status.conditions, kind)
+        if condition is not None and condition.status != well and _holds(condition.reason):
+            return condition
     return None
 
 
@@ -113,8 +113,8 @@ def _holds(reason: str) -> bool:
     return known is not None and known.needs_action and Trait.INTENDED not in known.traits
 
 
-def _cause(said: Condition) -> str:
-    return next((same for name, same in _SAME.items() if name == said.reason), said.reason)
+def _cause(condition: Condition) -> str:
+    return next((same for name, same in _SAME.items() if name == condition.reason), condition.reason)
 
 
 def _serves(deployment: WorkloadDeployment) -> bool:
@@ -122,8 +122,8 @@ def _serves(deployment: WorkloadDeployment) -> bool:
 
 
 def _message(deployment: WorkloadDeployment) -> str:
-    said = find(deployment.status.conditions, ConditionType.AVAILABLE)
-    return said.message if said else ""
+    condition = find(deployment.status.conditions, ConditionType.AVAILABLE)
+    return condition.message if condition else ""
 
 
 def _deployments(number: int) -> str:

@@ -5,7 +5,7 @@ from msgspec.structs import replace
 
 from compute.api.compute import WorkloadDeployment
 from compute.api.reasons import Reason
-from compute.decide.workload import story
+from compute.decide.workload import workload_events
 from compute.decide.workload.history import Revision
 from tests.support.compute import builders
 from tests.support.compute.builders import NOW, condition
@@ -57,7 +57,7 @@ WITHOUT_QUOTA = deployment(lacking(Reason.QUOTA_NOT_GRANTED))
 )
 def test_a_transition_of_a_city_is_an_event(before, after, reason):
     """Trouble that does not pass by itself is a warning by its own reason; its end is no warning."""
-    news = story.city(before, after)
+    news = workload_events.city(before, after)
 
     assert news is not None
     assert (news.type == "Normal", news.reason) == (reason == "CityAvailable", reason)
@@ -84,16 +84,16 @@ def test_a_transition_of_a_city_is_an_event(before, after, reason):
 )
 def test_ordinary_progress_is_no_event(before, after):
     """What passes by itself, was reported before, or was chosen by the user is not news."""
-    assert story.city(before, after) is None
+    assert workload_events.city(before, after) is None
 
 
 def test_a_city_that_recovers_says_from_what():
     """The end of a trouble names it, on the deployment and on the Workload alike."""
-    news = story.city(STUCK, SERVES)
+    news = workload_events.city(STUCK, SERVES)
 
     assert news is not None
     assert news.note == "DFW is available after ImageUnavailable: 1 of 1 instances ready"
-    assert story.city_of_workload(SERVES, news) == news
+    assert workload_events.city_of_workload(SERVES, news) == news
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,7 @@ def test_an_instance_in_trouble_is_news_of_a_city_that_serves_all_the_same(
     deployment, reason, told
 ):
     """A rollout that is stuck at its first Instance leaves the city available."""
-    news = story.part_of_city(deployment, condition("Ready", "False", reason, "no image"))
+    news = workload_events.part_of_city(deployment, condition("Ready", "False", reason, "no image"))
 
     assert (news is not None) is told
     assert news is None or (news.reason, news.note) == (reason, "no image")
@@ -124,10 +124,10 @@ def test_an_instance_in_trouble_is_news_of_a_city_that_serves_all_the_same(
 
 def test_a_workload_says_which_city_is_stuck():
     """It has several, and one reason for all of them, by which they are counted together."""
-    news = story.city(SERVES, STUCK)
+    news = workload_events.city(SERVES, STUCK)
 
     assert news is not None
-    told = story.city_of_workload(STUCK, news)
+    told = workload_events.city_of_workload(STUCK, news)
     assert (told.type, told.reason) == ("Warning", "CityStuck")
     assert told.note == "DFW is stuck (ImageUnavailable): 0 of 1 instances ready; no image"
 
@@ -158,7 +158,7 @@ def test_a_workload_says_which_city_is_stuck():
 )
 def test_a_revision_is_an_event(recorded, before, reason):
     """What it says is what the history says; who made the change is named where it is known."""
-    news = story.revision(before, recorded)
+    news = workload_events.revision(before, recorded)
 
     by = " (by kubectl)" if recorded.actor else ""
     assert (news.type, news.reason) == ("Normal", reason)
@@ -167,7 +167,7 @@ def test_a_revision_is_an_event(recorded, before, reason):
 
 def test_a_revision_that_is_served_everywhere_ends_its_rollout():
     """The history marks it once."""
-    news = story.proven(FIRST)
+    news = workload_events.proven(FIRST)
 
     assert (news.reason, news.note) == ("RolloutFinished", "Revision 1 is served in every city")
 
@@ -176,12 +176,12 @@ def test_a_split_names_its_cities_as_far_as_there_is_room():
     """One event for all of them, however many."""
     many = [deployment(city=f"C{number:02}") for number in range(12)]
 
-    made, removed = story.split(many), story.withdrawn(many[:1])
+    made, removed = workload_events.split(many), workload_events.withdrawn(many[:1])
     assert made is not None
     assert removed is not None
     assert made.note == (
         "Split into 12 deployments: C00, C01, C02, C03, C04, C05, C06, C07, C08, C09 and 2 more"
     )
     assert (removed.reason, removed.note) == ("DeploymentsRemoved", "Removing 1 deployment: C00")
-    assert story.split([]) is None
-    assert story.withdrawn([]) is None
+    assert workload_events.split([]) is None
+    assert workload_events.withdrawn([]) is None

@@ -4,7 +4,9 @@ A label for every object would be too many for those who keep metrics, and so wo
 anything but a closed list could give.
 """
 
-from datetime import datetime
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, NamedTuple
 
@@ -16,6 +18,8 @@ from compute.decide.conditions import find
 from kubekit.api.meta import EPOCH, Condition, Object
 
 _OTHER: Final = "Other"
+
+LATE: Final = timedelta(minutes=5)  # within which a deletion, or the start of an Instance, is over
 
 
 class CountedPhase(StrEnum):
@@ -42,38 +46,38 @@ def of_workload(workload: Workload) -> Counted:
 
 def of_deployment(deployment: WorkloadDeployment) -> Counted:
     """One city of a Workload."""
-    said = find(deployment.status.conditions, ConditionType.AVAILABLE)
-    return _counted(deployment.spec.city_code, deployment, said)
+    condition = find(deployment.status.conditions, ConditionType.AVAILABLE)
+    return _counted(deployment.spec.city_code, deployment, condition)
 
 
 def of_instance(instance: Instance) -> Counted:
     """One Instance."""
-    said = find(instance.status.conditions, ConditionType.READY)
-    return _counted(joins.city(instance), instance, said)
+    condition = find(instance.status.conditions, ConditionType.READY)
+    return _counted(joins.city(instance), instance, condition)
 
 
 def unready_since(instance: Instance) -> datetime | None:
     """Since when an Instance that is to run is not ready; None when it is, or is being removed."""
-    said = find(instance.status.conditions, ConditionType.READY)
-    if instance.deleting or (said is not None and said.status == "True"):
+    condition = find(instance.status.conditions, ConditionType.READY)
+    if instance.deleting or (condition is not None and condition.status == "True"):
         return None
-    changed = said.last_transition_time if said else EPOCH
+    changed = condition.last_transition_time if condition else EPOCH
     return changed if changed > EPOCH else instance.metadata.creation_timestamp
 
 
 def waits_for_quota(instance: Instance) -> str | None:
     """The reason for which the Instance's claim is not granted; None when it is."""
-    said = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
-    if instance.deleting or said is None or said.status == "True":
+    condition = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
+    if instance.deleting or condition is None or condition.status == "True":
         return None
-    return _known(said.reason)
+    return _known(condition.reason)
 
 
-def _counted(city: str, of: Object, said: Condition | None) -> Counted:
-    reason = _known(said.reason) if said else ""
+def _counted(city: str, of: Object, condition: Condition | None) -> Counted:
+    reason = _known(condition.reason) if condition else ""
     if of.deleting:
         return Counted(city, CountedPhase.DELETING, reason)
-    if said is not None and said.status == "True":
+    if condition is not None and condition.status == "True":
         return Counted(city, CountedPhase.READY, reason)
     known = describe(reason)
     stuck = known is not None and known.needs_action
@@ -82,3 +86,27 @@ def _counted(city: str, of: Object, said: Condition | None) -> Counted:
 
 def _known(reason: str) -> str:
     return reason if describe(reason) else _OTHER
+
+
+@dataclass(frozen=True, slots=True)
+class Stuck:
+    """Since when an object has not come on, and why, as far as it says."""
+
+    since: datetime
+    why: str
+
+
+def stuck(obj: Object, conditions: Sequence[Condition], kind: str, now: datetime) -> Stuck | None:
+    """Why an object is stuck, if it is: it should be gone, or this condition should be True."""
+    meta = obj.metadata
+    condition = find(conditions, kind)
+    why = f"{condition.reason}: {condition.message}" if condition and condition.status != "True" else ""
+    if meta.deletion_timestamp is not None:
+        found = Stuck(meta.deletion_timestamp, f"being deleted; {why}" if why else "being deleted")
+    elif condition is None:
+        found = Stuck(meta.creation_timestamp or now, f"nothing is known of {kind} yet")
+    elif why:
+        found = Stuck(condition.last_transition_time, f"not {kind}; {why}")
+    else:
+        return None
+    return found if now - found.since > LATE else None
