@@ -79,7 +79,7 @@ def test_the_new_serves_before_the_old_goes(change, new):
                 seen = await world.named(PROJECT, kind, name, true=lambda o: any(drain_of(o)))
                 reason, message = drain_of(seen)
                 assert reason == "ReplacementPending"
-                assert f"web-home-dfw goes on until {new} serves" in message
+                assert f"web-home-dfw keeps running until {new} serves" in message
             half = await world.user.get(Workload, "web", "default")
             assert (half.status.ready_replicas, half.status.desired_replicas) == (2, 2)
             assert half.status.conditions[0].message.startswith("0 of 2 instances ready; ")

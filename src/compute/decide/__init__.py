@@ -1,5 +1,5 @@
-"""The thinking of the system: objects and ``now`` in; a plan, a verdict or a status out.
+"""The decisions of the system: objects and ``now`` in; a plan, a verdict or a status out.
 
-Nothing here acts. That is what lets every decision be tested by comparing values, proven over
-random worlds, and shared by controllers, the admission webhook, the command line and the console.
+Nothing here does I/O. So every decision can be tested by comparing values, checked over random
+worlds, and shared by controllers, the admission webhook, the command line and the console.
 """

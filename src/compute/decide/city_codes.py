@@ -34,7 +34,7 @@ def _nearest(text: str) -> str | None:
 
 
 def _likeness(text: str, code: str) -> tuple[float, int, bool]:
-    """How many letters both have in the same order, then in the same place; last, the first one."""
+    """How many letters both have in the same order, then at the same position; last, the first one."""
     ratio = SequenceMatcher(None, text, code).ratio()
     same = sum(one == other for one, other in zip(text, code, strict=False))
     return ratio, same, text[:1] == code[:1]

@@ -1,4 +1,4 @@
-"""Which cities a project is offered, which Workloads use them, and what must not be taken away."""
+"""Which cities a project is offered, which Workloads use them, and which must not be removed."""
 
 from collections.abc import Iterable
 from typing import Final

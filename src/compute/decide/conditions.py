@@ -1,4 +1,4 @@
-"""Reading conditions, and changing them so that a loop which changes nothing comes to rest."""
+"""Conditions: reading them, and changing them so that a reconcile loop comes to rest."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -9,15 +9,15 @@ from kubekit.api.meta import Condition, ConditionStatus
 
 
 def find(conditions: Iterable[Condition], kind: str) -> Condition | None:
-    """The condition of this type, or None when nobody has spoken of it."""
-    for condition in conditions:  # faster than a generator, and asked thousands of times a pass
+    """The condition of this type, or None when it is absent."""
+    for condition in conditions:  # faster than a generator, and called thousands of times in a pass
         if condition.type == kind:
             return condition
     return None
 
 
 def is_true(conditions: Iterable[Condition], kind: str) -> bool:
-    """Whether the condition is there and True: what is not known is not so."""
+    """Whether the condition is present and True."""
     return status_of(conditions, kind) == "True"
 
 
@@ -28,18 +28,18 @@ def status_of(conditions: Iterable[Condition], kind: str) -> ConditionStatus:
 
 
 def put(
-    conditions: Iterable[Condition], news: Iterable[Condition], now: datetime
+    conditions: Iterable[Condition], changes: Iterable[Condition], now: datetime
 ) -> tuple[Condition, ...]:
-    """The conditions with ``news`` in place of what was said before, in the order already there.
+    """The conditions with ``changes`` in place of those of the same types, in the present order.
 
-    The transition time moves only when the status does, whatever time ``news`` carries: it answers
-    "since when", and rewriting it on every pass would be a write on every pass. The observed
-    generation is always refreshed, else a reader waits for ever for a verdict that has been given.
+    The transition time changes only when the status does, whatever the time of the changes: it means
+    "since when", and a new time in every pass would be a write in every pass. The observed
+    generation is always updated, else a reader would wait indefinitely for a verdict that was given.
     """
     current: dict[str, Condition] = {}
     for old in conditions:
-        current.setdefault(old.type, old)  # the one that `find` finds, should there be doubles
-    for new in news:
+        current.setdefault(old.type, old)  # the one that `find` returns, should there be duplicates
+    for new in changes:
         current[new.type] = _since(current.get(new.type), new, now)
     return tuple(current.values())
 

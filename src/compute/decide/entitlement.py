@@ -1,4 +1,4 @@
-"""Whether a project may use a service: by itself, after a while, or by somebody's word."""
+"""Whether a project may use a service: automatically, after a delay, or after an approval."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -28,7 +28,7 @@ _REJECTED: Final = "Rejected"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApprovalSettings:
-    """How entitlements are answered. ``services`` are those that there are."""
+    """How entitlements are approved. ``services`` are those that exist."""
 
     automatic: bool = True
     delay: timedelta = timedelta()
@@ -40,7 +40,7 @@ _CAREFUL: Final = ApprovalSettings(automatic=False)
 
 @dataclass(frozen=True, slots=True)
 class EntitlementDecision:
-    """The status of an entitlement, and when it may become another by itself."""
+    """The status of an entitlement, and when it may change by itself."""
 
     status: ServiceEntitlementStatus
     requeue_after: timedelta | None = None
@@ -49,10 +49,10 @@ class EntitlementDecision:
 def read_settings(
     data: Mapping[str, str], known: ApprovalSettings | None
 ) -> tuple[ApprovalSettings, list[str]]:
-    """The settings that a ConfigMap says, and what is wrong with it, key by key.
+    """The settings in a ConfigMap, and what is wrong with it, key by key.
 
-    What cannot be read stays as it was known; what is not said is as it is without a ConfigMap.
-    Where nothing is known, an approval that cannot be read is given to nobody.
+    An unreadable setting keeps its last value; an absent one has its default. Where no value is
+    known, an unreadable approval means Manual.
     """
     known = known or _CAREFUL
     unknown = sorted(key for key in data if key not in KEYS)
@@ -79,7 +79,7 @@ def read_settings(
 def answer(
     entitlement: ServiceEntitlement, settings: ApprovalSettings, now: datetime, *, suspended: bool
 ) -> EntitlementDecision:
-    """What becomes of an entitlement now."""
+    """The decision on an entitlement now."""
     phase, candidate, again = _verdict(entitlement, settings, now)
     earlier, generation = entitlement.status, entitlement.metadata.generation
     conditions = [
@@ -109,11 +109,11 @@ def _verdict(
     if service not in settings.services:
         message = f"There is no service {service} here; there is: {', '.join(settings.services)}"
         return _PENDING, Candidate("", NeighbourReason.SERVICE_NOT_PUBLISHED, message), None
-    word = entitlement.metadata.annotations.get(annotations.APPROVAL)
-    if word == "Denied":
+    approval = entitlement.metadata.annotations.get(annotations.APPROVAL)
+    if approval == "Denied":
         return _REJECTED, _rejected(entitlement), None
-    # What was given stays given, whatever is decided for those who ask later.
-    if word != "Approved" and entitlement.status.phase != _ACTIVE:
+    # An active entitlement stays active, whatever the settings for later requests.
+    if approval != "Approved" and entitlement.status.phase != _ACTIVE:
         waiting = _waiting(entitlement, settings, now)
         if waiting is not None:
             return waiting
@@ -124,15 +124,15 @@ def _verdict(
 def _waiting(
     entitlement: ServiceEntitlement, settings: ApprovalSettings, now: datetime
 ) -> _Verdict | None:
-    """What an entitlement waits for that nobody has spoken of; None when for nothing any more."""
+    """What an entitlement without an approval waits for; None when for nothing any more."""
     reason = NeighbourReason.ENTITLEMENT_PENDING_APPROVAL
     if not settings.automatic:
-        return _PENDING, Candidate("", reason, "Somebody has to approve it"), None
+        return _PENDING, Candidate("", reason, "It has to be approved by an operator"), None
     made = entitlement.metadata.creation_timestamp or now
     wait = made + settings.delay - now
     if wait <= timedelta():
         return None
-    return _PENDING, Candidate("", reason, "It is approved by itself after a while"), wait
+    return _PENDING, Candidate("", reason, "It is approved automatically after a delay"), wait
 
 
 def _rejected(entitlement: ServiceEntitlement) -> Candidate:

@@ -1,4 +1,4 @@
-"""What belongs to what, in any plane: by name and label, since uids differ from plane to plane."""
+"""Which objects belong together on any plane: by name and label, since uids differ between planes."""
 
 from compute.api import labels, names
 from compute.api.compute import Instance, ScaleSettings, Workload, WorkloadDeployment
@@ -8,10 +8,10 @@ Place = tuple[str, str]  # placement and city
 
 
 def expected(workload: Workload) -> dict[Place, ScaleSettings]:
-    """Where the Workload asks to run, in the order of its spec; nowhere once it is being deleted.
+    """Where the Workload asks to run, in the order of its spec; empty once it is being deleted.
 
-    A place that is named twice is one place, and the later word on it holds: both would bear the
-    same deployment's name.
+    A placement and city that are named twice are one, and the later scale holds: both would have
+    the same deployment's name.
     """
     if workload.deleting:
         return {}
@@ -23,9 +23,9 @@ def expected(workload: Workload) -> dict[Place, ScaleSettings]:
 
 
 def order(of: Object) -> tuple[int, str]:
-    """A key that sorts what one thing made by number, and anything always alike.
+    """A sort key: the objects of one owner by number, and all others always alike.
 
-    What is told first must not depend on the order of a list, or it would flicker.
+    What is reported first must not depend on the order of a list, or it would flicker.
     """
     return len(of.metadata.name), of.metadata.name
 
@@ -45,7 +45,7 @@ def deployment_name(instance: Instance) -> str:
 
 
 def workload_name(instance: Instance) -> str:
-    """The Workload the Instance belongs to; empty when nothing tells."""
+    """The Workload the Instance belongs to; empty when it is unknown."""
     name = instance.metadata.labels.get(labels.WORKLOAD_NAME)
     if name:
         return name
@@ -54,7 +54,7 @@ def workload_name(instance: Instance) -> str:
 
 
 def city(instance: Instance) -> str:
-    """The city the Instance is in; empty when nothing tells."""
+    """The city the Instance is in; empty when it is unknown."""
     code = instance.metadata.labels.get(labels.CITY_CODE)
     if code:
         return code

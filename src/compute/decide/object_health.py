@@ -1,7 +1,7 @@
-"""How an object is counted: by city, phase and reason, each from a short list.
+"""The health of an object: how metrics count it, and whether it is stuck.
 
-A label for every object would be too many for those who keep metrics, and so would reasons that
-anything but a closed list could give.
+Metrics count by city, phase and reason, each from a closed list: a label for every object, or for
+any reason a provider may invent, would be too many time series.
 """
 
 from collections.abc import Sequence
@@ -19,11 +19,13 @@ from kubekit.api.meta import EPOCH, Condition, Object
 
 _OTHER: Final = "Other"
 
-LATE: Final = timedelta(minutes=5)  # within which a deletion, or the start of an Instance, is over
+LATE: Final = timedelta(
+    minutes=5
+)  # by then a deletion, or the start of an Instance, should be over
 
 
 class CountedPhase(StrEnum):
-    """How far an object is, for those who watch thousands."""
+    """The phase that an object is counted in."""
 
     READY = "Ready"
     PROGRESSING = "Progressing"  # passes by itself
@@ -32,7 +34,7 @@ class CountedPhase(StrEnum):
 
 
 class Counted(NamedTuple):
-    """What an object is counted under."""
+    """The labels that an object is counted under."""
 
     city: str
     phase: str
@@ -90,7 +92,7 @@ def _known(reason: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Stuck:
-    """Since when an object has not come on, and why, as far as it says."""
+    """Since when an object makes no progress, and the reported cause."""
 
     since: datetime
     why: str
@@ -100,7 +102,11 @@ def stuck(obj: Object, conditions: Sequence[Condition], kind: str, now: datetime
     """Why an object is stuck, if it is: it should be gone, or this condition should be True."""
     meta = obj.metadata
     condition = find(conditions, kind)
-    why = f"{condition.reason}: {condition.message}" if condition and condition.status != "True" else ""
+    why = (
+        f"{condition.reason}: {condition.message}"
+        if condition and condition.status != "True"
+        else ""
+    )
     if meta.deletion_timestamp is not None:
         found = Stuck(meta.deletion_timestamp, f"being deleted; {why}" if why else "being deleted")
     elif condition is None:

@@ -1,4 +1,4 @@
-"""How long a project that is deleted stays, and what it says meanwhile.
+"""How long a deleted project stays, and what it reports meanwhile.
 
 The rule is that of a Workload's deletion: a cell that is not Ready is not waited for, since it
 removes its part when it answers again; a cell that is Ready is waited for five minutes. Workloads
@@ -27,7 +27,7 @@ _POLL: Final = timedelta(seconds=1)  # for Instances, which are too many to be w
 
 @dataclass(frozen=True, slots=True)
 class HoldingCell:
-    """A cell that still has something of a project; ``silence`` says that it is not Ready, and why."""
+    """A cell that still has something of a project; ``silence`` is why it is not Ready, if so."""
 
     name: str
     silence: str = ""
@@ -50,7 +50,7 @@ class Removal:
         return not cell.silence and now < self.deadline
 
     def is_over(self, now: datetime) -> bool:
-        """Whether the project may go. What is left then ends in its cells."""
+        """Whether the project may be removed. What is left is then deleted by its cells."""
         if not self.left:
             return True
         if not _OWN_LIMIT.isdisjoint(self.left):
@@ -67,7 +67,7 @@ class Removal:
         return self.deadline - now if now < self.deadline else None
 
     def report(self, now: datetime) -> Candidate:
-        """The condition of a project that is being removed. Only a change of the facts changes it."""
+        """The condition of a project that is being removed. It changes only when the facts do."""
         since = times.format_time(self.started)
         parts = [
             f"Waiting since {since} until these are gone: {', '.join(self.left)}",
@@ -77,7 +77,7 @@ class Removal:
         return Candidate("", NeighbourReason.CLEANUP_AWAITING_COMPLETION, "; ".join(parts))
 
     def note(self) -> str:
-        """What is said of the project as it goes."""
+        """The note of the event when the project is removed."""
         names = ", ".join(cell.name for cell in self.cells)
         if not names:
             return "Everything in it is gone"

@@ -1,7 +1,7 @@
-"""Which of several causes to tell: one order for Instances, deployments, Workloads and tools.
+"""Which of several causes to report: one order for Instances, deployments, Workloads and tools.
 
-A thing that is not ready usually has several reasons at once, most of them consequences of one.
-The rank says how far a reason is from ordinary progress, so that the one worth acting on is told.
+An object that is not ready usually has several reasons at once, most of them consequences of one.
+The rank is how far a reason is from ordinary progress, so that the cause to act on is reported.
 """
 
 from collections.abc import Iterable
@@ -13,8 +13,8 @@ from compute.api import gates
 from compute.api.reasons import Reason
 from kubekit.api.meta import Condition, ConditionStatus
 
-# Messages are told upwards inside other messages. Uncut, a long one would outgrow what the API
-# takes for a message, and a status that cannot be written tells nobody anything.
+# Messages become parts of messages of owners. Uncut, a long one would exceed the limit of the API,
+# and the whole status could not be written.
 _LONGEST: Final = 1024
 _LONGEST_SUMMARY: Final = 512
 
@@ -23,21 +23,21 @@ _RANKS: Final[dict[str, int]] = {reason: reason.rank for reason in Reason if rea
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A possible explanation, and the name of the thing that gives it."""
+    """A possible cause, and the name of the object that reports it."""
 
-    subject: str  # empty when the thing explains itself
+    subject: str  # empty when the object explains itself
     reason: str
     message: str = ""
     status: ConditionStatus = "False"
 
     @property
     def summary(self) -> str:
-        """The explanation as part of somebody else's message: whose it is, and what it says."""
+        """The cause as part of another object's message: the subject and its message."""
         text = self.message or self.reason
         return _cut(f"{self.subject}: {text}" if self.subject else text, _LONGEST_SUMMARY)
 
     def condition(self, kind: str, generation: int, now: datetime) -> Condition:
-        """The explanation as a condition, said now, of this generation."""
+        """The cause as a condition, observed now, at this generation."""
         return Condition(
             type=kind,
             status=self.status,
@@ -49,7 +49,7 @@ class Candidate:
 
 
 def rank(reason: str) -> int:
-    """How much a reason explains; 0 for a pointer to another reason and for an unknown word."""
+    """How much a reason explains; 0 for a pointer to another condition and for an unknown reason."""
     return _RANKS.get(reason, 0) or gates.TABLE.ranks.get(reason, 0)
 
 
@@ -57,7 +57,7 @@ def ranked(candidates: Iterable[Candidate]) -> list[Candidate]:
     """The candidates, the one that explains most first.
 
     Between equals the first by name goes first, whatever order they come in: an answer that
-    depends on the order of a list flickers from pass to pass, and each flicker is a write.
+    depends on the order of a list flickers between reconcile passes, and each change is a write.
     """
     return sorted(candidates, key=_order)
 

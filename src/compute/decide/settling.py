@@ -1,8 +1,8 @@
-"""Words of an Instance that will not last, and need not be carried anywhere.
+"""Which status changes of a starting Instance need not be propagated, because another follows soon.
 
-An Instance comes up by many writes of several controllers, most of them in one moment. Each word of
-it that leaves its cell is written on the hub and in the project too. So what is about to be followed
-by another word is not passed on, for a moment at most: then whatever stands there is news.
+An Instance starts by many writes of several controllers, most of them within seconds. Each change
+that leaves its cell is also written on the hub and in the project. So a change that is about to be
+followed by another is held back, for a limited time: after that it is propagated as it is.
 """
 
 from collections.abc import Sequence
@@ -18,37 +18,38 @@ from compute.decide.conditions import find, is_true, status_of
 from compute.decide.scheduling_gates import closed, may_open
 from kubekit.api.meta import Condition
 
-# Where all is well an Instance is up within a second or two, and on a busy machine within some more.
+# An Instance usually starts within a second or two, and a little later on a busy machine.
 SHORTEST: Final = timedelta(seconds=10)
 LONGEST: Final = timedelta(seconds=60)
-_SLACK: Final = 2  # times what it took others lately is nothing unusual
-_LATELY: Final = 0.1  # how much of what is usual the last one decides
+_SLACK: Final = 2  # times the recent startup time is still usual
+_WEIGHT: Final = 0.1  # of the newest measurement in the moving average
 
 
 class StartupTime:
-    """How long it takes Instances to come up, these days.
+    """The recent startup time of Instances, as a moving average.
 
-    A city in which a thousand of them come up at once is slower than one with a single one. What
-    takes no longer than it took the others is no news there, and to say it would make all slower.
+    A city in which a thousand start at once is slower than one in which a single one does. While an
+    Instance takes no longer than the others did, its progress is not reported: the writes would
+    make all of them slower.
     """
 
     def __init__(self) -> None:
         self.moment = SHORTEST
 
     def took(self, age: timedelta) -> None:
-        """One has come up, at this age."""
+        """One has become Ready, at this age."""
         if timedelta() <= age <= LONGEST:
-            average = self.moment + (_SLACK * age - self.moment) * _LATELY
+            average = self.moment + (_SLACK * age - self.moment) * _WEIGHT
             self.moment = min(max(average, _SLACK * age, SHORTEST), LONGEST)
 
 
-def may_go_unsaid(
+def report_delay(
     instance: Instance, conditions: Sequence[Condition], now: datetime, moment: timedelta = SHORTEST
 ) -> timedelta | None:
-    """For how long a new Instance need not say these conditions; None when they are to be said now.
+    """How long the report of these conditions of a new Instance may be delayed; None for not at all.
 
-    That it waits is what every Instance says from its beginning, and where all is well it is let
-    through within the moment. That its quota was granted shows in the gate that has opened.
+    Every Instance reports at first that it waits, and usually it passes its gates within the moment.
+    That its quota was granted shows in the gate that has opened.
     """
     created = instance.metadata.creation_timestamp
     if created is None or not _only_waits(instance.status.conditions, conditions):
@@ -57,7 +58,7 @@ def may_go_unsaid(
 
 
 def is_settled(instance: Instance) -> bool:
-    """Whether all that the Instance says agrees: if not, its cell is about to write it again."""
+    """Whether the conditions of the Instance agree: if not, its cell is about to write it again."""
     ready = find(instance.status.conditions, ConditionType.READY)
     if ready is None or ready.observed_generation != instance.metadata.generation:
         return False
@@ -68,13 +69,13 @@ def is_settled(instance: Instance) -> bool:
 
 
 def _left(created: datetime, now: datetime, moment: timedelta) -> timedelta | None:
-    """What is left of the first moment of what was born then."""
+    """The rest of the first moment of an Instance that was created then."""
     age = now - created
     return moment - age if timedelta() <= age < moment else None
 
 
 def _only_waits(before: Sequence[Condition], after: Sequence[Condition]) -> bool:
-    """Whether it waits as it did before, and no shared service has answered no."""
+    """Whether it waits as it did before, and no shared service has refused it."""
     old, new = (find(each, ConditionType.READY) for each in (before, after))
     return (
         (old is None or has(old.reason, Trait.STARTUP))
@@ -84,7 +85,7 @@ def _only_waits(before: Sequence[Condition], after: Sequence[Condition]) -> bool
 
 
 def _is_refused(gate: Gate, before: Sequence[Condition], after: Sequence[Condition]) -> bool:
-    """Whether the condition of a gate has become something else than True."""
+    """Whether the condition of a gate has changed to another reason, and is not True."""
     old, new = (find(each, gate.condition) for each in (before, after))
     if old is None or new is None or new.status == "True":
         return False

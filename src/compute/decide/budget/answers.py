@@ -91,7 +91,10 @@ def _answer(
 
 
 def _status(
-    claim: ResourceClaim, allocations: Iterable[RequestAllocation], candidate: Candidate, now: datetime
+    claim: ResourceClaim,
+    allocations: Iterable[RequestAllocation],
+    candidate: Candidate,
+    now: datetime,
 ) -> ResourceClaimStatus:
     generation = claim.metadata.generation
     condition = candidate.condition(NeighbourCondition.GRANTED, generation, now)

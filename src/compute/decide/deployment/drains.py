@@ -1,7 +1,7 @@
-"""Drains: deployments that are no longer wanted, and go on until a time that was set.
+"""Drains: deployments that are no longer wanted, and keep running until a deadline.
 
-The drain is stamped on the deployment in the project. So it outlives a restart, two managers agree
-on it, and every message can name the same instant.
+The drain is an annotation of the deployment in the project. So it survives a restart, two managers
+agree on it, and every message can name the same instant.
 """
 
 from collections.abc import Iterable, Sequence
@@ -22,7 +22,7 @@ from kubekit.api.times import format_time
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grace:
-    """How long a deployment goes on that is no longer wanted."""
+    """How long a deployment that is no longer wanted keeps running."""
 
     withdrawal: timedelta = timedelta(minutes=5)  # its city is no longer offered to the project
     replacement: timedelta = timedelta(minutes=10)  # what replaces it makes no progress
@@ -39,9 +39,9 @@ EventType = Literal["Normal", "Warning"]
 class Drain(msgspec.Struct, frozen=True, omit_defaults=True):
     """Why a deployment is drained, and when.
 
-    If it is replaced: ``by`` which deployments, how many ``replicas`` it had, how many Instances of
-    the others were ``ready`` when the time was set, and how many when it last gave up one of its own
-    for want of quota (``given_at``, below zero before that).
+    For a replacement: ``by`` which deployments, how many ``replicas`` it had, how many Instances of
+    the others were ``ready`` when the deadline was set, and how many when it last gave up one of its
+    own for lack of quota (``given_at``, below zero before that).
     """
 
     reason: str
@@ -54,7 +54,7 @@ class Drain(msgspec.Struct, frozen=True, omit_defaults=True):
 
 @dataclass(frozen=True, slots=True)
 class PlannedEvent:
-    """An event about a deployment."""
+    """An event that is to be recorded."""
 
     type: EventType
     reason: str
@@ -64,7 +64,7 @@ class PlannedEvent:
 def of(deployment: WorkloadDeployment, reason: str = "") -> Drain | None:
     """The drain of a deployment, of this reason if one is named; None when it has no such drain.
 
-    A stamp that cannot be read counts for none: the drain is then set anew, with the full time.
+    An unreadable annotation counts as none: the drain is then set again, with the full time.
     """
     stamp = deployment.metadata.annotations.get(annotations.DRAIN)
     if stamp is None:
@@ -78,7 +78,7 @@ def of(deployment: WorkloadDeployment, reason: str = "") -> Drain | None:
 
 
 def stamped(deployment: WorkloadDeployment, drain: Drain) -> WorkloadDeployment:
-    """The deployment with the drain on it."""
+    """The deployment with the annotation of the drain."""
     meta = deployment.metadata
     noted = meta.annotations | {annotations.DRAIN: msgspec.json.encode(drain).decode()}
     metadata = msgspec.structs.replace(meta, annotations=noted)
@@ -98,10 +98,10 @@ def next_due(deployments: Iterable[WorkloadDeployment]) -> datetime | None:
 
 
 def explained(deployments: Iterable[WorkloadDeployment]) -> list[Candidate]:
-    """Why deployments that have a drain are drained, and when; the weightiest reason first.
+    """Why deployments with a drain are drained, and when; the highest rank first.
 
-    Those that share a drain are named together. The message has the instant and not the time left,
-    which would be another message on every pass.
+    Those that share a drain are named together. The message has the instant and not the remaining
+    time, which would be another message in every reconcile pass.
     """
     groups: dict[tuple[str, datetime, tuple[str, ...]], list[WorkloadDeployment]] = {}
     for deployment in sorted(deployments, key=lambda d: d.metadata.name):
@@ -116,20 +116,20 @@ def explained(deployments: Iterable[WorkloadDeployment]) -> list[Candidate]:
 
 
 def condition(deployment: WorkloadDeployment, now: datetime) -> Condition | None:
-    """What a deployment says of its drain; None when it has none."""
+    """The condition for a deployment's drain; None when it has none."""
     reasons = explained((deployment,))
     return summary(reasons, deployment.metadata.generation, now) if reasons else None
 
 
 def summary(reasons: Sequence[Candidate], generation: int, now: datetime) -> Condition:
-    """What is said of drains, at least one, in a condition."""
+    """The condition for drains, at least one."""
     text = "; ".join(each.message for each in reasons)
     whole = Candidate("", reasons[0].reason, text, "True")
     return whole.condition(ConditionType.DRAIN_SCHEDULED, generation, now)
 
 
 def news_of_change(before: WorkloadDeployment, after: WorkloadDeployment) -> PlannedEvent | None:
-    """What is worth an event when a deployment is given a drain, or loses it."""
+    """The event for a drain that was set or removed, if any."""
     old, new = explained((before,)), explained((after,))
     if new and (not old or old[0].reason != new[0].reason):
         first = new[0]
@@ -139,13 +139,13 @@ def news_of_change(before: WorkloadDeployment, after: WorkloadDeployment) -> Pla
             first.message,
         )
     if old and not new and old[0].reason == Reason.CITY_WITHDRAWN:
-        note = f"{after.spec.city_code} is offered again; {after.metadata.name} goes on"
+        note = f"{after.spec.city_code} is offered again; {after.metadata.name} keeps running"
         return PlannedEvent("Normal", Reason.CITY_RETURNED, note)
     return None
 
 
 def news_of_end(deployment: WorkloadDeployment, now: datetime) -> PlannedEvent | None:
-    """What is worth an event when a deployment is deleted; None when it is not for its drain."""
+    """The event for a deployment that is deleted; None when its drain is not the cause."""
     drain = of(deployment)
     if drain is None:
         return None
@@ -154,9 +154,11 @@ def news_of_end(deployment: WorkloadDeployment, now: datetime) -> PlannedEvent |
         note = f"{city} was not offered again until {at}: {name} is drained"
         return PlannedEvent("Warning", Reason.CITY_WITHDRAWN, note) if now >= drain.at else None
     if now < drain.at:
-        return PlannedEvent("Normal", Reason.REPLACED, f"{name} is not needed any more and goes")
+        return PlannedEvent(
+            "Normal", Reason.REPLACED, f"{name} is not needed any more and is removed"
+        )
     note = (
-        f"{_listed(drain.by, 'has', 'have')} made no progress until {at}: {name} goes all the same"
+        f"{_listed(drain.by, 'has', 'have')} made no progress until {at}: {name} is removed anyway"
     )
     return PlannedEvent("Warning", Reason.REPLACEMENT_TIMED_OUT, note)
 
@@ -176,8 +178,8 @@ def _message(
             f"{_listed(cities, 'is', 'are')} no longer offered to this project; "
             f"{_listed(names, 'is', 'are')} drained at {time} unless offered again"
         )
-    going, coming = _listed(names, "goes", "go"), _listed(by, "serves", "serve")
-    message = f"{going} on until {coming}, or until {time} if there is no progress"
+    going, coming = _listed(names, "keeps running", "keep running"), _listed(by, "serves", "serve")
+    message = f"{going} until {coming}, or until {time} if there is no progress"
     return f"{message}; {_ONE_BY_ONE}" if reason == Reason.REPLACEMENT_LACKS_QUOTA else message
 
 

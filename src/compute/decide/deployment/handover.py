@@ -1,10 +1,10 @@
-"""Handovers: deployments that the spec no longer names serve until those in their place do.
+"""Handovers: deployments that the spec no longer names serve until their replacements do.
 
-A user who changes a city or renames a placement removes one deployment and asks for another. Which
-of several new ones stands for which old one cannot be known, and need not be: an old one goes on
-while any deployment that was missing when it left the spec does not serve in full. It goes in any
-case once these have made no progress for a while. Where nothing is missing, a city was merely
-removed, and its deployment goes at once.
+A user who changes a city or renames a placement removes one deployment and adds another. Which of
+several new ones replaces which old one cannot be known, and need not be: an old one keeps running
+while any deployment that was missing when it left the spec does not serve in full. It is removed
+anyway once these have made no progress for a while. Where nothing is missing, a city was merely
+removed, and its deployment is removed at once.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -31,10 +31,10 @@ def retained(
     now: datetime,
     grace: Grace,
 ) -> dict[str, WorkloadDeployment]:
-    """The deployments that go on although the spec does not name them, as they are to be.
+    """The deployments that keep running although the spec does not name them, as they should be.
 
-    ``leaving`` are all that it does not name, ``wanted`` the names of those that are to be, and
-    ``present`` those that are there.
+    ``leaving`` are all that it does not name, ``wanted`` the names that it wants, and ``present``
+    those that exist.
     """
     new = _New(frozenset(wanted), present)
     drained = {
@@ -47,7 +47,7 @@ def retained(
 
 @dataclass(frozen=True, slots=True)
 class _New:
-    """The deployments that the spec names, there or not."""
+    """The deployments that the spec names, whether they exist or not."""
 
     wanted: frozenset[str]
     present: Deployments
@@ -56,21 +56,21 @@ class _New:
     def missing(self) -> frozenset[str]:
         return self.wanted - self.present.keys()
 
-    def there(self, names: Collection[str]) -> list[WorkloadDeployment]:
+    def existing(self, names: Collection[str]) -> list[WorkloadDeployment]:
         return [self.present[name] for name in names if name in self.present]
 
     def ready(self, names: Collection[str]) -> int:
         """How many of their Instances serve."""
-        return sum(each.status.ready_replicas for each in self.there(names))
+        return sum(each.status.ready_replicas for each in self.existing(names))
 
     def serve(self, names: Collection[str]) -> bool:
-        """Whether each of them is there, and serves in full."""
-        deployments = self.there(names)
+        """Whether each of them exists, and serves in full."""
+        deployments = self.existing(names)
         return len(deployments) == len(names) and all(map(_serves, deployments))
 
 
 def _drain(old: WorkloadDeployment, new: _New, now: datetime, grace: Grace) -> Drain | None:
-    """The drain of a deployment that goes on; None when it goes now.
+    """The drain of a deployment that keeps running; None when it is removed now.
 
     What has never served has nothing to hand over.
     """
@@ -82,7 +82,7 @@ def _drain(old: WorkloadDeployment, new: _New, now: datetime, grace: Grace) -> D
     if new.serve(by):
         return None
     ready = new.ready(by)
-    if by.issubset(drain.by):  # no other is waited for than before
+    if by.issubset(drain.by):  # it waits for no others than before
         if now < drain.at:
             return drain
         if ready <= drain.ready:
@@ -101,16 +101,16 @@ def _sharing_quota(
 ) -> dict[str, WorkloadDeployment]:
     """The same deployments, one Instance fewer where the quota has no room for old and new.
 
-    One is given up at first, and then another each time that more new ones are ready than at the
-    last. So all but one of what there was serve at any time, and a reconcile pass that comes twice
-    gives nothing up.
+    One is given up at first, and then another each time that more new ones are ready than before.
+    So all but one of the former number serve at any time, and a repeated reconcile pass gives
+    nothing up.
     """
     records = {name: drain for name, old in drained.items() if (drain := drains.of(old))}
     by = frozenset(name for drain in records.values() for name in drain.by)
     ready, sizes = new.ready(by), {name: _size(old) for name, old in drained.items()}
     givers = [name for name in sorted(sizes) if sizes[name] > 0]
     is_due = all(ready > drain.given_at for drain in records.values())
-    if not (givers and is_due and any(map(_lacks_quota, new.there(by)))):
+    if not (givers and is_due and any(map(_lacks_quota, new.existing(by)))):
         return drained
     giver = givers[-1]
     drain = msgspec.structs.replace(records[giver], at=at, ready=ready, given_at=ready)
@@ -119,7 +119,11 @@ def _sharing_quota(
 
 def _lacks_quota(new: WorkloadDeployment) -> bool:
     condition = find(new.status.conditions, ConditionType.REPLICAS_READY)
-    return condition is not None and condition.status == "False" and condition.reason == Reason.QUOTA_EXCEEDED
+    return (
+        condition is not None
+        and condition.status == "False"
+        and condition.reason == Reason.QUOTA_EXCEEDED
+    )
 
 
 def _size(old: WorkloadDeployment) -> int:

@@ -1,8 +1,8 @@
 """What was changed by hand in the spec of an Instance, and the Instance without the change.
 
-An Instance that carries the hash of the template has its spec from there, but for its location and its
-controller's part, which the system writes. Any other difference was made by hand: it changes nothing of
-what runs, which was fixed at its start, and would be lost with the Instance. So the spec is put back.
+An Instance with the hash of the template has its spec from there, except for its location and its
+controller's part, which the system writes. Any other difference was made by hand: it does not change
+what runs, which was fixed at its start, and would be lost with the Instance. So the spec is restored.
 Instances of an earlier template are not compared: they are about to be replaced.
 """
 
@@ -22,7 +22,7 @@ _SHOWN: Final = 3  # fields in a message
 
 
 class HashedTemplate:
-    """The template that Instances are made from. Its hash is made once for all, and rarely needed."""
+    """The template of Instances. Its hash is computed once, and only when it is needed."""
 
     def __init__(self, template: InstanceTemplate) -> None:
         self.template = template
@@ -35,7 +35,7 @@ class HashedTemplate:
 def is_edited(instance: Instance, origin: HashedTemplate) -> bool:
     """Whether the spec differs from the template in more than spelling.
 
-    Asked of every Instance in every reconcile pass, so what is equal as it stands is not read further.
+    Called for every Instance in every reconcile pass, so equal specs are not compared further.
     """
     own, given = instance.spec, origin.template.spec
     if (
@@ -53,7 +53,7 @@ def report_of(instance: Instance, origin: HashedTemplate) -> str:
     Values are left out: some are secret.
     """
     note = (
-        f"{_edited_fields(instance, origin)} was changed by hand and is put back to the template: "
+        f"{_edited_fields(instance, origin)} was changed by hand and is restored to the template: "
         "change the Workload instead"
     )
     if not _is_taken_up(instance):
@@ -61,12 +61,12 @@ def report_of(instance: Instance, origin: HashedTemplate) -> str:
     meta = instance.metadata
     return (
         f"{note}. The machine may run what was changed; "
-        f"to have it made again: kubectl delete instance {meta.name} -n {meta.namespace}"
+        f"to create it again: kubectl delete instance {meta.name} -n {meta.namespace}"
     )
 
 
 def restored(instance: Instance, origin: HashedTemplate) -> Instance:
-    """The Instance with the spec of the template; itself where nothing was changed."""
+    """The Instance with the spec of the template; unchanged where nothing was edited."""
     if not is_edited(instance, origin):
         return instance
     given = origin.template.spec
@@ -87,7 +87,7 @@ def _edited_fields(instance: Instance, origin: HashedTemplate) -> str:
 
 
 def _is_taken_up(instance: Instance) -> bool:
-    """Whether the provider has started the Instance as it stands now, changes included."""
+    """Whether the provider has started the Instance as it is now, changes included."""
     programmed = find(instance.status.conditions, ConditionType.PROGRAMMED)
     return (
         programmed is not None

@@ -1,12 +1,12 @@
-"""What to do next so that a deployment's Instances become what its template says.
+"""The next step towards Instances that match their deployment's template.
 
 An Instance is never changed in place: what runs was fixed when it was started, so a new template
-means delete and create again. A plan is one step. It is made from what is there, not from what
-was done before, so a restart, a lost event or a second controller changes nothing.
+means delete and create again. A plan is one step. It follows from what exists, not from what was
+done before, so a restart, a lost event or a second controller changes nothing.
 
-Two things hold under every policy. What is not Ready and of another template goes at once, since
-nobody is served by it and waiting for it could last for ever. And what is not wanted any more goes
-whatever the health of the rest.
+Two rules hold under every policy. An Instance of another template that is not Ready is removed at
+once, since it serves no one and may never become Ready. And a surplus Instance is removed whatever
+the health of the rest.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -26,12 +26,14 @@ from compute.decide.deployment.template import controller_labels
 from compute.decide.scheduling_gates import closed, condition_of
 from kubekit.api import digits, int_or_string
 
-WAVE: Final = 32  # Instances of one deployment that are begun at once, if they are quick
-FIRST_WAVE: Final = 8  # as many, as long as it is not known whether they are
-_PROMPT: Final = timedelta(seconds=2)  # at its gates, which are often in another city
-_STUCK: Final = timedelta(seconds=20)  # at its gates: it waits for more than its turn
-_FEW: Final = 4  # that are slower than all others say nothing of what is behind the gates
-_CROWDED: Final = "waits until those that were begun before it are let through their gates"
+WAVE: Final = 32  # Instances of one deployment that start at once, if they pass their gates quickly
+FIRST_WAVE: Final = 8  # the same, while it is not known how quickly they pass
+_PROMPT: Final = timedelta(
+    seconds=2
+)  # at its gates: the services behind them are often in another city
+_STUCK: Final = timedelta(seconds=20)  # at its gates: it waits for something else than its turn
+_FEW: Final = 4  # outliers that do not show how quickly the services behind the gates answer
+_WINDOW_FULL: Final = "waits until those that started before it have passed their gates"
 _PAUSED: Final = "the rollout is paused"
 
 
@@ -64,7 +66,7 @@ class LabelInstance:
 
 @dataclass(frozen=True, slots=True)
 class WaitForInstance:
-    """Nothing to do but let this Instance finish what it is at."""
+    """Nothing to do until this Instance has become Ready or is gone."""
 
     name: str
     why: str
@@ -75,30 +77,29 @@ Action = CreateInstance | DeleteInstance | LabelInstance | WaitForInstance
 
 @dataclass(frozen=True, slots=True)
 class RolloutPlan:
-    """What to do in this pass, and what would follow it.
+    """What to do in this reconcile pass, and what would follow it.
 
-    ``later`` is never executed. It is kept so that logs, status and tests can show what the
-    deployment is waiting to do, and for what, instead of showing nothing at all.
+    ``later`` is never executed. It lets logs, status and tests show what the deployment will do,
+    and what it waits for.
     """
 
     now: tuple[Action, ...] = ()
     later: tuple[CreateInstance | DeleteInstance, ...] = ()
 
     @property
-    def crowd(self) -> list[CreateInstance]:
-        """What is to be begun as soon as there is room."""
-        return [s for s in self.later if isinstance(s, CreateInstance) and s.hold == _CROWDED]
+    def waiting(self) -> list[CreateInstance]:
+        """Instances that wait for the admission window."""
+        return [s for s in self.later if isinstance(s, CreateInstance) and s.hold == _WINDOW_FULL]
 
 
 @dataclass(frozen=True, slots=True)
 class RolloutSettings:
-    """What a user may say of a rollout.
+    """A user's settings of a rollout.
 
-    ``max_unavailable`` is a count or a share of the Instances, taken as 1 when it comes to none,
-    since no update could ever happen otherwise. OrderedReady always goes one by one. A pause stops
-    every replacement, that of Instances which are not Ready included: it would bring the very
-    template that is being held back. Scaling goes on, and an empty slot is filled from the only
-    template there is.
+    ``max_unavailable`` is a count or a share of the Instances, and at least 1, since no update could
+    happen otherwise. OrderedReady always replaces one by one. A pause stops every replacement, also
+    of Instances that are not Ready: it would start the template that is being held back. Scaling
+    continues, and an empty slot is filled from the present template.
     """
 
     max_unavailable: int | str = 1
@@ -113,8 +114,8 @@ def plan(
 ) -> RolloutPlan:
     """The next step, from all Instances that carry the deployment's label.
 
-    Without settings, those that the deployment's annotations give. A policy that is not known is
-    followed as OrderedReady: doing nothing would be the one answer that nobody can explain.
+    The settings default to the deployment's annotations. An unknown policy is treated as
+    OrderedReady: doing nothing would have no explanation.
     """
     slots = survey(deployment, instances)
     named = deployment.spec.scale_settings.instance_management_policy
@@ -132,7 +133,7 @@ def plan(
 
 
 def settings_of(deployment: WorkloadDeployment) -> RolloutSettings:
-    """What the deployment's annotations say. A limit that cannot be read is taken as 1."""
+    """The settings in the deployment's annotations. An unreadable limit is taken as 1."""
     known = deployment.metadata.annotations
     return RolloutSettings(
         max_unavailable=_count_or_share(known.get(annotations.MAX_UNAVAILABLE, "1")),
@@ -159,7 +160,7 @@ def _in_order(
 ) -> Iterator[CreateInstance | DeleteInstance]:
     """OrderedReady: up from the lowest, down from the highest, one by one.
 
-    An Instance that serves is replaced only while all others serve too, and nothing is taken down
+    An Instance that serves is replaced only while all others serve too, and nothing is removed
     while something is still terminating.
     """
     paused = _PAUSED if settings.paused else ""
@@ -176,7 +177,7 @@ def _in_order(
 
 
 def _one_by_one(slots: Slots, *steps: tuple[DeleteInstance, str]) -> Iterator[DeleteInstance]:
-    """The removals, each with what it already waits for, so that one at most is under way."""
+    """The removals, each with what it waits for, so that at most one is in progress."""
     leaving = next((i.metadata.name for i in slots.terminating), "")
     for step, reason in steps:
         hold = reason or (f"waits for {leaving} to be gone" if leaving else "")
@@ -188,14 +189,14 @@ def _one_by_one(slots: Slots, *steps: tuple[DeleteInstance, str]) -> Iterator[De
 def _together(
     slots: Slots, settings: RolloutSettings, now: datetime
 ) -> Iterator[CreateInstance | DeleteInstance]:
-    """Parallel: in waves, but none waits for another to serve. Updates leave slots served."""
+    """Parallel: in waves, but none waits for another to serve. Updates keep enough slots available."""
     paused = _PAUSED if settings.paused else ""
     most = max(1, int_or_string.scaled(settings.max_unavailable, slots.desired, round_up=False))
     limit = f"waits because no more than {most} may be unavailable at a time"
     spare = max(0, most - len(slots.unavailable))
     room = _room(slots, now)
     for rank, ordinal in enumerate(slots.missing):
-        yield CreateInstance(ordinal, "" if rank < room else _CROWDED)
+        yield CreateInstance(ordinal, "" if rank < room else _WINDOW_FULL)
     yield from (replace(step, hold=paused) for step in _repairs(slots))
     yield from _trims(slots)
     for rank, step in enumerate(_rolls(slots)):
@@ -203,15 +204,15 @@ def _together(
 
 
 def _room(slots: Slots, now: datetime) -> int:
-    """How many more may be begun while others are at their gates.
+    """How many more may start while others are at their gates: the free part of the admission window.
 
-    A thousand that are begun at once all serve at the very end, and each tells meanwhile that it
-    waits. So those that were begun are let through before more are; what is behind the gates is its
-    provider's, however long that takes. And who says what it waits for, such as quota, or waits for
-    ever, is waited for by nobody: the more of them there are, the more are begun.
+    If a thousand started at once, all would serve only at the very end, and each would report
+    meanwhile that it waits. So those that have started pass their gates before more start; what
+    follows the gates is up to the provider, however long it takes. An Instance that reports a cause,
+    such as quota, or that has waited for long, does not count: it takes no part of the window.
     """
     gated = [instance for instance in slots.coming() if closed(instance)]
-    waits = [now - (i.metadata.creation_timestamp or now) for i in gated if is_begun(i)]
+    waits = [now - (i.metadata.creation_timestamp or now) for i in gated if is_at_gates(i)]
     turns = sorted((wait for wait in waits if wait < _STUCK), reverse=True)
     slow = turns[_FEW] if len(turns) > _FEW else _PROMPT
     wave = _wave(len(slots.kept) - len(gated), slow)
@@ -219,18 +220,18 @@ def _room(slots: Slots, now: datetime) -> int:
 
 
 def _wave(through: int, wait: timedelta) -> int:
-    """How many may be at their gates at once, when so many are through and others wait so long.
+    """The size of the admission window, given how many have passed their gates and how long others wait.
 
-    All cities share the services behind the gates, and that one waits there is all that a city
-    learns of the others. So it begins with a few, with more as those get through, and with fewer
-    the longer they wait.
+    All cities share the services behind the gates, and the wait is all that a city learns of the
+    load of the others. So the window is small at first, grows as Instances pass, and shrinks the
+    longer they wait.
     """
     late = max(1.0, wait / _PROMPT)
     return max(1, int(min(max(through, FIRST_WAVE), WAVE) / late**2))
 
 
-def is_begun(instance: Instance) -> bool:
-    """Whether an Instance is at its gates, and has told of no cause but that it waits its turn."""
+def is_at_gates(instance: Instance) -> bool:
+    """Whether an Instance is at its gates, and reports no cause but that it waits its turn."""
     if instance.deleting or not closed(instance):
         return False
     ready = find(instance.status.conditions, ConditionType.READY)
@@ -256,7 +257,7 @@ _POLICIES: Final[
 
 
 def _repairs(slots: Slots) -> Iterator[DeleteInstance]:
-    """Replacements that take nothing from anybody, from the highest ordinal down."""
+    """Replacements of Instances that do not serve, from the highest ordinal down."""
     for instance in slots.stale(ready=False):
         yield _delete(instance, "it is of another template and not Ready")
 
@@ -276,7 +277,7 @@ def _trims(slots: Slots) -> Iterator[DeleteInstance]:
 
 
 def _evictions(slots: Slots) -> Iterator[DeleteInstance]:
-    """Removals of strays. They stand in nobody's way, so nothing waits for them."""
+    """Removals of strays. They hold no slot, so nothing waits for them."""
     why = f"its name is not one that {slots.deployment.metadata.name} gives"
     for instance in slots.strays:
         if not instance.deleting:
@@ -284,7 +285,7 @@ def _evictions(slots: Slots) -> Iterator[DeleteInstance]:
 
 
 def _back_fill(slots: Slots) -> Iterator[LabelInstance]:
-    """Labels that Instances lack. Others find them by these, so they wait for nothing."""
+    """Labels that Instances lack. Other controllers select by them, so they are set at once."""
     wanted = controller_labels(slots.deployment, 0)
     for ordinal, instance in slots.kept.items():
         known = instance.metadata.labels

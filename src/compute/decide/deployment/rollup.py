@@ -1,6 +1,6 @@
-"""The status of a WorkloadDeployment: its Instances counted, and the worst cause told upwards.
+"""The status of a WorkloadDeployment: its Instances counted, and the worst cause reported.
 
-Counts are of the Instances given, whatever an earlier status said, so a lost update heals itself.
+Counts are of the Instances given, whatever the earlier status, so a lost update repairs itself.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -39,9 +39,9 @@ _NOTHING_REPORTED: Final = "nothing reported yet"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkVerdict:
-    """Whether the networks of a deployment are ready in its city, and where that city is.
+    """Whether the networks of a deployment are ready in its city, and the Location of that city.
 
-    The message of networks that are ready is what is worth knowing of them, and mostly empty.
+    The message of ready networks is a note on them, and usually empty.
     """
 
     ready: bool
@@ -57,12 +57,12 @@ def deployment_status(
     now: datetime,
     refused: Candidate | None = None,
 ) -> WorkloadDeploymentStatus:
-    """The status that follows from the Instances; ``network`` is None where nobody manages any.
+    """The status that follows from the Instances; ``network`` is None where networks are not managed.
 
-    ``refused`` says why an Instance that is wanted cannot be made.
+    ``refused`` is why an Instance that is wanted cannot be created.
 
-    An Instance being deleted is counted for as long as it exists, but it is not ready: what it
-    still serves is about to end, and a roll must not look finished because of it.
+    An Instance being deleted is counted for as long as it exists, but it is not ready: it
+    is about to stop, and a rollout must not look finished because of it.
     """
     generation = deployment.metadata.generation
     newest = template_hash(deployment.spec.template)
@@ -91,20 +91,20 @@ def deployment_status(
 
 
 def progress(ready: int, desired: int) -> str:
-    """How far it is, in words. More than desired, while scaling down, is not a shortfall."""
+    """The progress as text. More than desired, while scaling down, is not a shortfall."""
     return f"{ready} of {max(ready, desired)} instances ready"
 
 
 def same(old: S, new: S) -> bool:
-    """Whether two statuses say the same, so that nothing need be written.
+    """Whether two statuses are equal, so that nothing need be written.
 
-    Conditions are told apart by type, so their order says nothing; every other difference counts.
+    Conditions are keyed by type, so their order does not matter; every other difference counts.
     """
     return _ordered(old) == _ordered(new)
 
 
 def tells_more(old: WorkloadDeploymentStatus, new: WorkloadDeploymentStatus) -> bool:
-    """Whether a status says more than how far a count has come: that is news at once."""
+    """Whether a status differs in more than the progress of a count: it is then written at once."""
     whole = new.ready_replicas == new.replicas == new.desired_replicas
     return whole or _verdicts(old) != _verdicts(new)
 
@@ -144,7 +144,7 @@ def _available(
 
 
 def _notes(network: NetworkVerdict | None) -> tuple[str, ...]:
-    """What is to be known of the networks, though nothing waits for them."""
+    """A note on networks that are ready."""
     return (network.message,) if network and network.ready and network.message else ()
 
 
@@ -153,7 +153,7 @@ def _blockers(
     waiting: Iterable[Instance],
     network: NetworkVerdict | None,
 ) -> Iterator[Candidate]:
-    """What may explain that not all serve, given the Instances that do not."""
+    """What may explain why not all serve, given the Instances that do not."""
     if deployment.metadata.annotations.get(annotations.SUSPENDED) == "true":
         yield _SUSPENDED
     if network and not network.ready:
@@ -192,7 +192,7 @@ def _upward(reason: str) -> str:
 
 
 def _replicas_ready(instances: Sequence[Instance]) -> Candidate:
-    """Whether no gate holds Instances back. It does not say whether any is ready."""
+    """Whether no gate holds Instances back. It does not mean that any is ready."""
     denials = list(_denials(instances))
     for gate in gates.TABLE.on_instances:
         refused = [cause for kind, cause in denials if kind == gate.condition]

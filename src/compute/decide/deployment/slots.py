@@ -1,7 +1,7 @@
-"""Who stands in which numbered slot of a deployment, and in what state.
+"""The numbered slots of a deployment, and the state of the Instance in each.
 
 A slot is an ordinal below the number of Instances that is wanted. The Instance whose name is the
-slot's holds it, and no other can: names are unique where labels may say anything.
+slot's holds it, and no other can: names are unique, labels are not.
 """
 
 from collections.abc import Iterable, Mapping
@@ -18,7 +18,7 @@ _READY: Final = ConditionType.READY.value
 
 @dataclass(frozen=True, slots=True)
 class Slots:
-    """The Instances of a deployment by their ordinals. Every listing ascends."""
+    """The Instances of a deployment by their ordinals, in ascending order."""
 
     deployment: WorkloadDeployment
     desired: int  # how many slots there are
@@ -26,13 +26,13 @@ class Slots:
     occupants: Mapping[int, Instance]  # in slots or beyond them, terminating ones included
     kept: dict[int, Instance]  # in slots, and not terminating
     ready: frozenset[int]  # of the occupants, those that serve and are not terminating
-    outdated: dict[int, Instance]  # of those kept, what was made from another template
-    terminating: tuple[Instance, ...]  # on their way out, strays aside
+    outdated: dict[int, Instance]  # of those kept, those created from another template
+    terminating: tuple[Instance, ...]  # without strays
     strays: tuple[Instance, ...]  # of no ordinal of this deployment
 
     @property
     def missing(self) -> tuple[int, ...]:
-        """Slots that nobody is in."""
+        """Slots without an Instance."""
         return tuple(o for o in range(self.desired) if o not in self.occupants)
 
     @property
@@ -50,7 +50,7 @@ class Slots:
         return names.instance(self.deployment.metadata.name, ordinal)
 
     def stale(self, *, ready: bool) -> list[Instance]:
-        """Those kept that were made from another template, and serve or do not; they descend."""
+        """Those kept of another template that serve, or do not; in descending order."""
         outdated = reversed(self.outdated.items())
         return [instance for ordinal, instance in outdated if (ordinal in self.ready) is ready]
 
@@ -66,8 +66,8 @@ class Slots:
 def survey(deployment: WorkloadDeployment, instances: Iterable[Instance]) -> Slots:
     """The slots of a deployment, given all Instances that carry its label, in any order.
 
-    There may be a thousand, and a look at each of them costs more than what is done with it: what
-    the planning asks of all of them is asked here, once.
+    There may be a thousand, and reading them costs more than the planning itself: so all that the
+    plan needs of them is computed here, once.
     """
     occupants, strays = _seated(deployment.metadata.name, instances)
     count, template = desired(deployment), template_hash(deployment.spec.template)
@@ -103,8 +103,10 @@ def _seated(
 
 
 def is_ready(instance: Instance) -> bool:
-    """Whether the Instance serves, and is not on its way out."""
-    for condition in instance.status.conditions:  # asked of every Instance at each look: no calls
+    """Whether the Instance is Ready, and not being deleted."""
+    for (
+        condition
+    ) in instance.status.conditions:  # called for every Instance in every pass: no function calls
         if condition.type == _READY:
             return condition.status == "True" and instance.metadata.deletion_timestamp is None
     return False
@@ -113,8 +115,8 @@ def is_ready(instance: Instance) -> bool:
 def desired(deployment: WorkloadDeployment) -> int:
     """How many Instances are wanted: none once the deployment is being deleted.
 
-    A number that admission would have refused is cut to what it allows: a deployment that came
-    another way must not cost the cell its memory.
+    A number that admission would have refused is cut to what it allows: a deployment that bypassed
+    admission must not exhaust the memory of the cell.
     """
     asked = deployment.spec.scale_settings.min_replicas
     return 0 if deployment.deleting else min(max(0, asked), MOST_REPLICAS)

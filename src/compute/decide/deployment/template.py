@@ -1,7 +1,7 @@
-"""From a template to an Instance, and the hash that tells whether an Instance is still of it.
+"""From a template to an Instance, and the hash that shows whether an Instance is still of it.
 
-The hash is of what the template means, not of how it was written or which release read it. What
-is absent and what merely repeats a default look alike, so a new optional field rolls nobody.
+The hash is of the meaning of the template, not of its spelling or the release that read it. An
+absent field and an explicit default hash alike, so a new optional field causes no rollout.
 """
 
 import copy
@@ -27,13 +27,13 @@ _HASH_DIGITS: Final = 16
 
 
 def canonical(template: InstanceTemplate) -> bytes:
-    """The template as the one JSON text that all templates of the same meaning share.
+    """The canonical JSON of a template: templates of the same meaning have the same text.
 
     A field that equals its default, Python's or the CRD's, is left out, and amounts are written by
     value. Lists keep their order, because the order of containers can matter. An optional object
-    that is there stays there even when it is empty: `networkPolicy: {}` lets nothing in, its
-    absence says nothing. Where in doubt two texts differ, since a needless roll costs a restart
-    and a missed one leaves the wrong thing running.
+    is kept even when it is empty: `networkPolicy: {}` denies all traffic, its absence does not. In
+    doubt the texts differ, since a needless rollout costs a restart and a missed one leaves the
+    wrong template running.
     """
     spec = msgspec.structs.replace(template.spec, controller=None, location=None)
     bare = msgspec.structs.replace(template, spec=spec)
@@ -46,17 +46,17 @@ def template_hash(template: InstanceTemplate) -> str:
 
 
 def recorded_hash(instance: Instance) -> str:
-    """The hash of the template the Instance was made from; empty when nobody wrote it down."""
+    """The hash of the template the Instance was created from; empty when none was recorded."""
     return instance.spec.controller.template_hash if instance.spec.controller else ""
 
 
 def matches(deployment: WorkloadDeployment, instance: Instance) -> bool:
-    """Whether the Instance was made from the deployment's present template."""
+    """Whether the Instance was created from the deployment's present template."""
     return recorded_hash(instance) == template_hash(deployment.spec.template)
 
 
 def controller_labels(deployment: WorkloadDeployment, ordinal: int) -> dict[str, str]:
-    """Labels by which the Instance in a slot is found, whatever its template says."""
+    """Labels that select the Instance in a slot, whatever the labels of its template."""
     spec = deployment.spec
     return {
         labels.INSTANCE_INDEX: str(ordinal),
@@ -69,10 +69,12 @@ def controller_labels(deployment: WorkloadDeployment, ordinal: int) -> dict[str,
     }
 
 
-def mould(deployment: WorkloadDeployment, gates: Sequence[str]) -> Callable[[int], Instance]:
-    """What makes the Instance for a slot, waiting at these gates.
+def instance_builder(
+    deployment: WorkloadDeployment, gates: Sequence[str]
+) -> Callable[[int], Instance]:
+    """A function that builds the Instance for a slot, with these gates.
 
-    What is the same in all of them is made once. They share no dict with the template.
+    What all of them have in common is built once. They share no dict with the template.
     """
     template = copy.deepcopy(deployment.spec.template)
     spec = msgspec.structs.replace(
@@ -99,8 +101,8 @@ def mould(deployment: WorkloadDeployment, gates: Sequence[str]) -> Callable[[int
 
 
 def build_instance(deployment: WorkloadDeployment, ordinal: int, gates: Sequence[str]) -> Instance:
-    """The Instance for one slot, waiting at these gates."""
-    return mould(deployment, gates)(ordinal)
+    """The Instance for one slot, with these gates."""
+    return instance_builder(deployment, gates)(ordinal)
 
 
 @dataclass(frozen=True, slots=True)

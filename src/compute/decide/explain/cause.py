@@ -131,7 +131,9 @@ def deepest(*causes: Cause) -> Cause | None:
 
 def reports(deployment: WorkloadDeployment) -> tuple[Cause, ...]:
     """What the deployment says is not so of itself."""
-    return tuple(of_condition(deployment, c) for c in deployment.status.conditions if c.status != "True")
+    return tuple(
+        of_condition(deployment, c) for c in deployment.status.conditions if c.status != "True"
+    )
 
 
 def of_condition(by: Object, condition: Condition) -> Cause:

@@ -33,7 +33,9 @@ _TRANSIENT: Final = timedelta(minutes=5)
 _ASK_THE_PLATFORM: Final = (
     "Read `compute events NAME`, and pass its output on to the operators of the platform."
 )
-_STUCK: Final = "Run `compute doctor NAME`; a finalizer named above has not been removed for minutes."
+_STUCK: Final = (
+    "Run `compute doctor NAME`; a finalizer named above has not been removed for minutes."
+)
 
 _UNITS: Final = {VCPUS: "millicores", MEMORY: "MiB"}
 

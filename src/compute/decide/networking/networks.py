@@ -125,7 +125,10 @@ def _note(bindings: Iterable[NetworkBinding]) -> str:
     """What is to be known of networks that can be used: that one is being deleted."""
     for binding in bindings:
         condition = find(binding.status.conditions, ConditionType.READY)
-        if condition and (condition.status, condition.reason) == ("True", Reason.NETWORK_TERMINATING):
+        if condition and (condition.status, condition.reason) == (
+            "True",
+            Reason.NETWORK_TERMINATING,
+        ):
             return Candidate(_subject(binding), condition.reason, condition.message).summary
     return ""
 

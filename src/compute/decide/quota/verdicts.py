@@ -102,7 +102,9 @@ def judge(instance: Instance, outcome: ClaimLookup, now: datetime) -> QuotaVerdi
     settled = ruling.final and reported.status == "True"
     candidate = Candidate("", reported.reason, reported.message, reported.status)
     return QuotaVerdict(
-        condition=candidate.condition(ConditionType.QUOTA_GRANTED, instance.metadata.generation, now),
+        condition=candidate.condition(
+            ConditionType.QUOTA_GRANTED, instance.metadata.generation, now
+        ),
         action=ruling.action,
         requeue_after=None if settled else _patience(instance, outcome, ruling, now),
         event=_warning(instance, ruling, reported),
@@ -224,7 +226,9 @@ def _shortage(claim: ResourceClaim, messages: Sequence[str] = ()) -> str:
     return shortages.sentence(messages or map(shortages.line, claim.spec.requests))
 
 
-def _denied(instance: Instance, claim: ResourceClaim, condition: Condition, now: datetime) -> _Ruling:
+def _denied(
+    instance: Instance, claim: ResourceClaim, condition: Condition, now: datetime
+) -> _Ruling:
     """A claim that was denied, and is made anew from time to time.
 
     There are quota services that never look at a denied claim twice, so that more quota helps only
@@ -279,7 +283,9 @@ def _was_let_through(instance: Instance) -> bool:
 def _warning(instance: Instance, ruling: _Ruling, reported: _Ruling) -> Reason | None:
     earlier = find(instance.status.conditions, ConditionType.QUOTA_GRANTED)
     is_known = earlier is not None and (
-        earlier.message == reported.message if reported.status == "True" else earlier.reason == reported.reason
+        earlier.message == reported.message
+        if reported.status == "True"
+        else earlier.reason == reported.reason
     )
     reason = Reason(ruling.reason)
     return reason if reason.needs_action and not is_known else None

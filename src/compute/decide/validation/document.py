@@ -105,7 +105,9 @@ def _read(document: dict[str, Any]) -> Workload | FieldError:
         return FieldError(path, Problem.TYPE_INVALID, text.partition(" - at ")[0], "unreadable")
 
 
-def _not_reported(errors: Collection[FieldError], shape: Collection[FieldError]) -> Iterator[FieldError]:
+def _not_reported(
+    errors: Collection[FieldError], shape: Collection[FieldError]
+) -> Iterator[FieldError]:
     """The errors about fields that have not been refused already; list items are keyed by name."""
     reported = {error.path for error in shape}
     reported |= {f"{error.path}.name" for error in shape if error.problem is Problem.DUPLICATE}

@@ -193,7 +193,9 @@ def _changes(
     elif origin is None:
         changes = spec_diff.describe(before, after)
     else:  # the rollback says it all of the template
-        changes = spec_diff.describe(before, msgspec.structs.replace(after, template=before.template))
+        changes = spec_diff.describe(
+            before, msgspec.structs.replace(after, template=before.template)
+        )
     return "; ".join((*([f"{_ROLLBACK}{origin.rev}"] if origin else []), *changes))
 
 

@@ -114,7 +114,9 @@ def _holds(reason: str) -> bool:
 
 
 def _cause(condition: Condition) -> str:
-    return next((same for name, same in _SAME.items() if name == condition.reason), condition.reason)
+    return next(
+        (same for name, same in _SAME.items() if name == condition.reason), condition.reason
+    )
 
 
 def _serves(deployment: WorkloadDeployment) -> bool:

@@ -271,7 +271,7 @@ def test_a_condition_from_1970_does_not_tell_since_when():
         pytest.param(
             (finalizers.CLAIM,),
             "quota.compute.datumapis.com/claim-cleanup holds it: the cell removes it once the machine "
-            "has stopped and its quota is given back.",
+            "has stopped and its quota is released.",
             id="the cell",
         ),
         pytest.param(

@@ -10,11 +10,11 @@ from compute.api.gates import Gate, GateTable
 from compute.api.reasons import Rank, describe
 from compute.decide import readiness
 from compute.decide.conditions import find
-from compute.decide.deployment.rollout import initial_gates, is_begun
+from compute.decide.deployment.rollout import initial_gates, is_at_gates
 from compute.decide.deployment.rollup import deployment_status
 from compute.decide.explain import explain_instance
 from compute.decide.ranking import rank
-from compute.decide.settling import is_settled, may_go_unsaid
+from compute.decide.settling import is_settled, report_delay
 from tests.support.compute.builders import NOW, condition, deployment, instance
 
 LICENSE = Gate(
@@ -113,7 +113,7 @@ def test_an_initial_gate_is_on_new_instances():
 )
 def test_a_rollout_waits_for_what_a_service_has_not_answered(conditions, waits):
     """An Instance counts against the wave while the service behind its gate is undecided."""
-    assert is_begun(instance(conditions=conditions, gates=("License",))) is waits
+    assert is_at_gates(instance(conditions=conditions, gates=("License",))) is waits
 
 
 def test_a_closed_gate_is_named_in_ready():
@@ -168,8 +168,8 @@ def replace_reason(of, reason):
 def test_an_answer_of_a_service_is_reported_at_once():
     """That it was asked need not be reported, a denial must be."""
     new = instance(conditions=(WAITS, ASKED), gates=("License",))
-    assert may_go_unsaid(new, (WAITS, ASKED), NOW) is not None
-    assert may_go_unsaid(new, (WAITS, DENIED), NOW) is None
+    assert report_delay(new, (WAITS, ASKED), NOW) is not None
+    assert report_delay(new, (WAITS, DENIED), NOW) is None
 
 
 def test_a_gate_that_is_about_to_open_is_not_settled():

@@ -168,7 +168,9 @@ def test_a_city_that_waits_for_its_replacement_says_so():
     waiting = drains.stamped(given(city="LHR"), drain)
     got = observe(look(asked(), (given(), waiting), (running(), running(city="LHR"))))
 
-    assert "1 instance left; web-home-lhr goes on until web-home-dfw serves" in got.rows[1].why
+    assert (
+        "1 instance left; web-home-lhr keeps running until web-home-dfw serves" in got.rows[1].why
+    )
 
 
 def test_a_withdrawal_that_stands_still_blocks():

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 from msgspec.structs import replace
 
-from compute.decide.settling import LONGEST, SHORTEST, StartupTime, is_settled, may_go_unsaid
+from compute.decide.settling import LONGEST, SHORTEST, StartupTime, is_settled, report_delay
 from tests.support.compute.builders import NOW, condition, instance
 
 WAITS = condition("Ready", "False", "SchedulingGatesPresent", generation=1)
@@ -36,9 +36,9 @@ def test_that_a_new_instance_waits_may_go_unsaid(gates, before, told):
     """For the rest of its first moment, and no longer."""
     new = instance(gates=gates, conditions=before)
     age = timedelta(seconds=0.5)
-    assert may_go_unsaid(new, told, NOW) == SHORTEST
-    assert may_go_unsaid(new, told, NOW + age) == SHORTEST - age
-    assert may_go_unsaid(new, told, NOW + SHORTEST) is None
+    assert report_delay(new, told, NOW) == SHORTEST
+    assert report_delay(new, told, NOW + age) == SHORTEST - age
+    assert report_delay(new, told, NOW + SHORTEST) is None
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_that_a_new_instance_waits_may_go_unsaid(gates, before, told):
 )
 def test_what_is_news_is_said_at_once(gates, before, told):
     """A bad answer, and a cause."""
-    assert may_go_unsaid(instance(gates=gates, conditions=before), told, NOW) is None
+    assert report_delay(instance(gates=gates, conditions=before), told, NOW) is None
 
 
 def test_what_takes_no_longer_than_it_took_the_others_may_go_unsaid():
@@ -78,8 +78,8 @@ def test_what_takes_no_longer_than_it_took_the_others_may_go_unsaid():
     new = instance(gates=("Quota",), conditions=NEW)
 
     assert usual.moment == 2 * slow
-    assert may_go_unsaid(new, (WAITS, ASKED), NOW + slow, usual.moment) == slow
-    assert may_go_unsaid(new, (WAITS, ASKED), NOW + 2 * slow, usual.moment) is None
+    assert report_delay(new, (WAITS, ASKED), NOW + slow, usual.moment) == slow
+    assert report_delay(new, (WAITS, ASKED), NOW + 2 * slow, usual.moment) is None
 
 
 def test_what_is_usual_comes_back_to_a_moment():
@@ -115,7 +115,7 @@ def test_nothing_is_kept_back_for_longer_than_a_minute():
 def test_an_age_that_cannot_be_told_keeps_nothing_back(born):
     """A clock that is ahead must not silence an Instance for as long as it is."""
     new = instance(gates=("Quota",), conditions=NEW, creation_timestamp=born)
-    assert may_go_unsaid(new, (WAITS, ASKED), NOW) is None
+    assert report_delay(new, (WAITS, ASKED), NOW) is None
 
 
 @pytest.mark.parametrize(

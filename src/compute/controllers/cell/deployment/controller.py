@@ -26,7 +26,7 @@ from compute.controllers.cell.deployment.members import (
 )
 from compute.controllers.cell.deployment.network_gate import NetworkGate
 from compute.controllers.cell.planes import CellPlanes, CellSettings
-from compute.decide.deployment.rollout import is_begun
+from compute.decide.deployment.rollout import is_at_gates
 from compute.decide.deployment.rollup import deployment_status, same, tells_more
 from kubekit.api.errors import ApiError
 from kubekit.runtime import live
@@ -197,7 +197,7 @@ class DeploymentReconciler:
     ) -> Result:
         """When to reconcile again without a watch event, and from when on with one."""
         window_full = bool(plan.queued_creates) and result.refused is None
-        opens_at = sum(map(is_begun, result.instances)) // 2 if window_full else _NEVER
+        opens_at = sum(map(is_at_gates, result.instances)) // 2 if window_full else _NEVER
         self._last[request] = _LastPass(*_spec_version(deployment), opens_at)
         to_count = plan.settled or window_full
         self._throttle.reconciled(request, len(result.instances), to_count=to_count)

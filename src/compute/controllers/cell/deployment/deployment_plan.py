@@ -19,7 +19,7 @@ from compute.decide.deployment.rollout import (
     RolloutPlan,
 )
 from compute.decide.deployment.rollup import NetworkVerdict
-from compute.decide.deployment.template import mould
+from compute.decide.deployment.template import instance_builder
 from compute.decide.networking.networks import NetworkPlan
 from compute.decide.scheduling_gates import opened
 from kubekit.api.meta import with_metadata, with_spec, with_status
@@ -56,7 +56,7 @@ class DeploymentPlan:
     @property
     def queued_creates(self) -> list[CreateInstance]:
         """The Instances to create in place of those whose name is taken."""
-        return [] if self.delay is not None else self.rollout_plan.crowd
+        return [] if self.delay is not None else self.rollout_plan.waiting
 
     @property
     def deletes(self) -> list[Instance]:
@@ -113,7 +113,7 @@ def instance_factory(plan: DeploymentPlan, settings: CellSettings) -> Callable[[
     ready = plan.verdict is None or plan.verdict.ready
     location = plan.verdict.location if plan.verdict else None
     deployment = with_status(plan.deployment, location=location)
-    build = mould(deployment, rollout.initial_gates(networking=not ready))
+    build = instance_builder(deployment, rollout.initial_gates(networking=not ready))
     # Set on creation: to add it later costs a write for every Instance.
     held = (finalizers.CLAIM,) if settings.quota else ()
 

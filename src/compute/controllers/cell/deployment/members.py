@@ -5,7 +5,7 @@ from typing import Final
 
 from compute.api import labels, names
 from compute.api.compute import Instance, WorkloadDeployment
-from compute.decide.deployment.rollout import is_begun
+from compute.decide.deployment.rollout import is_at_gates
 from kubekit.api.meta import Object
 from kubekit.client.client import Client
 from kubekit.client.options import ListOptions
@@ -73,7 +73,7 @@ def _member_key(instance: Instance) -> Iterator[str]:
 
 
 def _gated_key(instance: Instance) -> Iterator[str]:
-    if is_begun(instance):
+    if is_at_gates(instance):
         yield from _member_key(instance)
 
 

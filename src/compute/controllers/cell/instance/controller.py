@@ -123,7 +123,7 @@ class InstanceReconciler:
         conditions, later = self._conditions(cell, instance, verdict), verdict.requeue_after
         if later is not None:  # a watch event reports the grant: this is for when that is lost
             later = max(later, _LOST_EVENT)
-        if delay := settling.may_go_unsaid(instance, conditions, now, moment):
+        if delay := settling.report_delay(instance, conditions, now, moment):
             return Result(requeue_after=min(delay, later or delay))
         if await self._write_status(cell, instance, conditions) and verdict.event:
             self._metrics.record_failure(verdict.event)

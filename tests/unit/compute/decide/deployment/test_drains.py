@@ -184,7 +184,7 @@ def test_an_event_tells_of_each_turn():
     assert subject.news_of_change(plain, drained) == PlannedEvent(
         "Warning", "CityWithdrawn", MESSAGE
     )
-    back = PlannedEvent("Normal", "CityReturned", "LHR is offered again; web-a-lhr goes on")
+    back = PlannedEvent("Normal", "CityReturned", "LHR is offered again; web-a-lhr keeps running")
     assert subject.news_of_change(drained, plain) == back
     assert subject.news_of_change(drained, drained) is None
     assert subject.news_of_change(plain, plain) is None

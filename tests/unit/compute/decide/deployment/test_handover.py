@@ -25,7 +25,7 @@ QUOTA = condition("ReplicasReady", "False", "QuotaExceeded")
 OLD = placement("a", "DFW", replicas=3)
 NEW = placement("a", "LHR", replicas=3)
 GOES_ON = (
-    "web-a-dfw goes on until web-a-lhr serves, "
+    "web-a-dfw keeps running until web-a-lhr serves, "
     "or until 2026-06-01T12:10:00Z if there is no progress"
 )
 
@@ -313,10 +313,10 @@ def test_an_event_tells_of_each_turn():
     assert drains.news_of_change(less, least) is None
     assert drains.news_of_change(old, plain) is None
     assert drains.news_of_end(old, DUE - SECOND) == PlannedEvent(
-        "Normal", "Replaced", "web-a-dfw is not needed any more and goes"
+        "Normal", "Replaced", "web-a-dfw is not needed any more and is removed"
     )
     assert drains.news_of_end(old, DUE) == PlannedEvent(
         "Warning",
         "ReplacementTimedOut",
-        "web-a-lhr has made no progress until 2026-06-01T12:10:00Z: web-a-dfw goes all the same",
+        "web-a-lhr has made no progress until 2026-06-01T12:10:00Z: web-a-dfw is removed anyway",
     )

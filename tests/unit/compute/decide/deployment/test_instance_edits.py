@@ -97,7 +97,7 @@ def test_an_edit_is_named_and_put_back(case):
     edited, fields = EDITS[case]
     assert is_edited(edited, ORIGIN)
     assert report_of(edited, ORIGIN) == (
-        f"{fields} was changed by hand and is put back to the template: change the Workload instead"
+        f"{fields} was changed by hand and is restored to the template: change the Workload instead"
     )
     assert restored(edited, ORIGIN) == MADE
 

@@ -14,7 +14,7 @@ from compute.decide.deployment.rollout import (
     RolloutPlan,
     RolloutSettings,
     WaitForInstance,
-    is_begun,
+    is_at_gates,
     plan,
 )
 from tests.support.compute.builders import NOW, condition, deployment
@@ -85,12 +85,10 @@ def test_parallel_lets_through_what_it_began_before_it_begins_more(
         CreateInstance(ordinal) for ordinal in range(fresh, fresh + begun)
     ]
     assert got.later == tuple(
-        CreateInstance(
-            ordinal, "waits until those that were begun before it are let through their gates"
-        )
+        CreateInstance(ordinal, "waits until those that started before it have passed their gates")
         for ordinal in range(fresh + begun, 200)
     )
-    assert got.crowd == list(got.later)
+    assert got.waiting == list(got.later)
 
 
 @pytest.mark.parametrize(
@@ -110,7 +108,7 @@ def test_which_instances_others_wait_for(state, begun):
     """Those that are at their gates, and have told of no cause but that it is not their turn."""
     born = {"gates": (QUOTA,), "conditions": NEW_INSTANCE_STATUS.conditions}
 
-    assert is_begun(member(parallel(3), 0, **(born | state))) is begun
+    assert is_at_gates(member(parallel(3), 0, **(born | state))) is begun
 
 
 def test_parallel_removes_all_surplus_at_once():
