@@ -78,7 +78,7 @@ async def cut(world: Watched, cell: str, value: str = "true") -> None:
 
 
 async def lose(world: Watched, cell: str) -> None:
-    """Lose a cell for good: it is cut off, and then the hub is told to forget it."""
+    """Lose a cell permanently: it is cut off, and then its Cluster is deleted on the hub."""
     await cut(world, cell)
     hub = world.client("hub")
     await world.named(

@@ -28,7 +28,7 @@ class Copies:
         self._kept = data / "kept"
 
     def keep(self) -> None:
-        """Copy the plane as it is now. Nobody may be writing."""
+        """Copy the plane as it is now. No client may be writing."""
         shutil.copytree(self._present, self._kept)
 
     def restore(self) -> None:
@@ -50,7 +50,7 @@ class Unled(World):
 
 
 class Replaceable(World):
-    """A world whose planes may be closed and opened again while everybody works."""
+    """A world whose planes may be closed and opened again while controllers and users work."""
 
     def connect(self, part: str, home: PlaneRef, manager: str, links: Sequence[Link]) -> Client:
         plane: Any = _Present(self.planes, home)
@@ -85,11 +85,11 @@ class Watchman:
             world.planes[cell].store.listen(self._of(cell), [INSTANCES])
 
     def _of(self, cell: str) -> Any:
-        def heard(_: str, event: ChangeEvent) -> None:
+        def record(_: str, event: ChangeEvent) -> None:
             if event.change is not ChangeType.MODIFIED:
                 self.seen.append(f"{event.change} {cell} {event.record.key.partition('/')[2]}")
 
-        return heard
+        return record
 
 
 async def machines(world: Watched, cells: Sequence[str]) -> Machines:

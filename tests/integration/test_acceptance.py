@@ -119,14 +119,14 @@ def test_deletion_cascade():
 
 
 def test_instance_writeback():
-    """An Instance that somebody made in a cell is on the hub, labelled as its namespace is there."""
+    """An Instance that an operator made in a cell is on the hub, labelled as its namespace is there."""
 
     async def story(world: Watched) -> None:
         await deploy(world)
         space, cell = await world.space(), world.client("dfw")
         parent = await world.named("dfw", WorkloadDeployment, "web", space)
         bare = build_instance(parent, 7, ())
-        foreign = bare.metadata.labels | {labels.DEPLOYMENT_UID: "nobody"}
+        foreign = bare.metadata.labels | {labels.DEPLOYMENT_UID: "unknown"}
         metadata = ObjectMeta(name=bare.metadata.name, namespace=space, labels=foreign)
         await cell.create(msgspec.structs.replace(bare, metadata=metadata))
 
@@ -139,7 +139,7 @@ def test_instance_writeback():
 
 
 def test_instance_projection():
-    """An Instance that somebody put on the hub is in the project, and belongs to its deployment."""
+    """An Instance that an operator put on the hub is in the project, and belongs to its deployment."""
 
     async def story(world: Watched) -> None:
         mine = await deploy(world)
@@ -220,7 +220,7 @@ def test_federation_ownership():
 def test_federation_hub_reclaim():
     """A copy goes with the hub's deployment, and none comes back while that is away.
 
-    Whoever would make the deployment again, or withdraw it from the cell, is paused meanwhile.
+    The controllers that would create the deployment again, or withdraw it from the cell, are paused.
     """
 
     async def story(world: Watched) -> None:
@@ -247,7 +247,7 @@ def test_federation_hub_reclaim():
 
 
 def test_federation_reclaim_without_cell():
-    """Deployment and copies vanish from project and hub though nobody works in the cell.
+    """Deployment and copies vanish from project and hub though no controller runs in the cell.
 
     The project waits for the cell at first, since it answers, and its machines may yet be stopped.
     """

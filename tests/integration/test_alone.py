@@ -61,7 +61,7 @@ def split(writes: Counter[Write]) -> tuple[Counter[Write], Counter[str]]:
 
 
 async def heal(world: Watched, cell: str) -> Counter[Write]:
-    """Bring a cell back; what that makes everybody write, but for the order itself."""
+    """Bring a cell back, and count the writes this causes, the command itself excluded."""
     since = len(world.writes)
     await cut(world, cell, "false")
     await world.rest()
@@ -124,7 +124,7 @@ def test_a_cell_that_is_cut_off_for_a_day_is_undisturbed_and_returns_quietly():
     "away", [(HUB,), (SHOP,), (HUB, SHOP, CORE)], ids=["the hub", "the project", "all of them"]
 )
 def test_cells_without_the_rest_of_the_world_for_a_day_are_undisturbed(away: Sequence[PlaneRef]):
-    """No Instance is restarted, replaced or removed, and nobody has anything to write afterwards."""
+    """No Instance is restarted, replaced or removed, and nothing is left to write afterwards."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW", "LHR"), replicas=2))
@@ -147,7 +147,7 @@ def test_cells_without_the_rest_of_the_world_for_a_day_are_undisturbed(away: Seq
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 def test_of_what_changed_in_a_day_only_the_differences_are_written():
-    """What is written when a cell is back is what is another then; what nobody changed is left alone."""
+    """Once a cell is back, only what differs by then is written; unchanged objects are left alone."""
 
     async def story(world: Watched) -> None:
         await world.limit(20)

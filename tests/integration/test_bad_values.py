@@ -1,4 +1,4 @@
-"""Values that cannot work are told of, and the way back is always open.
+"""Values that cannot work are reported, and can always be taken back.
 
 A Workload that serves is given a bad value, its status says what is wrong, and it is given a good one
 again: it serves, and every plane is as if the bad value had never been.
@@ -62,7 +62,7 @@ def like(wanted: Workload) -> Change:
 
 
 # What to change, and what the Workload then says.
-TOLD: Mapping[str, tuple[Change, str]] = {
+REPORTED: Mapping[str, tuple[Change, str]] = {
     "no such image": (with_image("registry.test/does-not-exist:1"), "cannot be pulled"),
     "an image that crashes": (with_image("registry.test/crash:1"), "ends again and again"),
     "a wrong setting": (with_image("registry.test/misconfigured:1"), "does not start with the var"),
@@ -129,8 +129,8 @@ def mended(policy: str, image: str, story: Story) -> State:
 
 
 @pytest.mark.parametrize(("policy", "image"), WAYS.items(), ids=WAYS)
-@pytest.mark.parametrize(("bad", "text"), TOLD.values(), ids=TOLD)
-def test_what_cannot_work_is_told_and_can_be_taken_back(bad, text, policy, image):
+@pytest.mark.parametrize(("bad", "text"), REPORTED.values(), ids=REPORTED)
+def test_a_value_that_cannot_work_is_reported_and_can_be_taken_back(bad, text, policy, image):
     """The old spec or a better one ends it, whatever the health of what the bad one made."""
 
     async def story(world: Watched) -> None:
@@ -148,7 +148,7 @@ def test_one_bad_value_after_the_other_can_be_taken_back(policy):
 
     async def story(world: Watched) -> None:
         await world.deploy(good(policy))
-        for bad, text in TOLD.values():
+        for bad, text in REPORTED.values():
             await world.change("web", like(bad(good(policy))))
             await blocked(world, "web", text)
 

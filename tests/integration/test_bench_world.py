@@ -60,7 +60,7 @@ def test_a_restart_is_over_when_every_instance_is_another():
 
 
 def test_a_world_at_rest_writes_nothing():
-    """Nothing but heartbeats is written while nobody asks for anything."""
+    """Nothing but heartbeats is written while there are no requests."""
 
     async def story(world: Watched) -> None:
         there = measured(world, 2)

@@ -29,7 +29,7 @@ async def cut(world: Watched, cell: str, value: str = "true") -> None:
     await hub.patch(cluster, annotated(cluster, **{annotations.CUT: value}))
 
 
-def test_a_cell_that_is_cut_off_keeps_what_runs_and_is_told_of_as_unreachable():
+def test_a_cell_that_is_cut_off_keeps_what_runs_and_is_reported_as_unreachable():
     """The project says Unknown with the time of the last report; healing brings the truth back."""
 
     async def story(world: Watched) -> None:
@@ -194,13 +194,13 @@ def test_a_city_whose_cells_take_nothing_new_is_named():
         spec = msgspec.structs.replace(cluster.spec, taints=(closed,))
         await hub.patch(cluster, msgspec.structs.replace(cluster, spec=spec))
         await world.user.create(workload("late", cities=("LHR",)))
-        told_ = await world.named(
+        deployment = await world.named(
             PROJECT,
             WorkloadDeployment,
             "late-home-lhr",
             true=lambda d: reason_of(d, "Available") == "NoCellForCity",
         )
-        assert "LHR" in str(told_.status.conditions)
+        assert "LHR" in str(deployment.status.conditions)
         reasons = {e.reason for e in (await world.user.every(Event)).items}
         assert "NoCellForCity" in reasons
         await world.served("web")

@@ -76,8 +76,8 @@ def test_a_workload_goes_last_though_its_machines_stop_slowly():
     run_story(story)
 
 
-def test_the_end_is_told_by_watches_alone():
-    """Nobody looks again and again whether a machine has stopped."""
+def test_the_end_is_seen_by_watches_alone():
+    """No controller polls whether a machine has stopped."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(replicas=2))
@@ -121,8 +121,8 @@ def test_a_slot_between_two_instances_is_closed_too():
     run_story(story)
 
 
-def test_a_cell_that_is_away_holds_up_no_deletion_for_ever():
-    """Its user is let go once the hub knows that nobody answers; the cell clears up on its return."""
+def test_an_unreachable_cell_delays_no_deletion_indefinitely():
+    """The Workload goes once the hub knows that the cell is silent; the cell cleans up on its return."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW", "LHR"), replicas=2))
@@ -166,7 +166,7 @@ def test_a_workload_of_the_same_name_waits_for_the_cell_that_has_the_old_one():
 
 @pytest.mark.parametrize("part", ["engine", "cell dfw", "provider dfw"])
 def test_a_cell_that_answers_is_waited_for(part):
-    """That nobody works on it there, or on the way, is no reason to call it gone."""
+    """A controller that is paused there, or on the way, is no reason to call the cell gone."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW",)))
@@ -183,7 +183,7 @@ def test_a_cell_that_answers_is_waited_for(part):
 
 @pytest.mark.parametrize("part", ["engine", "cell dfw", "provider dfw"])
 def test_a_cell_that_answers_and_does_nothing_is_waited_for_five_minutes(part):
-    """Then its user is let go, and what is left ends when somebody works there again."""
+    """Then the Workload goes, and the rest is removed when the controllers there run again."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW",)))
@@ -208,7 +208,7 @@ def since(world: Watched, mark: int) -> list[Write]:
     ]
 
 
-def test_a_cell_that_returns_unchanged_is_told_of_and_no_more():
+def test_a_cell_that_returns_unchanged_is_reported_and_nothing_else():
     """The hub says that it answers, the project that it knows again; in the cell nothing is written."""
 
     async def story(world: Watched) -> None:
@@ -260,7 +260,7 @@ def test_a_cell_that_healed_meanwhile_writes_that_one_difference():
 
 
 def test_a_cell_that_is_cut_off_finishes_a_deletion_of_its_own():
-    """What was to go before the cut goes, though neither hub nor project can be told."""
+    """What was to go before the cut goes, though neither hub nor project can be reached."""
 
     async def story(world: Watched) -> None:
         await world.set_provider("dfw", stopSeconds="60")

@@ -1,8 +1,8 @@
-"""Every cell of docs/failure-table.md: what works, waits or is refused while a part is away.
+"""Every cell of docs/failure-table.md: what works, waits or is refused while a part is not running.
 
-A world is told once for each row: it is well, the part goes, its users and operators ask for one
-thing of each column, and after a while it is seen what has come of it. Then the part is back, and
-whatever waited has to come to its end.
+Each row is one scenario: the world is healthy, the part stops, users and operators ask for one thing
+of each column, and after a while the results are read. Then the part is back, and everything that
+waited has to finish.
 """
 
 import re
@@ -49,12 +49,12 @@ Look = Callable[[Watched], Awaitable[bool]]
 
 
 def user(world: Watched, home: PlaneRef = SHOP) -> Client:
-    """Somebody who cannot reach a plane that is down either."""
+    """A user that cannot reach a plane that is down either."""
     return linked_client(world.world.planes[home], "kubectl", world.world.links[home])
 
 
 def cut(*homes: PlaneRef) -> tuple[Act, Act]:
-    """Nobody reaches a plane; and again."""
+    """Cut planes off, and heal them."""
 
     async def away(world: Watched) -> None:
         for home in homes:
@@ -147,11 +147,11 @@ async def lose_machine(world: Watched) -> None:
     await world.set_provider("dfw", lostNodes="*/tells-*", recoverySeconds="3000")
 
 
-async def instance_told(world: Watched) -> bool:
+async def instance_reported(world: Watched) -> bool:
     return not is_ready(await world.user.get(Instance, "tells-home-dfw-0", "default"))
 
 
-async def workload_told(world: Watched) -> bool:
+async def workload_reported(world: Watched) -> bool:
     return (await world.user.get(Workload, "tells", "default")).status.ready_replicas == 0
 
 
@@ -201,8 +201,8 @@ QUESTIONS: Mapping[str, tuple[Act, Look]] = {
     "scaling up": (grow, serves("grows")),
     "rolling": (roll, serves("rolls")),
     "deleting": (leave, left),
-    "instances' status": (lose_machine, instance_told),
-    "workload's status": (nothing, workload_told),  # of the same loss
+    "instances' status": (lose_machine, instance_reported),
+    "workload's status": (nothing, workload_reported),  # of the same loss
     "new project": (found_project, founded),
     "deleting a project": (close_project, closed),
 }
@@ -239,7 +239,7 @@ class Row:
 
 @cache
 def row(part: str) -> Row:
-    """The story of a part, told once."""
+    """The scenario of a part, run once."""
     seen = Row()
     away, back = PARTS[part]
 
@@ -277,7 +277,7 @@ def test_a_cell_of_the_table(part, question, verdict):
 
 @pytest.mark.parametrize("part", PARTS)
 def test_what_waited_is_done_when_the_part_is_back(part):
-    """Nobody has to ask twice, unless he was refused."""
+    """No request is repeated, unless it was refused."""
     assert row(part).undone == []
 
 
@@ -288,7 +288,7 @@ def test_what_is_deleted_is_gone_wherever_anybody_can_look(part):
 
 
 def test_the_document_has_the_same_table():
-    """What users are told is what is tested."""
+    """The documented results are the tested results."""
     lines = [line for line in DOCUMENT.read_text().splitlines() if line.startswith("| ")]
     head, _, *rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines]
     assert head[1:] == list(QUESTIONS)
@@ -298,7 +298,7 @@ def test_the_document_has_the_same_table():
 
 @pytest.mark.parametrize("part", ["a cell, cut off", "a cell's controllers", "a cell's provider"])
 def test_other_cities_do_not_notice(part):
-    """What one city lacks holds up nobody elsewhere."""
+    """What one city lacks delays no other city."""
     away, _ = PARTS[part]
 
     async def story(world: Watched) -> None:
@@ -313,7 +313,7 @@ def test_other_cities_do_not_notice(part):
 
 
 async def _asked(world: Watched, question: str) -> bool:
-    """Whether somebody could ask for it at all."""
+    """Whether the request is accepted."""
     act, _ = QUESTIONS[question]
     try:
         await act(world)
@@ -328,11 +328,11 @@ async def _verdict(world: Watched, question: str, refused: list[str]) -> str:
     _, done = QUESTIONS[question]
     if await done(world):
         return "works"
-    return "reported" if question == "workload's status" and await _is_told(world) else "waits"
+    return "reported" if question == "workload's status" and await _is_reported(world) else "waits"
 
 
-async def _is_told(world: Watched) -> bool:
-    """Whether the project says that it does not know."""
+async def _is_reported(world: Watched) -> bool:
+    """Whether the project reports the state as unknown."""
     said = await world.user.get(WorkloadDeployment, "tells-home-dfw", "default")
     return reason_of(said, "Available") == "CellUnreachable"
 

@@ -31,7 +31,7 @@ def on_networks(*names: str):
 
 
 async def addresses_fit(world: Watched) -> None:
-    """Whoever is Ready has an address on each interface, and it is of the network named there."""
+    """A Ready Instance has an address on each interface, out of the network named there."""
     for instance in (await world.client("dfw").every(Instance)).items:
         wanted = [RANGES[each.network.name] for each in instance.spec.network_interfaces]
         got = [each.assignments.network_ip for each in instance.status.network_interfaces]
@@ -69,7 +69,7 @@ def test_an_instance_has_addresses_of_the_networks_it_names(before, after):
     run_story(story, cities=("DFW",))
 
 
-def test_a_new_network_that_fails_is_told_of_while_the_old_one_serves():
+def test_a_new_network_that_fails_is_reported_while_the_old_one_serves():
     """The Instance that waits names the cause, and the one that has its network runs on."""
 
     async def story(world: Watched) -> None:

@@ -1,4 +1,4 @@
-"""The engine in a whole world: cells that leave, hub objects that somebody deletes, namespaces."""
+"""The engine in a whole world: cells that leave, hub objects that an operator deletes, namespaces."""
 
 import asyncio
 
@@ -81,7 +81,7 @@ def test_what_a_lost_cell_ran_is_started_in_the_other():
 
 @pytest.mark.parametrize("whole", ["workload", "project"])
 def test_nothing_waits_for_a_cell_that_is_lost(whole):
-    """Deleting ends in every other plane, though the lost one can be told nothing."""
+    """Deleting ends in every other plane, though the lost one cannot be reached."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW", "LHR")))
@@ -118,8 +118,8 @@ def test_what_is_only_about_propagation_is_made_again_without_a_restart(kind):
 
 
 @pytest.mark.parametrize("kind", [Work, WorkloadDeployment])
-def test_what_a_cell_is_told_by_is_withdrawn_and_sent_again(kind):
-    """As Karmada does it: the cell lets go, and gets it again; nothing stays half way."""
+def test_what_the_hub_sends_to_a_cell_is_withdrawn_and_sent_again(kind):
+    """As Karmada does it: the cell releases it, and gets it again; nothing stays half way."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW",), replicas=2))
@@ -137,7 +137,7 @@ def test_what_a_cell_is_told_by_is_withdrawn_and_sent_again(kind):
     run_story(story, cities=("DFW",))
 
 
-def test_a_hub_namespace_that_somebody_deletes_comes_back_with_everything():
+def test_a_deleted_hub_namespace_comes_back_with_everything():
     """Its cells let go of what was in it, and start it again."""
 
     async def story(world: Watched) -> None:
@@ -174,7 +174,7 @@ def test_namespaces_of_the_hub_are_in_every_cell_with_their_labels():
     run_story(story, cities=("DFW", "LHR"))
 
 
-def test_what_stands_in_the_way_in_a_cell_is_left_alone_and_told():
+def test_an_object_in_the_way_in_a_cell_is_left_alone_and_reported():
     """An operator's own object of that name keeps the deployment out, until it is removed."""
 
     async def story(world: Watched) -> None:
@@ -195,14 +195,14 @@ def test_what_stands_in_the_way_in_a_cell_is_left_alone_and_told():
             lambda b: any(not item.applied for item in b.status.aggregated_status),
         )
         assert "the hub did not make" in blocked.status.aggregated_status[0].applied_message
-        told_user = await world.named(
+        refused = await world.named(
             PROJECT,
             WorkloadDeployment,
             "web-home-dfw",
             "default",
             lambda d: reason_of(d, "Available") == "RefusedByCell",
         )
-        assert "already has a WorkloadDeployment" in message_of(told_user, "Available")
+        assert "already has a WorkloadDeployment" in message_of(refused, "Available")
         await cell.delete(await cell.get(WorkloadDeployment, "web-home-dfw", space))
         await world.served("web")
 
@@ -229,7 +229,7 @@ def test_a_cell_that_was_cut_while_its_work_was_withdrawn_lets_go_when_it_is_bac
 
 @pytest.mark.parametrize("seconds", [0.0, 0.03, 0.08, 0.2, 1.0])
 def test_a_world_that_ends_at_any_moment_goes_on(tmp_path, seconds):
-    """Whoever had done half of something finds it again, or finishes it; nothing is there twice."""
+    """A half-done operation is finished or repeated; nothing exists twice."""
 
     async def first() -> None:
         async with running(TWINS, tmp_path) as world:

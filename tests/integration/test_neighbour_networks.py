@@ -95,7 +95,7 @@ def test_a_subnet_without_addresses_is_named_on_the_workload():
     run_story(story, cities=("DFW",))
 
 
-def test_a_network_that_cannot_be_made_is_told_and_repaired():
+def test_a_network_that_cannot_be_created_is_reported_and_repaired():
     """Failing networks are a setting of the cell; what waited starts when it is taken back."""
 
     async def story(world: Watched) -> None:
@@ -110,7 +110,7 @@ def test_a_network_that_cannot_be_made_is_told_and_repaired():
     run_story(story, cities=("DFW", "LHR"))
 
 
-def test_a_network_context_that_somebody_deletes_comes_back_with_its_addresses():
+def test_a_deleted_network_context_comes_back_with_its_addresses():
     """What runs keeps its addresses, and they stay inside of the subnet."""
 
     async def story(world: Watched) -> None:
@@ -130,7 +130,7 @@ def test_a_network_context_that_somebody_deletes_comes_back_with_its_addresses()
     run_story(story, cities=("DFW", "LHR"))
 
 
-def test_faults_of_networks_that_nobody_can_mean_are_told():
+def test_unknown_network_faults_are_reported():
     """An unknown key does nothing, and a Warning event on the ConfigMap says so."""
 
     async def story(world: Watched) -> None:

@@ -86,7 +86,7 @@ def test_latencies_that_change_concern_what_starts_from_then_on():
 
 
 def test_a_node_that_is_lost_and_found():
-    """Its machines are told to be down, start elsewhere after a while, and stay there."""
+    """Its machines are reported as down, start elsewhere after a while, and stay there."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW",)))

@@ -117,7 +117,7 @@ def test_a_city_that_a_cell_comes_to_serve_is_offered_and_one_that_it_leaves_is_
 
 
 def test_a_city_whose_cell_is_silent_is_offered_as_unavailable():
-    """So that nobody deploys there without knowing; it is available again when the cell is."""
+    """So a user sees it before deploying there; it is available again when the cell is."""
 
     async def story(world: Watched) -> None:
         await cut(world, "dfw")

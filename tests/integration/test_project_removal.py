@@ -22,7 +22,7 @@ from tests.integration.worlds import PROJECT, Watched, is_ready, run_story, work
 
 
 async def cut_off_and_abandoned(world: Watched) -> None:
-    """A project is deleted while one of its cells is cut off, and nobody knows it yet."""
+    """A project is deleted while one of its cells is cut off, before the cut is detected."""
     await world.deploy(workload(cities=("DFW", "LHR")))
     await cut(world, "dfw")
     await world.quiet(1.0)
@@ -137,7 +137,7 @@ def test_a_project_made_again_keeps_what_is_its_own():
 
 
 def test_a_project_goes_with_a_cell_that_operators_have_given_up():
-    """The cell's Cluster is deleted on the hub: nobody waits for what it has any more."""
+    """The cell's Cluster is deleted on the hub: nothing waits for its objects any more."""
 
     async def story(world: Watched) -> None:
         await cut_off_and_abandoned(world)

@@ -118,7 +118,7 @@ def test_the_door_refuses_what_could_never_run_and_names_it():
 
 
 def test_an_entitlement_becomes_active():
-    """By itself, as long as nobody wants to approve by hand."""
+    """By itself, unless approval by hand is configured."""
 
     async def story(world: Watched) -> None:
         await world.user.create(

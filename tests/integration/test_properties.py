@@ -102,7 +102,7 @@ def test_a_property_that_is_changed_and_set_back_leaves_no_trace(section):
 
 
 def test_what_is_reserved_cannot_be_added():
-    """Neither what controllers say nor what nobody reads yet gets into a spec."""
+    """Neither what controllers report nor fields without a reader get into a spec."""
 
     async def story(world: Watched) -> None:
         await begin(world)

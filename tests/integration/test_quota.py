@@ -16,7 +16,7 @@ SHORTAGE = (
 
 
 def test_what_is_denied_runs_once_budget_is_there():
-    """The cause is told at every level with a warning, and more quota is all that is needed."""
+    """The cause is reported at every level with a warning, and more quota is all that is needed."""
 
     async def story(world: Watched) -> None:
         await world.limit(1)

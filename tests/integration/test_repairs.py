@@ -147,8 +147,8 @@ def test_w35_what_is_edited_is_as_it_was(plane, kind, edit):
 
 
 @pytest.mark.parametrize(("plane", "kind"), STATUS.values(), ids=STATUS)
-def test_a_status_that_is_wiped_is_told_again(plane, kind):
-    """Nobody's word is taken for what can be seen."""
+def test_a_status_that_is_wiped_is_reported_again(plane, kind):
+    """What can be observed is observed again, and no earlier report is trusted."""
 
     async def story(world: Watched) -> None:
         await world.deploy(WEB)
@@ -182,13 +182,13 @@ def test_what_is_deleted_comes_back(plane, kind, request):
     run_story(story)
 
 
-def test_a_deployment_that_a_user_gives_to_another_is_told_of_until_it_is_removed():
+def test_a_deployment_that_a_user_gives_to_another_is_reported_until_it_is_removed():
     """What names another Workload is never taken, and its name comes free when it goes."""
 
     async def story(world: Watched) -> None:
         await world.deploy(WEB)
         found = await ours(world, PROJECT, WorkloadDeployment)
-        ref = msgspec.structs.replace(found.spec.workload_ref, uid="somebody-else")
+        ref = msgspec.structs.replace(found.spec.workload_ref, uid="another-uid")
         spec = msgspec.structs.replace(found.spec, workload_ref=ref)
         given = await world.user.patch(found, msgspec.structs.replace(found, spec=spec))
         await world.named(
@@ -205,8 +205,8 @@ def test_a_deployment_that_a_user_gives_to_another_is_told_of_until_it_is_remove
 
 
 @pytest.mark.parametrize("edit", [unlabelled, unannotated, with_finalizers])
-def test_what_lost_its_marks_in_a_cell_still_goes_with_its_workload(edit):
-    """A machine that nobody knows any more would run for ever."""
+def test_what_lost_its_keys_in_a_cell_still_goes_with_its_workload(edit):
+    """A machine that no object names any more would run indefinitely."""
 
     async def story(world: Watched) -> None:
         await world.deploy(WEB)

@@ -1,7 +1,7 @@
 """A hub that is put back to an older copy, or lost: nothing in the cities stops, and all comes right.
 
 What projects say is what holds. The hub is only the way from them to the cells: whatever it has
-forgotten it is told again, and what it remembers though it is gone is taken from it.
+forgotten it is sent again, and what it remembers though it is gone is removed from it.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ async def go_on(world: Watched, rounds: int = 3) -> None:
 
 
 async def leave(world: Watched) -> None:
-    """A user deletes a Workload, if he has not yet."""
+    """A user deletes a Workload, unless that is done already."""
     leaving = await world.user.find(Workload, "goes", "default")
     if leaving is not None:
         await world.user.delete(leaving)
@@ -92,7 +92,7 @@ async def everything_is_obeyed(world: Watched) -> None:
 def test_a_restored_hub_stops_nothing_and_comes_to_what_projects_say(tmp_path, kept, rounds):
     """No Instance of a Workload comes or goes in a cell, and every plane is as it should be.
 
-    What was deleted since the copy may be told to run again for a moment, until it is taken off.
+    What was deleted since the copy may run again for a moment, until it is removed.
     """
 
     async def tell() -> None:
@@ -140,7 +140,7 @@ def test_what_users_change_while_the_hub_is_away_is_done_when_it_is_restored(tmp
 
 
 def test_an_older_hub_is_not_believed_before_its_management_is_there(tmp_path):
-    """Cells keep what they have while nobody can tell the hub what projects say now."""
+    """Cells keep what they have while no controller can send the hub what projects say now."""
 
     async def tell() -> None:
         planes, copies = PlanesApart(tmp_path), Copies(tmp_path)
@@ -192,10 +192,10 @@ def test_a_restored_hub_finds_what_runs_in_either_cell_of_a_city(tmp_path, kept)
 
 
 @pytest.mark.parametrize("kept", [True, False], ids=["an older copy", "nothing"])
-def test_a_hub_that_is_put_back_while_everybody_works(tmp_path, kept):
-    """Versions that fall under those who watch hold up nobody for ever, and stop nothing.
+def test_a_hub_that_is_put_back_while_controllers_run(tmp_path, kept):
+    """Versions that go back under a watch delay no client indefinitely, and stop nothing.
 
-    Whoever waits to see his own last write waits for twenty minutes, unless he is started anew.
+    A client that waits to observe its own last write waits for twenty minutes, unless it restarts.
     """
 
     async def tell() -> None:

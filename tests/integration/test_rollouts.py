@@ -38,8 +38,8 @@ def restarted(present: Workload) -> Workload:
 def paused(present: Workload, value: str | None = "true") -> Workload:
     """The Workload with its template changes held back, or not."""
     others = {k: v for k, v in present.metadata.annotations.items() if k != annotations.PAUSED}
-    told_ = others | ({annotations.PAUSED: value} if value else {})
-    metadata = msgspec.structs.replace(present.metadata, annotations=told_)
+    metadata_annotations = others | ({annotations.PAUSED: value} if value else {})
+    metadata = msgspec.structs.replace(present.metadata, annotations=metadata_annotations)
     return msgspec.structs.replace(present, metadata=metadata)
 
 
@@ -80,10 +80,9 @@ def test_a_restart_goes_from_the_highest_down_one_at_a_time_and_keeps_its_claims
 @pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
 @pytest.mark.parametrize("mended", ["registry.test/web:1", "registry.test/web:2"])
 def test_w41_a_bad_image_is_rolled_back_or_repaired(policy, mended):
-    """One Instance at most is lost to it, its cause is told at every level, and nothing else helps.
+    """One Instance at most is lost to it, its cause is reported at every level, and nothing else helps.
 
-    What never became ready stands in nobody's way, and what still ran of the old is kept by a
-    way back.
+    What never became ready blocks nothing, and what still ran of the old is kept by a rollback.
     """
 
     async def story(world: Watched) -> None:
@@ -110,7 +109,7 @@ def test_w41_a_bad_image_is_rolled_back_or_repaired(policy, mended):
 
 
 def test_a_paused_workload_keeps_its_template_and_still_scales():
-    """The pause is told, and what was held back comes with its end."""
+    """The pause is reported, and what was held back is applied at its end."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW",), replicas=1))
@@ -135,21 +134,21 @@ def test_a_paused_workload_keeps_its_template_and_still_scales():
     run_story(story)
 
 
-def test_every_change_of_a_spec_is_in_its_history_whoever_made_it():
+def test_every_change_of_a_spec_is_in_its_history_with_its_author():
     """The revision names the manager that wrote it, and is marked once every city served it."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW", "LHR")))
-        await world.rest()  # whoever wrote last is told by times of whole seconds
+        await world.rest()  # managed fields tell the last writer by times of whole seconds
         present = await world.user.get(Workload, "web", "default")
         changed = with_image("registry.test/web:2")(present)
-        await world.client(PROJECT, "somebody").patch(present, changed)
+        await world.client(PROJECT, "another-client").patch(present, changed)
         await world.served("web")
         await world.rest()
         kept = await world.user.get(ConfigMap, names.history("web"), "default")
         first, second = history.revisions(kept)
         assert (first.changes, first.actor) == ("initial deploy", "kubectl")
-        assert (second.image, second.actor) == ("registry.test/web:2", "somebody")
+        assert (second.image, second.actor) == ("registry.test/web:2", "another-client")
         assert first.healthy_at
         assert second.healthy_at
 

@@ -1,4 +1,4 @@
-"""Objects in caches are shared by all controllers of a process: nobody may change one."""
+"""Objects in caches are shared by all controllers of a process, and are never changed."""
 
 import gc
 
@@ -13,7 +13,7 @@ from tests.integration.worlds import Watched, run_story, with_image, with_replic
 
 
 def caches() -> list[Cache[Object]]:
-    """Those of this world, and of worlds before it that nobody has cleared away yet."""
+    """Those of this world, and of worlds before it that are not collected yet."""
     return [one for one in gc.get_objects() if isinstance(one, Cache)]
 
 
@@ -31,7 +31,7 @@ def changed_in_hand() -> list[str]:
 
 
 def anew(kind: type[Object], data: bytes) -> Object:
-    """The object in its bytes, made by nobody else and for nobody else."""
+    """A new object from the bytes, shared with nothing."""
     obj = scheme.decode_as(kind, data)
     return replace(obj, metadata=replace(obj.metadata, managed_fields=()))
 

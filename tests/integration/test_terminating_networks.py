@@ -48,7 +48,7 @@ def in_cities(*cities: str):
 
 
 def test_a_network_that_is_deleted_while_in_use_gives_one_account_on_every_plane():
-    """It waits, and names what uses it; what is attached is served, and is told the same."""
+    """It waits, and names what uses it; what is attached is served, and reports the same."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW",)))

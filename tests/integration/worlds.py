@@ -1,7 +1,7 @@
 """Whole worlds on a virtual clock: every plane, controller, neighbour and cell, in one process.
 
     def test_it():
-        told(story)                # async def story(world: Watched) -> None
+        run_story(story)                # async def story(world: Watched) -> None
 
 Planes are in memory and leave nothing behind, unless a folder is named. A story of hours takes a
 second or two.
@@ -102,7 +102,7 @@ class Planes:
 
 @dataclass
 class Watched(Observer):
-    """A world, and somebody who looks at it. Planes are named core, hub, dfw and so on."""
+    """A world and an observer of it. Planes are named core, hub, dfw and so on."""
 
     world: World = field(kw_only=True)
 
@@ -114,7 +114,7 @@ class Watched(Observer):
 
     @property
     def user(self) -> Client:
-        """Who works in the project."""
+        """The client of the project's user."""
         return self.client(PROJECT)
 
     async def make_project(self, name: str = PROJECT) -> Project:

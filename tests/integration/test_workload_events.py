@@ -1,4 +1,4 @@
-"""`kubectl describe workload` tells its story: the events of Workloads and deployments."""
+"""`kubectl describe workload` shows its history: the events of Workloads and deployments."""
 
 import asyncio
 
@@ -31,7 +31,7 @@ async def _until(world: Watched, name: str, reason: str) -> None:
     await world.rest()
 
 
-def test_the_life_of_a_workload_is_told_by_its_events():
+def test_the_events_of_a_workload_report_its_life():
     """Created, split, served, rolled out, stuck, undone and recovered: each once, in this order."""
 
     async def story(world: Watched) -> None:
@@ -68,7 +68,7 @@ def test_the_life_of_a_workload_is_told_by_its_events():
     run_story(story, ("DFW",))
 
 
-def test_a_rollout_that_is_stuck_in_a_city_that_serves_is_told_too():
+def test_a_rollout_that_is_stuck_in_a_city_that_serves_is_reported_too():
     """The old Instances go on; the Workload says all the same which city is stuck, and why, once."""
 
     async def story(world: Watched) -> None:
