@@ -153,9 +153,9 @@ class LocalTransport:
             dry_run=options.dry_run,
             field_validation=options.field_validation,
         )
-        if place.subresource and place.subresource not in request.kind.questions:
+        if place.subresource and place.subresource not in request.kind.virtual_subresources:
             raise NotFound(_NOTHING_HERE)
-        return await self._registry.ask(request)
+        return await self._registry.handle_virtual(request)
 
     # For `RecordClient`, which decodes its objects from the stored bytes
 

@@ -48,7 +48,7 @@ class Plane:
         self._webhooks = Webhooks(self.registry, environment)
         self._webhooks.register(self.registry.admission)
         self.registry.admission.validating.append(self._usage.admit)
-        self.registry.room = self._usage
+        self.registry.quota_guard = self._usage
         self._workers = (
             self._definitions.worker,
             self._collector.worker,
@@ -142,7 +142,7 @@ class Plane:
     ) -> None:
         # First: the others depend on the kinds that are served, and must see changed ones.
         self._definitions.start()
-        self._definitions.changed = self._collector.look_around
+        self._definitions.changed = self._collector.resync
         self._collector.start()
         self._namespaces.start()
         self._accounts.start()

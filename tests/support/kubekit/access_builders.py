@@ -135,7 +135,7 @@ class AccessWorld:
             document=document | more,
             user=by,
         )
-        return await self.registry.ask(question)
+        return await self.registry.handle_virtual(question)
 
 
 def scenario(test: Callable[..., Awaitable[None]]) -> Callable[..., Any]:

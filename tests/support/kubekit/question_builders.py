@@ -34,7 +34,7 @@ def robots() -> Kind:
     resource = Resource(group="ask.io", version="v1", kind="Robot", plural="robots")
     return Kind(
         resource=resource, schema=SCHEMA, storage="ask.io/robots", head=head_of(resource),
-        questions={"mood": virtual("Mood", namespaced=True)},
+        virtual_subresources={"mood": virtual("Mood", namespaced=True)},
     )  # fmt: skip
 
 

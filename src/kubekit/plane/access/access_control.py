@@ -19,7 +19,7 @@ class RbacController:
         self.authorizer = Authorizer(registry.store)
         self._aggregator = Aggregator(registry.store, registry)
         registry.admission.validating.append(EscalationGuard(self.authorizer))
-        registry.answers.update(answers(self.authorizer))
+        registry.virtual_handlers.update(answers(self.authorizer))
 
     @property
     def worker(self) -> KeyedWorker[str]:

@@ -35,7 +35,7 @@ T = TypeVar("T", SubjectAccessReview, LocalSubjectAccessReview, SelfSubjectAcces
 
 
 def answers(access: Authorizer) -> dict[tuple[str, str], VirtualHandler]:
-    """The handlers of the reviews, for `Registry.answers`."""
+    """The handlers of the reviews, for `Registry.virtual_handlers`."""
     reviews = AccessReviews(access)
     asks: Mapping[str, VirtualHandler] = {
         "subjectaccessreviews": reviews.subject,

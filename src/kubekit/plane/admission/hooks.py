@@ -19,7 +19,7 @@ from kubekit.api.selectors.label_selectors import Selector
 from kubekit.plane.admission.destinations import Address, Resolve
 from kubekit.plane.admission.failures import CallFailed
 from kubekit.plane.registry.kinds import Kind
-from kubekit.plane.registry.rules.match_conditions import CompiledCondition, conditions
+from kubekit.plane.registry.rules.match_conditions import CompiledCondition, compiled
 
 Configuration = MutatingWebhookConfiguration | ValidatingWebhookConfiguration
 
@@ -69,7 +69,7 @@ class CompiledWebhook:
 
     @cached_property
     def conditions(self) -> tuple[CompiledCondition, ...]:
-        return tuple(conditions(each.expression for each in self.webhook.match_conditions))
+        return tuple(compiled(each.expression for each in self.webhook.match_conditions))
 
     def matches(self, operation: str, kind: Kind, part: str) -> bool:
         """Whether a rule matches this operation on this subresource of the kind."""

@@ -1,12 +1,12 @@
-"""How the lists and maps of Kubernetes' own kinds are owned; their schemas here do not say it.
+"""List and map types of Kubernetes' own kinds, which their schemas here do not have.
 
-    map:name   a list of objects, told apart by this field
+    map:name   a list of objects, identified by this field
     set        a list of values
     atomic     an object that is one value
 
-``[]`` stands for the entries of a list. Lists that are not named here are one value. A few objects
-and texts of these kinds exist even where nobody wrote them, so writing into them does not make
-them: the blank document of a kind has them.
+``[]`` stands for the entries of a list. Lists that are not named here are atomic. A few objects and
+strings of these kinds exist even if no client wrote them, so a write to them does not create them:
+they are in the blank document of the kind.
 """
 
 from collections.abc import Mapping
@@ -89,36 +89,36 @@ _NONE: Final[_Types] = {}
 
 
 def annotated(resource: Resource, schema: Schema) -> Schema:
-    """The schema of a built-in kind, with what Kubernetes says of its lists and maps."""
+    """The schema of a built-in kind, with Kubernetes' types of its lists and maps."""
     types = _TYPES.get((resource.group, resource.kind), _NONE)
     return _annotated(schema, "", types) if types else schema
 
 
 def blank(resource: Resource) -> Document:
-    """A document of the kind before anybody wrote anything."""
+    """The document of the kind before any field is written."""
     return _BLANKS.get((resource.group, resource.kind), {})
 
 
 def newborn(resource: Resource) -> Document:
-    """A document of the kind with what the server adds to a new one, which is then nobody's."""
+    """The blank document with the fields that the server sets on creation, which have no owner."""
     return _NEWBORN.get((resource.group, resource.kind), {})
 
 
 def _annotated(schema: Schema, path: str, types: _Types) -> Schema:
-    found: dict[str, Any] = dict(schema)
+    annotated_schema: dict[str, Any] = dict(schema)
     if properties := schema.get("properties"):
         inside = f"{path}." if path else ""
-        found["properties"] = {
+        annotated_schema["properties"] = {
             name: _annotated(inner, f"{inside}{name}", types) for name, inner in properties.items()
         }
     if items := schema.get("items"):
-        found["items"] = _annotated(items, f"{path}[]", types)
+        annotated_schema["items"] = _annotated(items, f"{path}[]", types)
     kind, _, key = types.get(path, "").partition(":")
     if kind == "atomic":
-        found["x-kubernetes-map-type"] = kind
+        annotated_schema["x-kubernetes-map-type"] = kind
     elif kind:
-        found |= {
+        annotated_schema |= {
             "x-kubernetes-list-type": kind,
             "x-kubernetes-list-map-keys": [key] if key else [],
         }
-    return found
+    return annotated_schema

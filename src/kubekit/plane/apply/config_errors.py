@@ -1,7 +1,7 @@
-"""What is wrong with a configuration that somebody applies, in the words Kubernetes has for it.
+"""Validates an applied configuration, with the errors of Kubernetes.
 
-Only what would make it unclear who owns what is told: types, unknown fields, entries of lists that
-cannot be told apart. The schema's own rules come later, for the object that the merge made.
+It reports only errors that make the owned fields unclear: types, unknown fields, list entries without
+a unique identity. The merged object is validated by its schema later.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -10,27 +10,27 @@ from typing import Any, Final
 from kubekit.plane.apply.field_nodes import FieldNode, Free, Granular, Keyed, Leaf, Untrackable
 from kubekit.plane.apply.path_elements import shown, shown_value, spelled
 
-_MOST: Final = 100  # as many as anybody reads
+_MOST: Final = 100
 _LONGEST: Final = 512  # characters of one
 
 _Spell = Callable[[Any], str]
 _Path = tuple["_Path", _Spell, Any] | None
-"""The way to a value, step by step; few values have a fault, so it is spelled only for these."""
+"""The path to a value, step by step. It is formatted only for an error."""
 
 Faults = Iterator[tuple[_Path, str]]
 
 
 def describe_errors(node: FieldNode, document: object) -> str:
-    """What is wrong, each with the path of its field; empty when nothing is."""
-    found = []
+    """The errors, each with the path of its field; empty if there are none."""
+    errors = []
     for path, message in _of(node, document, None):
-        place = _spelled_path(path)
-        found.append(f"{place[:_LONGEST]}: {message[:_LONGEST]}" if place else message)
-        if len(found) == _MOST:
+        field = _spelled_path(path)
+        errors.append(f"{field[:_LONGEST]}: {message[:_LONGEST]}" if field else message)
+        if len(errors) == _MOST:
             break
-    if len(found) <= 1:
-        return "".join(found)
-    return "\n".join(["errors:", *(f"  {fault}" for fault in found)])
+    if len(errors) <= 1:
+        return "".join(errors)
+    return "\n".join(["errors:", *(f"  {error}" for error in errors)])
 
 
 def _of(node: FieldNode | None, value: Any, path: _Path) -> Faults:  # noqa: ANN401 -- whatever JSON holds
@@ -79,7 +79,7 @@ def _of_list(node: Keyed, value: Any, path: _Path) -> Faults:  # noqa: ANN401
 
 
 def _nameless(node: Keyed, entry: object) -> str:
-    """Why nothing tells an entry from the others."""
+    """Why an entry has no identity."""
     if node.keys:
         if entry is None:
             return "associative list with keys may not have a null element"
@@ -97,12 +97,12 @@ def _nameless(node: Keyed, entry: object) -> str:
 
 
 def _of_leaf(node: Leaf, value: Any, path: _Path) -> Faults:  # noqa: ANN401
-    expected, words = _KINDS[node.kind]
+    expected, message = _KINDS[node.kind]
     if not expected(value):
-        yield path, words(value)
+        yield path, message(value)
     elif isinstance(value, list) and node.inner is not None:
         for at, entry in enumerate(value):
-            yield from _of(node.inner, entry, (path, _place, at))
+            yield from _of(node.inner, entry, (path, _index, at))
     elif node.inner is not None:
         yield from _of(node.inner, value, path)
 
@@ -119,7 +119,7 @@ def _field(name: str) -> str:
     return f".{name}"
 
 
-def _place(at: int) -> str:
+def _index(at: int) -> str:
     return f"[{at}]"
 
 

@@ -1,4 +1,4 @@
-"""The refusal of an apply that would change what belongs to somebody else."""
+"""The conflict error of an apply that would change fields of other managers."""
 
 from collections.abc import Iterable
 
@@ -12,31 +12,31 @@ _CAUSE = "FieldManagerConflict"
 
 
 def refusal(contested: Iterable[tuple[Entry, FieldSet]]) -> Conflict:
-    """The error for these fields of these owners, in the words that kubectl's users know."""
+    """The error for these fields of these owners, with the text of Kubernetes."""
     owners = sorted(contested, key=lambda pair: identity(pair[0]))
-    told = [(_owner(entry), list(paths(fields))) for entry, fields in owners]
+    conflicts = [(_owner(entry), list(paths(fields))) for entry, fields in owners]
     causes = tuple(
         StatusCause(reason=_CAUSE, message=f"conflict with {owner}", field=path)
-        for owner, found in told
-        for path in found
+        for owner, owned in conflicts
+        for path in owned
     )
-    return Conflict(_message(told, len(causes)), StatusDetails(causes=causes))
+    return Conflict(_message(conflicts, len(causes)), StatusDetails(causes=causes))
 
 
-def _message(told: list[tuple[str, list[str]]], count: int) -> str:
+def _message(conflicts: list[tuple[str, list[str]]], count: int) -> str:
     if count == 1:
-        owner, (path,) = told[0]
+        owner, (path,) = conflicts[0]
         return f"Apply failed with 1 conflict: conflict with {owner}: {path}"
     lines = [
         line
-        for owner, found in told
-        for line in (f"conflicts with {owner}:", *(f"- {path}" for path in found))
+        for owner, owned in conflicts
+        for line in (f"conflicts with {owner}:", *(f"- {path}" for path in owned))
     ]
     return f"Apply failed with {count} conflicts: " + "\n".join(lines)
 
 
 def _owner(entry: Entry) -> str:
-    words = shown_value(entry.get("manager", ""))
-    if door := entry.get("subresource"):
-        words += f" with subresource {shown_value(door)}"
-    return f"{words} using {entry['apiVersion']}" if entry["operation"] == UPDATE else words
+    owner = shown_value(entry.get("manager", ""))
+    if subresource := entry.get("subresource"):
+        owner += f" with subresource {shown_value(subresource)}"
+    return f"{owner} using {entry['apiVersion']}" if entry["operation"] == UPDATE else owner

@@ -1,8 +1,8 @@
-"""The entries of ``metadata.managedFields``: who wrote through which door, and what is his.
+"""The entries of ``metadata.managedFields``: manager, operation, subresource and owned fields.
 
-An entry is the plain object that the wire has. Its ``fieldsV1`` is a `FieldSet`, which like every
-set is never changed. One writer has one entry for each way of writing, door and version; an applier
-has one whatever the version, so that he finds what he applied in another.
+An entry is the plain object of the wire format. Its ``fieldsV1`` is a `FieldSet`, which like every
+set is immutable. A manager has one entry for each operation, subresource and version; an apply has
+one entry for all versions, so that it finds fields applied in another version.
 """
 
 from collections.abc import Iterable, Mapping
@@ -30,7 +30,7 @@ _TEXTS: Final = ("manager", "operation", "apiVersion", "fieldsType", "subresourc
 
 
 class Author(NamedTuple):
-    """Who writes, in which version, through which door, and when. The time is as the wire has it."""
+    """The manager of a write, its version, time and subresource. The time is in wire format."""
 
     manager: str
     api_version: str
@@ -39,11 +39,11 @@ class Author(NamedTuple):
 
 
 class BadEntries(ValueError):
-    """What somebody sent as managed fields is not a list of entries."""
+    """The managed fields in a request are not a list of entries."""
 
 
 def manager_of(field_manager: str, user_agent: str) -> str:
-    """The name of a writer: the one he gives himself, else what his program calls itself."""
+    """The name of a manager: the given field manager, or the first part of the user agent."""
     if field_manager:
         return field_manager
     name = "".join(c for c in user_agent.partition("/")[0] if c.isprintable())
@@ -51,7 +51,7 @@ def manager_of(field_manager: str, user_agent: str) -> str:
 
 
 def entry_of(author: Author, operation: Operation, owned: FieldSet) -> Entry:
-    """The entry of somebody who writes now."""
+    """The entry of a write."""
     entry: Entry = {
         "manager": author.manager,
         "operation": operation,
@@ -66,13 +66,13 @@ def entry_of(author: Author, operation: Operation, owned: FieldSet) -> Entry:
 
 
 def fields_of(entry: Entry) -> FieldSet:
-    """What the entry's writer owns."""
+    """The fields that the entry's manager owns."""
     owned: FieldSet = entry["fieldsV1"]
     return owned
 
 
 def identity(entry: Entry) -> Identity:
-    """What tells an entry from the others."""
+    """The identity of an entry."""
     operation = entry["operation"]
     return (
         entry.get("manager", ""),
@@ -83,18 +83,18 @@ def identity(entry: Entry) -> Identity:
 
 
 def identity_of(author: Author, operation: Operation) -> Identity:
-    """What tells the entry of this author from the others."""
+    """The identity of the entry of this author."""
     version = "" if operation == APPLY else author.api_version
     return author.manager, operation, version, author.subresource
 
 
 def in_order(entries: Iterable[Entry]) -> list[Entry]:
-    """The entries in the order Kubernetes has them: appliers first, and the latest last."""
+    """The entries in the order of Kubernetes: applies first, and the latest last."""
     return sorted(entries, key=_rank)
 
 
 def capped(entries: list[Entry]) -> list[Entry]:
-    """The entries, with the oldest updates of each version made one when there are too many."""
+    """The entries; if there are too many, the oldest updates of each version are merged."""
     updates = [entry for entry in entries if entry["operation"] == UPDATE]
     surplus = len(updates) - _MOST_UPDATERS
     if surplus <= 0:
@@ -117,46 +117,47 @@ def capped(entries: list[Entry]) -> list[Entry]:
 
 
 def sent(raw: object) -> list[Entry]:
-    """The entries that a client sent; `BadEntries` for what nobody can read.
+    """The entries that a client sent; `BadEntries` if they cannot be decoded.
 
-    Of entries of one writer the last one counts, and one without fields is dropped.
+    Of entries with one identity the last one counts, and one without fields is dropped.
     """
     if not isinstance(raw, list):
         raise BadEntries("managedFields must be a list")
-    found = {identity(entry): entry for entry in map(_entry, raw)}
-    return in_order(entry for entry in found.values() if entry["fieldsV1"])
+    entries = {identity(entry): entry for entry in map(_entry, raw)}
+    return in_order(entry for entry in entries.values() if entry["fieldsV1"])
 
 
 def is_reset(raw: object, *, custom: bool) -> bool:
-    """Whether a client wants all entries gone: one empty entry, or for built-in kinds no entry."""
+    """Whether a client resets all entries: one empty entry, or for built-in kinds no entry."""
     return raw == [{}] or (raw == [] and not custom)
 
 
 def errors(entries: Iterable[Entry]) -> list[FieldError]:
-    """What is wrong with the names in entries that a client sent."""
-    found: list[FieldError] = []
+    """The errors in the names of entries that a client sent."""
+    problems: list[FieldError] = []
     for at, entry in enumerate(entries):
         path = f"metadata.managedFields[{at}]"
-        found += manager_errors(f"{path}.manager", entry.get("manager", ""))
+        problems += manager_errors(f"{path}.manager", entry.get("manager", ""))
         if len(entry.get("subresource", "").encode()) > _LONGEST_SUBRESOURCE:
-            found.append(_too_long(f"{path}.subresource", _LONGEST_SUBRESOURCE))
-    return found
+            problems.append(_too_long(f"{path}.subresource", _LONGEST_SUBRESOURCE))
+    return problems
 
 
 def manager_errors(path: str, manager: str) -> list[FieldError]:
-    """What is wrong with a writer's name, as the option ``fieldManager`` has it too."""
-    found = []
+    """The errors in a manager's name, also for the option ``fieldManager``."""
+    problems = []
     if len(manager.encode()) > _LONGEST_MANAGER:
-        found.append(_too_long(path, _LONGEST_MANAGER))
-    odd = next((at for at, c in enumerate(manager) if not c.isprintable()), None)
-    if odd is not None:
-        place = f"invalid character U+{ord(manager[odd]):04X} (at position {odd})"
-        found.append(fields.invalid(path, manager, place))
-    return found
+        problems.append(_too_long(path, _LONGEST_MANAGER))
+    unprintable = next((at for at, c in enumerate(manager) if not c.isprintable()), None)
+    if unprintable is not None:
+        character = ord(manager[unprintable])
+        message = f"invalid character U+{character:04X} (at position {unprintable})"
+        problems.append(fields.invalid(path, manager, message))
+    return problems
 
 
 def stripped(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The document without its managed fields; itself where it has none."""
+    """The document without its managed fields; the same object if it has none."""
     metadata = document.get("metadata")
     if not isinstance(metadata, dict) or "managedFields" not in metadata:
         return document

@@ -1,21 +1,21 @@
-"""What the fields of a document are, made ready to be walked.
+"""The nodes of a kind's shape: how the fields of a document are owned.
 
-    Leaf       a scalar, or a map or list that is one value: owned and replaced as a whole
+    Leaf       a scalar, or an atomic map or list: owned and replaced as a whole
     Granular   an object or map whose fields are owned one by one
-    Keyed      a list whose entries are owned one by one, told apart by keys or by their values
-    Free       nobody says what is here: objects are granular, all else is a leaf
+    Keyed      a list whose entries are owned one by one, identified by keys or by their values
+    Free       a field without a type: objects are granular, all other values are leaves
 
-Each answers the three questions that every write asks, so these are methods and written to be
-quick: what is there (`there`), what an applier of this value owns (`owned`), and what differs
-between two values (`compared`). The rest is in `merging` and `faults`.
+Every write uses three operations, which are methods and written to be fast: the present fields
+(`there`), the fields that an apply of the value owns (`owned`), and the differences of two values
+(`compared`). The rest is in `value_merge` and `config_errors`.
 
     value          there                                owned
     {"a": {}}      {".": {}, "f:a": {}}                 {"f:a": {}}
     [{"name": 1}]  {".": {}, "k:{..}": {".": {}, ..}}   {"k:{..}": {".": {}, ..}}
     []             {}                                   None: nothing
 
-`there` counts the objects and lists on the way, `owned` does not: an object belongs to whoever owns
-a field in it.
+`there` includes the enclosing objects and lists, `owned` does not: an object belongs to the managers
+of its fields.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,7 +25,7 @@ from kubekit.plane.apply.field_sets import LEAF, FieldSet, with_self
 from kubekit.plane.apply.path_elements import SELF, keyed, spelled
 
 Difference = tuple[FieldSet | None, FieldSet | None]
-"""What was gained, that is added or changed, and what was lost; None for nothing."""
+"""The gained fields, which were added or changed, and the lost fields; None for no fields."""
 
 SAME: Final[Difference] = (None, None)
 CHANGED: Final[Difference] = (LEAF, None)
@@ -39,13 +39,13 @@ _ABSENT: Final = object()
 
 
 class Untrackable(Exception):
-    """A value that is not what its schema says, so nobody can tell which fields it has."""
+    """A value that does not fit its schema, so its fields are unknown."""
 
 
 class FieldNode(Protocol):
-    """One place in a document. ``exact`` says that ``==`` is enough to tell values apart there.
+    """One field of a document. ``exact`` means that ``==`` compares its values correctly.
 
-    It is not where anything may stand: to Python, true is 1.
+    That is false for a field of any type: in Python, true equals 1.
     """
 
     exact: bool
@@ -56,7 +56,7 @@ class FieldNode(Protocol):
 
 
 class Leaf:
-    """One value. ``kind`` is what it may be, in the words of `faults`; ``inner`` what is in it."""
+    """One value. ``kind`` is its type as in `config_errors`; ``inner`` the node of its content."""
 
     __slots__ = ("exact", "inner", "kind")
 
@@ -79,10 +79,10 @@ _Plan = tuple[FieldSet, tuple[tuple[str, str, Callable[[Any], FieldSet]], ...]]
 
 
 class Granular:
-    """An object or map. ``fields`` are those with a name, None for one that nobody tracks.
+    """An object or map. ``fields`` are the named ones, None for one that is not tracked.
 
-    ``element`` is what any other field is; None if there are no others. An ``outer`` object is one
-    whose own existence is nobody's business: the document and its metadata.
+    ``element`` is the node of any other field; None if there are no others. The existence of an
+    ``outer`` object is not tracked: the document and its metadata.
     """
 
     __slots__ = ("_plans", "element", "exact", "fields", "outer")
@@ -120,16 +120,16 @@ class Granular:
             return LEAF
         if type(value) is not dict:
             raise Untrackable
-        found: FieldSet = {}
+        fields: FieldSet = {}
         for name in sorted(value):
             node = self.fields.get(name, self.element)
             part = None if node is None else node.owned(value[name])
             if name in self.fields:
                 if part is not None:
-                    found[f"f:{name}"] = part
+                    fields[f"f:{name}"] = part
             elif node is not None:
-                found[f"f:{name}"] = with_self(part)
-        return found or None
+                fields[f"f:{name}"] = with_self(part)
+        return fields or None
 
     def compared(self, old: Any, new: Any) -> Difference:  # noqa: ANN401
         if not old and not new:
@@ -158,7 +158,7 @@ class Granular:
                 lost[f"f:{name}"] = node.there(value)
 
     def _plan(self, names: tuple[str, ...]) -> _Plan:
-        """What objects with these fields have in common, in order, and which of them to look into."""
+        """The field set that objects with these names share, and the names whose values matter."""
         known: FieldSet = {} if self.outer else {SELF: LEAF}
         inner: list[tuple[str, str, Callable[[Any], FieldSet]]] = []
         for name in sorted(names):
@@ -176,7 +176,7 @@ class Granular:
 
 
 class Keyed:
-    """A list of which each entry has an owner: with ``keys`` a list of objects, without a set."""
+    """A list whose entries have owners: with ``keys`` a list of objects, without keys a set."""
 
     __slots__ = ("_steps", "defaults", "entry", "exact", "keys", "only")
 
@@ -195,13 +195,13 @@ class Keyed:
             return LEAF
         if type(value) is not list:
             raise Untrackable
-        found: FieldSet = {SELF: LEAF}
+        fields: FieldSet = {SELF: LEAF}
         step, there = self.step, self.entry.there
         for entry in value:
-            found[step(entry)] = there(entry)
-        if len(found) <= len(value):
+            fields[step(entry)] = there(entry)
+        if len(fields) <= len(value):
             return {SELF: LEAF, **self._entries(value, there)}
-        return dict(sorted(found.items())) if len(found) > _ONE_ENTRY else found
+        return dict(sorted(fields.items())) if len(fields) > _ONE_ENTRY else fields
 
     def owned(self, value: Any) -> FieldSet | None:  # noqa: ANN401
         if not value:
@@ -228,7 +228,7 @@ class Keyed:
         return _in_order(gained), _in_order(lost)
 
     def step(self, entry: Any) -> str:  # noqa: ANN401
-        """What tells an entry from the others."""
+        """The step that identifies an entry."""
         if not self.keys:
             if entry is None or type(entry) in (dict, list):
                 raise Untrackable
@@ -255,18 +255,18 @@ class Keyed:
         return step
 
     def indexed(self, entries: Any) -> dict[str, list[Any]]:  # noqa: ANN401
-        """The entries by what tells them apart. Only faulty lists have several of one name."""
+        """The entries by their step. Only invalid lists have several entries with one step."""
         if entries is None:
             return {}
         if type(entries) is not list:
             raise Untrackable
-        found: dict[str, list[Any]] = {}
+        by_step: dict[str, list[Any]] = {}
         for entry in entries:
-            found.setdefault(self.step(entry), []).append(entry)
-        return found
+            by_step.setdefault(self.step(entry), []).append(entry)
+        return by_step
 
     def _is_aligned(self, old: Any, new: Any) -> bool:  # noqa: ANN401
-        """Whether the same entries stand at the same places, as they do in most changes."""
+        """Whether both lists have the same entries in the same order, as in most changes."""
         if not self.only or not self.exact:
             return False
         try:
@@ -284,8 +284,8 @@ class Keyed:
         return _in_order(gained), _in_order(lost)
 
     def _entries(self, value: object, of: Callable[[Any], FieldSet]) -> FieldSet:
-        found = self.indexed(value)
-        parts = {step: of(same[0]) if len(same) == 1 else LEAF for step, same in found.items()}
+        by_step = self.indexed(value)
+        parts = {step: of(same[0]) if len(same) == 1 else LEAF for step, same in by_step.items()}
         return dict(sorted(parts.items())) if len(parts) > 1 else parts
 
     def _owned_entry(self, entry: object) -> FieldSet:
@@ -295,7 +295,7 @@ class Keyed:
         return self.entry.there(same[0]) if len(same) == 1 else LEAF
 
     def _compared_entry(self, old: list[Any], new: list[Any]) -> Difference:
-        """Entries that share a name are one value; when one is left it counts as another entry."""
+        """Entries with the same step are one value; a single remaining one counts as another entry."""
         if len(old) == len(new) == 1:
             return self.entry.compared(old[0], new[0])
         if len(old) > 1 and len(new) > 1:
@@ -304,7 +304,7 @@ class Keyed:
 
 
 class Free:
-    """A place where the schema names no type."""
+    """A field without a type in the schema."""
 
     __slots__ = ("as_list", "as_object", "exact")
 
@@ -316,7 +316,7 @@ class Free:
         self.as_list = as_list or UNTYPED
 
     def of(self, value: object) -> FieldNode:
-        """What the value makes of this place."""
+        """The node for this value."""
         if type(value) is dict:
             return self.as_object
         return self.as_list if type(value) is list else UNTYPED
@@ -337,7 +337,7 @@ class Free:
         return with_self(after.there(new)), lost or None
 
     def _beside_null(self, old: object, new: object) -> Difference:
-        """What differs when one of them is null, which stands for any empty value."""
+        """The differences when one value is null, which counts as any empty value."""
         node = self.of(old if new is None else new)
         return CHANGED if node is UNTYPED else node.compared(old, new)
 
@@ -347,7 +347,7 @@ ANYTHING: Final = Free()
 
 
 def equal(one: object, other: object) -> bool:
-    """Whether two values are the same to Kubernetes: 1 is 1.0, and neither is true."""
+    """Whether two values are the same in Kubernetes: 1 equals 1.0, and neither equals true."""
     if one is other:
         return True
     if one != other or isinstance(one, bool) != isinstance(other, bool):

@@ -1,14 +1,14 @@
-"""Sets of fields, in the form that ``fieldsV1`` has on the wire.
+"""Sets of fields, in the wire format of ``fieldsV1``.
 
-A set is a tree of steps (`elements`). A node that says ``"."`` is itself in the set, and so is one
-that has nothing below it; any other is only on the way to its members:
+A set is a tree of steps (`path_elements`). A node with ``"."`` is itself in the set, and so is one
+without children; any other node only leads to its members:
 
     {"f:spec": {"f:replicas": {}, "f:selector": {".": {}, "f:app": {}}}}
 
-holds ``.spec.replicas``, ``.spec.selector`` and ``.spec.selector.app``. The root stands for no
-field; empty, it is the empty set. Sets are never changed: results share parts of what they were
-made of, and where nothing differs they *are* what they were made of, so that ``is`` tells at once.
-Steps are in the order of their text.
+contains ``.spec.replicas``, ``.spec.selector`` and ``.spec.selector.app``. The root is not a field;
+an empty root is the empty set. Sets are immutable: results share parts of their arguments, and an
+operation that changes nothing returns its argument, so that ``is`` detects it. Steps are in the order
+of their text.
 """
 
 from collections.abc import Iterator
@@ -19,15 +19,15 @@ from kubekit.plane.apply.path_elements import SELF, BadElement, canonical, shown
 FieldSet = dict[str, "FieldSet"]
 
 LEAF: Final[FieldSet] = {}
-"""A node that is a member and has nothing below it. It must never be changed."""
+"""A member without children. It must never be changed."""
 
 
 class BadFields(ValueError):
-    """What somebody sent as ``fieldsV1`` is not a set of fields."""
+    """The ``fieldsV1`` in a request is not a set of fields."""
 
 
 def read(raw: object) -> FieldSet:
-    """The set that a client sent. Steps of kinds that nobody here knows are left out."""
+    """The set that a client sent. Steps of unknown types are dropped."""
     if raw is None:
         return {}
     try:
@@ -45,40 +45,40 @@ def is_member(node: FieldSet) -> bool:
 
 
 def union(one: FieldSet, other: FieldSet) -> FieldSet:
-    """What is in one of them."""
+    """The fields in either set."""
     if not other:
         return one
     return _union(one, other) if one else other
 
 
 def difference(one: FieldSet, other: FieldSet) -> FieldSet:
-    """What is in the first only. A field that goes does not take what is below it with it."""
+    """The fields in the first set only. Removing a field does not remove the fields below it."""
     if not one or not other:
         return one
     return _difference(one, other) or {}
 
 
 def intersection(one: FieldSet, other: FieldSet) -> FieldSet:
-    """What is in both."""
+    """The fields in both sets."""
     if not one or not other:
         return {}
     return _intersection(one, other) or {}
 
 
 def contains(one: FieldSet, other: FieldSet) -> bool:
-    """Whether the first has all that the second has."""
+    """Whether the first set contains the second."""
     return not difference(other, one)
 
 
 def with_self(node: FieldSet | None) -> FieldSet:
-    """A node that is a member, with what is below it."""
+    """The node as a member, with its children."""
     if not node:
         return LEAF
     return node if SELF in node else {SELF: LEAF, **node}
 
 
 def paths(fields: FieldSet, prefix: str = "") -> Iterator[str]:
-    """The members as people write them: at each level first those that are there, then below."""
+    """The members as readable paths: at each level first the members, then their children."""
     steps = [(step, shown(step)) for step in fields if step != SELF]
     yield from (prefix + text for step, text in steps if is_member(fields[step]))
     for step, text in steps:
@@ -90,18 +90,18 @@ def _read(raw: object) -> FieldSet:
         return LEAF
     if not isinstance(raw, dict):
         raise BadFields("each step must lead to a JSON object")
-    found: FieldSet = {}
+    children: FieldSet = {}
     for text, below in raw.items():
         if text == SELF:
             continue
         step = canonical(text)
         if step is not None:
             node = _read(below)
-            found[step] = _union(found[step], node) if step in found else node
-    if not found:
+            children[step] = _union(children[step], node) if step in children else node
+    if not children:
         return LEAF
-    below_it = dict(sorted(found.items()))
-    return {SELF: LEAF, **below_it} if SELF in raw else below_it
+    ordered = dict(sorted(children.items()))
+    return {SELF: LEAF, **ordered} if SELF in raw else ordered
 
 
 def _union(one: FieldSet, other: FieldSet) -> FieldSet:
@@ -127,11 +127,11 @@ def _union(one: FieldSet, other: FieldSet) -> FieldSet:
 
 
 def _difference(one: FieldSet, other: FieldSet) -> FieldSet | None:
-    """The node without the other's members; None when nothing is left."""
+    """The node without the other's members; None if it is empty."""
     if not one:
         return None if is_member(other) else one
     if not other:
-        return _settled({s: n for s, n in one.items() if s != SELF}) if SELF in one else one
+        return _canonical({s: n for s, n in one.items() if s != SELF}) if SELF in one else one
     changed: dict[str, FieldSet | None] = {}
     for step, node in other.items():
         present = one.get(step)
@@ -142,11 +142,11 @@ def _difference(one: FieldSet, other: FieldSet) -> FieldSet | None:
     if not changed:
         return one
     merged = {**one, **changed}
-    return _settled({step: node for step, node in merged.items() if node is not None})
+    return _canonical({step: node for step, node in merged.items() if node is not None})
 
 
-def _settled(node: FieldSet) -> FieldSet | None:
-    """The node in its one form: a member with nothing below it is a leaf."""
+def _canonical(node: FieldSet) -> FieldSet | None:
+    """The node in its canonical form: a member without children is a leaf."""
     if not node:
         return None
     return LEAF if len(node) == 1 and SELF in node else node
@@ -155,10 +155,10 @@ def _settled(node: FieldSet) -> FieldSet | None:
 def _intersection(one: FieldSet, other: FieldSet) -> FieldSet | None:
     if not one or not other:
         return LEAF if is_member(one) and is_member(other) else None
-    found: FieldSet = {}
+    common: FieldSet = {}
     for step, node in one.items():
         if step in other:
             both = _intersection(node, other[step])
             if both is not None:
-                found[step] = both
-    return _settled(found)
+                common[step] = both
+    return _canonical(common)

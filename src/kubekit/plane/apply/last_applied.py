@@ -1,8 +1,8 @@
-"""The way from kubectl's own apply to that of the server.
+"""Migration from kubectl's client-side apply to server-side apply.
 
-kubectl without ``--server-side`` keeps what it applied in an annotation. When the same user applies
-with it, fields that still have the values of the annotation are his, not somebody else's; and the
-annotation follows, so that both ways can be used in turn.
+kubectl without ``--server-side`` stores the applied configuration in an annotation. When kubectl
+applies with it, fields that still have the values of the annotation belong to it and are no
+conflicts. The annotation is updated, so that both forms can be used in turn.
 """
 
 from typing import Any, Final
@@ -20,8 +20,8 @@ _ANNOTATION: Final = "kubectl.kubernetes.io/last-applied-configuration"
 _encode: Final = msgspec.json.Encoder(order="sorted").encode
 
 
-def still_his(part: WritableFields, live: Document, api_version: str) -> FieldSet:
-    """The fields that kubectl applied by itself and nobody changed since."""
+def unchanged_fields(part: WritableFields, live: Document, api_version: str) -> FieldSet:
+    """The fields that kubectl applied client-side and that have not changed since."""
     text = _annotations(live).get(_ANNOTATION)
     try:
         before = msgspec.json.decode(text or "{}", type=dict[str, Any])
@@ -33,8 +33,8 @@ def still_his(part: WritableFields, live: Document, api_version: str) -> FieldSe
         return {}
 
 
-def carried_on(document: Document, config: Document) -> Document:
-    """The document with the annotation, if it has one, made to say what was applied now."""
+def with_annotation(document: Document, config: Document) -> Document:
+    """The document; its annotation, if it has one, is updated to this configuration."""
     annotations = _annotations(document)
     if not annotations.get(_ANNOTATION):
         return document

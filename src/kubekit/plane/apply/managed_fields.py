@@ -1,11 +1,10 @@
-"""What creates and updates do to the managed fields.
+"""Managed fields on creates and updates.
 
-    created    all that is there belongs to the creator
-    updated    what was added or changed goes to the updater and leaves everybody else; what was
-               removed leaves everybody
+    created    the creator owns all fields
+    updated    the updater owns the added and changed fields, alone; removed fields have no owner
 
-The answers are lists of entries for ``metadata.managedFields``; both run for every write. What an
-answer holds must not be changed, since it is shared with other answers.
+The results are lists of entries for ``metadata.managedFields``; both run for every write. A result
+must not be modified, since its parts are shared with other results.
 """
 
 from typing import Any, Final
@@ -34,9 +33,9 @@ _SCALE: Final = "scale"
 _FEW: Final = 10  # entries among which there cannot be too many updaters
 
 
-def created(shape: Shape, document: Document, author: Author, said: object = None) -> list[Entry]:
-    """The managed fields of a new document. ``said`` is what its creator sent as such."""
-    base = _said(shape, said, [])
+def created(shape: Shape, document: Document, author: Author, given: object = None) -> list[Entry]:
+    """The managed fields of a new document. ``given`` are those that its creator sent."""
+    base = _given_entries(shape, given, [])
     try:
         gained = _all_of(shape, shape.newborn, document, author)
     except (Untrackable, RecursionError):
@@ -49,16 +48,15 @@ def created(shape: Shape, document: Document, author: Author, said: object = Non
 
 
 def updated(
-    shape: Shape, old: Document, new: Document, author: Author, said: object = None
+    shape: Shape, old: Document, new: Document, author: Author, given: object = None
 ) -> list[Entry]:
-    """The managed fields after a change; the very list that was there if nothing becomes of them.
+    """The managed fields after an update; the identical list if they do not change.
 
-    ``said`` is what the client sent as managed fields. What nobody can read counts as nothing, and
-    a subresource does not take any. Where there are none, none begin: only an apply can tell whose
-    the fields were.
+    ``given`` are the managed fields that the client sent. Invalid ones are ignored, and a
+    subresource accepts none. An object without entries gets none: only an apply starts tracking.
     """
     live: list[Entry] = old["metadata"].get("managedFields") or []
-    base = live if author.subresource else _said(shape, said, live)
+    base = live if author.subresource else _given_entries(shape, given, live)
     if not base:
         return base
     try:
@@ -73,14 +71,14 @@ def updated(
 
 
 def _is_owned(entries: list[Entry], fields: FieldSet) -> bool:
-    """Whether somebody owns one of the fields: who scales takes over, and does not begin."""
+    """Whether a manager owns one of the fields: a scale only takes over owned fields."""
     return any(intersection(fields_of(entry), fields) for entry in entries)
 
 
 def rewritten(
     shape: Shape, entries: list[Entry], author: Author, gained: FieldSet, lost: FieldSet
 ) -> list[Entry]:
-    """The entries after somebody gained fields for himself and fields were lost to all."""
+    """The entries after the author gained fields and all managers lost fields."""
     own = identity_of(author, UPDATE)
     mine: Entry | None = None
     rest: list[Entry] = []
@@ -100,7 +98,7 @@ def rewritten(
 
 
 def first_applied_to(shape: Shape, live: Document, author: Author) -> list[Entry]:
-    """The entry that stands for all who wrote an object before anybody kept count."""
+    """The entry for all writes before managed fields were tracked."""
     before = author._replace(manager=_BEFORE)
     try:
         owned = _all_of(shape, shape.blank, live, before)
@@ -116,19 +114,19 @@ def _all_of(shape: Shape, blank: Document, document: Document, author: Author) -
     return part.compared(blank, document)[0] or {}
 
 
-def _said(shape: Shape, said: object, live: list[Entry]) -> list[Entry]:
-    if said is None or said == [{**entry, "fieldsV1": fields_of(entry)} for entry in live]:
+def _given_entries(shape: Shape, given: object, live: list[Entry]) -> list[Entry]:
+    if given is None or given == [{**entry, "fieldsV1": fields_of(entry)} for entry in live]:
         return live  # most clients send back what they read
-    if is_reset(said, custom=shape.custom):
+    if is_reset(given, custom=shape.custom):
         return []
     try:
-        return sent(said) or live
+        return sent(given) or live
     except BadEntries:
         return live
 
 
 def _left(shape: Shape, entry: Entry, gained: FieldSet, lost: FieldSet) -> Entry | None:
-    """The entry of somebody else; None when nothing of it is left."""
+    """The entry of another manager; None if it owns no fields any more."""
     if shape.served and entry["apiVersion"] not in shape.served:
         return None
     before = fields_of(entry)
@@ -139,7 +137,7 @@ def _left(shape: Shape, entry: Entry, gained: FieldSet, lost: FieldSet) -> Entry
 
 
 def _mine(entry: Entry | None, author: Author, gained: FieldSet, lost: FieldSet) -> Entry | None:
-    """The entry of the one who writes. Its time is that of the last field that he set."""
+    """The entry of the author. Its time is that of the last field that it set."""
     if entry is None:
         return entry_of(author, UPDATE, gained)
     before = fields_of(entry)

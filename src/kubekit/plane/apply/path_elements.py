@@ -1,12 +1,12 @@
-r"""How one step of a field's path is written.
+r"""The format of one step of a field path.
 
     f:replicas               a field of an object, or a key of a map
     k:{"name":"a"}           the entry of a list whose key fields have these values
     v:"a"                    the entry of a list that has this value
-    i:0                      the entry at this place
+    i:0                      the entry at this index
 
-Two spellings of the same step must never meet, so whatever is read is written anew: keys in order,
-whole numbers without a fraction, and ``<``, ``>`` and ``&`` escaped, as Kubernetes does.
+Each step has one canonical form, so steps from clients are encoded again: keys in order, integers
+without a fraction, and ``<``, ``>`` and ``&`` escaped, as in Kubernetes.
 """
 
 import re
@@ -25,7 +25,7 @@ _WHOLE: Final = re.compile(r"[+-]?[0-9]{1,18}", re.ASCII)
 _ESCAPED: Final = str.maketrans(
     {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 )
-_LONGEST_KEPT: Final = 128  # characters of a text whose spelling is remembered
+_LONGEST_KEPT: Final = 128  # characters of a string whose encoding is cached
 _LARGEST_PLAIN: Final = 1e21
 _SMALLEST_PLAIN: Final = 1e-6
 _SHORT: Final = {
@@ -39,11 +39,11 @@ _SHORT: Final = {
 
 
 class BadElement(ValueError):
-    """A step that nobody can read."""
+    """A step that cannot be decoded."""
 
 
 def spelled(value: object) -> str:
-    """A value as JSON has it inside a step."""
+    """A value as JSON inside a step."""
     if type(value) is str:
         return _kept(value) if len(value) <= _LONGEST_KEPT else _quoted(value)
     if type(value) is float:
@@ -56,20 +56,20 @@ def spelled(value: object) -> str:
 
 
 def keyed(fields: Mapping[str, object]) -> str:
-    """The step to a list's entry with these keys, which are in order."""
+    """The step to a list entry with these keys, which are in order."""
     return f"k:{_object(fields)}"
 
 
 def canonical(element: str) -> str | None:
-    """The same step in the one spelling; None for a kind of step that only others know."""
+    """The canonical form of a step; None for an unknown type of step."""
     if element[1:2] != ":":
-        raise BadElement(f"{element!r} must begin with f:, k:, v: or i:")
+        raise BadElement(f"{element!r} must start with f:, k:, v: or i:")
     kind, rest = element[0], element[2:]
     if kind == "f":
         return element
     if kind == "i":
         if not _WHOLE.fullmatch(rest):
-            raise BadElement(f"{element!r} must name a place by its number")
+            raise BadElement(f"{element!r} must have an index")
         return f"i:{int(rest)}"
     if kind not in "kv":
         return None
@@ -82,7 +82,7 @@ def canonical(element: str) -> str | None:
 
 
 def shown(element: str) -> str:
-    """The step as messages for people have it."""
+    """The step as in error messages."""
     kind, rest = element[0], element[2:]
     if kind == "f":
         return f".{rest}"

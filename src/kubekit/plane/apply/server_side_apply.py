@@ -1,11 +1,12 @@
-"""Server-side apply: a configuration, merged into what is there, by somebody who owns its fields.
+"""Server-side apply: merges a configuration into the live object and updates the field owners.
 
-    what it says         becomes so, unless somebody else owns it with another value: a conflict,
-                         which `force` decides for the applier; with the same value both own it
-    what it said before  and says no more goes, unless somebody else owns it
-    everything else      stays
+    fields in the configuration   are set. If another manager owns one with another value, that is a
+                                  conflict, which `force` overrides; with the same value both own it
+    fields that the manager       are removed, unless another manager owns them
+    applied before, now absent
+    all other fields              stay
 
-An object of a list or map goes with its last owner, and takes along what nobody owns in it.
+An entry of a list or map is removed with its last owner, including fields in it without an owner.
 """
 
 from typing import Any, Final, NamedTuple
@@ -31,17 +32,17 @@ from kubekit.plane.apply.managed_fields import first_applied_to
 from kubekit.plane.apply.shapes import Shape
 from kubekit.plane.apply.value_merge import fitted, merged, tidied, with_named, with_nulls, without
 
-MOST_VALUES: Final = 100_000  # about a second, in which nobody else is served
+MOST_VALUES: Final = 100_000  # about a second, in which no other request is served
 
 _encode: Final = msgspec.json.Encoder().encode
 _decode: Final = msgspec.json.Decoder().decode
 
 
 class ApplyResult(NamedTuple):
-    """What an apply makes. The document has no managed fields; these belong into its metadata.
+    """The result of an apply. The document has no managed fields; the caller adds them.
 
     The document shares parts of the live one and none of the configuration. If nothing changed,
-    ``managed_fields`` is the very list that was there.
+    ``managed_fields`` is the identical list.
     """
 
     document: Document
@@ -53,8 +54,8 @@ def applied(
 ) -> ApplyResult:
     """The document and its managed fields after an apply; without ``live`` it is a new one.
 
-    `BadRequest` for a configuration of which nobody could say which fields it has, `Conflict` for
-    one that is at odds with other owners. Names and versions are not compared here.
+    `BadRequest` for a configuration whose fields are unclear, `Conflict` for one that conflicts with
+    other managers. Names and versions are not compared here.
     """
     if has_more_values(config, MOST_VALUES) or has_more_values(live or {}, MOST_VALUES):
         raise BadRequest(f"what is applied, and applied to, has at most {MOST_VALUES} values")
@@ -70,12 +71,12 @@ def applied(
 
 
 def check(shape: Shape, config: Document) -> None:
-    """Refuse a configuration of which nobody could say which fields it has."""
+    """Refuse a configuration whose fields are unclear."""
     metadata = config.get("metadata")
     if isinstance(metadata, dict) and metadata.get("managedFields") is not None:
         raise BadRequest("metadata.managedFields must be nil")
-    if found := config_errors.describe_errors(shape.whole, config):
-        raise BadRequest(f"failed to create typed patch object ({_subject(config)}): {found}")
+    if errors := config_errors.describe_errors(shape.whole, config):
+        raise BadRequest(f"failed to create typed patch object ({_subject(config)}): {errors}")
 
 
 class _Apply:
@@ -107,11 +108,11 @@ class _Apply:
             for entry in others
             if (both := _contested(fields_of(entry), gained or {}))
         ]
-        if not force and (refused := self._at_odds(contested)):
+        if not force and (refused := self._conflicts(contested)):
             raise conflicts.refusal(refused)
         kept = [self._left(entry, gained or {}, lost or {}) for entry in others]
         if self._author.manager == last_applied.MANAGER:
-            document = last_applied.carried_on(document, self._config)
+            document = last_applied.with_annotation(document, self._config)
         mine = self._mine(last, owned, changed=self._is_changed(document))
         return ApplyResult(document, self._listed([mine, *kept]))
 
@@ -122,7 +123,7 @@ class _Apply:
     def _pruned(
         self, document: Document, last: Entry | None, others: list[Entry], owned: FieldSet
     ) -> Document:
-        """The document without what the applier said before, says no more, and nobody else owns."""
+        """The document without fields that only the applier owned and no longer applies."""
         if last is None or contains(owned, fields_of(last)):
             return document
         whole, part = self._shape.whole, self._part
@@ -130,22 +131,22 @@ class _Apply:
         for entry in others:
             wanted = union(wanted, fields_of(entry))
         managed = with_named(whole, wanted)
-        said = with_named(whole, fields_of(last))
-        there = part.there(document)
-        left: Document = without(whole, document, said)
-        left = without(whole, document, difference(there, union(part.there(left), managed)))
-        gone = difference(there, part.there(left))
-        left = without(whole, document, intersection(gone, said))
+        previous = with_named(whole, fields_of(last))
+        present = part.there(document)
+        left: Document = without(whole, document, previous)
+        left = without(whole, document, difference(present, union(part.there(left), managed)))
+        gone = difference(present, part.there(left))
+        left = without(whole, document, intersection(gone, previous))
         left = tidied(whole, document, left, wanted)
         result: Document = with_nulls(whole, left, self._config)
         return result
 
-    def _at_odds(self, contested: list[tuple[Entry, FieldSet]]) -> list[tuple[Entry, FieldSet]]:
-        """What is contested, but for what kubectl applied by itself before."""
+    def _conflicts(self, contested: list[tuple[Entry, FieldSet]]) -> list[tuple[Entry, FieldSet]]:
+        """The conflicting fields, without those that kubectl applied client-side before."""
         if not contested or self._author.manager != last_applied.MANAGER:
             return contested
-        his = last_applied.still_his(self._part, self._live, self._author.api_version)
-        return [(entry, left) for entry, both in contested if (left := difference(both, his))]
+        unchanged = last_applied.unchanged_fields(self._part, self._live, self._author.api_version)
+        return [(entry, left) for entry, both in contested if (left := difference(both, unchanged))]
 
     def _is_changed(self, document: Document) -> bool:
         if self._shape.whole.exact:
@@ -189,23 +190,23 @@ class _Apply:
 
 
 def _contested(fields: FieldSet, gained: FieldSet) -> FieldSet:
-    """What somebody owns and another gains, or replaces by a value of another shape."""
+    """The owned fields that another manager gains, or replaces by a value of another type."""
     return union(intersection(fields, gained), _replaced(fields, gained))
 
 
 def _replaced(fields: FieldSet, gained: FieldSet) -> FieldSet:
-    """What lies below fields that are gained as one value: an object becomes a number, say."""
-    found: FieldSet = {}
+    """The fields below gained leaves: an object becomes a number, for instance."""
+    replaced: FieldSet = {}
     for step in fields.keys() & gained.keys():
         inner, other = fields[step], gained[step]
         if below := (_replaced(inner, other) if other else inner):
-            found[step] = below
-    return found
+            replaced[step] = below
+    return replaced
 
 
 def _entries(live: Document | None) -> list[Entry]:
-    found: list[Entry] = [] if live is None else live["metadata"].get("managedFields") or []
-    return found
+    entries: list[Entry] = [] if live is None else live["metadata"].get("managedFields") or []
+    return entries
 
 
 def _unmanaged(live: Document) -> Document:
@@ -217,10 +218,10 @@ def _unmanaged(live: Document) -> Document:
 
 
 def _subject(config: Document) -> str:
-    """The object that a configuration is about, as Kubernetes' messages name it."""
+    """The object of a configuration, as in Kubernetes' messages."""
     metadata = config.get("metadata")
     named = metadata if isinstance(metadata, dict) else {}
-    place = f"{named.get('namespace') or ''}/{named.get('name') or ''}"
+    key = f"{named.get('namespace') or ''}/{named.get('name') or ''}"
     version = str(config.get("apiVersion"))
     shown = version if "/" in version else f"/{version}"
-    return f"{place}; {shown}, Kind={config.get('kind')}"
+    return f"{key}; {shown}, Kind={config.get('kind')}"

@@ -1,8 +1,8 @@
-"""The shape of a kind: its schema, made ready for asking who owns what.
+"""The shape of a kind: the field nodes that are built from its schema.
 
 The rules are those of Kubernetes. Objects and maps are granular unless
 ``x-kubernetes-map-type: atomic``. Lists are one value unless ``x-kubernetes-list-type`` says
-``map`` or ``set``. Where a schema names no type or lets unknown fields be, the values tell.
+``map`` or ``set``. Without a type, or with preserved unknown fields, the values decide.
 """
 
 from collections.abc import Collection, Mapping
@@ -57,7 +57,7 @@ _METADATA: Final[Mapping[str, FieldNode]] = {
     "finalizers": Keyed((), _TEXT),
     "managedFields": Leaf("list"),
 }
-# What the plane decides, or what a request must name anyway, has no owner.
+# Fields that the plane sets, or that identify the object, have no owner.
 _OWNERLESS: Final = frozenset(
     {
         "name",
@@ -77,7 +77,7 @@ _TYPE: Final = {"apiVersion": _TEXT, "kind": _TEXT}
 
 
 class WritableFields:
-    """The part of a document that one door may write: the object itself, or a subresource."""
+    """The part of a document that a write may change: the object itself, or a subresource."""
 
     __slots__ = ("_fields",)
 
@@ -85,20 +85,20 @@ class WritableFields:
         self._fields = fields
 
     def there(self, document: Document) -> FieldSet:
-        """Every field that is there."""
+        """All present fields."""
         return _rooted(self._fields.there(document))
 
     def owned(self, document: Document) -> FieldSet:
-        """What somebody who applies this document owns."""
+        """The fields that an apply of this document owns."""
         return _rooted(self._fields.owned(document) or {})
 
     def compared(self, old: Document, new: Document) -> Difference:
-        """What was gained and lost from one document to the next."""
+        """The fields gained and lost from one document to the next."""
         gained, lost = self._fields.compared(old, new)
         return (_rooted(gained) or None) if gained else None, lost
 
     def only(self, document: Document) -> Document:
-        """The document without what this door may not write."""
+        """The document without the fields outside of this part."""
         fields = self._fields
         return {
             name: value
@@ -108,10 +108,10 @@ class WritableFields:
 
 
 class Shape:
-    """One kind. ``whole`` is the document with everything in it, ``blank`` one that is new.
+    """One kind. ``whole`` is the node of the whole document, ``blank`` a document without writes.
 
-    ``custom`` is false for Kubernetes' own kinds. ``served`` are the versions whose entries still
-    count; none named means that all do.
+    ``custom`` is false for Kubernetes' own kinds. ``served`` are the versions whose entries are kept;
+    empty means all.
     """
 
     __slots__ = ("_main", "_status", "blank", "custom", "newborn", "served", "whole")
@@ -131,7 +131,7 @@ class Shape:
         self.newborn = self.blank
         self.served = frozenset(served)
         untracked = dict.fromkeys(_TYPE, None)
-        known = {name: _remembering(node) for name, node in whole.fields.items()}
+        known = {name: _cached(node) for name, node in whole.fields.items()}
         main: dict[str, FieldNode | None] = {**known, **untracked, "metadata": _TRACKED}
         below = {**untracked, "status": whole.fields.get("status", whole.element)}
         self._status = WritableFields(Granular(below, outer=True))
@@ -141,18 +141,18 @@ class Shape:
 
     @classmethod
     def of(cls, schema: Schema, *, custom: bool = True, status: bool = False) -> "Shape":
-        """The shape of a kind with this schema. ``status`` says that only its subresource writes it."""
+        """The shape of a kind with this schema. With ``status``, only that subresource writes it."""
         return cls(_document(schema), custom=custom, status=status)
 
     def part(self, subresource: str) -> WritableFields:
-        """What a write through this subresource is about; empty means the object itself."""
+        """The part that a write to this subresource may change; empty means the object itself."""
         return self._status if subresource == "status" else self._main
 
 
 def shape_of(
     resource: Resource, schema: Schema, *, custom: bool, served: Collection[str] = ()
 ) -> Shape:
-    """The shape of a kind that is served, with all that is known of built-in ones."""
+    """The shape of a served kind, with the markers of built-in ones."""
     if custom:
         return Shape(_document(schema), status=resource.status, served=served)
     shape = Shape(
@@ -166,12 +166,12 @@ def shape_of(
     return shape
 
 
-def _remembering(node: FieldNode | None) -> FieldNode | None:
+def _cached(node: FieldNode | None) -> FieldNode | None:
     return CachingNode(node) if isinstance(node, Granular) and not node.element else node
 
 
 def _rooted(fields: FieldSet) -> FieldSet:
-    """The fields, without metadata of which nobody owns anything."""
+    """The fields, without metadata that has no owned fields."""
     if "f:metadata" in fields and not fields["f:metadata"]:
         return {step: node for step, node in fields.items() if step != "f:metadata"}
     return fields
@@ -188,7 +188,7 @@ def _document(schema: Schema) -> Granular:
 
 
 def _node(schema: Schema, *, keeps: bool) -> FieldNode:
-    """What is at this place. ``keeps`` says that unknown fields are kept somewhere above."""
+    """The node of this schema. ``keeps`` means that an enclosing schema keeps unknown fields."""
     keeps = keeps or bool(schema.get("x-kubernetes-preserve-unknown-fields"))
     kind = schema.get("type", "")
     if kind == "object":
@@ -222,7 +222,7 @@ def _object(schema: Schema, *, keeps: bool) -> FieldNode:
 
 
 def _others(schema: Schema, *, keeps: bool) -> FieldNode | None:
-    """What fields are that the schema does not name."""
+    """The node of fields that the schema does not name."""
     others = schema.get("additionalProperties")
     if isinstance(others, Mapping):
         return _node(others, keeps=keeps)
@@ -242,5 +242,5 @@ def _list(schema: Schema, *, keeps: bool) -> FieldNode:
 
 def _defaults(items: Schema, keys: Collection[str]) -> dict[str, Any]:
     properties = items.get("properties", {})
-    found = {key: properties.get(key, {}).get("default") for key in keys}
-    return {key: value for key, value in found.items() if value is not None}
+    defaults = {key: properties.get(key, {}).get("default") for key in keys}
+    return {key: value for key, value in defaults.items() if value is not None}

@@ -1,9 +1,9 @@
-"""Values that have the fields of one seen before, recognised without asking each field again.
+"""A cache of field sets for values with the same field names.
 
-Which fields a value has follows from the names in it alone, and from what tells the entries of its
-lists apart. Most objects of a kind are made by the same program from the same template, so these
-names repeat while the values differ. A skeleton is the list of all objects and lists in a value,
-with the names each must have. Comparing them is several times as quick as putting the set together.
+The field set of a value depends only on its field names and on the identities of its list entries.
+Most objects of a kind are created by the same program from the same template, so these names repeat
+while the values differ. A skeleton is the list of all objects and lists in a value, with the names
+of each. Comparing skeletons is several times as fast as building the set.
 """
 
 from collections.abc import Sequence
@@ -16,15 +16,15 @@ _MOST: Final = 8
 _LONGEST: Final = 128  # objects and lists
 
 _Check = tuple[int, Any, str, Sequence[Any]]
-"""Which value before it holds this one, under which name or place; its keys; what they must be."""
+"""The index of the enclosing value, the name or index in it, the key, and the expected names."""
 
 
 class _Irregular(Exception):
-    """A value of which more than names must be known."""
+    """A value whose field set depends on more than names."""
 
 
 class CachingNode:
-    """An object that remembers the skeletons of what it saw last."""
+    """A node that caches the skeletons of recent values."""
 
     __slots__ = ("_recent", "exact", "node")
 
@@ -34,18 +34,18 @@ class CachingNode:
         self._recent: list[tuple[list[_Check], FieldSet]] = []
 
     def there(self, value: Any) -> FieldSet:  # noqa: ANN401 -- whatever JSON holds
-        for checks, found in self._recent:
+        for checks, cached in self._recent:
             if _fits(value, checks):
-                return found
-        found = self.node.there(value)
+                return cached
+        fields = self.node.there(value)
         try:
             checks = [(0, None, "", tuple(value))]
             _walk(self.node, value, 0, checks)
         except (_Irregular, TypeError):
-            return found
+            return fields
         if len(checks) <= _LONGEST:
-            self._recent = [(checks, found), *self._recent[: _MOST - 1]]
-        return found
+            self._recent = [(checks, fields), *self._recent[: _MOST - 1]]
+        return fields
 
     def owned(self, value: Any) -> FieldSet | None:  # noqa: ANN401
         return self.node.owned(value)
@@ -55,7 +55,7 @@ class CachingNode:
 
 
 def _fits(value: Any, checks: list[_Check]) -> bool:  # noqa: ANN401
-    """Whether all objects and lists in the value have the names that they must have."""
+    """Whether all objects and lists in the value have the expected names."""
     if type(value) is not dict or tuple(value) != checks[0][3]:
         return False
     seen = [value]
@@ -74,20 +74,20 @@ def _fits(value: Any, checks: list[_Check]) -> bool:  # noqa: ANN401
 
 
 def _walk(node: Granular, value: Any, at: int, checks: list[_Check]) -> None:  # noqa: ANN401
-    """Add what must be checked in the value, which is the one at this place."""
+    """Add the checks of the values inside the value with this index."""
     for name, inner in value.items():
         below = node.fields.get(name, node.element)
         if below is not None and not isinstance(below, Leaf):
             _add(below, inner, (at, name), checks)
 
 
-def _add(node: FieldNode, value: Any, place: tuple[int, Any], checks: list[_Check]) -> None:  # noqa: ANN401
+def _add(node: FieldNode, value: Any, location: tuple[int, Any], checks: list[_Check]) -> None:  # noqa: ANN401
     at = len(checks)
     if isinstance(node, Granular) and isinstance(value, dict):
-        checks.append((*place, "", tuple(value)))
+        checks.append((*location, "", tuple(value)))
         _walk(node, value, at, checks)
     elif isinstance(node, Keyed) and isinstance(value, list) and (key := node.only):
-        checks.append((*place, key, [entry[key] for entry in value]))
+        checks.append((*location, key, [entry[key] for entry in value]))
         for position, entry in enumerate(value):
             if not isinstance(node.entry, Leaf):
                 _add(node.entry, entry, (at, position), checks)

@@ -1,4 +1,4 @@
-"""What becomes of values when a configuration is merged into them, or fields are taken out."""
+"""Merges a configuration into values, and removes fields from them."""
 
 from collections import deque
 from typing import Any, Final
@@ -7,11 +7,11 @@ from kubekit.plane.apply.field_nodes import FieldNode, Free, Granular, Keyed, Le
 from kubekit.plane.apply.field_sets import LEAF, FieldSet, is_member, with_self
 from kubekit.plane.apply.path_elements import SELF
 
-_HOLLOW: Final = object()
+_EMPTIED: Final = object()
 
 
 def merged(node: FieldNode | None, live: Any, config: Any) -> Any:  # noqa: ANN401 -- whatever JSON holds
-    """The live value with the configuration in it. Neither is changed; the result shares both."""
+    """The live value with the configuration merged in. Neither is changed; the result shares both."""
     if isinstance(node, Free):
         return _merged_freely(node, live, config)
     if isinstance(node, Granular) and isinstance(live, dict):
@@ -22,7 +22,7 @@ def merged(node: FieldNode | None, live: Any, config: Any) -> Any:  # noqa: ANN4
 
 
 def without(node: FieldNode | None, value: Any, gone: FieldSet) -> Any:  # noqa: ANN401
-    """The value but for these fields and entries, each with all that is in it."""
+    """The value without these fields and entries, including everything below them."""
     if isinstance(node, Free):
         node = node.of(value)
     if isinstance(node, Granular) and isinstance(value, dict):
@@ -33,7 +33,7 @@ def without(node: FieldNode | None, value: Any, gone: FieldSet) -> Any:  # noqa:
 
 
 def tidied(node: FieldNode | None, before: Any, after: Any, wanted: FieldSet) -> Any:  # noqa: ANN401
-    """The value without objects and lists that lost all they had, unless wanted for themselves."""
+    """The value without objects and lists that became empty, unless they are owned themselves."""
     if isinstance(node, Free):
         node = node.of(after)
     if after is before or not isinstance(node, Granular | Keyed):
@@ -42,27 +42,27 @@ def tidied(node: FieldNode | None, before: Any, after: Any, wanted: FieldSet) ->
         was = {node.step(entry): entry for entry in before}
         steps = [(node.step(entry), entry) for entry in after]
         pairs = [(step, _left(node.entry, was[step], entry, wanted, step)) for step, entry in steps]
-        return [left for _, left in pairs if left is not _HOLLOW]
+        return [left for _, left in pairs if left is not _EMPTIED]
     fields, element = node.fields, node.element
-    found = {
+    remaining = {
         name: _left(fields.get(name, element), before[name], inner, wanted, f"f:{name}")
         for name, inner in after.items()
     }
-    return {name: left for name, left in found.items() if left is not _HOLLOW}
+    return {name: left for name, left in remaining.items() if left is not _EMPTIED}
 
 
 def with_nulls(node: FieldNode | None, value: Any, config: Any) -> Any:  # noqa: ANN401
-    """The value, with null where the configuration says so and nothing is left that was there."""
+    """The value, with null where the configuration has null and the old value is gone."""
     if config is None:
         return None if value in ({}, []) else value
     if isinstance(node, Free):
         node = node.of(value)
     if isinstance(node, Granular) and isinstance(value, dict) and isinstance(config, dict):
-        said = {name: inner for name, inner in config.items() if name in value}
+        configured = {name: inner for name, inner in config.items() if name in value}
         fields, element = node.fields, node.element
         return value | {
             name: with_nulls(fields.get(name, element), value[name], inner)
-            for name, inner in said.items()
+            for name, inner in configured.items()
         }
     if isinstance(node, Keyed) and node.keys and isinstance(value, list):
         wanted = node.indexed(config)
@@ -71,10 +71,10 @@ def with_nulls(node: FieldNode | None, value: Any, config: Any) -> Any:  # noqa:
 
 
 def with_named(node: FieldNode | None, fields: FieldSet) -> FieldSet:
-    """The set and every object on the way to a member of it that the schema has a name for.
+    """The set, including each enclosing object that the schema names.
 
-    Whoever owns a field of such an object keeps the object from being taken out; the entries of
-    maps and lists have owners of their own.
+    A manager that owns a field of such an object keeps the object; the entries of maps and lists
+    have their own owners.
     """
     if isinstance(node, Free):
         node = node.as_object
@@ -86,7 +86,7 @@ def with_named(node: FieldNode | None, fields: FieldSet) -> FieldSet:
 
 
 def fitted(node: FieldNode | None, fields: FieldSet) -> FieldSet:
-    """The set after a change of the schema: what is one value now is owned as a whole."""
+    """The set after a schema change: a value that is atomic now is owned as a whole."""
     if isinstance(node, Leaf):
         return LEAF
     if not isinstance(node, Granular | Keyed):
@@ -118,28 +118,28 @@ def _merged_object(node: Granular, live: dict[str, Any], config: Any) -> Any:  #
 def _merged_list(node: Keyed, live: list[Any], config: Any) -> Any:  # noqa: ANN401
     """The entries of both, in the order of the configuration.
 
-    Entries that it does not name keep their place before the next one that it does.
+    Entries that it does not name stay before the next entry that it names.
     """
     if not config:
         return live or config
     present = node.indexed(live)
     wanted = {node.step(entry): entry for entry in config}
-    places = [(node.step(entry), entry) for entry in live]
+    steps = [(node.step(entry), entry) for entry in live]
     shared = deque(step for step in wanted if step in present)
     result: list[Any] = []
     at = 0
     for step, entry in wanted.items():
         until = shared[0] if shared else None
-        while at < len(places) and places[at][0] != until:
-            if places[at][0] not in wanted:
-                result.append(places[at][1])
+        while at < len(steps) and steps[at][0] != until:
+            if steps[at][0] not in wanted:
+                result.append(steps[at][1])
             at += 1
         if step == until:
             shared.popleft()
-            at += at < len(places)
+            at += at < len(steps)
         same = present.get(step, ())
         result.append(merged(node.entry, same[0], entry) if len(same) == 1 else entry)
-    return result + [entry for step, entry in places[at:] if step not in wanted]
+    return result + [entry for step, entry in steps[at:] if step not in wanted]
 
 
 def _object_without(node: Granular, value: dict[str, Any], gone: FieldSet) -> dict[str, Any]:
@@ -165,11 +165,11 @@ def _list_without(node: Keyed, value: list[Any], gone: FieldSet) -> list[Any]:
 
 
 def _left(node: FieldNode | None, before: Any, after: Any, wanted: FieldSet, step: str) -> Any:  # noqa: ANN401
-    """What is left of a field or entry; `_HOLLOW` if nothing is and nobody wants just that."""
+    """The rest of a field or entry; `_EMPTIED` if it became empty and is not owned itself."""
     below = wanted.get(step)
     left = tidied(node, before, after, below or LEAF)
     if left in ({}, []) and before not in ({}, []) and (below is None or not is_member(below)):
-        return _HOLLOW
+        return _EMPTIED
     return left
 
 

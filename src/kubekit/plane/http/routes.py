@@ -37,7 +37,7 @@ class Route:
     def question(self) -> Kind | None:
         """The kind of the virtual object that is created here, if it is not stored."""
         if self.subresource:
-            return self.kind.questions.get(self.subresource)
+            return self.kind.virtual_subresources.get(self.subresource)
         return self.kind if self.kind.virtual else None
 
     @property
@@ -106,7 +106,7 @@ def _has(kind: Kind, subresource: str) -> bool:
         (subresource == "status" and resource.status)
         or (subresource == "scale" and resource.scale is not None)
         or (subresource == FINALIZE and kind.storage == NAMESPACES)
-        or subresource in kind.questions
+        or subresource in kind.virtual_subresources
     )
 
 

@@ -252,7 +252,7 @@ async def _ask(call: VerbCall, kind: Kind) -> Response:
         dry_run=options.dry_run,
         field_validation=options.field_validation,
     )
-    body = encode(await context.registry.ask(question))
+    body = encode(await context.registry.handle_virtual(question))
     return Response(201, body, headers=responses.warning_headers(question.warnings))
 
 

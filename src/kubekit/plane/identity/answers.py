@@ -20,7 +20,7 @@ def answer(
     environment: ExecutionEnvironment,
 ) -> None:
     """Answer them in the plane of these accounts. ``speaks`` finds the user of a token."""
-    answers = accounts.registry.answers
+    answers = accounts.registry.virtual_handlers
     answers[ACCOUNTS, "token"] = TokenRequests(accounts, environment).answer
     answers[REVIEWS_OF_TOKENS, ""] = TokenReviews(authenticate_token, accounts.issuer).answer
     answers[REVIEWS_OF_ONESELF, ""] = SelfReviews(environment.now).answer

@@ -1,7 +1,7 @@
-"""Who has a say in a change: first those who may complete it, then those who may only refuse.
+"""The admission chain: mutating plugins first, then validating plugins.
 
-Functions of this process and webhooks are the same here. Most planes have neither for most kinds,
-so asking nobody costs next to nothing.
+Functions of this process and webhooks are both plugins. Most planes have none for most kinds, so an
+empty chain costs next to nothing.
 """
 
 from collections.abc import Awaitable, Callable
@@ -16,10 +16,10 @@ from kubekit.plane.users import ITSELF, User
 
 @dataclass(slots=True, kw_only=True)
 class Attempt:
-    """A change that is about to be made. ``document`` is what will be, ``old`` what was.
+    """A write before it is stored. ``document`` is the new object, ``old`` the stored one.
 
-    Whoever is asked may add to ``warnings``, which the client is shown. Whoever
-    completes the document sets ``changed``: it is judged by its schema once more.
+    A plugin may add to ``warnings``, which the client receives. A plugin that changes the document
+    sets ``changed``: it is validated by its schema again.
     """
 
     verb: Literal["create", "update", "delete"]
@@ -36,7 +36,7 @@ class Attempt:
 
     @property
     def key(self) -> str:
-        """Where the store keeps the object."""
+        """The key of the object in the store."""
         return self.kind.key(self.namespace, self.name)
 
     @property
@@ -46,31 +46,31 @@ class Attempt:
 
     @property
     def dry_run(self) -> bool:
-        """Whether nothing comes of it: then whoever is asked must not act on it either."""
+        """Whether nothing is stored: then a plugin must have no side effects."""
         return self.options.dry_run
 
 
 AdmissionPlugin = Callable[[Attempt], Awaitable[None] | None]
-"""Somebody with a say: raises an `ApiError` to refuse."""
+"""An admission plugin. It raises an `ApiError` to refuse."""
 
 
 @dataclass(slots=True)
 class AdmissionChain:
-    """Everybody who is asked, in order. Add to the lists or take from them."""
+    """The plugins of one plane, in order. The lists may be changed at any time."""
 
     mutating: list[AdmissionPlugin] = field(default_factory=list)
     validating: list[AdmissionPlugin] = field(default_factory=list)
 
     async def mutate(self, attempt: Attempt) -> None:
-        await _ask(self.mutating, attempt)
+        await _admit(self.mutating, attempt)
 
     async def validate(self, attempt: Attempt) -> None:
-        await _ask(self.validating, attempt)
+        await _admit(self.validating, attempt)
 
 
-async def _ask(those: list[AdmissionPlugin], attempt: Attempt) -> None:
-    # Others may come or go while somebody is waited for: this change is for those who are there.
-    for admit in tuple(those):
-        answer = admit(attempt)
-        if answer is not None:
-            await answer
+async def _admit(plugins: list[AdmissionPlugin], attempt: Attempt) -> None:
+    # The list may change while a plugin runs: this write uses the plugins present at its start.
+    for plugin in tuple(plugins):
+        pending = plugin(attempt)
+        if pending is not None:
+            await pending

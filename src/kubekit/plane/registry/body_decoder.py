@@ -1,9 +1,9 @@
-"""The body of a request, read as strictly as it must be: what would be lost or bent is refused.
+"""Decodes request bodies strictly: a value that would be lost or changed is refused.
 
-msgspec reads quickly and refuses most of what is no JSON. What it lets pass is looked for here:
-nesting that the rest of the plane would stumble over, keys given twice, integers that other readers
-would round, and the character NUL. Each is first told by a count or a search over the bytes, which
-nearly every body passes; only then is the body read more closely.
+msgspec is fast and refuses most invalid JSON. This module checks what it accepts: nesting that is too
+deep, duplicate keys, integers that other readers would round, and the character NUL. Each check
+starts with a count or a search over the bytes, which nearly every body passes; only then is the body
+examined more closely.
 """
 
 import codecs
@@ -20,20 +20,20 @@ from kubekit.api.excerpt import excerpt
 from kubekit.client import documents
 
 DEPTH_LIMIT: Final = 500
-YAML_NODE_LIMIT: Final = 20_000  # a quarter of a second, in which nobody else is served
+YAML_NODE_LIMIT: Final = 20_000  # a quarter of a second, in which no other request is served
 
 _DECODER: Final = msgspec.json.Decoder(float_hook=documents.number)
 _ENCODER: Final = msgspec.json.Encoder()
-# One that never ends reaches to the end: looking for each next one would take for ever.
+# An unterminated string extends to the end: searching for each next one would be quadratic.
 _STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+(?:"|\\?\Z)', re.DOTALL)
 _NUL: Final = re.compile(rb"(?<!\\)(?:\\\\)*\\u0000")
 _LONE_SURROGATE: Final = re.compile(
     rb"(?<!\\)(?:\\\\)*\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
 )
 _LONG_INTEGER: Final = re.compile(rb"(?<![0-9.eE+-])-?[0-9]{19,}(?![0-9.eE])")
-# All digits alike, and all that may stand before a number: then one search finds long numbers, and
-# passes over strings of digits, which are common.
-_ALIKE: Final = bytes.maketrans(b"123456789,[- \t\r\n", b"000000000" + b":" * 7)
+# All digits become 0, and all bytes that may precede a number become a colon: one search then finds
+# long numbers, and skips strings of digits, which are common.
+_NORMALIZED: Final = bytes.maketrans(b"123456789,[- \t\r\n", b"000000000" + b":" * 7)
 _LONG: Final = b"0" * 19  # as many as the largest integer of 64 bits has
 _BRACKETS: Final = b"[]{}"
 _NO_BRACKETS: Final = bytes(set(range(256)) - set(_BRACKETS))
@@ -41,10 +41,10 @@ _STEPS: Final = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
 
 
 def read_json(body: bytes) -> object:
-    """The value in a JSON body. `BadRequest` says what is wrong with it and where."""
+    """The value in a JSON body. `BadRequest` says what is wrong and where."""
     value = read_own(body)
     written = _ENCODER.encode(value)
-    # A key given twice is written once, with its quotes; only this escape hides a quote.
+    # A duplicate key is encoded once, so quotes are missing; only this escape hides a quote.
     if body.count(b'"') != written.count(b'"') or (b"\\" in body and b"\\u0022" in body):
         _refuse_repeated_keys(body, written)
     return value
@@ -52,7 +52,7 @@ def read_json(body: bytes) -> object:
 
 def read_own(body: bytes) -> object:
     """The value in a body that an encoder of this process wrote, which names no key twice."""
-    # What is nested that deep has as many brackets, and as many that close them.
+    # A body that is nested too deep has at least that many opening and closing brackets.
     if len(body) > 2 * DEPTH_LIMIT and body.count(b"{") + body.count(b"[") > DEPTH_LIMIT:
         _refuse_depth(body)
     try:
@@ -61,8 +61,8 @@ def read_own(body: bytes) -> object:
         raise _not_json(body, error) from error
     if b"\\" in body and b"\\u0000" in body:
         _refuse_nul(body)
-    alike = body.translate(_ALIKE)
-    if b":" + _LONG in alike or alike.startswith(_LONG):
+    normalized = body.translate(_NORMALIZED)
+    if b":" + _LONG in normalized or normalized.startswith(_LONG):
         _refuse_long_integers(body)
     return value
 
@@ -90,24 +90,24 @@ def _refuse_depth(body: bytes) -> None:
 
 
 def _refuse_nul(body: bytes) -> None:
-    found = _NUL.search(body)
-    if found is not None:
-        raise BadRequest(f"the body holds the character NUL (byte {found.end() - 6})")
+    match = _NUL.search(body)
+    if match is not None:
+        raise BadRequest(f"the body holds the character NUL (byte {match.end() - 6})")
 
 
 def _refuse_long_integers(body: bytes) -> None:
-    """Strings are blanked, not cut out, so that the place is that of the body."""
+    """Strings are blanked, not removed, so that positions are those of the body."""
     blanked = _STRING.sub(lambda text: b" " * len(text[0]), body)
-    for found in _LONG_INTEGER.finditer(blanked):
-        if not -(2**63) <= int(found[0]) < 2**63:
+    for match in _LONG_INTEGER.finditer(blanked):
+        if not -(2**63) <= int(match[0]) < 2**63:
             raise BadRequest(
-                f"the body holds the integer {excerpt(found[0].decode())} (byte {found.start()}), "
+                f"the body holds the integer {excerpt(match[0].decode())} (byte {match.start()}), "
                 "which does not fit in 64 bits; write it as a string"
             )
 
 
 def _refuse_repeated_keys(body: bytes, written: bytes) -> None:
-    """What is written has each key once, so fewer members are left if one stood there twice."""
+    """The encoded form has each key once, so it has fewer members if a key was duplicate."""
     if _members(body) != _members(written):
         json.loads(body, object_pairs_hook=_once)
 
@@ -118,11 +118,11 @@ def _members(text: bytes) -> int:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    made = dict(pairs)
-    if len(made) != len(pairs):
+    members = dict(pairs)
+    if len(members) != len(pairs):
         name, times = Counter(name for name, _ in pairs).most_common(1)[0]
         raise BadRequest(f"the body gives the key {excerpt(name)} {times} times in one object")
-    return made
+    return members
 
 
 def _not_json(body: bytes, error: Exception) -> BadRequest:

@@ -68,8 +68,8 @@ _REVIEWS: Final[tuple[type[Object], ...]] = (
     TokenReview,
     SelfSubjectReview,
 )
-# What is asked about one object of a kind, by the subresource at which it is asked.
-_QUESTIONS: Final[Mapping[type[Object], Mapping[str, type[Object]]]] = {
+# The virtual kinds that are created at a subresource of an object, by kind and subresource.
+_VIRTUAL_SUBRESOURCES: Final[Mapping[type[Object], Mapping[str, type[Object]]]] = {
     ServiceAccount: {"token": TokenRequest},
 }
 
@@ -88,8 +88,8 @@ def access() -> tuple[Kind, ...]:
 
 @cache
 def reviews() -> tuple[Kind, ...]:
-    """The questions that are asked by creating them: who may do what, and who is who."""
-    return tuple(_question(kind) for kind in _REVIEWS)
+    """The virtual kinds that are created to be answered: reviews of access and of tokens."""
+    return tuple(_virtual(kind) for kind in _REVIEWS)
 
 
 @cache
@@ -99,7 +99,7 @@ def native() -> Kinds:
 
 
 def _prepare(rules: _Rules) -> Prepare:
-    """The rules, of which as many errors are told as anybody reads."""
+    """The rules, limited to the number of errors that a client may read."""
     return lambda document, old: list(islice(rules(document, old), MOST_ERRORS))
 
 
@@ -115,11 +115,13 @@ def _builtin(kind: type[Object], prepare: Prepare) -> Kind:
         custom=False,
         conversion=event_versions.VIEW if is_view else None,
         prepare=prepare,
-        questions={name: _question(asked) for name, asked in _QUESTIONS.get(kind, {}).items()},
+        virtual_subresources={
+            name: _virtual(form) for name, form in _VIRTUAL_SUBRESOURCES.get(kind, {}).items()
+        },
     )
 
 
-def _question(kind: type[Object]) -> Kind:
+def _virtual(kind: type[Object]) -> Kind:
     resource = kind.RESOURCE
     return Kind(
         resource=resource,

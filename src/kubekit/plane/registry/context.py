@@ -1,4 +1,4 @@
-"""What the verbs of one plane share: where things are kept, what kinds there are, who may refuse."""
+"""What the verbs of one plane share: store, kinds, clock, admission and quota."""
 
 import asyncio
 from collections.abc import Iterator
@@ -17,18 +17,18 @@ from kubekit.plane.registry.kinds import Kind, Kinds
 from kubekit.plane.store.records import ChangeType, Draft, Record
 from kubekit.plane.store.store import Store, UnreadableStore, WritesStopped
 
-LARGEST: Final = 3 * 1024 * 1024  # bytes of an object, which many patches could make grow for ever
-_LONGEST_RACE: Final = 60.0  # seconds, after which nobody waits for the answer any more
+LARGEST: Final = 3 * 1024 * 1024  # bytes of an object; many patches could grow it indefinitely
+_CONFLICT_TIMEOUT: Final = 60.0  # seconds, after which clients have stopped waiting
 _SECOND: Final = timedelta(seconds=1)
 _NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
 class QuotaGuard(Protocol):
-    """Whether there is room for a change. What is taken is given back once it is stored."""
+    """Checks the quota of a write. The reservation is released once the write is stored."""
 
-    def take(self, draft: Draft) -> Any: ...  # noqa: ANN401 - its own business
+    def take(self, draft: Draft) -> Any: ...  # noqa: ANN401 - opaque to the registry
 
-    def give_back(self, held: Any) -> None: ...  # noqa: ANN401 - its own business
+    def give_back(self, held: Any) -> None: ...  # noqa: ANN401 - opaque to the registry
 
 
 @dataclass(slots=True)
@@ -39,7 +39,7 @@ class RegistryContext:
     kinds: Kinds
     environment: ExecutionEnvironment
     admission: AdmissionChain = field(default_factory=AdmissionChain)
-    room: QuotaGuard | None = None
+    quota_guard: QuotaGuard | None = None
 
     _stamps_from: datetime = _NEVER
     _stamps_until: datetime = _NEVER
@@ -47,7 +47,7 @@ class RegistryContext:
     _identity: str = ""
 
     def stamp(self) -> str:
-        """The present as metadata spells it. Many objects are made in the same second."""
+        """The current time as in metadata. It is cached: many objects are created in one second."""
         now = self.environment.now()
         if not self._stamps_from <= now < self._stamps_until:
             self._stamps_from = now.replace(microsecond=0)
@@ -57,7 +57,7 @@ class RegistryContext:
 
     @property
     def identity(self) -> str:
-        """What tells the plane from others, for as long as it lives."""
+        """The identity of the plane: the uid of its kube-system namespace."""
         if not self._identity:
             record = self.store.find("/namespaces", "kube-system")
             if record is not None:
@@ -74,7 +74,7 @@ class RegistryContext:
         *,
         keeps_ties: bool = False,
     ) -> Draft:
-        """The change that makes this document, in the kind's own version, the object's state."""
+        """The change that stores this document, which is in the kind's own version."""
         head = kind.head
         if kind.conversion is not None:
             document = kind.conversion.to_storage(document)
@@ -87,23 +87,23 @@ class RegistryContext:
         return Draft(kind.storage, key, previous, change, head, tail, keeps_ties)
 
     async def commit(self, draft: Draft) -> Record:
-        """The stored record. `Moved` is the caller's business: only he can decide anew."""
-        room = self.room
-        held = None if room is None else room.take(draft)
+        """The stored record. The caller handles `RevisionConflict`: only it can retry."""
+        guard = self.quota_guard
+        reserved = None if guard is None else guard.take(draft)
         try:
             return await self.store.write(draft)
         except WritesStopped as stopped:
             raise Unavailable(str(stopped)) from stopped
         finally:
-            if room is not None:
-                room.give_back(held)
+            if guard is not None:
+                guard.give_back(reserved)
 
 
 class ConflictDeadline:
-    """How long a change is worked out anew because others were quicker.
+    """The time limit for retries of a change after write conflicts.
 
-    It ends by itself where each way round is short. Where somebody who is asked takes his time, or
-    changes the object himself, it might never.
+    With quick retries the loop ends by itself. With a slow admission plugin, or one that changes
+    the object, it might never end.
     """
 
     __slots__ = ("_until",)
@@ -111,21 +111,21 @@ class ConflictDeadline:
     def __init__(self) -> None:
         self._until = 0.0
 
-    def lost(self, kind: Kind, key: str) -> None:
-        """Tell that another change came first once more. Raises `Timeout` when it is enough."""
+    def conflict(self, kind: Kind, key: str) -> None:
+        """Record another conflict. Raises `Timeout` once the time limit has passed."""
         now = asyncio.get_running_loop().time()
         if not self._until:
-            self._until = now + _LONGEST_RACE
+            self._until = now + _CONFLICT_TIMEOUT
         elif now > self._until:
             raise Timeout(
-                f"{kind.resource.plural} {key} was not changed within {_LONGEST_RACE:g} s: others "
+                f"{kind.resource.plural} {key} was not changed within {_CONFLICT_TIMEOUT:g} s: others "
                 "change it all the time"
             )
 
 
 @contextmanager
 def history_errors() -> Iterator[None]:
-    """What cannot be read, or not any more because the store is closing, is told as such."""
+    """Report unreadable history, or history of a closing store, as `Unavailable`."""
     try:
         yield
     except (UnreadableStore, WritesStopped) as refusal:

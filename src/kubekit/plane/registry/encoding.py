@@ -1,7 +1,7 @@
-"""Documents and the bytes they are kept as. Every byte that is stored or served is made here.
+"""Documents and their encoded bytes. All stored and served bytes are built here.
 
 The store puts the revision between the two halves of a document (`store.records`), so a
-document's `tail` begins inside its metadata and never names a version itself.
+document's `tail` starts inside its metadata and never contains a version itself.
 """
 
 from typing import Any, Final
@@ -17,7 +17,7 @@ Metadata = dict[str, Any]
 _IN_HEAD: Final = ("apiVersion", "kind")
 _OPENING: Final = len(b'{"metadata":{')
 _METADATA: Final = b'"metadata":{'
-_MOST_COMPLETIONS: Final = 50_000  # records that are remembered in the form they are shown in
+_MOST_COMPLETIONS: Final = 50_000  # records that are cached in the form they are served in
 _VERSION: Final = b'"resourceVersion":"'
 
 encode: Final = msgspec.json.Encoder().encode
@@ -26,7 +26,7 @@ _sorted: Final = msgspec.json.Encoder(order="sorted").encode
 
 
 def tail_of(document: Document) -> bytes:
-    """The document from the inside of its metadata on, without its version."""
+    """The encoded document from the inside of its metadata on, without its version."""
     metadata = document["metadata"]
     if "resourceVersion" in metadata:
         metadata = {name: value for name, value in metadata.items() if name != "resourceVersion"}
@@ -39,7 +39,7 @@ def tail_of(document: Document) -> bytes:
 
 
 def document_of(kind: Kind, record: Record) -> Document:
-    """The record as a document of this kind; the caller's own, to change as he likes."""
+    """The record as a new document of this kind, which the caller may change."""
     if record.revision < kind.since:
         record = _completed(kind, record)
     document: Document = decode(record.data)
@@ -47,7 +47,7 @@ def document_of(kind: Kind, record: Record) -> Document:
 
 
 def view_of(kind: Kind, record: Record) -> Record:
-    """The record as this kind shows it: the stored bytes, unless the kind is another view."""
+    """The record as this kind serves it: the stored bytes, unless the kind is another view."""
     conversion = kind.conversion
     if conversion is None:
         return record
@@ -59,13 +59,13 @@ def view_of(kind: Kind, record: Record) -> Record:
 
 
 def record_of(kind: Kind, key: str, revision: int, document: Document) -> Record:
-    """The document as a record that is not stored. Revision 0 means that it has none."""
+    """The document as a record that is not stored. Revision 0 means no version."""
     version = _VERSION + b'%d",' % revision if revision else b""
     return Record(key, revision, kind.head + version + tail_of(document))
 
 
 def _relabelled(kind: Kind, record: Record) -> Record:
-    """The record under this kind's own head, which ends where the metadata begins."""
+    """The record with this kind's own head, which ends where the metadata starts."""
     data = record.data
     if data.startswith(kind.head):
         return record
@@ -74,10 +74,10 @@ def _relabelled(kind: Kind, record: Record) -> Record:
 
 
 def _completed(kind: Kind, record: Record) -> Record:
-    """A record from before the kind was as it is: with the defaults it has now."""
-    known = kind.completions.get(record.key)
-    if known is not None and known.revision == record.revision:
-        return known
+    """A record that is older than the kind's definition, with the kind's current defaults."""
+    cached = kind.completions.get(record.key)
+    if cached is not None and cached.revision == record.revision:
+        return cached
     shown = _relabelled(kind, record)
     complete = kind.conformance.completed(decode(shown.data))
     if complete is not None:
@@ -89,7 +89,7 @@ def _completed(kind: Kind, record: Record) -> Record:
 
 
 def at_revision(data: bytes, revision: int) -> bytes:
-    """The same object, said to be of another revision. The first version named is its own."""
+    """The same object with another revision. The first version in the bytes is its own."""
     start = data.index(_VERSION) + len(_VERSION)
     return b"%b%d%b" % (data[:start], revision, data[data.index(b'"', start) :])
 

@@ -4,9 +4,9 @@ r"""The paths of printer columns, scale numbers and selectable fields, as CRDs w
     .items[0]    .items[-1]    .items[1:3]    .items[*].name    .labels.*
     .status.conditions[?(@.type=="Ready")].status    .items[?(@.weight>=2)]    .items[?(@.weight)]
 
-What a document does not have gives no value and no error. Two things of the full language are
-refused: `..` and lists of several indexes. Without them no place is reached twice, so that reading
-costs at most one visit of each place for each step.
+A missing field gives no value and no error. Two features of the full language are refused: `..` and
+lists of several indexes. Without them no node is reached twice, so that an evaluation costs at most
+one visit of each node for each step.
 """
 
 import operator
@@ -48,28 +48,28 @@ _ORDERS: Final[dict[str, Callable[[Any, Any], bool]]] = {
 
 
 class JsonPathError(ValueError):
-    """The text is no path that we understand."""
+    """The text is not a supported path."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonPath:
-    """A path to any number of places in a document.
+    """A path to any number of values in a document.
 
-    ``fields`` are its names when it has nothing but names, so that it leads to one place, where
-    something can also be written; otherwise there are none.
+    ``fields`` are its names when it consists of names only: then it selects one field, which can
+    also be written; otherwise it is empty.
     """
 
     fields: tuple[str, ...]
     steps: tuple[Step, ...]
 
     def values(self, document: object) -> list[object]:
-        """What the document has at these places, in document order."""
+        """The values that the path selects, in document order."""
         return _walk(self.steps, document)
 
 
 @lru_cache(maxsize=4096)
 def compile(text: str) -> JsonPath:  # noqa: A001 -- as `re.compile`; called as `jsonpath.compile`
-    """The path that the text spells."""
+    """Parse a path."""
     steps, at = [], 0
     while at < len(text):
         step, at = _step(text, at)
@@ -88,7 +88,7 @@ def _walk(steps: Iterable[Step], document: object) -> list[object]:
 
 
 def _step(text: str, at: int) -> tuple[_Compiled, int]:
-    """The step that starts here, and where the next one starts."""
+    """The step that starts here, and the position of the next one."""
     if match := _PLAIN_STEP.match(text, at):
         return _plain(match), match.end()
     if match := _FILTER_START.match(text, at):
@@ -123,7 +123,7 @@ def _filter(text: str, at: int) -> tuple[_Compiled, int]:
 
 
 def _bare(text: str) -> object:
-    """A number, true or false. Null has no order and is told from absence by nobody."""
+    """A number, true or false. Null has no order, and clients do not distinguish it from absence."""
     try:
         return msgspec.json.decode(text, type=bool | int | float)
     except msgspec.MsgspecError:
@@ -178,7 +178,7 @@ def _holds(value: object, comparison: str, wanted: object) -> bool:
 
 
 def _family(value: object) -> str:
-    """What a value can be compared with: text and numbers have no order between them."""
+    """The type for comparisons: text and numbers have no order between them."""
     return "number" if type(value) in {int, float} else type(value).__name__
 
 

@@ -1,8 +1,8 @@
-"""Who belongs to whom: an index over the stored objects, fed by every change.
+"""Owner references: an index of dependents by owner, updated by every change.
 
-An owner is known by its uid, since a name says nothing of the object that had it before. Only
-dependents are kept; whether an owner is there is asked of the store when it matters. The keys are
-the store's own texts, so that a dependent costs one entry of a set.
+An owner is identified by its uid, since a name may have belonged to another object before. Only
+dependents are indexed; the store says whether an owner exists. The keys are the store's own strings,
+so that a dependent costs one entry of a set.
 """
 
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ _DELETING: Final = b'"deletionTimestamp":'
 
 
 class Reference(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """One owner, as a dependent names it."""
+    """One owner reference of a dependent."""
 
     api_version: str
     kind: str
@@ -27,7 +27,7 @@ class Reference(msgspec.Struct, frozen=True, gc=False, rename="camel"):
 
 
 class LifecycleMetadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
-    """The part of an object's metadata that its life depends on."""
+    """The metadata of an object that garbage collection depends on."""
 
     uid: str = ""
     resource_version: str = ""
@@ -40,7 +40,7 @@ class LifecycleMetadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
         return bool(self.deletion_timestamp)
 
     def blocks(self, owner: str) -> bool:
-        """Whether the deletion of this owner has to wait for it."""
+        """Whether the deletion of this owner has to wait for this object."""
         return any(o.uid == owner and o.block_owner_deletion for o in self.owner_references)
 
     def held_by(self, finalizer: str) -> bool:
@@ -68,7 +68,7 @@ def meta_of(record: Record) -> LifecycleMetadata:
 
 
 def is_deleting(record: Record) -> bool:
-    """Whether the object is being deleted. Few are, and most need no decoding to be told so."""
+    """Whether the object is being deleted. Most records need no decoding to decide it."""
     return _DELETING in record.data and meta_of(record).deleting
 
 
@@ -79,7 +79,7 @@ class Ownership:
         self._dependents: dict[str, dict[str, set[str]]] = {}
 
     def note(self, resource: str, event: ChangeEvent) -> bool:
-        """Follow one change; whether it changed the owners. Most changes leave them as they are."""
+        """Apply one change; whether it changed the owners. Most changes do not."""
         if event.keeps_ties:
             return False
         before = owners(event.previous)
@@ -96,7 +96,7 @@ class Ownership:
         self._dependents.setdefault(owner, {}).setdefault(resource, set()).add(key)
 
     def dependents(self, owner: str) -> Iterator[ObjectLocation]:
-        """Everything that names this owner, in an order that does not depend on chance."""
+        """All objects that reference this owner, in a deterministic order."""
         for resource, keys in self._dependents.get(owner, {}).items():
             for key in sorted(keys):
                 yield ObjectLocation(resource, key)
@@ -112,14 +112,14 @@ class Ownership:
 
 
 def owners(record: Record | None) -> tuple[Reference, ...]:
-    """The owners that an object names; none for an object that is not there."""
+    """The owner references of an object; none for a missing object."""
     if record is None or _OWNED not in record.data:
         return ()
     return meta_of(record).owner_references
 
 
 def raw_owners(record: Record) -> list[Any]:
-    """The same, as they are written, to be written back."""
+    """The owner references as stored, to be written back."""
     metadata = msgspec.json.decode(record.data)["metadata"]
     references: list[Any] = metadata.get("ownerReferences", [])
     return references

@@ -1,11 +1,12 @@
-"""The door to one plane's objects: every verb of the API, without HTTP.
+"""The registry of one plane: every verb of the API, without HTTP.
 
-    get, list, watch           read the store's memory: lists, beginnings, watches, selection
-    create, update, patch      metadata rules and the schema, then one draft: creates, updates
-    delete, delete_collection  preconditions, finalizers, propagation: deletes
+    get, list, watch           read the in-memory state: list_handler, watch_handler, selection
+    create, update, patch      metadata, schema, admission, then one draft: create_handler,
+                               update_handler, apply_handler
+    delete, delete_collection  preconditions, finalizers, propagation: delete_handler
 
-Documents come in as plain dicts, which belong to the registry from then on; what goes out are
-records, whose bytes are shared by everybody and changed by nobody.
+Documents come in as plain dicts, which the registry may modify. Results are records, whose bytes
+are shared and immutable.
 """
 
 from kubekit.api import errors
@@ -52,7 +53,7 @@ class Registry:
         self._writes = UpdateHandler(self._context, updates, self._creates)
         self._applies = ApplyHandler(self._context, self._creates, updates)
         self._deletes = DeleteHandler(self._context, gate)
-        self._questions = VirtualHandlers()
+        self._virtual = VirtualHandlers()
 
     @property
     def store(self) -> Store:
@@ -69,22 +70,22 @@ class Registry:
 
     @property
     def admission(self) -> AdmissionChain:
-        """Whoever has a say in every change."""
+        """The admission plugins of every write."""
         return self._context.admission
 
     @property
-    def room(self) -> QuotaGuard | None:
-        """Who knows whether there is room for a change."""
-        return self._context.room
+    def quota_guard(self) -> QuotaGuard | None:
+        """The quota check of every write."""
+        return self._context.quota_guard
 
-    @room.setter
-    def room(self, room: QuotaGuard) -> None:
-        self._context.room = room
+    @quota_guard.setter
+    def quota_guard(self, guard: QuotaGuard) -> None:
+        self._context.quota_guard = guard
 
     @property
-    def answers(self) -> dict[tuple[str, str], VirtualHandler]:
-        """Who answers the questions that are asked by creating a document, and never stored."""
-        return self._questions.answers
+    def virtual_handlers(self) -> dict[tuple[str, str], VirtualHandler]:
+        """The handlers of virtual kinds, which are created to be answered and never stored."""
+        return self._virtual.handlers
 
     @property
     def watching(self) -> int:
@@ -92,20 +93,20 @@ class Registry:
         return len(self._watches)
 
     def bookmark(self) -> None:
-        """Let every watcher that asked for bookmarks have one now, and not only once a minute."""
+        """Send every watch that asked for bookmarks one now, and not only once a minute."""
         self._watches.bookmark()
 
     def close(self) -> None:
-        """End every watch. The store is its opener's to close."""
+        """End every watch. The owner of the store closes the store."""
         self._watches.end()
 
     def get(self, kind: Kind, namespace: str, name: str, resource_version: str = "") -> Record:
         """The object, from memory. A version means: not older than that."""
         store = self._context.store
         if resource_version:
-            asked = resource_versions.parse(resource_version)
-            if asked > store.revision:
-                raise resource_versions.too_large(asked, store.revision)
+            requested = resource_versions.parse(resource_version)
+            if requested > store.revision:
+                raise resource_versions.too_large(requested, store.revision)
         record = store.find(kind.storage, kind.key(namespace, name))
         if record is None:
             raise errors.not_found(kind.resource, name)
@@ -142,7 +143,7 @@ class Registry:
         user: User = ITSELF,
         may_create: MayCreate = creation_allowed,
     ) -> WriteResult:
-        """The object, replaced. A few kinds are made by it, unless ``may_create`` raises."""
+        """The object, replaced. A few kinds are created by it, unless ``may_create`` raises."""
         target = WriteTarget(kind, namespace, name, options, user)
         return await self._writes.update(target, document, subresource, may_create)
 
@@ -158,9 +159,9 @@ class Registry:
         user: User = ITSELF,
         may_create: MayCreate = creation_allowed,
     ) -> WriteResult:
-        """The object, patched: again and again, until no other change comes in between.
+        """The object, patched; retried until no other write comes in between.
 
-        An apply makes what is not there, unless ``may_create`` raises.
+        An apply creates a missing object, unless ``may_create`` raises.
         """
         target = WriteTarget(kind, namespace, name, options, user)
         if patch_type is PatchType.APPLY:
@@ -185,16 +186,16 @@ class Registry:
         options: DeleteOptions,
         user: User = ITSELF,
     ) -> Page:
-        """The objects that were asked to go, as they were before."""
+        """The deleted objects, as they were before."""
         self._deletes.check_collection(kind)
         page = await self._lists.page(kind, namespace, which)
         return await self._deletes.delete_all(
             page, DeleteTarget(kind, namespace, "", options, user)
         )
 
-    async def ask(self, question: VirtualRequest) -> Document:
-        """The answer to a question, which is a document of a virtual kind."""
-        return await self._questions.ask(question)
+    async def handle_virtual(self, request: VirtualRequest) -> Document:
+        """The answered document of a virtual kind."""
+        return await self._virtual.handle(request)
 
     def get_scale(self, kind: Kind, namespace: str, name: str) -> Record:
         """The object's Scale, at the object's revision."""

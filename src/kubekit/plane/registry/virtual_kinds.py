@@ -1,7 +1,7 @@
-"""Questions: documents that are created to be answered, and never stored.
+"""Virtual kinds: documents that are created to be answered, and never stored.
 
 A review of access, a review of a token, a request for a token of one service account: each is a
-document of a virtual kind. Whoever knows the answers of a kind is entered in `VirtualHandlers.answers`.
+document of a virtual kind. The handler of each kind is registered in `VirtualHandlers.handlers`.
 """
 
 from collections.abc import Awaitable, Callable
@@ -20,15 +20,15 @@ from kubekit.plane.registry.verbs.metadata_decoder import receive
 from kubekit.plane.registry.verbs.validation import warnings_of
 from kubekit.plane.users import ITSELF, User
 
-_NOBODY: Final = "the server does not allow this method on the requested resource"
+_NOT_ALLOWED: Final = "the server does not allow this method on the requested resource"
 
 
 @dataclass(slots=True, kw_only=True)
 class VirtualRequest:
-    """A document to answer, and who asks.
+    """A document to answer, and its user.
 
-    ``kind`` is what stands in the path: the virtual kind itself, or the kind of the object called
-    ``name``, to which the question is put at its ``subresource``. Whoever answers may add warnings.
+    ``kind`` is the kind in the path: the virtual kind itself, or the kind of the object ``name`` at
+    whose ``subresource`` the document is created. The handler may add warnings.
     """
 
     kind: Kind
@@ -44,42 +44,42 @@ class VirtualRequest:
     @property
     def form(self) -> Kind:
         """The virtual kind that the document is of."""
-        return self.kind.questions[self.subresource] if self.subresource else self.kind
+        return self.kind.virtual_subresources[self.subresource] if self.subresource else self.kind
 
 
 VirtualHandler = Callable[[VirtualRequest], Awaitable[Document] | Document]
-"""What answers questions of one kind: the document with its answer. An `ApiError` refuses."""
+"""Answers documents of one virtual kind: returns the completed document, or raises `ApiError`."""
 
 
 class VirtualHandlers:
-    """Who answers what, by the storage of the kind in the path and the subresource."""
+    """The handlers, by the storage of the kind in the path and the subresource."""
 
     def __init__(self) -> None:
-        self.answers: dict[tuple[str, str], VirtualHandler] = {}
+        self.handlers: dict[tuple[str, str], VirtualHandler] = {}
 
-    async def ask(self, question: VirtualRequest) -> Document:
-        """The answer, once the document is found to fit its schema."""
-        ask = self.answers.get((question.kind.storage, question.subresource))
-        if ask is None:
-            raise MethodNotAllowed(_NOBODY, StatusDetails())
-        question.document = _read(question)
-        answer = ask(question)
+    async def handle(self, request: VirtualRequest) -> Document:
+        """The answered document, after the request is validated by its schema."""
+        handler = self.handlers.get((request.kind.storage, request.subresource))
+        if handler is None:
+            raise MethodNotAllowed(_NOT_ALLOWED, StatusDetails())
+        request.document = _read(request)
+        answer = handler(request)
         return await answer if isawaitable(answer) else answer
 
 
-def _read(question: VirtualRequest) -> Document:
-    """The document, with what its kind does not know left out, and its metadata in its place."""
-    form, resource = question.form, question.form.resource
-    document = check_type(form, question.document)
+def _read(request: VirtualRequest) -> Document:
+    """The document without unknown fields, with the metadata of the request."""
+    form, resource = request.form, request.form.resource
+    document = check_type(form, request.document)
     received = receive(form, document)
-    check_namespace(form, question.namespace, received.given)
+    check_namespace(form, request.namespace, received.given)
     metadata = dict(received.given)
     metadata.pop("namespace", None)
     if resource.namespaced:
-        metadata["namespace"] = question.namespace
+        metadata["namespace"] = request.namespace
     head = {"apiVersion": resource.api_version, "kind": resource.kind, "metadata": metadata}
     conformed = form.conform({**document, **head})
-    question.warnings += warnings_of(form, question.field_validation, received, conformed)
+    request.warnings += warnings_of(form, request.field_validation, received, conformed)
     if conformed.errors:
         raise errors.invalid(resource, metadata.get("name", ""), conformed.errors)
     return conformed.document

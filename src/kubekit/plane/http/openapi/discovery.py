@@ -77,7 +77,7 @@ def verbs(kind: Kind) -> tuple[str, ...]:
     """The verbs of a kind."""
     if kind.virtual:
         return _QUESTION_VERBS
-    if kind.closing:
+    if kind.terminating:
         return tuple(verb for verb in _VERBS if verb not in _NOT_WHILE_CLOSING)
     place = (kind.resource.group, kind.resource.plural)
     if place in _NOT_BY_THE_COLLECTION:
@@ -152,7 +152,7 @@ def _subresources(kind: Kind) -> Iterator[tuple[str, Document, tuple[str, ...]]]
         yield "scale", scale, _SUBRESOURCE_VERBS
     if kind.resource.status:
         yield "status", kind_triple(kind), _SUBRESOURCE_VERBS
-    for name, question in kind.questions.items():
+    for name, question in kind.virtual_subresources.items():
         yield name, kind_triple(question), _QUESTION_VERBS
 
 

@@ -54,7 +54,10 @@ def schemas(kinds: Iterable[Kind]) -> dict[str, Schema]:
     own: dict[str, Schema] = {}
     for kind in kinds:
         own[schema_name(kind)] = _object_schema(kind)
-        own |= {schema_name(asked): _object_schema(asked) for asked in kind.questions.values()}
+        own |= {
+            schema_name(asked): _object_schema(asked)
+            for asked in kind.virtual_subresources.values()
+        }
         if not kind.virtual:
             own[list_name(kind)] = _list_schema(kind)
     return dict(sorted((meta_schemas.SHARED | own).items()))

@@ -133,7 +133,7 @@ def paths_of(kind: Kind) -> Iterator[PathOperations]:
         yield described.subresource("scale", meta_schemas.SCALE)
     if kind.resource.status:
         yield described.subresource("status", schema_name(kind))
-    for name, question in kind.questions.items():
+    for name, question in kind.virtual_subresources.items():
         yield described.question_about(name, question)
 
 

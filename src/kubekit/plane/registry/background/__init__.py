@@ -1,1 +1,1 @@
-"""Work that a plane does on its own: garbage collection and the deletion of namespaces."""
+"""Background work of a plane: garbage collection and the deletion of namespaces."""

@@ -1,4 +1,4 @@
-"""Removing many objects, whose end somebody else waits for."""
+"""Deletes many objects, for a namespace or a definition that is being deleted."""
 
 import asyncio
 from collections.abc import Iterable
@@ -17,9 +17,9 @@ _AT_ONCE: Final = 256
 async def delete_objects(
     registry: Registry, content: Iterable[tuple[Kind, Record]]
 ) -> list[BaseException]:
-    """Delete these objects, many at a time so that they share commits; the refusals.
+    """Delete these objects, many at a time so that they share commits; returns the refusals.
 
-    An object that may not be deleted does not keep the others.
+    A refusal for one object does not stop the others.
     """
     todo = list(content)
     refusals: list[BaseException] = []
@@ -31,7 +31,7 @@ async def delete_objects(
 
 
 async def _remove(registry: Registry, kind: Kind, record: Record) -> None:
-    """Delete one object, unless that was asked for already and something holds it."""
+    """Delete one object, unless it is already being deleted."""
     meta = meta_of(record)
     if meta.deleting:
         return
@@ -40,7 +40,7 @@ async def _remove(registry: Registry, kind: Kind, record: Record) -> None:
     try:
         await registry.delete(kind, namespace, name, options)
     except (NotFound, Conflict):
-        # Gone, or another object by now, whose creation is looked at by itself; or a webhook's no.
+        # It is gone or replaced by a new object, which is handled separately; or a webhook refused.
         present = registry.store.find(kind.storage, record.key)
         if present is not None and meta_of(present).uid == meta.uid:
             raise

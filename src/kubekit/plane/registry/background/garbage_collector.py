@@ -1,16 +1,16 @@
-"""Garbage collection: what belonged to an object goes with it, in the way the deletion asked for.
+"""Garbage collection: the dependents of a deleted object are deleted, orphaned or awaited.
 
-The collector looks at one object at a time and decides by what is stored:
+The collector handles one object at a time and decides by the stored state:
 
-    deleted with "orphan"      its dependents forget it, then its finalizer is taken off
-    deleted in the foreground  its dependents go first; the finalizer is taken off when none of
-                               those that block it is left
-    names owners               without any owner left it is deleted; otherwise it forgets those
-                               that are gone or are waiting for it to go
+    deleted with "orphan"      the reference is removed from its dependents, then its finalizer
+    deleted in the foreground  its dependents are deleted first; its finalizer is removed once no
+                               blocking dependent is left
+    has owner references       without any existing owner it is deleted; otherwise the references
+                               to owners that are gone or wait for it are removed
 
-An owner that nobody can look for, such as one of a kind that the plane does not serve, is taken to
-be there: a wrong guess would delete what somebody needs. Every write names the uid and the version it was
-decided on, so that a stale decision is refused instead of carried out.
+An owner that cannot be looked up, such as one of a kind that the plane does not serve, counts as
+existing: a wrong guess would delete an object in use. Every write has the uid and the
+resourceVersion that it was decided on as preconditions, so that a stale decision is refused.
 """
 
 from collections.abc import Iterable
@@ -41,51 +41,50 @@ _WRITE: Final = WriteOptions(field_manager="garbage-collector")
 
 
 class _Owner(Enum):
-    """What a dependent finds where it names an owner."""
+    """The state of an owner that a dependent references."""
 
-    THERE = "there"
-    WAITING = "waiting for its dependents to go"
+    PRESENT = "present"
+    WAITING = "waiting for its dependents to be deleted"
     GONE = "gone"
 
 
 class GarbageCollector:
-    """Deletes what has lost its owners, and finishes deletions that wait for dependents."""
+    """Deletes objects that have lost their owners, and finishes deletions that wait for dependents."""
 
     def __init__(self, store: Store, registry: Registry) -> None:
         self._store = store
         self._registry = registry
         self._ownership = Ownership()
-        self._learned: set[str] = set()  # what is stored and was looked through
-        self._undecided: set[ObjectLocation] = (
-            set()
-        )  # whose owners are of a kind that nobody serves
-        self._gone: set[str] = set()  # owners that went while others named them
-        self.worker = KeyedWorker(self._look)
+        self._indexed: set[str] = set()  # resources whose objects are in the index
+        # Objects with an owner of a kind that is not served.
+        self._undecided: set[ObjectLocation] = set()
+        self._gone: set[str] = set()  # uids of deleted owners that are still referenced
+        self.worker = KeyedWorker(self._reconcile)
 
     def start(self) -> None:
-        """Learn what is stored and follow what changes from here on."""
-        self.worker.on_close(self._store.listen(self._heard))
-        self.look_around()
+        """Index the stored objects and follow all later changes."""
+        self.worker.on_close(self._store.listen(self._on_change))
+        self.resync()
 
-    def look_around(self) -> None:
-        """Other kinds are served than before: learn what is stored of them, and who waited."""
+    def resync(self) -> None:
+        """After the served kinds changed: index their objects, and requeue undecided objects."""
         for resource in self._registry.kinds.stored():
-            if resource not in self._learned:
-                self._learned.add(resource)
+            if resource not in self._indexed:
+                self._indexed.add(resource)
                 for record in self._store.collection(resource).range():
-                    self._learn(resource, record)
-        for place in sorted(self._undecided):
-            self.worker.add(place)
+                    self._index(resource, record)
+        for location in sorted(self._undecided):
+            self.worker.add(location)
         self._undecided.clear()
 
-    def _learn(self, resource: str, record: Record) -> None:
+    def _index(self, resource: str, record: Record) -> None:
         references = owners(record)
         for reference in references:
             self._ownership.add(reference.uid, resource, record.key)
         if references or is_deleting(record):
             self.worker.add(ObjectLocation(resource, record.key))
 
-    def _heard(self, resource: str, event: ChangeEvent) -> None:
+    def _on_change(self, resource: str, event: ChangeEvent) -> None:
         changed = self._ownership.note(resource, event)
         if changed and self._gone:
             self._forget(owners(event.previous))
@@ -96,63 +95,63 @@ class GarbageCollector:
             for dependent in self._ownership.dependents(gone.uid):
                 self._gone.add(gone.uid)
                 self.worker.add(dependent)
-            self._look_at_owners(gone.owner_references, key)
+            self._requeue_owners(gone.owner_references, key)
         elif changed or is_deleting(event.record):
             self.worker.add(ObjectLocation(resource, key))
             if changed and event.previous is not None:
-                self._look_at_owners(owners(event.previous), key)
+                self._requeue_owners(owners(event.previous), key)
 
     def _forget(self, references: Iterable[Reference]) -> None:
-        """Owners that went and that nobody names any more need not be remembered."""
+        """Forget deleted owners that are no longer referenced."""
         for reference in references:
             if not any(self._ownership.dependents(reference.uid)):
                 self._gone.discard(reference.uid)
 
-    def _look_at_owners(self, references: Iterable[Reference], dependent: str) -> None:
-        """They may have waited for this dependent to go, to forget them, or to stop blocking."""
+    def _requeue_owners(self, references: Iterable[Reference], dependent: str) -> None:
+        """Requeue owners that may wait for this dependent to be deleted or to drop its reference."""
         for reference in references:
-            owner = self._place_of(reference, dependent)
+            owner = self._location_of(reference, dependent)
             if owner is not None:
                 self.worker.add(owner)
 
-    async def _look(self, place: ObjectLocation) -> None:
-        record = self._store.find(*place)
-        if record is None or place.resource not in self._registry.kinds.stored():
+    async def _reconcile(self, location: ObjectLocation) -> None:
+        record = self._store.find(*location)
+        if record is None or location.resource not in self._registry.kinds.stored():
             return
         meta = meta_of(record)
         try:
             if meta.held_by(ORPHAN):
-                await self._orphan(place, meta)
+                await self._orphan(location, meta)
             elif meta.held_by(FOREGROUND):
-                await self._finish_foreground(place, meta)
+                await self._finish_foreground(location, meta)
             elif meta.owner_references and not meta.deleting:
-                await self._judge(place, record, meta)
+                await self._resolve_owners(location, record, meta)
         except (NotFound, Conflict):
-            # A dependent moved on, or a webhook says no so: both are tried again, but not at once.
-            if self._store.find(*place) is record:
+            # A dependent has changed, or a webhook refused: both are retried, with a delay.
+            if self._store.find(*location) is record:
                 raise
-            self.worker.add(place)  # it moved on while this was decided
+            self.worker.add(location)  # it has changed since the decision
 
-    async def _orphan(self, place: ObjectLocation, meta: LifecycleMetadata) -> None:
+    async def _orphan(self, location: ObjectLocation, meta: LifecycleMetadata) -> None:
         for dependent, record in self._present_dependents(meta):
             kept = [owner for owner in raw_owners(record) if owner["uid"] != meta.uid]
             await self._set_owners(dependent, record, kept)
-        await self._release(place, meta, ORPHAN)
+        await self._release(location, meta, ORPHAN)
 
-    async def _finish_foreground(self, place: ObjectLocation, meta: LifecycleMetadata) -> None:
+    async def _finish_foreground(self, location: ObjectLocation, meta: LifecycleMetadata) -> None:
         blocked = False
         for dependent, record in self._present_dependents(meta):
-            found = meta_of(record)
-            blocked = blocked or (found.blocks(meta.uid) and not self._waits_for(found, meta))
-            if not found.deleting:
+            other = meta_of(record)
+            blocked = blocked or (other.blocks(meta.uid) and not self._waits_for(other, meta))
+            if not other.deleting:
                 self.worker.add(dependent)
         if not blocked:
-            await self._release(place, meta, FOREGROUND)
+            await self._release(location, meta, FOREGROUND)
 
     def _waits_for(self, dependent: LifecycleMetadata, owner: LifecycleMetadata) -> bool:
-        """Whether a dependent, itself waiting in the foreground, waits for this owner to go.
+        """Whether a dependent, itself deleted in the foreground, waits for this owner to be deleted.
 
-        It may do so through others. Members of such a circle do not wait for each other.
+        It may wait through other objects. Members of such a cycle do not wait for each other.
         """
         todo, seen = [dependent], set[str]()
         while todo:
@@ -161,64 +160,68 @@ class GarbageCollector:
                 return True
             if one.uid not in seen and one.held_by(FOREGROUND):
                 seen.add(one.uid)
-                found = (meta_of(record) for _, record in self._present_dependents(one))
-                todo += [meta for meta in found if meta.blocks(one.uid)]
+                dependents = (meta_of(record) for _, record in self._present_dependents(one))
+                todo += [meta for meta in dependents if meta.blocks(one.uid)]
         return False
 
-    async def _judge(self, place: ObjectLocation, record: Record, meta: LifecycleMetadata) -> None:
-        """Keep it, let it forget some owners, or delete it."""
+    async def _resolve_owners(
+        self, location: ObjectLocation, record: Record, meta: LifecycleMetadata
+    ) -> None:
+        """Keep the object, remove some of its owner references, or delete it."""
         if not all(map(self._is_known, meta.owner_references)):
-            self._undecided.add(place)
-        states = [(o.uid, self._state(o, place.key)) for o in meta.owner_references]
-        there = {uid for uid, state in states if state is _Owner.THERE}
-        lost = {uid for uid, _ in states} - there
+            self._undecided.add(location)
+        states = [(o.uid, self._state(o, location.key)) for o in meta.owner_references]
+        present = {uid for uid, state in states if state is _Owner.PRESENT}
+        lost = {uid for uid, _ in states} - present
         if not lost:
             return
-        if there:
+        if present:
             kept = [owner for owner in raw_owners(record) if owner["uid"] not in lost]
-            await self._set_owners(place, record, kept)
+            await self._set_owners(location, record, kept)
         elif _is_awaited(states) and self._present_dependents(meta):
-            await self._delete(place, await self._unblocked(place, record, meta), "Foreground")
+            await self._delete(
+                location, await self._unblocked(location, record, meta), "Foreground"
+            )
         else:
-            await self._delete(place, meta, _as_its_finalizers_say(meta))
+            await self._delete(location, meta, _propagation_of(meta))
 
     async def _unblocked(
-        self, place: ObjectLocation, record: Record, meta: LifecycleMetadata
+        self, location: ObjectLocation, record: Record, meta: LifecycleMetadata
     ) -> LifecycleMetadata:
-        """The object, no longer blocking its owners if a dependent waits for its own dependents.
+        """The object, which stops blocking its owners if a dependent waits for its own dependents.
 
-        Objects that own each other in a circle, all deleted in the foreground, would otherwise
-        wait for each other for ever.
+        Objects that own each other in a cycle, all deleted in the foreground, would otherwise wait
+        for each other indefinitely.
         """
         waiting = any(meta_of(r).held_by(FOREGROUND) for _, r in self._present_dependents(meta))
         blocking = any(owner.block_owner_deletion for owner in meta.owner_references)
         if not (waiting and blocking):
             return meta
         free = [{**owner, "blockOwnerDeletion": False} for owner in raw_owners(record)]
-        return meta_of(await self._set_owners(place, record, free))
+        return meta_of(await self._set_owners(location, record, free))
 
     def _state(self, reference: Reference, dependent: str) -> _Owner:
         if reference.uid in self._gone:
-            return _Owner.GONE  # its kind may have gone with it, and then nobody could tell
-        place = self._place_of(reference, dependent)
-        if place is None:
-            return _Owner.THERE
-        record = self._store.find(*place)
+            return _Owner.GONE  # its kind may be gone too, and then it cannot be looked up
+        location = self._location_of(reference, dependent)
+        if location is None:
+            return _Owner.PRESENT
+        record = self._store.find(*location)
         if record is None:
             return _Owner.GONE
         meta = meta_of(record)
         if meta.uid != reference.uid:
             return _Owner.GONE
-        return _Owner.WAITING if meta.held_by(FOREGROUND) else _Owner.THERE
+        return _Owner.WAITING if meta.held_by(FOREGROUND) else _Owner.PRESENT
 
     def _is_known(self, owner: Reference) -> bool:
         return self._registry.kinds.by_kind(owner.api_version, owner.kind) is not None
 
-    def _place_of(self, reference: Reference, dependent: str) -> ObjectLocation | None:
-        """Where an owner must be: beside its dependent, or outside all namespaces.
+    def _location_of(self, reference: Reference, dependent: str) -> ObjectLocation | None:
+        """The location of an owner: in the namespace of its dependent, or cluster-scoped.
 
-        None where nobody can tell: for a kind that is not served, and for a namespaced owner of
-        an object without namespace.
+        None if it is unknown: for a kind that is not served, and for a namespaced owner of an
+        object without namespace.
         """
         kind = self._registry.kinds.by_kind(reference.api_version, reference.kind)
         namespace, _, _ = dependent.rpartition("/")
@@ -227,48 +230,50 @@ class GarbageCollector:
         return ObjectLocation(kind.storage, kind.key(namespace, reference.name))
 
     def _present_dependents(self, meta: LifecycleMetadata) -> list[tuple[ObjectLocation, Record]]:
-        found = ((p, self._store.find(*p)) for p in self._ownership.dependents(meta.uid))
-        return [(place, record) for place, record in found if record is not None]
+        dependents = ((p, self._store.find(*p)) for p in self._ownership.dependents(meta.uid))
+        return [(location, record) for location, record in dependents if record is not None]
 
     async def _release(
-        self, place: ObjectLocation, meta: LifecycleMetadata, finalizer: str
+        self, location: ObjectLocation, meta: LifecycleMetadata, finalizer: str
     ) -> None:
         kept = [name for name in meta.finalizers if name != finalizer]
-        await self._patch(place, meta, {"finalizers": kept})
+        await self._patch(location, meta, {"finalizers": kept})
 
-    async def _set_owners(self, place: ObjectLocation, record: Record, kept: list[Any]) -> Record:
-        return await self._patch(place, meta_of(record), {"ownerReferences": kept})
+    async def _set_owners(
+        self, location: ObjectLocation, record: Record, kept: list[Any]
+    ) -> Record:
+        return await self._patch(location, meta_of(record), {"ownerReferences": kept})
 
     async def _patch(
-        self, place: ObjectLocation, meta: LifecycleMetadata, change: dict[str, Any]
+        self, location: ObjectLocation, meta: LifecycleMetadata, change: dict[str, Any]
     ) -> Record:
-        kind, namespace, name = self._address(place)
+        kind, namespace, name = self._address(location)
         pinned = {"uid": meta.uid, "resourceVersion": meta.resource_version, **change}
-        written = await self._registry.patch(
+        result = await self._registry.patch(
             kind, namespace, name, PatchType.MERGE, {"metadata": pinned}, _WRITE
         )
-        return written.record
+        return result.record
 
     async def _delete(
-        self, place: ObjectLocation, meta: LifecycleMetadata, propagation: Propagation
+        self, location: ObjectLocation, meta: LifecycleMetadata, propagation: Propagation
     ) -> None:
-        kind, namespace, name = self._address(place)
+        kind, namespace, name = self._address(location)
         options = DeleteOptions(
             uid=meta.uid, resource_version=meta.resource_version, propagation=propagation
         )
         await self._registry.delete(kind, namespace, name, options)
 
-    def _address(self, place: ObjectLocation) -> tuple[Kind, str, str]:
-        namespace, _, name = place.key.rpartition("/")
-        return self._registry.kinds.stored()[place.resource], namespace, name
+    def _address(self, location: ObjectLocation) -> tuple[Kind, str, str]:
+        namespace, _, name = location.key.rpartition("/")
+        return self._registry.kinds.stored()[location.resource], namespace, name
 
 
 def _is_awaited(states: Iterable[tuple[str, _Owner]]) -> bool:
     return any(state is _Owner.WAITING for _, state in states)
 
 
-def _as_its_finalizers_say(meta: LifecycleMetadata) -> Propagation:
-    """How an object wants to go that nobody asked about: by the wish on it, if it carries one."""
+def _propagation_of(meta: LifecycleMetadata) -> Propagation:
+    """The propagation of a deletion by the collector: that of the object's finalizers, if any."""
     if ORPHAN in meta.finalizers:
         return "Orphan"
     return "Foreground" if FOREGROUND in meta.finalizers else "Background"

@@ -1,8 +1,8 @@
-"""Work that a plane does by itself: keys to look at, each at most once at a time.
+"""A work queue with workers: reconciles keys, each key at most once at a time.
 
-A key that is added while it is being looked at is looked at once more afterwards, so a chore
-decides by what is stored and never by what happened. A chore that is refused is tried again,
-later each time. Nothing runs while there is nothing to do.
+A key that is added while it is being reconciled is requeued, so a reconcile pass decides by the
+stored state and never by events. A refused pass is retried with a growing delay. Nothing runs while
+the queue is empty.
 """
 
 import asyncio
@@ -21,23 +21,25 @@ _log: Final = logging.getLogger(__name__)
 
 
 class KeyedWorker(Generic[K]):
-    """A set of keys and the one function that looks at them."""
+    """A queue of keys and the function that reconciles them."""
 
-    def __init__(self, look: Callable[[K], Awaitable[None]], *, most_at_once: int = 64) -> None:
-        self._look = look
-        self._most_at_once = most_at_once
+    def __init__(
+        self, reconcile: Callable[[K], Awaitable[None]], *, max_concurrent: int = 64
+    ) -> None:
+        self._reconcile = reconcile
+        self._max_concurrent = max_concurrent
         self._waiting: deque[K] = deque()
-        self._due: set[K] = set()  # waiting, or to be looked at again once it is not running
+        self._due: set[K] = set()  # waiting, or to be requeued after its pass
         self._running: dict[K, asyncio.Task[None]] = {}
         self._later: dict[K, asyncio.TimerHandle] = {}
         self._refusals: dict[K, int] = {}
         self._at_rest = asyncio.Event()
         self._at_rest.set()
         self._closed = False
-        self._leave: Callable[[], None] = _nothing
+        self._stop_listening: Callable[[], None] = _nothing
 
     def add(self, key: K) -> None:
-        """Look at this key as soon as there is room."""
+        """Reconcile this key as soon as a worker is free."""
         if self._closed:
             return
         if timer := self._later.pop(key, None):
@@ -50,9 +52,9 @@ class KeyedWorker(Generic[K]):
             self._waiting.append(key)
             self._start()
 
-    def on_close(self, leave: Callable[[], None]) -> None:
-        """Hear of new keys until the chores are closed, and ``leave`` then."""
-        self._leave = leave
+    def on_close(self, stop_listening: Callable[[], None]) -> None:
+        """Call ``stop_listening`` when the worker is closed."""
+        self._stop_listening = stop_listening
 
     @property
     def idle(self) -> bool:
@@ -64,14 +66,14 @@ class KeyedWorker(Generic[K]):
         await self._at_rest.wait()
 
     async def settle(self) -> None:
-        """Wait until everything was looked at; what was refused is tried again, but later."""
+        """Wait until every queued key was reconciled; refused keys may still be retried later."""
         while self._running:
             await asyncio.wait(self._running.values(), return_when=asyncio.FIRST_COMPLETED)
 
     async def close(self) -> None:
         """Drop what waits and stop what runs."""
         self._closed = True
-        self._leave()
+        self._stop_listening()
         self._waiting.clear()
         self._due.clear()
         for timer in self._later.values():
@@ -84,19 +86,19 @@ class KeyedWorker(Generic[K]):
         self._at_rest.set()
 
     def _start(self) -> None:
-        while self._waiting and len(self._running) < self._most_at_once:
+        while self._waiting and len(self._running) < self._max_concurrent:
             key = self._waiting.popleft()
             self._running[key] = asyncio.get_running_loop().create_task(self._run(key))
 
     async def _run(self, key: K) -> None:
         self._due.discard(key)
         try:
-            await self._look(key)
+            await self._reconcile(key)
         except ApiError as refusal:
             self._postpone(key, refusal)
         except Exception:  # noqa: BLE001 - logged below, and it is one object of many
-            # A fault of ours on one object must not end the chores of all the others.
-            _log.exception("chore failed", extra={"key": repr(key)})
+            # A bug with one object must not stop the work on all others.
+            _log.exception("reconcile failed", extra={"key": repr(key)})
             self._refusals.pop(key, None)
         else:
             self._refusals.pop(key, None)
@@ -112,10 +114,12 @@ class KeyedWorker(Generic[K]):
         refusals = self._refusals.get(key, 0)
         self._refusals[key] = refusals + 1
         delay = min(_LAST_RETRY, _FIRST_RETRY * 2.0 ** min(refusals, 20))
-        _log.info("chore refused", extra={"key": repr(key), "why": str(refusal), "retry": delay})
+        _log.info(
+            "reconcile refused", extra={"key": repr(key), "why": str(refusal), "retry": delay}
+        )
         if not self._closed:
             self._later[key] = asyncio.get_running_loop().call_later(delay, self.add, key)
 
 
 def _nothing() -> None:
-    """Nobody was listened to."""
+    """The default before `on_close`."""

@@ -1,9 +1,8 @@
-"""The end of a namespace: its content is removed, then the namespace itself.
+"""The deletion of a namespace: its content is deleted, then the namespace itself.
 
-While something holds the content, such as a finalizer that nobody takes off, the namespace stays
-and says in its conditions what is left. Every deletion of one of its objects is a reason to look
-again. An object can also arrive too late: its creation was accepted just before the namespace
-began to end. It is removed as soon as it appears.
+While finalizers hold the content, the namespace stays, and its conditions report what is left. Every
+deletion of one of its objects requeues the namespace. An object can also arrive too late: its
+creation was accepted just before the namespace was deleted. It is deleted as soon as it appears.
 """
 
 from collections import Counter
@@ -29,45 +28,45 @@ _FINALIZERS: Final = "NamespaceFinalizersRemaining"
 
 
 class NamespaceDeleter:
-    """Empties the namespaces that are being deleted, and then lets them go."""
+    """Deletes the content of terminating namespaces, and then removes their finalizer."""
 
     def __init__(self, store: Store, registry: Registry, environment: ExecutionEnvironment) -> None:
         self._store = store
         self._registry = registry
         self._environment = environment
         self._namespaces = registry.kinds.require("v1", "Namespace")
-        self.worker = KeyedWorker(self._look, most_at_once=4)
-        self._ending: set[str] = set()
+        self.worker = KeyedWorker(self._reconcile, max_concurrent=4)
+        self._terminating: set[str] = set()
 
     def start(self) -> None:
-        """Take up the namespaces whose removal was asked for, and follow what changes."""
+        """Queue the terminating namespaces, and follow all later changes."""
         for record in self._store.collection(self._namespaces.storage).range():
             self._notice(record)
-        self.worker.on_close(self._store.listen(self._heard))
+        self.worker.on_close(self._store.listen(self._on_change))
 
     def _notice(self, record: Record) -> None:
         if is_deleting(record):
-            self._ending.add(record.key)
+            self._terminating.add(record.key)
             self.worker.add(record.key)
 
-    def _heard(self, resource: str, event: ChangeEvent) -> None:
+    def _on_change(self, resource: str, event: ChangeEvent) -> None:
         if resource == self._namespaces.storage:
             if event.change is ChangeType.DELETED:
-                self._ending.discard(event.record.key)
+                self._terminating.discard(event.record.key)
             else:
                 self._notice(event.record)
             return
         namespace, _, _ = event.record.key.rpartition("/")
         if not namespace or event.change is ChangeType.MODIFIED:
             return
-        late = event.change is ChangeType.ADDED and not self._is_there(namespace)
-        if namespace in self._ending or late:
+        late = event.change is ChangeType.ADDED and not self._exists(namespace)
+        if namespace in self._terminating or late:
             self.worker.add(namespace)
 
-    def _is_there(self, namespace: str) -> bool:
+    def _exists(self, namespace: str) -> bool:
         return self._store.find(self._namespaces.storage, namespace) is not None
 
-    async def _look(self, namespace: str) -> None:
+    async def _reconcile(self, namespace: str) -> None:
         record = self._store.find(self._namespaces.storage, namespace)
         if record is not None and not is_deleting(record):
             return
@@ -84,7 +83,7 @@ class NamespaceDeleter:
                     yield kind, record
 
     async def _finish(self, namespace: str) -> None:
-        """Let the namespace go if it is empty; otherwise have it say what is left."""
+        """Remove the finalizer of an empty namespace; otherwise report what is left."""
         record = self._store.find(self._namespaces.storage, namespace)
         if record is None:
             return
@@ -114,7 +113,7 @@ class NamespaceDeleter:
 
 
 def _conditions(left: list[tuple[Kind, Record]]) -> list[dict[str, str]]:
-    """What is left, in the words that users of Kubernetes know."""
+    """What is left, with the conditions of Kubernetes."""
     kinds = Counter(f"{k.resource.plural}.{k.resource.group}".rstrip(".") for k, _ in left)
     holding = Counter(name for _, record in left for name in meta_of(record).finalizers)
     counted = ", ".join(f"{kind} has {n} resource instances" for kind, n in sorted(kinds.items()))
@@ -140,7 +139,7 @@ def _conditions(left: list[tuple[Kind, Record]]) -> list[dict[str, str]]:
 def _with_transitions(
     before: list[dict[str, str]], after: list[dict[str, str]], now: str
 ) -> list[dict[str, str]]:
-    """The conditions, each with the moment its status last changed."""
+    """The conditions, each with the time when its status last changed."""
     known = {condition["type"]: condition for condition in before}
     return [
         {

@@ -1,4 +1,4 @@
-"""Groups that belong to Kubernetes: a definition in one carries a note of who approved it."""
+"""Protected API groups of Kubernetes: a definition in one needs an approval annotation."""
 
 from collections.abc import Iterator, Mapping
 from typing import Final
@@ -16,7 +16,7 @@ _NEEDED: Final = f'protected groups must have approval annotation "{ANNOTATION}"
 
 
 def errors(group: str, annotations: Mapping[str, str]) -> Iterator[FieldError]:
-    """What is wrong with the note of a definition in this group."""
+    """The errors in the approval annotation of a definition in this group."""
     note = annotations.get(ANNOTATION, "")
     if not _is_protected(group):
         return
@@ -28,7 +28,7 @@ def errors(group: str, annotations: Mapping[str, str]) -> Iterator[FieldError]:
 
 
 def condition(group: str, annotations: Mapping[str, str]) -> dict[str, str] | None:
-    """What the status says of it; nothing for groups that belong to others."""
+    """The approval condition of the status; None for other groups."""
     note = annotations.get(ANNOTATION, "")
     if not _is_protected(group):
         return None

@@ -1,9 +1,9 @@
-"""The life of definitions in one plane: kinds come, change and go with them.
+"""The controller of CustomResourceDefinitions: it adds, changes and removes the served kinds.
 
-What is served follows each committed change before the writer hears of it, so that the next
-request finds the kind. Names are judged in the order of the commits. What the status said when it
-was written may be overtaken by another commit; it is put right afterwards. A definition whose
-deletion was asked for takes no new objects, loses those it has, and goes when none is left.
+The served kinds follow each committed change before its writer gets the result, so that the next
+request finds the kind. Names are accepted in the order of the commits. Another commit may make a
+written status outdated; it is corrected afterwards. A definition that is being deleted accepts no
+new objects, its objects are deleted, and it is removed when none is left.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ from kubekit.plane.registry.registry import Registry
 from kubekit.plane.store.records import ChangeEvent, ChangeType, Record
 
 MOST_DEFINITIONS: Final = 1000
-MOST_BYTES: Final = 64 << 20  # of all definitions; what is made of them takes ten times as much
+MOST_BYTES: Final = 64 << 20  # of all definitions; the derived data takes ten times as much
 
 _RESOURCE: Final = CustomResourceDefinition.RESOURCE
 _WRITE: Final = WriteOptions(field_manager="customresourcedefinitions")
@@ -40,56 +40,58 @@ _log: Final = logging.getLogger(__name__)
 
 
 class DefinitionController:
-    """The definitions of one plane. ``changed`` is told whenever other kinds are served."""
+    """The definitions of one plane. ``changed`` is called whenever the served kinds change."""
 
     def __init__(
         self,
         registry: Registry,
         environment: ExecutionEnvironment,
         most: int,
-        room: int = MOST_BYTES,
+        max_bytes: int = MOST_BYTES,
     ) -> None:
         self._store = registry.store
         self._registry = registry
         self._environment = environment
         self._most = most
-        self._room = room
+        self._max_bytes = max_bytes
         self._entries: dict[str, StoredDefinition] = {}
         self._groups: dict[str, dict[str, StoredDefinition]] = {}  # the same, by group
-        self._ending: dict[str, str] = {}  # names of definitions, by the storage of their objects
-        self._adopted: dict[Kind, Kind] = {}  # what is served, by what the definition says
+        self._terminating: dict[
+            str, str
+        ] = {}  # names of definitions, by the storage of their objects
+        self._adopted: dict[Kind, Kind] = {}  # the served kind, by the kind of the definition
         self._fixed = self._with_rules(registry.kinds)
-        self.changed: Callable[[], None] = _nobody
-        self.worker = KeyedWorker(self._look, most_at_once=4)
+        self.changed: Callable[[], None] = _nothing
+        self.worker = KeyedWorker(self._reconcile, max_concurrent=4)
 
     def start(self) -> None:
-        """Serve what is defined, and follow what changes from here on.
+        """Serve the stored definitions, and follow all later changes.
 
-        Of two that were given the same name the older one keeps it: the younger is judged first.
+        Of two definitions with the same accepted name the older one keeps it: the newer is entered first.
         """
-        found = [entry for r in self._store.collection(STORAGE).range() if (entry := _read(r))]
-        for entry in found:
+        entries = [entry for r in self._store.collection(STORAGE).range() if (entry := _read(r))]
+        for entry in entries:
             self._remember(entry)
-        for entry in sorted(found, key=lambda entry: (entry.born, entry.name), reverse=True):
+        for entry in sorted(entries, key=lambda entry: (entry.created, entry.name), reverse=True):
             self._enter(entry)
         self._serve()
-        self.worker.on_close(self._store.listen(self._heard))
+        self.worker.on_close(self._store.listen(self._on_change))
 
     def _with_rules(self, kinds: Kinds) -> Kinds:
-        """The kinds that are there for good, with the rules of this plane for definitions.
+        """The fixed kinds, with the rules of this plane for definitions.
 
-        A plane that serves no definitions has none to follow.
+        A plane without the definition kind is not changed.
         """
         kind = kinds.by_kind(_RESOURCE.api_version, _RESOURCE.kind)
         if kind is None:
             return kinds
         return kinds.with_kinds([dataclasses.replace(kind, prepare=self._prepare)])
 
-    def _heard(self, resource: str, event: ChangeEvent) -> None:
+    def _on_change(self, resource: str, event: ChangeEvent) -> None:
         if resource == STORAGE:
             self._follow(event)
-        elif event.change is not ChangeType.MODIFIED and resource in self._ending:
-            self.worker.add(self._ending[resource])
+        elif event.change is not ChangeType.MODIFIED and resource in self._terminating:
+            self.worker.add(self._terminating[resource])
 
     def _follow(self, event: ChangeEvent) -> None:
         name = event.record.key
@@ -98,10 +100,10 @@ class DefinitionController:
             self._forget(before)
         entry = None if event.change is ChangeType.DELETED else _read(event.record)
         if entry is not None:
-            had = (
+            known = (
                 NamingResult(before.judged.accepted) if before and before.uid == entry.uid else None
             )
-            self._enter(dataclasses.replace(entry, judged=had or entry.judged))
+            self._enter(dataclasses.replace(entry, judged=known or entry.judged))
         freed = before is not None and (
             entry is None or before.judged.accepted != self._entries[name].judged.accepted
         )
@@ -110,9 +112,9 @@ class DefinitionController:
         self._serve()
 
     def _enter(self, entry: StoredDefinition) -> None:
-        """Judge a definition's names, and remember it."""
-        taken = self._taken(entry.spec.group, entry.name)
-        judged = naming.resolve_names(entry.spec.names, entry.judged.accepted, taken)
+        """Resolve the names of a definition, and store its entry."""
+        in_use = self._names_in_use(entry.spec.group, entry.name)
+        judged = naming.resolve_names(entry.spec.names, entry.judged.accepted, in_use)
         entry = entry.served(judged)
         self._remember(entry)
         if entry.held or self._status(entry) != entry.status:
@@ -122,31 +124,31 @@ class DefinitionController:
         self._entries[entry.name] = entry
         self._groups.setdefault(entry.spec.group, {})[entry.name] = entry
         if entry.terminating:
-            self._ending[entry.storage] = entry.name
+            self._terminating[entry.storage] = entry.name
 
     def _forget(self, entry: StoredDefinition) -> None:
         del self._entries[entry.name], self._groups[entry.spec.group][entry.name]
-        self._ending.pop(entry.storage, None)
+        self._terminating.pop(entry.storage, None)
 
     def _reconsider(self, group: str) -> None:
-        """Names became free: those who asked for them in vain may have them now."""
+        """Names became free: definitions that were refused them may get them now."""
         for entry in tuple(self._groups[group].values()):
             if not entry.judged.all_accepted:
                 self._enter(entry)
 
-    def _taken(self, group: str, name: str) -> NamesInUse:
-        """The names that others have in a group."""
-        taken = NamesInUse()
+    def _names_in_use(self, group: str, name: str) -> NamesInUse:
+        """The names that other definitions of a group use."""
+        in_use = NamesInUse()
         for kind in self._fixed:
             if kind.resource.group == group:
-                taken.add_kind(kind)
+                in_use.add_kind(kind)
         for entry in self._groups.get(group, {}).values():
             if entry.name != name:
-                taken.add(entry.judged.accepted)
-        return taken
+                in_use.add(entry.judged.accepted)
+        return in_use
 
     def _serve(self) -> None:
-        """Let the registry serve the kinds of all definitions, in the order of their names."""
+        """Update the served kinds of the registry: all definitions, in the order of their names."""
         entries = (self._entries[name] for name in sorted(self._entries))
         self._adopted = {
             kind: self._adopted.get(kind) or self._adopt(kind, int(entry.version))
@@ -159,39 +161,39 @@ class DefinitionController:
             self.changed()
 
     def _adopt(self, kind: Kind, since: int) -> Kind:
-        """The kind, which has something to add to objects that are older than its definition."""
+        """The kind; objects that are older than its definition get its defaults when they are read."""
         records = self._store.collection(kind.storage).range()
         older = any(record.revision < since for record in records)
         return kind.adopted(since) if older else kind
 
     def _prepare(self, document: Document, old: Document | None) -> list[FieldError]:
-        """The rules for definitions in this plane, whose status is complete when they pass."""
+        """The rules for definitions in this plane. They also complete the status."""
         metadata = document["metadata"]
         if old is None and len(self._entries) >= self._most:
             raise _full(metadata["name"], str(self._most))
-        found = definition_kind.prepare(document, old)
-        if not found:
+        problems = definition_kind.prepare(document, old)
+        if not problems:
             spec = definition_kind.read_spec(document["spec"])
             status = document["status"]
-            taken = self._taken(spec.group, metadata["name"])
-            judged = naming.resolve_names(spec.names, statuses.accepted_names(status), taken)
-            told = facts(
+            in_use = self._names_in_use(spec.group, metadata["name"])
+            judged = naming.resolve_names(spec.names, statuses.accepted_names(status), in_use)
+            inputs = facts(
                 spec,
                 judged,
                 metadata.get("annotations", {}),
                 terminating="deletionTimestamp" in metadata,
             )
-            document["status"] = statuses.completed(status, told, self._now())
-            self._check_room(document, old)
-        return found
+            document["status"] = statuses.completed(status, inputs, self._now())
+            self._check_size(document, old)
+        return problems
 
-    def _check_room(self, document: Document, old: Document | None) -> None:
-        """Refuse a definition that grows when all of them are as large as they may be."""
+    def _check_size(self, document: Document, old: Document | None) -> None:
+        """Refuse a definition that grows beyond the size limit of all definitions."""
         growth = len(encode(document["spec"])) - len(encode((old or {}).get("spec", {})))
         if growth > 0:
             present = sum(len(record.data) for record in self._store.collection(STORAGE).range())
-            if present + growth > self._room:
-                raise _full(document["metadata"]["name"], f"{self._room} bytes")
+            if present + growth > self._max_bytes:
+                raise _full(document["metadata"]["name"], f"{self._max_bytes} bytes")
 
     def _status(self, entry: StoredDefinition) -> Document:
         return statuses.completed(entry.status, entry.facts, self._now())
@@ -199,7 +201,7 @@ class DefinitionController:
     def _now(self) -> str:
         return times.format_time(self._environment.now())
 
-    async def _look(self, name: str) -> None:
+    async def _reconcile(self, name: str) -> None:
         entry, refusals = self._entries.get(name), []
         if entry is not None and entry.held:
             refusals = await delete_objects(self._registry, self._content(entry))
@@ -209,13 +211,13 @@ class DefinitionController:
         if entry.held and not any(self._content(entry)):
             await self._release(entry)
         elif self._status(entry) != entry.status:
-            # Any write lets the rules complete the status.
+            # Any write makes the rules complete the status.
             await self._patch(name, {"status": {}}, "status")
         if refusals:
             raise refusals[0]
 
     def _content(self, entry: StoredDefinition) -> Iterator[tuple[Kind, Record]]:
-        """The definition's objects. What another kind has under this name is not its to remove."""
+        """The definition's objects, without those of another kind that has the name."""
         names = entry.judged.accepted
         if not names.plural:
             return
@@ -234,7 +236,7 @@ class DefinitionController:
 
 
 def _read(record: Record) -> StoredDefinition | None:
-    """The definition in a record. One that cannot be read is no reason not to serve the others."""
+    """The definition in a record. An unreadable one must not stop the others from being served."""
     try:
         return entry_of(record)
     except ValueError:
@@ -251,5 +253,5 @@ def _full(name: str, most: str) -> Forbidden:
     )
 
 
-def _nobody() -> None:
-    """Nobody wants to know."""
+def _nothing() -> None:
+    """The default of `DefinitionController.changed`."""

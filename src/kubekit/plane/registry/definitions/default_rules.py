@@ -1,4 +1,4 @@
-"""Whether the defaults in a schema are right themselves, or nobody could leave their fields out."""
+"""Checks that the defaults in a schema are valid themselves."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -12,19 +12,19 @@ from kubekit.api.structural.validation import NOWHERE
 from kubekit.plane.registry.schema import patterns
 
 _Surround = Callable[[object], Document]
-"""An object with nothing in it but a value, at the place in question."""
+"""Wraps a value in an object that has only this value, at the same path."""
 
 _JUDGE: Final = Judge(patterns.matches, most=10)
 _IDENTITY: Final = {"apiVersion": "validation/v1", "kind": "Validation"}
 
 
 def default_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
-    """What is wrong with each default, outside of maps: there none is ever filled in."""
+    """The errors of each default, except in maps: defaults are not applied there."""
     yield from _errors({**schema, EMBEDDED: True}, path, _Resource(schema))
 
 
 class _Resource:
-    """The object that a default is part of, seen from one place in it."""
+    """The object that a default is part of, as seen from one path in it."""
 
     def __init__(
         self, schema: Schema, surround: _Surround | None = None, *, in_metadata: bool = False
@@ -79,9 +79,9 @@ def _in_metadata(schema: Schema, path: Path, resource: _Resource) -> Iterator[Fi
     read = coerced(whole, known)
     wrong = [read.fault] if read.fault else [*embedded_errors(whole, known)]
     if wrong:
-        told = ", ".join(map(str, wrong))
-        told = told if len(wrong) == 1 else f"[{told}]"
-        yield invalid(path, value, f"must result in valid metadata: {told}")
+        errors = ", ".join(map(str, wrong))
+        errors = errors if len(wrong) == 1 else f"[{errors}]"
+        yield invalid(path, value, f"must result in valid metadata: {errors}")
     else:
         yield from _value_errors(schema, path)
 
@@ -93,5 +93,5 @@ def _value_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
 
 
 def _moved(error: FieldError, path: Path) -> FieldError:
-    """The error about the value in ``at``, told of the value itself."""
+    """The error of the wrapped value, with the path of the default."""
     return replace(error, path=path + error.path.removeprefix("at"))

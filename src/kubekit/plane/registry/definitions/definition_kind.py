@@ -1,4 +1,4 @@
-"""What becomes of a definition before it is stored, as far as it follows from itself."""
+"""The kind CustomResourceDefinition: completes and validates a definition before it is stored."""
 
 import dataclasses
 from collections.abc import Iterator
@@ -17,11 +17,11 @@ from kubekit.plane.registry.kinds import Kind
 from kubekit.plane.registry.schema.conformance import MOST_ERRORS, Conformed
 
 STORAGE: Final = "apiextensions.k8s.io/customresourcedefinitions"
-LARGEST: Final = 3 * 512 * 1024  # bytes of a spec; etcd takes no more, so nobody has larger ones
+LARGEST: Final = 3 * 512 * 1024  # bytes of a spec; etcd accepts no larger ones
 
 
 class DefinitionKind(Kind):
-    """The kind of definitions. Their schemas have a form of their own, which no schema can tell."""
+    """The kind of definitions. Their schemas have rules that a schema cannot express."""
 
     def conform(self, document: Document, old: Document | None = None) -> Conformed:
         conformed = super().conform(document, old)
@@ -29,15 +29,17 @@ class DefinitionKind(Kind):
             return conformed
         unknown: list[str] = []
         cleaned = _cleaned(conformed.document, old, unknown)
-        told = [FieldError(path, Problem.FORBIDDEN) for path in islice(unknown, MOST_ERRORS)]
-        return dataclasses.replace(conformed, document=cleaned, unknown=[*conformed.unknown, *told])
+        dropped = [FieldError(path, Problem.FORBIDDEN) for path in islice(unknown, MOST_ERRORS)]
+        return dataclasses.replace(
+            conformed, document=cleaned, unknown=[*conformed.unknown, *dropped]
+        )
 
 
 def prepare(document: Document, old: Document | None) -> list[FieldError]:
-    """Complete the definition in place; what is wrong with it.
+    """Complete the definition in place; returns its errors.
 
-    What was accepted once is not judged again: its status must be writable whatever rules came
-    since.
+    An accepted spec is not validated again: its status must stay writable when rules are added
+    later.
     """
     metadata, before = document["metadata"], old or {}
     spec = document["spec"] = _completed(document.get("spec"), before.get("spec"))
@@ -46,19 +48,19 @@ def prepare(document: Document, old: Document | None) -> list[FieldError]:
         metadata["generation"] = 1
     elif changed:
         metadata["generation"] = metadata.get("generation", 0) + 1
-    _hold(metadata)
+    _add_finalizer(metadata)
     read = read_spec(spec)
     storage = storage_version(read)
     status = document.get("status") or {}
     document["status"] = {**status, "storedVersions": statuses.stored_versions(status, storage)}
-    notes = metadata.get("annotations", {})
-    renoted = notes != before.get("metadata", {}).get("annotations", {})
-    found: list[FieldError] = []
-    if changed or renoted:
-        found += approval.errors(read.group, notes)
+    annotations = metadata.get("annotations", {})
+    reannotated = annotations != before.get("metadata", {}).get("annotations", {})
+    problems: list[FieldError] = []
+    if changed or reannotated:
+        problems += approval.errors(read.group, annotations)
     if changed:
-        found += islice(_spec_errors(document, read, old), MOST_ERRORS)
-    return found
+        problems += islice(_spec_errors(document, read, old), MOST_ERRORS)
+    return problems
 
 
 def read_spec(spec: object) -> CustomResourceDefinitionSpec:
@@ -67,7 +69,7 @@ def read_spec(spec: object) -> CustomResourceDefinitionSpec:
 
 
 def storage_version(spec: CustomResourceDefinitionSpec) -> str:
-    """The version that objects are stored in; none while nobody has seen to that there is one."""
+    """The version that objects are stored in; empty if the spec has none yet."""
     return next((version.name for version in spec.versions if version.storage), "")
 
 
@@ -90,7 +92,7 @@ def _spec_errors(
 
 
 def _completed(given: Document | None, before: Document | None) -> Document:
-    """The spec with what follows from the rest of it. One that is there already is complete."""
+    """The spec with its defaults. A stored one is already complete."""
     if given is not None and given is before:
         return given
     spec: Document = {**(given or {})}
@@ -113,8 +115,8 @@ def _completed(given: Document | None, before: Document | None) -> Document:
     return spec
 
 
-def _hold(metadata: Document) -> None:
-    """A definition may not go before its objects: somebody has to remove them first."""
+def _add_finalizer(metadata: Document) -> None:
+    """Add the finalizer: the objects of a definition are deleted before it."""
     present = metadata.get("finalizers", [])
     if "deletionTimestamp" not in metadata and CLEANUP not in present:
         metadata["finalizers"] = [*present, CLEANUP]
@@ -135,6 +137,6 @@ def _with_clean_schema(version: Document, path: Path, unknown: list[str]) -> Doc
     schema = version.get("schema")
     if not schema or "openAPIV3Schema" not in schema:
         return version
-    place = path.child("schema", "openAPIV3Schema")
-    clean = schema_keywords.cleaned(schema["openAPIV3Schema"], place, unknown)
+    schema_path = path.child("schema", "openAPIV3Schema")
+    clean = schema_keywords.cleaned(schema["openAPIV3Schema"], schema_path, unknown)
     return {**version, "schema": {**schema, "openAPIV3Schema": clean}}

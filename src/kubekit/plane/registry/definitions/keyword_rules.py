@@ -1,4 +1,4 @@
-"""Whether the keywords of a schema fit together, and are among those that definitions may use."""
+"""Checks that the keywords of a schema are allowed in definitions and fit together."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -24,47 +24,47 @@ _KEYED: Final = "this property is in x-kubernetes-list-map-keys, so it"
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where in a definition a schema stands: whether defaults may be there, and why not."""
+class _SchemaContext:
+    """The context of a schema in a definition: whether defaults are allowed, and why not."""
 
     no_default: str = ""
     in_metadata: bool = False
 
 
 def keyword_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
-    """What is wrong with the keywords of the schema, and of all schemas in it."""
-    yield from _errors(schema, path, _Place(), root=True)
+    """The errors in the keywords of the schema, and of all schemas in it."""
+    yield from _errors(schema, path, _SchemaContext(), root=True)
 
 
 def _errors(
-    schema: Schema, path: Path, place: _Place, *, root: bool = False
+    schema: Schema, path: Path, context: _SchemaContext, *, root: bool = False
 ) -> Iterator[FieldError]:
-    yield from _own_errors(schema, path, place)
-    yield from _other_errors(schema, path, place)
+    yield from _own_errors(schema, path, context)
+    yield from _other_errors(schema, path, context)
     for name, inner in schema.get("properties", {}).items():
         is_metadata = (root or schema.get(EMBEDDED)) and name in OBJECT_FIELDS
-        there = replace(place, in_metadata=True) if is_metadata else place
+        there = replace(context, in_metadata=True) if is_metadata else context
         if is_metadata and root:
             there = replace(there, no_default=f"must not be set in top-level {name}")
         yield from _errors(inner, path.child("properties").key(name), there)
     for here, inner in _branches(schema, path):
-        yield from _errors(inner, here, place)
+        yield from _errors(inner, here, context)
     yield from _flag_errors(schema, path)
     yield from _map_errors(schema, path)
     yield from _list_errors(schema, path)
 
 
-def _own_errors(schema: Schema, path: Path, place: _Place) -> Iterator[FieldError]:
+def _own_errors(schema: Schema, path: Path, context: _SchemaContext) -> Iterator[FieldError]:
     kind = schema.get("type", "object")
     if kind not in _TYPES:
         yield not_supported(path.child("type"), kind, _TYPES)
-    if "default" in schema and place.no_default:
-        yield forbidden(path.child("default"), place.no_default)
+    if "default" in schema and context.no_default:
+        yield forbidden(path.child("default"), context.no_default)
     yield from _unsupported_errors(schema, path)
     if kind == "null":
         words = "type cannot be set to null, use nullable as an alternative"
         yield forbidden(path.child("type"), words)
-    if place.in_metadata and schema.get(EMBEDDED):
+    if context.in_metadata and schema.get(EMBEDDED):
         yield forbidden(path.child(EMBEDDED), "must not be used inside of resource meta")
     if schema.get("uniqueItems"):
         yield forbidden(path.child("uniqueItems"), _QUADRATIC)
@@ -81,13 +81,13 @@ def _unsupported_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
         yield forbidden(path.child("items"), words)
 
 
-def _other_errors(schema: Schema, path: Path, place: _Place) -> Iterator[FieldError]:
-    """What is wrong with what is said of members that have no name."""
+def _other_errors(schema: Schema, path: Path, context: _SchemaContext) -> Iterator[FieldError]:
+    """The errors in additionalProperties."""
     others, here = schema.get("additionalProperties"), path.child("additionalProperties")
     if others is not None and others is not True and schema.get("properties"):
         yield forbidden(here, "additionalProperties and properties are mutual exclusive")
     if isinstance(others, Mapping):
-        there = replace(place, no_default=_OF_METADATA) if place.in_metadata else place
+        there = replace(context, no_default=_OF_METADATA) if context.in_metadata else context
         yield from _errors(others, here, there)
 
 
@@ -191,7 +191,7 @@ def _key_name_errors(item: Schema, keys: list[str], path: Path) -> Iterator[Fiel
 
 
 def _key_errors(item: Schema, keys: list[str], path: Path) -> Iterator[FieldError]:
-    """Each key must always be there, or items could not be told apart."""
+    """The errors in list map keys: each key must always be present, to identify items."""
     known, needed = item.get("properties", {}), frozenset(item.get("required", ()))
     for key in keys:
         here = path.child("properties").key(key)

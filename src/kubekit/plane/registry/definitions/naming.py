@@ -1,7 +1,6 @@
-"""Which of the names that a definition asks for it gets: those that nobody else in its group has.
+"""Resolves the names of a definition: it gets those that no other definition of its group uses.
 
-Names that were accepted once stay so until others are accepted in their place. A kind is served
-under its accepted names.
+Accepted names stay accepted until others replace them. A kind is served under its accepted names.
 """
 
 from collections.abc import Iterable
@@ -18,7 +17,7 @@ NOTHING: Final = CrdNames()
 
 @dataclass(slots=True)
 class NamesInUse:
-    """The names that are in use in a group: of resources, which clients mix freely, and of kinds."""
+    """The names in use in a group: of resources (plural, singular, short names) and of kinds."""
 
     resources: set[str] = field(default_factory=set)
     kinds: set[str] = field(default_factory=set)
@@ -35,7 +34,7 @@ class NamesInUse:
 
 @dataclass(frozen=True, slots=True)
 class NamingResult:
-    """The names that a definition has, and why it has not all that it asks for, if so."""
+    """The accepted names of a definition, and the conflict that refused others, if any."""
 
     accepted: CrdNames
     reason: str = ""
@@ -46,29 +45,29 @@ class NamingResult:
         return not self.reason
 
 
-def resolve_names(asked: CrdNames, before: CrdNames, taken: NamesInUse) -> NamingResult:
-    """The names after a definition asked for these. ``taken`` are those of all others.
+def resolve_names(requested: CrdNames, before: CrdNames, in_use: NamesInUse) -> NamingResult:
+    """The names after a definition requested these. ``in_use`` are those of all others.
 
-    What is told of several conflicts is the last one, as Kubernetes does.
+    Of several conflicts the last one is reported, as in Kubernetes.
     """
-    found: dict[str, object] = {}
+    accepted: dict[str, object] = {}
     conflict = ("", "")
     for part, used, reason in (
-        ("plural", taken.resources, "PluralConflict"),
-        ("singular", taken.resources, "SingularConflict"),
-        ("short_names", taken.resources, "ShortNamesConflict"),
-        ("kind", taken.kinds, "KindConflict"),
-        ("list_kind", taken.kinds, "ListKindConflict"),
+        ("plural", in_use.resources, "PluralConflict"),
+        ("singular", in_use.resources, "SingularConflict"),
+        ("short_names", in_use.resources, "ShortNamesConflict"),
+        ("kind", in_use.kinds, "KindConflict"),
+        ("list_kind", in_use.kinds, "ListKindConflict"),
     ):
-        wanted, had = getattr(asked, part), getattr(before, part)
+        wanted, had = getattr(requested, part), getattr(before, part)
         if clash := _clash(wanted, used):
             conflict = (reason, clash)
             wanted = type(wanted)() if _clash(had, used) else had
-        found[part] = wanted
-    return NamingResult(replace(NOTHING, categories=asked.categories, **found), *conflict)
+        accepted[part] = wanted
+    return NamingResult(replace(NOTHING, categories=requested.categories, **accepted), *conflict)
 
 
 def _clash(names: str | Iterable[str], used: set[str]) -> str:
-    """The first of the names that is in use, if one is."""
+    """The first of the names that is in use; empty if none is."""
     each = (names,) if isinstance(names, str) else names
     return next((name for name in each if name and name in used), "")

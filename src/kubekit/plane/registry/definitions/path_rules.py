@@ -1,7 +1,7 @@
-"""Whether the paths in a version of a CustomResourceDefinition lead somewhere.
+"""Checks the paths in a version of a CustomResourceDefinition.
 
-They are read here once, so that whoever wrote one wrongly hears of it when the definition is
-made, and not when somebody scales, selects or lists.
+A wrong path is reported when the definition is written, and not when an object is scaled, selected
+or listed.
 """
 
 from collections.abc import Iterator
@@ -22,7 +22,7 @@ _OF_ALL_OBJECTS: Final = frozenset({"apiVersion", "kind", "metadata"})
 
 
 def path_errors(version: CrdVersion, schema: Schema, path: Path) -> Iterator[FieldError]:
-    """What is wrong with the paths of columns, selectable fields and the scale."""
+    """The errors in the paths of columns, selectable fields and the scale."""
     for position, column in enumerate(version.additional_printer_columns):
         yield from _column_errors(column, path.child("additionalPrinterColumns").at(position))
     yield from _selectable_errors(version, schema, path.child("selectableFields"))
@@ -74,19 +74,19 @@ def _selectable_errors(version: CrdVersion, schema: Schema, path: Path) -> Itera
 
 
 def _selectable_fault(field: SelectableField, schema: Schema) -> str:
-    """Why lists cannot be narrowed by the field; nothing if they can."""
+    """Why a field selector cannot use the field; empty if it can."""
     if not field.json_path.startswith("."):
         got = field.json_path.partition(".")[0]
         return f"is an invalid path: expected [ or . but got: {got}"
     if "[" in field.json_path:
         return "is an invalid path: array notation is not allowed"
     names = _names(field.json_path)
-    found: Schema | None = schema if names and names[0] not in _OF_ALL_OBJECTS else None
+    field_schema: Schema | None = schema if names and names[0] not in _OF_ALL_OBJECTS else None
     for name in names:
-        found = None if found is None else member(found, name)
-    if found is None:
+        field_schema = None if field_schema is None else member(field_schema, name)
+    if field_schema is None:
         return "is an invalid path: does not refer to a valid field"
-    if found.get("type") not in _SELECTABLE:
+    if field_schema.get("type") not in _SELECTABLE:
         return (
             "must point to a field of type string, boolean or integer. Enum string fields and "
             "strings with formats are allowed."
@@ -116,7 +116,7 @@ def _scale_errors(scale: CrdScale, path: Path) -> Iterator[FieldError]:
 
 
 def _names(text: str) -> tuple[str, ...]:
-    """The names of a path that has nothing else; none if it is no such path."""
+    """The names of a path that consists of names only; empty for any other path."""
     try:
         return json_path.compile(text).fields
     except json_path.JsonPathError:

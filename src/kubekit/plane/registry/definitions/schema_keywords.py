@@ -1,6 +1,6 @@
-"""What a definition's schemas may hold: keywords that nobody knows are dropped, and told.
+"""Drops unknown keywords from a definition's schemas, and reports them.
 
-Kubernetes reads a schema into a type of its own and keeps nothing else of it.
+Kubernetes decodes a schema into its own type and keeps nothing else.
 """
 
 from collections.abc import Callable, Mapping
@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from kubekit.api.fields import Path
 
-_DEEPEST: Final = 110  # rules refuse what is nested that deep, and need not have it cleaned
+_DEEPEST: Final = 110  # the rules refuse deeper schemas, so they need no cleaning
 _PLAIN: Final = frozenset(
     (
         "$ref", "$schema", "default", "description", "enum", "example", "exclusiveMaximum",
@@ -23,58 +23,58 @@ _ANY_VALUE: Final = frozenset({"default", "example"})
 
 
 def cleaned(schema: object, path: Path, unknown: list[str], depth: int = 0) -> Any:  # noqa: ANN401 -- JSON
-    """The schema without what nobody knows, of which the paths are added to ``unknown``.
+    """The schema without unknown keywords, whose paths are added to ``unknown``.
 
-    It is the same object if there is nothing to drop. What is no schema is left to the rules.
+    It is the same object if there is nothing to drop. The rules refuse a value that is no schema.
     """
     if not isinstance(schema, dict) or depth > _DEEPEST:
         return schema
     kept: dict[str, Any] = {}
-    for word, said in schema.items():
+    for word, value in schema.items():
         here = path.child(word)
-        if said is None and word not in _ANY_VALUE:
+        if value is None and word not in _ANY_VALUE:
             continue
         if word in _PLAIN:
-            kept[word] = said
+            kept[word] = value
         elif word in _BRANCHES:
-            kept[word] = _BRANCHES[word](said, here, unknown, depth + 1)
+            kept[word] = _BRANCHES[word](value, here, unknown, depth + 1)
         else:
             unknown.append(here)
     return schema if _is_same(kept, schema) else kept
 
 
 def _is_same(kept: Mapping[str, object], given: Mapping[str, object]) -> bool:
-    return len(kept) == len(given) and all(kept[word] is said for word, said in given.items())
+    return len(kept) == len(given) and all(kept[word] is value for word, value in given.items())
 
 
-def _named(said: object, path: Path, unknown: list[str], depth: int) -> object:
+def _named(value: object, path: Path, unknown: list[str], depth: int) -> object:
     """Schemas by name."""
-    if not isinstance(said, dict):
-        return said
-    found = {name: cleaned(s, path.child(name), unknown, depth) for name, s in said.items()}
-    return said if _is_same(found, said) else found
+    if not isinstance(value, dict):
+        return value
+    result = {name: cleaned(s, path.child(name), unknown, depth) for name, s in value.items()}
+    return value if _is_same(result, value) else result
 
 
-def _listed(said: object, path: Path, unknown: list[str], depth: int) -> object:
+def _listed(value: object, path: Path, unknown: list[str], depth: int) -> object:
     """Schemas in a list."""
-    if not isinstance(said, list):
-        return said
-    found = [cleaned(s, path.at(at), unknown, depth) for at, s in enumerate(said)]
-    return said if all(a is b for a, b in zip(found, said, strict=True)) else found
+    if not isinstance(value, list):
+        return value
+    result = [cleaned(s, path.at(at), unknown, depth) for at, s in enumerate(value)]
+    return value if all(a is b for a, b in zip(result, value, strict=True)) else result
 
 
 def _object_of(*known: str) -> Callable[[object, Path, list[str], int], object]:
-    """Objects, in a list or alone, that have these fields."""
+    """Objects with these fields, alone or in a list."""
 
-    def clean(said: object, path: Path, unknown: list[str], depth: int) -> object:
-        if isinstance(said, list):
-            found = [clean(one, path.at(at), unknown, depth) for at, one in enumerate(said)]
-            return said if found == said else found
-        if not isinstance(said, dict):
-            return said
-        unknown += [path.child(name) for name in said if name not in known]
-        kept = {name: value for name, value in said.items() if name in known and value is not None}
-        return said if len(kept) == len(said) else kept
+    def clean(value: object, path: Path, unknown: list[str], depth: int) -> object:
+        if isinstance(value, list):
+            result = [clean(one, path.at(at), unknown, depth) for at, one in enumerate(value)]
+            return value if result == value else result
+        if not isinstance(value, dict):
+            return value
+        unknown += [path.child(name) for name in value if name not in known]
+        kept = {name: inner for name, inner in value.items() if name in known and inner is not None}
+        return value if len(kept) == len(value) else kept
 
     return clean
 

@@ -1,8 +1,8 @@
-"""Whether Kubernetes would take a schema from a CustomResourceDefinition, in its own words.
+"""Validates a schema of a CustomResourceDefinition, with the rules and errors of Kubernetes.
 
-First each keyword must have a value that can be read. Then two sets of rules are asked: the schema
-must be structural (`structuralrules`, then `defaultrules`), and its keywords must fit together
-(`keywordrules`). Rules in CEL are judged elsewhere.
+First each keyword must have a value that decodes. Then two sets of rules apply: the schema must be
+structural (`structural_rules`, then `default_rules`), and its keywords must fit together
+(`keyword_rules`). CEL rules are checked elsewhere.
 """
 
 from collections.abc import Iterator
@@ -17,8 +17,8 @@ from kubekit.plane.registry.definitions.structural_rules import is_convertible, 
 from kubekit.plane.registry.schema import patterns
 from kubekit.plane.registry.schema.schema_nodes import count_nodes, nodes, normal, says_nothing
 
-MOST_NODES: Final = 50_000  # a few seconds to judge; the largest that are in use have some 10,000
-MOST_STEPS: Final = 1_000_000  # of all patterns; about half a second to make them ready
+MOST_NODES: Final = 50_000  # a few seconds to validate; the largest in use have some 10,000
+MOST_STEPS: Final = 1_000_000  # of all patterns; about half a second to compile them
 MOST_ERRORS: Final = 100
 
 _BESIDE_STATUS: Final = frozenset(
@@ -32,9 +32,9 @@ _BESIDE_STATUS: Final = frozenset(
 
 
 def schema_errors(schema: object, path: Path, *, status: bool = False) -> list[FieldError]:
-    """What is wrong with the schema, each with the path of its keyword; the first so many.
+    """The errors in the schema, each with the path of its keyword, up to a limit.
 
-    With a ``status`` subresource, the root may say only what is of no use to judge the status by.
+    With a ``status`` subresource, only some keywords are allowed at the root.
     """
     unreadable = [*islice(shape_errors(schema, path), MOST_ERRORS)]
     if unreadable:
@@ -43,8 +43,8 @@ def schema_errors(schema: object, path: Path, *, status: bool = False) -> list[F
     if count_nodes(whole, MOST_NODES) > MOST_NODES:
         return [invalid(path, "...", f"must not hold more than {MOST_NODES} schemas")]
     if _has_too_many_steps(whole):
-        words = f"must not hold patterns with more than {MOST_STEPS} steps together"
-        return [invalid(path, "...", words)]
+        reason = f"must not hold patterns with more than {MOST_STEPS} steps together"
+        return [invalid(path, "...", reason)]
     return [*islice(_errors(whole, path, status=status), MOST_ERRORS)]
 
 
@@ -64,15 +64,15 @@ def _errors(schema: dict[str, Any], path: Path, *, status: bool) -> Iterator[Fie
         yield forbidden(path.child("nullable"), "nullable cannot be true at the root")
     unfit = [*islice(keyword_errors(schema, path), MOST_ERRORS)]
     if is_convertible(schema):
-        told = [*islice(structural_errors(schema, path), MOST_ERRORS)]
-        yield from told or default_errors(schema, path)
-    elif not unfit:  # of what cannot be asked, this alone is not told by keyword
+        errors = [*islice(structural_errors(schema, path), MOST_ERRORS)]
+        yield from errors or default_errors(schema, path)
+    elif not unfit:  # the only inconvertible schema that no keyword rule reports
         yield invalid(path, "", "OpenAPIV3Schema 'schema' is not supported")
     yield from unfit
 
 
 def _status_errors(schema: dict[str, Any], path: Path) -> Iterator[FieldError]:
-    said = [keyword for keyword, value in schema.items() if not says_nothing(value)]
+    used = [keyword for keyword, value in schema.items() if not says_nothing(value)]
     if schema.get("type", "object") != "object":
         yield invalid(
             path.child("type"),
@@ -80,7 +80,7 @@ def _status_errors(schema: dict[str, Any], path: Path) -> Iterator[FieldError]:
             'only "object" is allowed as the type at the root of the schema if the status '
             "subresource is enabled",
         )
-    elif any(keyword not in _BESIDE_STATUS for keyword in said):
+    elif any(keyword not in _BESIDE_STATUS for keyword in used):
         named = " ".join(sorted(_BESIDE_STATUS))
         words = "fields are allowed at the root of the schema if the status subresource is enabled"
         yield invalid(path, schema, f"only [{named}] {words}")

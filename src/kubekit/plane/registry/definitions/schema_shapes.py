@@ -1,6 +1,6 @@
-"""Whether the keywords of a schema have values that can be read: lists, numbers, schemas.
+"""Checks the types of keyword values in a schema: lists, numbers, schemas.
 
-What is asked here Kubernetes asks when it decodes the definition.
+Kubernetes makes these checks when it decodes the definition.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -8,49 +8,49 @@ from typing import Any, Final
 
 from kubekit.api.fields import FieldError, Path, Problem
 
-DEEPEST: Final = 100  # levels; whoever walks a schema must come back
+DEEPEST: Final = 100  # levels; a limit for recursive functions over schemas
 
 _Judge = Callable[[Any], bool]
 
 
 def shape_errors(schema: object, path: Path, depth: int = 0) -> Iterator[FieldError]:
-    """Each keyword whose value is of the wrong type. A null is no value."""
+    """Each keyword whose value has the wrong type. A null counts as absent."""
     if not isinstance(schema, Mapping):
         yield _wrong(path, schema, "must be an object")
         return
     if depth > DEEPEST:
         yield _wrong(path, "...", f"must not be nested deeper than {DEEPEST} levels")
         return
-    for keyword, said in schema.items():
-        if said is None:
+    for keyword, value in schema.items():
+        if value is None:
             continue
         if keyword in _SCHEMAS:
-            for here, inner in _SCHEMAS[keyword](path.child(keyword), said):
+            for here, inner in _SCHEMAS[keyword](path.child(keyword), value):
                 yield from shape_errors(inner, here, depth + 1)
         is_right, words = _KEYWORDS.get(keyword, _ANYTHING)
-        if not is_right(said):
-            yield _wrong(path.child(keyword), said, f"must be {words}")
+        if not is_right(value):
+            yield _wrong(path.child(keyword), value, f"must be {words}")
 
 
 def _wrong(path: Path, value: object, words: str) -> FieldError:
     return FieldError(path, Problem.TYPE_INVALID, words, value)
 
 
-def _named(path: Path, said: object) -> Iterator[tuple[Path, object]]:
-    if isinstance(said, Mapping):
-        yield from ((path.key(str(name)), inner) for name, inner in said.items())
+def _named(path: Path, value: object) -> Iterator[tuple[Path, object]]:
+    if isinstance(value, Mapping):
+        yield from ((path.key(str(name)), inner) for name, inner in value.items())
 
 
-def _listed(path: Path, said: object) -> Iterator[tuple[Path, object]]:
-    if isinstance(said, list):
-        yield from ((path.at(position), inner) for position, inner in enumerate(said))
+def _listed(path: Path, value: object) -> Iterator[tuple[Path, object]]:
+    if isinstance(value, list):
+        yield from ((path.at(position), inner) for position, inner in enumerate(value))
 
 
-def _single(path: Path, said: object) -> Iterator[tuple[Path, object]]:
-    if isinstance(said, Mapping):
-        yield path, said
+def _single(path: Path, value: object) -> Iterator[tuple[Path, object]]:
+    if isinstance(value, Mapping):
+        yield path, value
     else:
-        yield from _listed(path, said)
+        yield from _listed(path, value)
 
 
 _SCHEMAS: Final[Mapping[str, Callable[[Path, object], Iterator[tuple[Path, object]]]]] = {

@@ -1,7 +1,7 @@
-"""Kinds out of CustomResourceDefinitions.
+"""Builds the served kinds of a CustomResourceDefinition.
 
-Versions of a kind are converted as the strategy ``None`` says: only the apiVersion changes. What a
-definition may say is judged by `definitionrules`.
+Versions of a kind are converted with the strategy ``None``: only the apiVersion changes.
+`spec_rules` validates the definition.
 """
 
 import dataclasses
@@ -29,15 +29,15 @@ class BadDefinition(PlaneError, ValueError):
 
     def __init__(self, name: str, errors: Iterable[FieldError]) -> None:
         self.errors = tuple(errors)
-        told = "; ".join(map(str, self.errors))
-        super().__init__(f"CustomResourceDefinition {name or 'without a name'}: {told}")
+        reasons = "; ".join(map(str, self.errors))
+        super().__init__(f"CustomResourceDefinition {name or 'without a name'}: {reasons}")
 
 
 def kinds_of(document: Document) -> list[Kind]:
     """The kind, in every version that the definition serves. `BadDefinition` says what is wrong.
 
-    For definitions that never change: the version that is stored is taken for the only one that
-    ever was.
+    Only for definitions that never change: it assumes that all objects are stored in the current
+    storage version.
     """
     definition = _read(document)
     views = served_kinds(definition.spec, definition.spec.names, definition.metadata.annotations)
@@ -49,11 +49,11 @@ def served_kinds(
     names: CrdNames,
     annotations: dict[str, str],
     *,
-    closing: bool = False,
+    terminating: bool = False,
 ) -> list[Kind]:
-    """The kind under these names, in every version that is served, each a view of what is stored.
+    """The kind with these names, in every served version, each a view of the stored form.
 
-    Where the stored version is not served, the best of the others is written in its place.
+    If the stored version is not served, objects are written in the best served version.
     """
     served = [version for version in spec.versions if version.served]
     if not served:
@@ -64,7 +64,13 @@ def served_kinds(
     )
     form = _resource(spec, stored, names, annotations)
     views = [
-        _kind(version, _resource(spec, version, names, annotations), names, form, closing=closing)
+        _kind(
+            version,
+            _resource(spec, version, names, annotations),
+            names,
+            form,
+            terminating=terminating,
+        )
         for version in served
     ]
     return [
@@ -76,14 +82,14 @@ def served_kinds(
 
 
 def storing_kind(spec: CustomResourceDefinitionSpec, names: CrdNames) -> Kind:
-    """The form in which objects are stored, whether it is served or not: to remove them with."""
+    """The kind of the stored form, whether it is served or not: it is used to delete the objects."""
     stored = next(version for version in spec.versions if version.storage)
     form = _resource(spec, stored, names, {})
-    return _settled(_kind(stored, form, names, form, closing=True))
+    return _settled(_kind(stored, form, names, form, terminating=True))
 
 
 def completed(names: CrdNames) -> CrdNames:
-    """The names, with those filled in that follow from the others."""
+    """The names, with the defaults that follow from the others."""
     return replace(
         names,
         singular=names.singular or names.kind.lower(),
@@ -109,7 +115,7 @@ def _read(document: Document) -> CustomResourceDefinition:
 
 
 def _kind(
-    version: CrdVersion, resource: Resource, names: CrdNames, form: Resource, *, closing: bool
+    version: CrdVersion, resource: Resource, names: CrdNames, form: Resource, *, terminating: bool
 ) -> Kind:
     schema = version.schema.open_api_v3_schema if version.schema else None
     return Kind(
@@ -120,30 +126,30 @@ def _kind(
         conversion=_relabelling(resource, form),
         singular=names.singular,
         list_kind=names.list_kind,
-        closing=closing,
+        terminating=terminating,
         storing=resource.version == form.version,
     )
 
 
 def _warning(version: CrdVersion, resource: Resource, served: Iterable[CrdVersion]) -> str:
-    """What users of a deprecated version are told: also what to use instead, if that is newer."""
+    """The deprecation warning of a version. It names a newer version, if there is one."""
     if version.deprecation_warning:
         return version.deprecation_warning
-    words = f"{resource.api_version} {resource.kind} is deprecated"
+    warning = f"{resource.api_version} {resource.kind} is deprecated"
     ranks = [rank_of_version(other.name) for other in served if not other.deprecated]
     best = max(ranks, default=rank_of_version(version.name))
     if best <= rank_of_version(version.name):
-        return words
-    return f"{words}; use {resource.group}/{best[-1]} {resource.kind}"
+        return warning
+    return f"{warning}; use {resource.group}/{best[-1]} {resource.kind}"
 
 
 def _settled(kind: Kind) -> Kind:
-    """The same kind, for objects that are stored in its own version and no other."""
+    """The same kind, for objects that are all stored in its own version."""
     return dataclasses.replace(kind, conversion=None)
 
 
 def _relabelling(view: Resource, form: Resource) -> Conversion:
-    """The way between two versions. Older versions than the form may be stored, too."""
+    """The conversion between two versions. Objects may also be stored in older versions."""
 
     def labelled(document: Document, resource: Resource) -> Document:
         return {**document, "apiVersion": resource.api_version, "kind": resource.kind}

@@ -1,7 +1,7 @@
-"""What a CustomResourceDefinition may say. The words are those of Kubernetes.
+"""Validates the spec of a CustomResourceDefinition, with the errors of Kubernetes.
 
-Of the schemas `schemarules` judges, of the paths in a version `pathrules`, of the rules in a schema
-`cel`.
+`schema_rules` validates the schemas, `path_rules` the paths in a version, `cel` the rules in a
+schema.
 """
 
 import re
@@ -20,7 +20,7 @@ from kubekit.plane.registry.definitions.path_rules import path_errors
 from kubekit.plane.registry.definitions.schema_rules import schema_errors
 
 MOST_LISTED: Final = 100  # versions, columns of one, short names, categories
-MOST_RULES: Final = 100_000  # characters of all expressions, about a second to make them ready
+MOST_RULES: Final = 100_000  # characters of all expressions; about a second to compile them
 
 _SPEC: Final = Path("spec")
 _NAMES: Final = _SPEC.child("names")
@@ -46,7 +46,7 @@ _IMMUTABLE: Final = "field is immutable"
 
 
 def spec_errors(name: str, spec: CustomResourceDefinitionSpec) -> Iterator[FieldError]:
-    """What is wrong with the definition of this name."""
+    """The errors in the definition of this name."""
     if name != f"{spec.names.plural}.{spec.group}":
         yield invalid("metadata.name", name, 'must be spec.names.plural+"."+spec.group')
     yield from _group_errors(spec.group)
@@ -66,7 +66,7 @@ def spec_errors(name: str, spec: CustomResourceDefinitionSpec) -> Iterator[Field
 def change_errors(
     spec: CustomResourceDefinitionSpec, old: CustomResourceDefinitionSpec, *, established: bool
 ) -> Iterator[FieldError]:
-    """What of a definition may not be changed; less while nothing is served by it."""
+    """The errors of changed immutable fields; fewer fields are immutable until it is established."""
     fixed = [
         (_SPEC.child("group"), spec.group, old.group),
         (_NAMES.child("plural"), spec.names.plural, old.names.plural),
@@ -82,7 +82,7 @@ def change_errors(
 
 
 def stored_errors(stored: list[str], spec: CustomResourceDefinitionSpec) -> Iterator[FieldError]:
-    """Which versions are missing that objects may be stored in."""
+    """The stored versions that are missing in the spec."""
     present = {version.name for version in spec.versions}
     for position, name in enumerate(stored):
         if name not in present:
@@ -96,7 +96,7 @@ def stored_errors(stored: list[str], spec: CustomResourceDefinitionSpec) -> Iter
 
 
 def name_errors(names: CrdNames, path: Path) -> Iterator[FieldError]:
-    """What is wrong with the names, asked for or accepted."""
+    """The errors in the names, requested or accepted."""
     for word, given in (("plural", names.plural), ("singular", names.singular)):
         yield from _label_errors(path.child(word), given) if given else [required(path.child(word))]
     for word, given in (("kind", names.kind), ("listKind", names.list_kind)):
@@ -111,7 +111,7 @@ def name_errors(names: CrdNames, path: Path) -> Iterator[FieldError]:
 
 
 def _count_errors(path: Path, several: Sized) -> Iterator[FieldError]:
-    """Whether there are more than all who look through them all the time can bear."""
+    """An error if there are too many: the lists are searched on every request."""
     if len(several) > MOST_LISTED:
         words = f"must have at most {MOST_LISTED} items"
         yield FieldError(path, Problem.TOO_MANY, words, len(several))
@@ -164,9 +164,9 @@ def _conversion_errors(conversion: CrdConversion | None, path: Path) -> Iterator
 
 def _versions_errors(versions: tuple[CrdVersion, ...], path: Path) -> Iterator[FieldError]:
     names = [version.name for version in versions]
-    crowded = [*_count_errors(path, versions), *_rules_errors(versions, path)]
-    yield from crowded
-    if crowded:
+    too_many = [*_count_errors(path, versions), *_rules_errors(versions, path)]
+    yield from too_many
+    if too_many:
         return
     if len(set(names)) < len(names):
         yield invalid(path, names, "must contain unique version names")
@@ -184,7 +184,7 @@ def _rules_errors(versions: tuple[CrdVersion, ...], path: Path) -> Iterator[Fiel
 
 
 def _rules_length(schema: object) -> int:
-    """How long all expressions in a schema are, whether it is one that can be read or not."""
+    """The length of all expressions in a schema, whether it is a valid schema or not."""
     length = 0
     todo = [schema]
     while todo:
@@ -204,13 +204,15 @@ def _version_errors(version: CrdVersion, path: Path) -> Iterator[FieldError]:
     columns = version.additional_printer_columns
     yield from _count_errors(path.child("additionalPrinterColumns"), columns)
     schema = version.schema.open_api_v3_schema if version.schema else None
-    place = path.child("schema", "openAPIV3Schema")
+    schema_path = path.child("schema", "openAPIV3Schema")
     if schema is None:
-        yield required(place, "schemas are required")
+        yield required(schema_path, "schemas are required")
         return
     status = version.subresources is not None and version.subresources.status is not None
-    wrong = schema_errors(schema, place, status=status) or [*path_errors(version, schema, path)]
-    yield from wrong or definition_errors(schema, place)
+    wrong = schema_errors(schema, schema_path, status=status) or [
+        *path_errors(version, schema, path)
+    ]
+    yield from wrong or definition_errors(schema, schema_path)
 
 
 def _warning_errors(version: CrdVersion, path: Path) -> Iterator[FieldError]:

@@ -1,7 +1,7 @@
-"""Definitions that a plane makes sure of whenever it starts.
+"""Creates and updates the definitions that a plane starts with.
 
-Each carries the digest of what it was made from. It is written again only if that has changed, so
-that what people change about a definition of ours stays until we change it, too.
+Each has an annotation with the digest of its source. It is written again only if the source has
+changed, so that changes by users stay until the program changes the definition too.
 """
 
 import asyncio
@@ -27,40 +27,40 @@ _log: Final = logging.getLogger(__name__)
 
 
 class DefinitionRefused(PlaneError):
-    """A definition that the plane was to start with, and that its own rules refuse."""
+    """A definition of the plane's startup that its own rules refuse."""
 
 
 async def ensure_definitions(registry: Registry, documents: Sequence[Document]) -> None:
-    """Make the definitions that are not there, and renew those that were made from others."""
+    """Create the missing definitions, and update those with another source."""
     if documents:
         resource = CustomResourceDefinition.RESOURCE
         kind = registry.kinds.require(resource.api_version, resource.kind)
-        await asyncio.gather(*(_make_sure(registry, kind, document) for document in documents))
+        await asyncio.gather(*(_ensure(registry, kind, document) for document in documents))
 
 
-async def _make_sure(registry: Registry, kind: Kind, given: Document) -> None:
+async def _ensure(registry: Registry, kind: Kind, given: Document) -> None:
     name = given["metadata"]["name"]
     written = msgspec.json.encode(given)
     document = msgspec.json.decode(written)
-    notes = document["metadata"].setdefault("annotations", {})
-    notes[DIGEST] = sha256(written).hexdigest()
+    annotations = document["metadata"].setdefault("annotations", {})
+    annotations[DIGEST] = sha256(written).hexdigest()
     record = registry.store.find(STORAGE, name)
     try:
         if record is None:
             await registry.create(kind, "", document, _WRITE)
             return
         present = msgspec.json.decode(record.data)
-        if _is_due(present["metadata"], notes[DIGEST]):
+        if _is_due(present["metadata"], annotations[DIGEST]):
             await registry.update(kind, "", name, _renewed(present, document), _WRITE)
     except (Forbidden, Unavailable) as refusal:
-        # A full disk, or a full plane, must not keep out whoever is to make room.
+        # With a full disk or quota the plane must still start, so that a client can free space.
         _log.warning("definition not created", extra={"definition": name, "why": str(refusal)})
     except ApiError as refusal:
         raise DefinitionRefused(str(refusal)) from refusal
 
 
 def _is_due(metadata: Document, digest: str) -> bool:
-    """Whether the definition was made from another one. One that is about to go is let go."""
+    """Whether the definition has another source. One that is being deleted is not updated."""
     if "deletionTimestamp" in metadata:
         return False
     known: str = metadata.get("annotations", {}).get(DIGEST, "")
@@ -68,7 +68,7 @@ def _is_due(metadata: Document, digest: str) -> bool:
 
 
 def _renewed(present: Document, document: Document) -> Document:
-    """The definition, with the labels and annotations of others left as they are."""
+    """The definition, with the labels and annotations of others unchanged."""
     metadata = present["metadata"]
     for part in ("labels", "annotations"):
         if merged := {**metadata.get(part, {}), **document["metadata"].get(part, {})}:

@@ -1,6 +1,4 @@
-"""What the status of a definition says: which names it has, whether its kind is served, and how
-its end comes along.
-"""
+"""The status of a definition: accepted names, whether its kind is established, and its deletion."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -20,7 +18,7 @@ Condition = dict[str, str]
 
 @dataclass(frozen=True, slots=True)
 class StatusInputs:
-    """What the status is made of, beyond what it said before."""
+    """The inputs of the status, beyond the previous status."""
 
     judged: NamingResult
     storage_version: str
@@ -29,7 +27,7 @@ class StatusInputs:
 
 
 def completed(status: Mapping[str, Any], facts: StatusInputs, now: str) -> Status:
-    """The status as it should be. What it has beyond that stays."""
+    """The complete status. Other fields stay unchanged."""
     judged = facts.judged
     served = is_served(status, judged)
     conditions = [_names_accepted(judged), _established(established=served), *facts.more]
@@ -44,13 +42,13 @@ def completed(status: Mapping[str, Any], facts: StatusInputs, now: str) -> Statu
 
 
 def is_served(status: Mapping[str, Any], judged: NamingResult) -> bool:
-    """Whether the kind is served: once it was, it is for as long as it has a name in each place."""
+    """Whether the kind is served: once established, as long as it has a plural and a kind name."""
     named = bool(judged.accepted.plural and judged.accepted.kind)
     return judged.all_accepted or (named and is_established(status))
 
 
 def is_established(status: Mapping[str, Any]) -> bool:
-    """Whether the status says that the kind is served."""
+    """Whether the status has the condition Established."""
     return any(
         condition.get("type") == ESTABLISHED and condition.get("status") == "True"
         for condition in status.get("conditions") or ()
@@ -58,12 +56,12 @@ def is_established(status: Mapping[str, Any]) -> bool:
 
 
 def accepted_names(status: Mapping[str, Any]) -> CrdNames:
-    """The names that the status says are in use."""
+    """The accepted names of the status."""
     return msgspec.convert(status.get("acceptedNames") or {}, CrdNames)
 
 
 def stored_versions(status: Mapping[str, Any], storage_version: str) -> list[str]:
-    """The versions that objects may be stored in, from now on the given one, too."""
+    """The versions that objects may be stored in, including the given one."""
     known: list[str] = [*(status.get("storedVersions") or ())]
     return known if storage_version in known else [*known, storage_version]
 
@@ -78,37 +76,37 @@ _IN_PROGRESS: Final[Condition] = {
 
 def _names_accepted(judged: NamingResult) -> Condition:
     if judged.all_accepted:
-        told = {"status": "True", "reason": "NoConflicts", "message": "no conflicts found"}
+        condition = {"status": "True", "reason": "NoConflicts", "message": "no conflicts found"}
     else:
         message = f'"{judged.name}" is already in use'
-        told = {"status": "False", "reason": judged.reason, "message": message}
-    return {"type": "NamesAccepted", **told}
+        condition = {"status": "False", "reason": judged.reason, "message": message}
+    return {"type": "NamesAccepted", **condition}
 
 
 def _established(*, established: bool) -> Condition:
     if established:
-        told = {
+        condition = {
             "status": "True",
             "reason": "InitialNamesAccepted",
             "message": "the initial names have been accepted",
         }
     else:
-        told = {
+        condition = {
             "status": "False",
             "reason": "NotAccepted",
             "message": "not all names are accepted",
         }
-    return {"type": ESTABLISHED, **told}
+    return {"type": ESTABLISHED, **condition}
 
 
 def _with_transitions(
     before: Iterable[Condition], wanted: Iterable[Condition], now: str
 ) -> list[Condition]:
-    """The conditions, in the place they had, each with the moment its status last changed."""
-    found = {condition.get("type", ""): condition for condition in before}
+    """The conditions in their present order, each with the time when its status last changed."""
+    by_type = {condition.get("type", ""): condition for condition in before}
     for condition in wanted:
-        known = found.get(condition["type"], {})
+        known = by_type.get(condition["type"], {})
         since = known.get("lastTransitionTime", now)
         moment = since if known.get("status") == condition["status"] else now
-        found[condition["type"]] = {**condition, "lastTransitionTime": moment}
-    return [*found.values()]
+        by_type[condition["type"]] = {**condition, "lastTransitionTime": moment}
+    return [*by_type.values()]

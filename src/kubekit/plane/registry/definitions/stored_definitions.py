@@ -1,4 +1,4 @@
-"""Definitions as a plane remembers them: what each asks for, what it has, which kinds come of it."""
+"""The in-memory entries of definitions: spec, status, accepted names and served kinds."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -35,7 +35,7 @@ class _Document(msgspec.Struct, frozen=True):
 
 
 class ParsedSpec:
-    """What a spec is read as, and the kinds that come of it."""
+    """A decoded spec, and the kinds built from it."""
 
     __slots__ = ("__weakref__", "_by_names", "spec")
 
@@ -44,59 +44,61 @@ class ParsedSpec:
         self._by_names: dict[object, tuple[Kind, ...]] = {}
 
     def kinds(
-        self, names: CrdNames, annotations: Mapping[str, str], *, closing: bool
+        self, names: CrdNames, annotations: Mapping[str, str], *, terminating: bool
     ) -> tuple[Kind, ...]:
-        """The kinds under these names, the same ones whenever the same is asked for."""
-        key = (names, frozenset(annotations.items()), closing)
-        found = self._by_names.get(key)
-        if found is None:
-            made = served_kinds.served_kinds(self.spec, names, dict(annotations), closing=closing)
-            found = tuple(made)
-            self._by_names = {key: found}  # no more than one: what is past does not come back
-        return found
+        """The kinds with these names; equal arguments return the identical kinds."""
+        key = (names, frozenset(annotations.items()), terminating)
+        kinds = self._by_names.get(key)
+        if kinds is None:
+            served = served_kinds.served_kinds(
+                self.spec, names, dict(annotations), terminating=terminating
+            )
+            kinds = tuple(served)
+            self._by_names = {key: kinds}  # only one: former names do not come back
+        return kinds
 
 
 @dataclass(frozen=True, slots=True)
 class StoredDefinition:
-    """One definition that is stored. ``status`` is what it says of itself."""
+    """One stored definition. ``status`` is its stored status."""
 
     name: str
     uid: str
     version: str
-    born: str
+    created: str
     finalizers: tuple[str, ...]
     annotations: Mapping[str, str]
     terminating: bool
     status: Mapping[str, Any]
-    made: ParsedSpec
+    parsed: ParsedSpec
     judged: NamingResult
     kinds: tuple[Kind, ...] = ()
 
     @property
     def spec(self) -> CustomResourceDefinitionSpec:
-        return self.made.spec
+        return self.parsed.spec
 
     @property
     def storage(self) -> str:
-        """Where its objects are stored."""
+        """The storage of its objects."""
         return f"{self.spec.group}/{self.spec.names.plural}"
 
     @property
     def held(self) -> bool:
-        """Whether it waits for its objects to go."""
+        """Whether it waits for its objects to be deleted."""
         return self.terminating and CLEANUP in self.finalizers
 
     @property
     def facts(self) -> StatusInputs:
-        """What its status has to say."""
+        """The inputs of its status."""
         return facts(self.spec, self.judged, self.annotations, terminating=self.terminating)
 
     def served(self, judged: NamingResult) -> "StoredDefinition":
-        """The definition once its names are judged, with the kinds that it serves by them."""
+        """The definition with its resolved names, and the kinds that it serves with them."""
         kinds: tuple[Kind, ...] = ()
         if statuses.is_served(self.status, judged):
             names = served_kinds.completed(judged.accepted)
-            kinds = self.made.kinds(names, self.annotations, closing=self.terminating)
+            kinds = self.parsed.kinds(names, self.annotations, terminating=self.terminating)
         return replace(self, judged=judged, kinds=kinds)
 
 
@@ -107,39 +109,39 @@ def facts(
     *,
     terminating: bool,
 ) -> StatusInputs:
-    """What the status of a definition has to say."""
+    """The inputs of the status of a definition."""
     approved = approval.condition(spec.group, annotations)
     more = () if approved is None else (approved,)
     return StatusInputs(judged, storage_version(spec), more, terminating)
 
 
 def entry_of(record: Record) -> StoredDefinition:
-    """The definition in a record, with the names that its status says it has, and no kinds yet."""
+    """The definition in a record, with the accepted names of its status, and no kinds yet."""
     document = _decoder.decode(record.data)
     metadata = document.metadata
     return StoredDefinition(
         name=metadata.name,
         uid=metadata.uid,
         version=metadata.resource_version,
-        born=metadata.creation_timestamp,
+        created=metadata.creation_timestamp,
         finalizers=metadata.finalizers,
         annotations=metadata.annotations,
         terminating=bool(metadata.deletion_timestamp),
         status=document.status,
-        made=_made(bytes(document.spec)),
+        parsed=_parsed(bytes(document.spec)),
         judged=NamingResult(statuses.accepted_names(document.status)),
     )
 
 
 _decoder: Final = msgspec.json.Decoder(_Document)
 _spec_decoder: Final = msgspec.json.Decoder(CustomResourceDefinitionSpec)
-# Planes of one process share what the same definitions come to, for as long as one needs it.
+# Planes of one process share the parsed specs of equal definitions, while one uses them.
 _known: Final[WeakValueDictionary[bytes, ParsedSpec]] = WeakValueDictionary()
 
 
-def _made(spec: bytes) -> ParsedSpec:
+def _parsed(spec: bytes) -> ParsedSpec:
     digest = sha256(spec).digest()
-    made = _known.get(digest)
-    if made is None:
-        made = _known[digest] = ParsedSpec(_spec_decoder.decode(spec))
-    return made
+    parsed = _known.get(digest)
+    if parsed is None:
+        parsed = _known[digest] = ParsedSpec(_spec_decoder.decode(spec))
+    return parsed

@@ -1,7 +1,7 @@
-"""What makes a schema structural: each value has one type, said in one place.
+"""The rules for structural schemas: each value has one type, given at one position.
 
-Schemas in ``allOf``, ``anyOf``, ``oneOf`` and ``not`` say how values may be, never what they are,
-and only of what is described outside of them too.
+Schemas in ``allOf``, ``anyOf``, ``oneOf`` and ``not`` restrict values but do not give types, and
+apply only to fields that are also described outside of them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -48,17 +48,17 @@ _AS_OBJECT: Final = "must be object if x-kubernetes-embedded-resource is true"
 
 
 def is_convertible(schema: Schema) -> bool:
-    """Whether it can be asked at all: other rules refuse what this is false for."""
-    said = (schema.get(keyword) for keyword in _UNSUPPORTED)
-    if any(said) or "additionalItems" in schema or schema.get(PRESERVE) is False:
+    """Whether the structural rules can check the schema: other rules refuse it otherwise."""
+    unsupported = (schema.get(keyword) for keyword in _UNSUPPORTED)
+    if any(unsupported) or "additionalItems" in schema or schema.get(PRESERVE) is False:
         return False
     return not isinstance(schema.get("items"), list) and all(map(is_convertible, parts(schema)))
 
 
 def structural_errors(schema: Schema, path: Path) -> Iterator[FieldError]:
     """Why the schema is not structural, sorted."""
-    found = [*_invariant_errors(schema, path, "root"), *_missing(schema, schema, path, path)]
-    yield from sorted(found, key=str)
+    errors = [*_invariant_errors(schema, path, "root"), *_missing(schema, schema, path, path)]
+    yield from sorted(errors, key=str)
 
 
 def _invariant_errors(schema: Schema, path: Path, level: str) -> Iterator[FieldError]:
@@ -100,7 +100,7 @@ def _type_errors(schema: Schema, path: Path, level: str) -> Iterator[FieldError]
 
 
 def _object_errors(schema: Schema, path: Path, level: str) -> Iterator[FieldError]:
-    """What is wrong with fields that every object has, at the root or embedded."""
+    """The errors in fields that every object has, at the root or embedded."""
     properties, here = schema.get("properties", {}), path.child("properties")
     is_object = level == "root" or schema.get(EMBEDDED)
     for name, kind in (("kind", "string"), ("apiVersion", "string"), ("metadata", "object")):
@@ -118,7 +118,7 @@ def _object_errors(schema: Schema, path: Path, level: str) -> Iterator[FieldErro
 
 
 def _says_more(metadata: Schema) -> bool:
-    """Whether more is said of the metadata than how it may be named."""
+    """Whether the schema restricts more of the metadata than the name."""
     if set(metadata.get("properties", ())) - {"name", "generateName"}:
         return True
     others = set(metadata) - _METADATA_MAY - {"properties"}
@@ -132,7 +132,7 @@ def _is_either(schema: Schema) -> bool:
 def _value_errors(
     schema: Schema, path: Path, *, is_either: bool, first_is_either: bool | None = None
 ) -> Iterator[FieldError]:
-    """What is wrong in alternatives. An int-or-string may repeat its types in one of two places."""
+    """The errors in alternatives. An int-or-string may repeat its types in ``anyOf`` or ``allOf``."""
     if first_is_either is None:
         first_is_either = any(map(_is_either, schema.get("allOf", ())[:1]))
     for position, inner in enumerate(() if is_either else schema.get("anyOf", ())):
@@ -164,15 +164,15 @@ def _nested_errors(schema: Schema, path: Path, *, is_either: bool = False) -> It
 
 
 def _says_anything(schema: Schema, keyword: str) -> bool:
-    """Whether there is such a keyword: any default, and all that is said of other members."""
-    said = schema.get(keyword)
+    """Whether the keyword is present; for additionalProperties, with any value but false."""
+    value = schema.get(keyword)
     if keyword == "additionalProperties":
-        return said is not None and said is not False
-    return said is not None if keyword == "default" else bool(said)
+        return value is not None and value is not False
+    return value is not None if keyword == "default" else bool(value)
 
 
 def _missing(values: Schema, schema: Schema, there: Path, here: Path) -> Iterator[FieldError]:
-    """What alternatives speak of, and the schema around them does not describe."""
+    """The fields that alternatives restrict and the enclosing schema does not describe."""
     for place, inner in _alternatives(values, here):
         yield from _missing_part(inner, schema, there, place)
 

@@ -1,15 +1,14 @@
-"""JSON patches (RFC 6902): a list of operations, carried out in order, all or none.
+"""JSON patches (RFC 6902): a list of operations, applied in order, all or none.
 
-The work is done on a copy that belongs to nobody else, so each operation costs the length of its
-path and what it moves, and no more. Copying is where a small patch makes a large document: what is
-copied is counted, and the patch is refused once that passes the size of a request. So is the moving
-of the entries that stand behind a place in a long list.
+The work is done on a private copy, so each operation costs only the length of its path and what it
+moves. Copies let a small patch make a large document: copied bytes are counted, and the patch is
+refused once they exceed the size of a request. The shifting of entries in long lists is limited too.
 
-As a Kubernetes server does, a field that is absent is read as null, and so is a value that is not
-given. Only removing and moving need something to be there.
+As on a Kubernetes server, an absent field reads as null, and so does an absent value. Only remove and
+move need an existing value.
 
-What is not a list of operations at all is `BadRequest`; an operation that is written wrongly, or
-that does not fit the document, is `Invalid`, as a Kubernetes server answers.
+A body that is not a list of operations is `BadRequest`; an operation that is malformed or does not
+fit the document is `Invalid`, as on a Kubernetes server.
 """
 
 from collections.abc import Callable, Iterable
@@ -41,7 +40,7 @@ def apply(document: Document, operations: object) -> Document:
     work = _Work(_copy(document))
     for number, operation in enumerate(_read(operations)):
         try:
-            _carry_out(work, operation)
+            _perform(work, operation)
         except (_Misfit, json_pointer.PointerError, json_pointer.PointerSyntaxError) as error:
             raise Invalid(f"the JSON patch fails at {_named(number, operation)}: {error}") from None
         except RecursionError:
@@ -50,7 +49,7 @@ def apply(document: Document, operations: object) -> Document:
 
 
 class _Work:
-    """The document in the making, how much was copied within it, and how many entries moved."""
+    """The document during the patch, the number of bytes copied, and of entries shifted."""
 
     __slots__ = ("copied", "document", "shifted")
 
@@ -67,21 +66,21 @@ class _Work:
         if isinstance(parent, dict):
             parent[token] = value
         else:
-            place = json_pointer.gap(token, len(parent))
-            self._shift(len(parent) - place)
-            parent.insert(place, value)
+            index = json_pointer.gap(token, len(parent))
+            self._shift(len(parent) - index)
+            parent.insert(index, value)
 
     def remove(self, path: Path) -> object:
-        """What was there. The whole document cannot be removed: no object would be left."""
+        """Remove and return a value. The whole document cannot be removed: no object would be left."""
         if not path:
             raise _Misfit("the whole document cannot be removed")
         parent, token = self._parent(path), path[-1]
         if isinstance(parent, dict):
             json_pointer.resolve(parent, (token,))
             return parent.pop(token)
-        place = json_pointer.element(token, len(parent))
-        self._shift(len(parent) - place)
-        return parent.pop(place)
+        index = json_pointer.element(token, len(parent))
+        self._shift(len(parent) - index)
+        return parent.pop(index)
 
     def replace(self, path: Path, value: object) -> None:
         if not path:
@@ -92,8 +91,8 @@ class _Work:
             value
         )
 
-    def look(self, path: Path) -> object:
-        """What is there; null for a field that its object does not have."""
+    def get(self, path: Path) -> object:
+        """The value at the path; null for a missing field."""
         if not path:
             return self.document
         parent, token = self._parent(path), path[-1]
@@ -104,7 +103,7 @@ class _Work:
         )
 
     def copy_of(self, path: Path) -> object:
-        data = msgspec.json.encode(self.look(path))
+        data = msgspec.json.encode(self.get(path))
         self.copied += len(data)
         if self.copied > MOST_COPIED:
             raise _Misfit(f"the patch copies more than {MOST_COPIED} bytes")
@@ -115,7 +114,7 @@ class _Work:
         if self.shifted > MOST_SHIFTED:
             raise _Misfit("the patch moves the entries of long lists too often")
 
-    def _parent(self, path: Path) -> Any:  # noqa: ANN401 -- a dict or a list, told apart by callers
+    def _parent(self, path: Path) -> Any:  # noqa: ANN401 -- a dict or a list, which callers distinguish
         parent = json_pointer.resolve(self.document, path[:-1])
         if not isinstance(parent, dict | list):
             where = excerpt(json_pointer.format_pointer(path[:-1]))
@@ -124,7 +123,7 @@ class _Work:
 
 
 def _read(operations: object) -> list[Document]:
-    """The operations, each an object whose words are text. What they mean is not looked at yet."""
+    """The operations, each an object with string members. Their meaning is not checked yet."""
     if not isinstance(operations, list):
         raise BadRequest("a JSON patch must be a JSON array of operations")
     if len(operations) > MOST_OPERATIONS:
@@ -132,22 +131,22 @@ def _read(operations: object) -> list[Document]:
             "Request entity too large: The allowed maximum operations in a JSON patch is "
             f"{MOST_OPERATIONS}, got {len(operations)}"
         )
-    found = [{} if operation is None else operation for operation in operations]
-    for number, operation in enumerate(found):
+    read = [{} if operation is None else operation for operation in operations]
+    for number, operation in enumerate(read):
         if not isinstance(operation, dict):
             raise BadRequest(f"operation {number} of the JSON patch must be a JSON object")
         for word in _TEXTS:
             if not isinstance(operation.get(word), str | None):
                 raise BadRequest(f"operation {number} of the JSON patch: {word!r} must be a string")
-    return found
+    return read
 
 
-def _carry_out(work: _Work, operation: Document) -> None:
+def _perform(work: _Work, operation: Document) -> None:
     name = operation.get("op") or ""
     act = _ACTS.get(name)
     if act is None:
-        words = ", ".join(_ACTS)
-        raise _Misfit(f"{excerpt(name)} is not an operation; 'op' must be one of {words}")
+        known = ", ".join(_ACTS)
+        raise _Misfit(f"{excerpt(name)} is not an operation; 'op' must be one of {known}")
     act(work, operation, _pointer(operation, "path"))
 
 
@@ -178,7 +177,7 @@ def _copy_within(work: _Work, operation: Document, path: Path) -> None:
 
 
 def _test(work: _Work, operation: Document, path: Path) -> None:
-    if not _equal(work.look(path), operation.get("value")):
+    if not _equal(work.get(path), operation.get("value")):
         raise _Misfit("the value there is another one")
 
 
@@ -222,9 +221,9 @@ def _copy(value: Any) -> Any:  # noqa: ANN401 -- the same type comes out
 
 
 def _whole(document: object) -> Document:
-    """The result, provided that it is an object and no deeper than a request may be.
+    """The result, if it is an object and no deeper than a request may be.
 
-    Operations can put documents into each other, so none of them need be deep by itself.
+    Operations can nest documents, although none of them is deep by itself.
     """
     if not isinstance(document, dict):
         raise Invalid("the JSON patch leaves something that is not a JSON object")
@@ -232,7 +231,7 @@ def _whole(document: object) -> Document:
         data = msgspec.json.encode(document)
     except RecursionError:
         raise _too_deep() from None
-    # Counting brackets is quick, and a document with few of them cannot be deep.
+    # Counting brackets is fast, and a document with few of them cannot be deep.
     if data.count(b"{") + data.count(b"[") > DEPTH_LIMIT and _depth(document) > DEPTH_LIMIT:
         raise _too_deep()
     return document

@@ -1,4 +1,4 @@
-"""JSON merge patches (RFC 7386): an object of the fields that change, null for those that go."""
+"""JSON merge patches (RFC 7386): an object of the changed fields, null for removed ones."""
 
 from typing import Any
 
@@ -11,9 +11,8 @@ from kubekit.client.transport import Document
 def apply(document: Document, patch: object) -> Document:
     """The patched document.
 
-    Neither argument is changed. The result shares what the patch does not touch with the document
-    it was made from, and shares nothing with the patch, which may have to be applied again to a
-    newer document.
+    Neither argument is changed. The result shares untouched parts with the document, and shares
+    nothing with the patch, which may be applied again to a newer document.
     """
     if not isinstance(patch, dict):
         raise BadRequest("a merge patch must be a JSON object with the fields to change")
@@ -34,10 +33,10 @@ def apply(document: Document, patch: object) -> Document:
 
 
 def _own(value: object) -> object:
-    """The value; a list, which is replaced whole, as a copy.
+    """The value; a list, which is replaced as a whole, as a copy.
 
-    A null that is an entry stays. One that is a field of an entry goes, as it does everywhere else:
-    RFC 7386 would keep it, Kubernetes does not.
+    A null entry stays. A null field of an entry is removed, as everywhere else: RFC 7386 would keep
+    it, Kubernetes does not.
     """
     if not isinstance(value, list):
         return value

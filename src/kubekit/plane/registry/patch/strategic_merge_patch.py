@@ -1,17 +1,17 @@
-"""Strategic merge patches: merge patches that also know how the lists of a kind are merged.
+"""Strategic merge patches: merge patches that also merge the lists of a kind.
 
-Only built-in kinds take them, and kubectl writes them for `apply`, `edit` and `patch`. Beyond a
+Only built-in kinds accept them, and kubectl writes them for `apply`, `edit` and `patch`. Beyond a
 merge patch:
 
     "secrets": [{"name": "a"}]                       merged by the key of the list, here ``name``
-    "secrets": [{"name": "a", "$patch": "delete"}]   an entry that goes
-    "secrets": [{"$patch": "replace"}, ...]          the list becomes what else stands here
-    "data": {"$patch": "replace" | "delete", ...}    the object becomes what else stands here, or {}
-    "data": {"$retainKeys": ["a"], ...}              all other fields of the object go
-    "$deleteFromPrimitiveList/finalizers": [...]     plain values that go
-    "$setElementOrder/finalizers": [...]             the order of those that are named
+    "secrets": [{"name": "a", "$patch": "delete"}]   removes the entry
+    "secrets": [{"$patch": "replace"}, ...]          replaces the list with the other entries here
+    "data": {"$patch": "replace" | "delete", ...}    replaces the object with the rest, or with {}
+    "data": {"$retainKeys": ["a"], ...}              removes all other fields of the object
+    "$deleteFromPrimitiveList/finalizers": [...]     removes plain values
+    "$setElementOrder/finalizers": [...]             orders the named entries
 
-A list without a key is replaced whole.
+A list without a key is replaced as a whole.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -62,30 +62,30 @@ def apply(document: Document, patch: object, lists: Lists) -> Document:
     if not isinstance(patch, dict):
         raise BadRequest("a strategic merge patch must be a JSON object with the fields to change")
     try:
-        return _object(document, patch, _Place(lists))
+        return _object(document, patch, _Position(lists))
     except RecursionError:
         raise BadRequest("the strategic merge patch is nested too deep") from None
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
-    """Where the patch is at work, without the indexes of lists. ``lists`` are those from here on.
+class _Position:
+    """The position in the document, without the indexes of lists. ``lists`` are those below it.
 
-    The path is put together only when somebody has to be told: names may be long and fields many.
+    The path is built only for an error: names may be long and fields many.
     """
 
     lists: Lists
     name: str = ""
-    above: "_Place | None" = None
+    above: "_Position | None" = None
 
-    def field(self, name: str) -> "_Place":
+    def field(self, name: str) -> "_Position":
         inside = f"{name}."
         below = {
             path.removeprefix(inside) if path != name else "": key
             for path, key in self.lists.items()
             if path == name or path.startswith(inside)
         }
-        return _Place(below if "." not in name else {}, name, self)
+        return _Position(below if "." not in name else {}, name, self)
 
     @property
     def key(self) -> str | None:
@@ -98,15 +98,15 @@ class _Place:
         return BadRequest(f"strategic merge patch, {self.path() or 'top level'}: {why}")
 
 
-def _object(old: Document, patch: Document, place: _Place) -> Document:
-    if directive := _directive(patch, place):
+def _object(old: Document, patch: Document, position: _Position) -> Document:
+    if directive := _directive(patch, position):
         kept = patch if directive == "replace" else {}
         return {name: _copy(value) for name, value in kept.items() if name != _PATCH}
-    result = _retained(old, patch, place)
+    result = _retained(old, patch, position)
     for name in _touched(patch):
         change = patch.get(name, _ABSENT)
         if change is _ABSENT or isinstance(change, dict | list):
-            result[name] = _field(old.get(name), patch, name, place.field(name))
+            result[name] = _field(old.get(name), patch, name, position.field(name))
         elif change is None:
             result.pop(name, None)
         else:
@@ -114,101 +114,105 @@ def _object(old: Document, patch: Document, place: _Place) -> Document:
     return result
 
 
-def _directive(patch: Document, place: _Place) -> str:
-    """What ``$patch`` demands; empty when it is not there."""
+def _directive(patch: Document, position: _Position) -> str:
+    """The value of ``$patch``; empty when it is absent."""
     directive = patch.get(_PATCH, "")
     if _PATCH in patch and directive not in _PATCHES:
-        raise place.refusal(f"{_PATCH} must be one of {', '.join(_PATCHES)}")
+        raise position.refusal(f"{_PATCH} must be one of {', '.join(_PATCHES)}")
     return str(directive)
 
 
-def _retained(old: Document, patch: Document, place: _Place) -> Document:
+def _retained(old: Document, patch: Document, position: _Position) -> Document:
     """A copy of the old fields that may stay."""
     if _RETAIN not in patch:
         return dict(old)
-    names = _values(patch[_RETAIN], _RETAIN, place)
+    names = _values(patch[_RETAIN], _RETAIN, position)
     if extra := [name for name in _touched(patch) if name not in names]:
-        raise place.refusal(f"{_RETAIN} must name {excerpt(extra[0])}, which the patch sets")
+        raise position.refusal(f"{_RETAIN} must name {excerpt(extra[0])}, which the patch sets")
     return {name: value for name, value in old.items() if name in names}
 
 
 def _touched(patch: Document) -> Iterable[str]:
-    """The fields that the patch speaks of, each once, by itself or in a directive for a list."""
+    """The fields that the patch names, each once, directly or in a directive for a list."""
     names = (name.removeprefix(_DELETE).removeprefix(_ORDER) for name in patch)
     return dict.fromkeys(name for name in names if name != _RETAIN)
 
 
-def _field(old: object, patch: Document, name: str, place: _Place) -> object:
+def _field(old: object, patch: Document, name: str, position: _Position) -> object:
     """The new value of a field that is an object or a list."""
     change = patch.get(name, _ABSENT)
     if isinstance(change, dict):
-        return _object(old if isinstance(old, dict) else {}, change, place)
-    if isinstance(change, list) and place.key is None:
+        return _object(old if isinstance(old, dict) else {}, change, position)
+    if isinstance(change, list) and position.key is None:
         return _copy(change)
-    return _list(old if isinstance(old, list) else [], patch, name, place)
+    return _list(old if isinstance(old, list) else [], patch, name, position)
 
 
-def _list(old: list[Any], patch: Document, name: str, place: _Place) -> list[Any]:
-    if place.key is None:
-        raise place.refusal("its entries cannot be ordered or deleted, it is replaced whole")
-    merge = _plain_values if place.key == SET else _entries
-    return merge(old, patch.get(name, []), _Directives.of(patch, name, place))
+def _list(old: list[Any], patch: Document, name: str, position: _Position) -> list[Any]:
+    if position.key is None:
+        raise position.refusal(
+            "its entries cannot be ordered or deleted, it is replaced as a whole"
+        )
+    merge = _plain_values if position.key == SET else _entries
+    return merge(old, patch.get(name, []), _Directives.of(patch, name, position))
 
 
 @dataclass(frozen=True, slots=True)
 class _Directives:
-    """What stands beside a list in the patch."""
+    """The directives for one list of the patch."""
 
-    place: _Place
+    position: _Position
     gone: Sequence[Any]
     order: Sequence[Any] | None
 
     @classmethod
-    def of(cls, patch: Document, name: str, place: _Place) -> "_Directives":
+    def of(cls, patch: Document, name: str, position: _Position) -> "_Directives":
         gone, order = patch.get(_DELETE + name, []), patch.get(_ORDER + name)
         for directive, value in ((_DELETE + name, gone), (_ORDER + name, order or [])):
             if not isinstance(value, list):
-                raise place.refusal(f"{directive} must be a list")
-        return cls(place, gone, order)
+                raise position.refusal(f"{directive} must be a list")
+        return cls(position, gone, order)
 
 
 def _plain_values(old: list[Any], change: list[Any], beside: _Directives) -> list[Any]:
-    gone = _values(beside.gone, _DELETE, beside.place)
-    added = _values(change, "the list", beside.place)
-    order = added if beside.order is None else _values(beside.order, _ORDER, beside.place)
-    _must_follow(added, order, beside.place)
+    gone = _values(beside.gone, _DELETE, beside.position)
+    added = _values(change, "the list", beside.position)
+    order = added if beside.order is None else _values(beside.order, _ORDER, beside.position)
+    _must_follow(added, order, beside.position)
     kept = [value for value in old if value not in gone]
     return _in_order({value: value for value in (*kept, *added)}, old, order)
 
 
 def _entries(old: list[Any], change: list[Any], beside: _Directives) -> list[Any]:
-    place = beside.place
+    position = beside.position
     if beside.gone:
-        raise place.refusal(f"{_DELETE} is for plain values; give the entry {_PATCH}: delete")
-    directives = [_directive(entry, place) for entry in _objects(change, place)]
+        raise position.refusal(f"{_DELETE} is for plain values; give the entry {_PATCH}: delete")
+    directives = [_directive(entry, position) for entry in _objects(change, position)]
     if "replace" in directives:
         return [_copy(entry) for entry in change if _PATCH not in entry]
     if not old and not any(directives) and beside.order is None:
-        return [_copy(entry) for entry in change]  # there is nothing to tell them apart from
-    keys = [_key(entry, place) for entry in change]
+        return [_copy(entry) for entry in change]  # there are no old entries to merge with
+    keys = [_key(entry, position) for entry in change]
     paired = list(zip(keys, directives, change, strict=True))
     gone = {key for key, directive, _ in paired if directive}
-    kept = [entry for entry in old if entry.get(place.key) not in gone]
-    places = _told_apart(kept, str(place.key))
-    result: dict[Hashable, Any] = dict(zip(places, kept, strict=True))
+    kept = [entry for entry in old if entry.get(position.key) not in gone]
+    identities = _identities(kept, str(position.key))
+    result: dict[Hashable, Any] = dict(zip(identities, kept, strict=True))
     added = [(key, entry) for key, directive, entry in paired if not directive]
     for key, entry in added:
-        result[key] = _object(result.get(key, {}), entry, place)
+        result[key] = _object(result.get(key, {}), entry, position)
     named = [key for key, _ in added]
     order = (
-        named if beside.order is None else [_key(e, place) for e in _objects(beside.order, place)]
+        named
+        if beside.order is None
+        else [_key(e, position) for e in _objects(beside.order, position)]
     )
-    _must_follow(named, order, place)
-    return _in_order(result, places, order)
+    _must_follow(named, order, position)
+    return _in_order(result, identities, order)
 
 
-def _told_apart(entries: list[Document], key: str) -> list[Hashable]:
-    """What names each entry. One without a key, or with one that was there before, has no name."""
+def _identities(entries: list[Document], key: str) -> list[Hashable]:
+    """The identity of each entry. One without a key, or with a duplicate key, has a unique one."""
     names: dict[Hashable, None] = {}
     for entry in entries:
         name = entry.get(key)
@@ -219,9 +223,9 @@ def _told_apart(entries: list[Document], key: str) -> list[Hashable]:
 def _in_order(
     entries: Mapping[Hashable, Any], before: Sequence[Hashable], order: Iterable[Hashable]
 ) -> list[Any]:
-    """The entries that ``order`` names in that order, between them the others where they were.
+    """The entries named by ``order`` in that order, with the others at their old positions.
 
-    One of the others comes before a named one if it stood before it; a new one waits for nobody.
+    Another entry comes before a named one if it was before it; a new one follows at once.
     """
     named = {name: None for name in order if name in entries}
     others = [name for name in entries if name not in named]
@@ -237,31 +241,33 @@ def _in_order(
     return [entries[name] for name in (*result, *others[waiting:])]
 
 
-def _must_follow(named: Iterable[Hashable], order: Iterable[Hashable], place: _Place) -> None:
-    """Whoever orders a list must order all that he puts into it."""
+def _must_follow(named: Iterable[Hashable], order: Iterable[Hashable], position: _Position) -> None:
+    """A patch that orders a list must order every entry that it adds."""
     remaining = iter(order)
     for name in dict.fromkeys(named):
         if name not in remaining:
-            raise place.refusal(f"{_ORDER} does not name {excerpt(name)} in the place it has here")
+            raise position.refusal(
+                f"{_ORDER} does not name {excerpt(name)} in the position it has here"
+            )
 
 
-def _objects(entries: Sequence[Any], place: _Place) -> Sequence[Document]:
+def _objects(entries: Sequence[Any], position: _Position) -> Sequence[Document]:
     if not all(isinstance(entry, dict) for entry in entries):
-        raise place.refusal("each entry must be a JSON object")
+        raise position.refusal("each entry must be a JSON object")
     return entries
 
 
-def _key(entry: Document, place: _Place) -> str:
-    key = entry.get(str(place.key))
+def _key(entry: Document, position: _Position) -> str:
+    key = entry.get(str(position.key))
     if not isinstance(key, str):
-        raise place.refusal(f"each entry must say its {place.key}, a string")
+        raise position.refusal(f"each entry must say its {position.key}, a string")
     return key
 
 
-def _values(values: object, what: str, place: _Place) -> dict[str, None]:
+def _values(values: object, what: str, position: _Position) -> dict[str, None]:
     """The texts, each once, in their order."""
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise place.refusal(f"{what} must be a list of strings")
+        raise position.refusal(f"{what} must be a list of strings")
     return dict.fromkeys(values)
 
 

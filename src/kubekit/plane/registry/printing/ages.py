@@ -34,7 +34,7 @@ _SHAPES: Final = (
 def since(text: object, now: datetime) -> str:
     """The time that has passed since an instant on the wire.
 
-    Nothing there is ``<unknown>``; what is no instant, or lies ahead of us, is ``<invalid>``.
+    Nothing there is ``<unknown>``; what is no instant, or is in the future, is ``<invalid>``.
     """
     if not text:
         return UNKNOWN
@@ -46,7 +46,7 @@ def since(text: object, now: datetime) -> str:
 
 
 def _instant(text: str) -> datetime:
-    """The instant. The common spelling takes the quick way: a list of objects has one for each."""
+    """The instant. The common format takes a fast path: each object of a list has one."""
     common = len(text) == len(_COMMON) and all(text[at] == _COMMON[at] for at in _MARKS)
     return datetime.fromisoformat(text) if common else times.parse(text)
 

@@ -1,4 +1,4 @@
-"""The columns of the built-in kinds, as kubectl has always shown them."""
+"""The table columns of the built-in kinds, as in kubectl."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ Cell = Callable[[Document, datetime], object]
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """One column: how a Table describes it, and how an object fills it."""
+    """One column: its definition in a Table, and the function that computes its cells."""
 
     definition: Document
     cell: Cell
@@ -48,7 +48,7 @@ def _name(document: Document, _: datetime) -> object:
 
 
 def _text(*path: str) -> Cell:
-    """The text at a place; nothing there is shown as nothing."""
+    """The text at a path; empty when it is missing."""
 
     def cell(document: Document, _: datetime) -> object:
         return _at(document, path) or ""
@@ -78,10 +78,10 @@ def _subjects(kind: str) -> Cell:
     """The names of a binding's subjects of one kind; a service account with its namespace."""
 
     def cell(document: Document, _: datetime) -> object:
-        found = [one for one in document.get("subjects") or () if one["kind"] == kind]
+        subjects = [one for one in document.get("subjects") or () if one["kind"] == kind]
         if kind == "ServiceAccount":
-            return ", ".join(f"{one.get('namespace', '')}/{one['name']}" for one in found)
-        return ", ".join(one["name"] for one in found)
+            return ", ".join(f"{one.get('namespace', '')}/{one['name']}" for one in subjects)
+        return ", ".join(one["name"] for one in subjects)
 
     return cell
 
@@ -91,15 +91,15 @@ def _age(document: Document, now: datetime) -> object:
 
 
 def _at(document: Document, path: tuple[str, ...]) -> object:
-    found: object = document
+    value: object = document
     for name in path:
-        found = found.get(name) if isinstance(found, dict) else None
-    return found
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
 
 
 @dataclass(frozen=True, slots=True)
 class _EventFields:
-    """What the two shapes of an event call the same things."""
+    """The field names of one event version."""
 
     subject: str
     message: str
@@ -117,7 +117,7 @@ class _EventFields:
             _column("Object", "What it happened to.", self.named),
             _column("Subobject", "The part of it.", _text(self.subject, "fieldPath"), wide=True),
             _column("Source", "Who reported it.", self.reported_by, wide=True),
-            _column("Message", "What happened, in words.", self.told),
+            _column("Message", "What happened, in words.", self.message_of),
             _column("First Seen", "When it happened first.", self.first_seen, wide=True),
             _column("Count", "How often it happened.", self.times, wide=True),
             Printed(NAME.definition | {"priority": 1}, _name),
@@ -141,7 +141,7 @@ class _EventFields:
         instance = _at(event, (self.source, "host")) or event.get("reportingInstance")
         return f"{component}, {instance}" if instance else str(component)
 
-    def told(self, event: Document, _: datetime) -> str:
+    def message_of(self, event: Document, _: datetime) -> str:
         return str(event.get(self.message) or "").strip()
 
     def times(self, event: Document, _: datetime) -> object:

@@ -1,7 +1,7 @@
-"""Objects as rows of text, for a client that prints and does not understand: meta.k8s.io Table.
+"""Objects as rows of text, for clients that only print: meta.k8s.io Table.
 
 The columns of a kind are those of its definition, after the name; built-in kinds have their own
-(`builtin_columns`). Wide columns are always there, and the client leaves them out by priority.
+(`builtin_columns`). Wide columns are always sent, and the client omits them by priority.
 """
 
 from collections.abc import Iterable
@@ -20,12 +20,12 @@ from kubekit.plane.registry.printing.builtin_columns import Cell, Printed, defin
 
 Version = Literal["v1", "v1beta1"]
 
-_LARGEST: Final = 2**63  # what a whole number may be on the wire
+_LARGEST: Final = 2**63  # the limit of integers on the wire
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableFormat:
-    """What the client asked for: a version of Table, and what each row carries of its object."""
+    """The requested Table version, and how much of its object each row includes."""
 
     version: Version = "v1"
     include: Literal["None", "Metadata", "Object"] = "Metadata"
@@ -57,8 +57,8 @@ def row(
 ) -> bytes:
     """One object as a Table of one row, for a watch or a get.
 
-    Only the first Table of a watch says what the columns are. A bookmark has a row as well, and it
-    carries its metadata whatever the client asked for: ask for that in ``form``.
+    Only the first Table of a watch has column definitions. A bookmark has a row as well, which
+    includes its metadata whatever the client requested: the caller sets that in ``form``.
     """
     printed = _printed(resource)
     version = msgspec.json.decode(served, type=_Versioned).metadata.resource_version
@@ -105,11 +105,11 @@ def _row(
 ) -> dict[str, object]:
     document = msgspec.json.decode(served)
     cells = [column.cell(document, now) for column in printed]
-    return {"cells": cells, "object": _carried(document, served, form)}
+    return {"cells": cells, "object": _included(document, served, form)}
 
 
-def _carried(document: Document, served: bytes, form: TableFormat) -> object:
-    """What a row carries of its object."""
+def _included(document: Document, served: bytes, form: TableFormat) -> object:
+    """The part of its object that a row includes."""
     if form.include == "Object":
         return msgspec.Raw(served)
     return _partial(document["metadata"], form.version) if form.include == "Metadata" else None
@@ -141,13 +141,13 @@ def _column(column: Column) -> Printed:
 
 
 def _cell(column: Column) -> Cell:
-    """What finds the column's value in an object. What is not there is not shown."""
+    """The function that finds the column's value in an object. A missing value is not shown."""
     path = json_path.compile(column.path)
     shown = _SHOWN.get(column.type, _text)
 
     def cell(document: Document, now: datetime) -> object:
-        found = path.values(document)
-        return shown(found[0], now) if found else None
+        values = path.values(document)
+        return shown(values[0], now) if values else None
 
     return cell
 

@@ -1,8 +1,7 @@
-"""What Kubernetes asks of its own kinds beyond a schema, and what it fills in by itself.
+"""The rules and defaults of Kubernetes' own kinds that a schema cannot express.
 
-Each function completes the document in place, and goes on to tell what is wrong. It sees only
-documents that fit their schema. Parts of a document may be shared with what it replaces: they are
-never changed, others take their place.
+Each function completes the document in place, and yields its errors. It gets only documents that fit
+their schema. Parts of a document may be shared with the old one: they are replaced, never changed.
 """
 
 import base64
@@ -41,7 +40,7 @@ _IN_JSON: Final = frozenset({".dockercfg", ".dockerconfigjson"})
 
 
 def namespace(document: Document, old: Document | None) -> Iterator[FieldError]:
-    """A namespace carries its name as a label, and a finalizer until its content is gone."""
+    """A namespace has its name as a label, and a finalizer until its content is deleted."""
     metadata = document["metadata"]
     metadata["labels"] = metadata.get("labels", {}) | {_NAME_LABEL: metadata["name"]}
     document["spec"] = spec = dict(document.get("spec", {}))
@@ -71,7 +70,7 @@ def config_map(document: Document, old: Document | None) -> Iterator[FieldError]
 
 
 def secret(document: Document, old: Document | None) -> Iterator[FieldError]:
-    """A Secret's data is base64; what is given as plain text becomes part of it."""
+    """A Secret's data is base64; plain stringData is merged into it."""
     plain = _values(document, "stringData")
     document.pop("stringData", None)
     document["type"] = kind = document.get("type") or "Opaque"
@@ -89,7 +88,7 @@ def secret(document: Document, old: Document | None) -> Iterator[FieldError]:
 
 
 def service_account(document: Document, _old: Document | None) -> Iterable[FieldError]:
-    """A ServiceAccount says of its secrets only their names."""
+    """A ServiceAccount keeps only the names of its secrets."""
     for name in ("secrets", "imagePullSecrets"):
         references = document.pop(name, None)
         if references:
@@ -98,7 +97,7 @@ def service_account(document: Document, _old: Document | None) -> Iterable[Field
 
 
 def lease(document: Document, _old: Document | None) -> Iterator[FieldError]:
-    """A lease always has a spec, and lasts for some time."""
+    """A lease always has a spec and a positive duration."""
     document["spec"] = spec = dict(document.get("spec", {}))
     path = Path("spec")
     yield from time_errors(spec, path, ("acquireTime", "renewTime"), MICROS)
@@ -111,7 +110,7 @@ def lease(document: Document, _old: Document | None) -> Iterator[FieldError]:
 
 
 def _values(document: Document, name: str) -> dict[str, str]:
-    """A map of texts. A null in it is an empty text; without any it is not there at all."""
+    """A map of strings. A null value becomes an empty string; an empty map is removed."""
     values: dict[str, str] = document.pop(name, None) or {}
     if None in values.values():
         values = {key: text or "" for key, text in values.items()}
@@ -140,18 +139,18 @@ def _key_fault(key: str) -> str:
 def _base64_errors(
     document: Document, name: str, values: Mapping[str, str]
 ) -> Iterator[FieldError]:
-    """Which values are no base64; of the others, all are kept in the one usual spelling."""
-    respelled = {}
+    """The errors of invalid base64; valid values are stored in the canonical encoding."""
+    canonical = {}
     for key, text in values.items():
         try:
-            usual = base64.b64encode(_from_base64(text)).decode()
+            encoded = base64.b64encode(_from_base64(text)).decode()
         except ValueError:
             yield FieldError(Path(name).key(key), Problem.TYPE_INVALID, "must be base64", _HIDDEN)
         else:
-            if usual != text:
-                respelled[key] = usual
-    if respelled:
-        document[name] = {**values, **respelled}
+            if encoded != text:
+                canonical[key] = encoded
+    if canonical:
+        document[name] = {**values, **canonical}
 
 
 def _from_base64(text: str) -> bytes:
@@ -160,7 +159,7 @@ def _from_base64(text: str) -> bytes:
 
 
 def _bytes_in(values: Mapping[str, str]) -> int:
-    """How many bytes texts in base64 stand for."""
+    """The decoded size of base64 values."""
     return sum(len(text) // 4 * 3 - text.count("=", -2) for text in values.values())
 
 
@@ -193,7 +192,7 @@ def _is_json_object(text: str) -> bool:
 def _frozen(
     document: Document, old: Document | None, parts: tuple[str, ...]
 ) -> Iterator[FieldError]:
-    """What an immutable object may not change: its content, and that it is immutable."""
+    """The errors of a changed immutable object: its content and the flag are fixed."""
     if old is None or not old.get("immutable"):
         return
     changed = [part for part in parts if document.get(part, {}) != old.get(part, {})]

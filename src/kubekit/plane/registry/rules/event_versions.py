@@ -1,7 +1,7 @@
-"""The two shapes of an event, v1 and events.k8s.io/v1: one object, stored in the old shape.
+"""The two versions of an event, v1 and events.k8s.io/v1: one object, stored as v1.
 
-The new shape has other words for some fields, and keeps the old shape's times and counts under
-names that call them deprecated.
+The new version renames some fields, and keeps the times and counts of the old one as deprecated
+fields.
 """
 
 from collections.abc import Mapping
@@ -23,12 +23,12 @@ _OLD_NAMES: Final[Mapping[str, str]] = {new: old for old, new in NEW_NAMES.items
 
 
 def to_core(event: Document) -> Document:
-    """An event of events.k8s.io/v1 in the shape of v1. It is always about something."""
+    """An event of events.k8s.io/v1 as v1. It always has an involvedObject."""
     return {"involvedObject": {}} | _renamed(event, _OLD_NAMES) | {"apiVersion": "v1"}
 
 
 def from_core(event: Document) -> Document:
-    """An event of v1 in the shape of events.k8s.io/v1."""
+    """An event of v1 as events.k8s.io/v1."""
     return _renamed(event, NEW_NAMES) | {"apiVersion": "events.k8s.io/v1"}
 
 

@@ -1,8 +1,8 @@
-"""What Kubernetes asks of events beyond a schema. See `builtinrules`.
+"""The rules of events that a schema cannot express. See `builtin_kinds`.
 
-An event with an ``eventTime`` is one of the new kind, whichever shape it comes in: it says who
-tells it and what was done. The others are the old kind, of which little is asked. Both shapes are
-judged in the old one, and told in the words of their own.
+An event with an ``eventTime`` is one of the new kind, in either version: it must name its reporter
+and its action. The others are of the old kind, with few rules. Events of both versions are validated
+as v1; the errors use the field names of their own version.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,31 +16,31 @@ from kubekit.plane.registry.rules.time_fields import MICROS, SECONDS, time_error
 
 _LONGEST: Final = 1024  # bytes of a message
 _LONGEST_WORD: Final = 128
-_WORDS: Final = ("reportingInstance", "action", "reason")
+_REQUIRED: Final = ("reportingInstance", "action", "reason")
 _OLD_FIELDS: Final = ("firstTimestamp", "lastTimestamp", "count", "source")
 _MAY_CHANGE: Final = frozenset({"apiVersion", "kind", "metadata", "series"})
 _LEAST_REPEATED: Final = 2
 
 
 def core_event(document: Document, _old: Document | None) -> Iterator[FieldError]:
-    """An event in the old shape, of either kind."""
+    """An event of v1, of either kind."""
     yield from _time_errors(document, {})
     yield from _errors(document, {})
 
 
 def new_event(document: Document, old: Document | None) -> Iterator[FieldError]:
-    """An event in the new shape is made as one of the new kind, and only its series goes on."""
+    """An event of events.k8s.io/v1 is created as one of the new kind; only its series may change."""
     yield from _time_errors(document, NEW_NAMES)
     event = to_core(document)
     yield from _errors(event, NEW_NAMES)
     yield from _series_errors(event.get("series"))
-    yield from _birth_errors(event) if old is None else _change_errors(event, to_core(old))
+    yield from _creation_errors(event) if old is None else _change_errors(event, to_core(old))
 
 
 def _time_errors(document: Document, names: Mapping[str, str]) -> Iterator[FieldError]:
     timestamps = tuple(names.get(name, name) for name in ("firstTimestamp", "lastTimestamp"))
     yield from time_errors(document, Path(), timestamps, SECONDS)
-    for name in timestamps:  # kubectl sorts by them, and fails where no event has the field
+    for name in timestamps:  # kubectl sorts by them, and fails if no event has the field
         document.setdefault(name, None)
     yield from time_errors(document, Path(), ("eventTime",), MICROS)
     if document.get("series"):
@@ -51,23 +51,23 @@ def _time_errors(document: Document, names: Mapping[str, str]) -> Iterator[Field
 def _errors(event: Document, names: Mapping[str, str]) -> Iterator[FieldError]:
     if event.get("eventTime"):
         yield from _reporter_errors(event, names)
-        for name in _WORDS:
+        for name in _REQUIRED:
             yield from _word_errors(name, event.get(name, ""))
         message = names.get("message", "message")
         yield from _length_errors(message, event.get("message", ""), _LONGEST)
-    if not _is_in_its_place(event):
+    if not _has_right_namespace(event):
         path = Path(names.get("involvedObject", "involvedObject")).child("namespace")
         given = event["involvedObject"].get("namespace", "")
         yield invalid(path, given, "does not match event.namespace")
 
 
-def _is_in_its_place(event: Document) -> bool:
-    """An event of the old kind lies where its object does; the new kind only where it has none."""
+def _has_right_namespace(event: Document) -> bool:
+    """Whether the namespace of the event fits that of its object."""
     given = event["involvedObject"].get("namespace", "")
-    lies_in = event["metadata"].get("namespace", "")
+    own = event["metadata"].get("namespace", "")
     if event.get("eventTime"):
-        return bool(given) or lies_in in ("default", "kube-system")
-    return given == lies_in or (not given and lies_in == "default")
+        return bool(given) or own in ("default", "kube-system")
+    return given == own or (not given and own == "default")
 
 
 def _reporter_errors(event: Document, names: Mapping[str, str]) -> Iterator[FieldError]:
@@ -99,7 +99,7 @@ def _series_errors(series: Document | None) -> Iterator[FieldError]:
             yield required("series.lastObservedTime")
 
 
-def _birth_errors(event: Document) -> Iterator[FieldError]:
+def _creation_errors(event: Document) -> Iterator[FieldError]:
     if not event.get("eventTime"):
         yield required("eventTime")
     if event.get("type") not in ("Normal", "Warning"):

@@ -1,4 +1,4 @@
-"""The conditions of webhooks: expressions about a request, which say whether to ask at all."""
+"""The match conditions of webhooks: CEL expressions that decide whether to call the webhook."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -7,11 +7,11 @@ from kubekit import cel
 
 
 class Undecided(Exception):
-    """Whether the conditions hold cannot be told; the text says why, in Kubernetes' words."""
+    """The conditions cannot be evaluated; the message is that of Kubernetes."""
 
 
 class CompiledCondition:
-    """One expression, made ready when it is first needed."""
+    """One expression, compiled on first use."""
 
     __slots__ = ("_expression", "_program")
 
@@ -20,43 +20,43 @@ class CompiledCondition:
         self._program: cel.Program | None = None
 
     def holds(self, request: Mapping[str, Any], budget: cel.Budget) -> bool:
-        """Whether it is true of the request of a review. `Undecided` if that cannot be told."""
+        """Whether it is true for the request of a review. Raises `Undecided` if it fails."""
         try:
             if self._program is None:
                 self._program = cel.condition(self._expression)
             return cel.holds(self._program, request, budget)
         except cel.CelError as error:
-            words = f"expression '{self._expression}' resulted in error: {error}"
-            raise Undecided(words) from error
+            message = f"expression '{self._expression}' resulted in error: {error}"
+            raise Undecided(message) from error
 
 
 def fault(expression: str) -> str | None:
-    """What is wrong with the expression; None when nothing."""
+    """The error in the expression; None if it is valid."""
     try:
         cel.condition(expression)
     except cel.CompileError as error:
-        told = str(error)
-        return f"compilation failed: {told}" if told.startswith("ERROR:") else told
+        message = str(error)
+        return f"compilation failed: {message}" if message.startswith("ERROR:") else message
     return None
 
 
-def conditions(expressions: Iterable[str]) -> Iterator[CompiledCondition]:
+def compiled(expressions: Iterable[str]) -> Iterator[CompiledCondition]:
     return map(CompiledCondition, expressions)
 
 
-def all_hold(those: Iterable[CompiledCondition], request: Mapping[str, Any]) -> bool:
+def all_hold(conditions: Iterable[CompiledCondition], request: Mapping[str, Any]) -> bool:
     """Whether every condition is true.
 
-    One that is false decides the matter, also when others cannot be told; otherwise the first of
-    those is `Undecided`.
+    A false condition decides, even if others cannot be evaluated; otherwise the first of those is
+    raised as `Undecided`.
     """
-    budget, doubt = cel.Budget(cel.CONDITION_LIMIT), None
-    for condition in those:
+    budget, failure = cel.Budget(cel.CONDITION_LIMIT), None
+    for condition in conditions:
         try:
             if not condition.holds(request, budget):
                 return False
         except Undecided as undecided:
-            doubt = doubt or undecided
-    if doubt is not None:
-        raise doubt
+            failure = failure or undecided
+    if failure is not None:
+        raise failure
     return True

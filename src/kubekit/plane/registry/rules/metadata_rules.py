@@ -1,4 +1,4 @@
-"""What is wrong with the part of the metadata that clients own."""
+"""Validates the part of the metadata that clients own."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
@@ -20,23 +20,23 @@ _FINALIZERS: Final = "metadata.finalizers"
 
 
 class _Faults:
-    """What is wrong with texts of one sort, quickest for the few that come with every object.
+    """Checks strings of one type, with a cache for the few that occur in every object.
 
-    Only what is right is remembered, so nothing that is sent is kept longer than it is right.
+    Only valid strings are cached.
     """
 
     def __init__(self, fault: Callable[[str], str | None]) -> None:
         self._fault = fault
-        self._right: set[str] = set()
+        self._valid: set[str] = set()
 
     def of(self, text: str) -> str | None:
-        if text in self._right:
+        if text in self._valid:
             return None
         fault = self._fault(text)
         if fault is None:
-            if len(self._right) >= _REMEMBERED:
-                self._right.clear()
-            self._right.add(text)
+            if len(self._valid) >= _REMEMBERED:
+                self._valid.clear()
+            self._valid.add(text)
         return fault
 
 
@@ -45,30 +45,30 @@ _value_fault: Final = _Faults(label_syntax.value_fault).of
 
 
 def errors(kind: Kind, metadata: Metadata) -> list[FieldError]:
-    """What is wrong with labels, annotations, finalizers and owner references.
+    """The errors in labels, annotations, finalizers and owner references.
 
-    A request has room for hundreds of thousands of faults; nobody reads more than the first.
+    A request may contain hundreds of thousands of errors; only the first are reported.
     """
-    found: list[FieldError] = []
-    for part, judge in _PARTS:
-        if (value := metadata.get(part)) and len(found) < MOST_ERRORS:
-            found += islice(judge(kind, value), MOST_ERRORS - len(found))
-    return found
+    problems: list[FieldError] = []
+    for part, validate in _PARTS:
+        if (value := metadata.get(part)) and len(problems) < MOST_ERRORS:
+            problems += islice(validate(kind, value), MOST_ERRORS - len(problems))
+    return problems
 
 
 def warnings(kind: Kind, metadata: Metadata, old: Metadata) -> list[str]:
-    """What is allowed and still unwise, as far as it is new."""
+    """The warnings about new finalizers without a domain."""
     if not kind.custom or "finalizers" not in metadata:
         return []
     present = old.get("finalizers", ())
-    unwise = (
+    unqualified = (
         f'{_FINALIZERS}: "{name}": prefer a domain-qualified finalizer name'
         f"{' including a path (/)' if '.' in name else ''} "
         "to avoid accidental conflicts with other finalizer writers"
         for name in metadata.get("finalizers", ())
         if "/" not in name and name not in _STANDARD and name not in present
     )
-    return list(islice(unwise, MOST_ERRORS))
+    return list(islice(unqualified, MOST_ERRORS))
 
 
 def _label_errors(_kind: Kind, labels: Mapping[str, str]) -> Iterator[FieldError]:

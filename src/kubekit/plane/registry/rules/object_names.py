@@ -1,4 +1,4 @@
-"""Names of objects: which are allowed, and how one is made of a prefix."""
+"""Names of objects: validation, and generation from a prefix."""
 
 import re
 from random import Random
@@ -22,13 +22,15 @@ _LABEL_RULE: Final = (
 )
 _FREELY_NAMED: Final = "rbac.authorization.k8s.io"
 _SUFFIX: Final = 5
-_LETTERS: Final = "bcdfghjklmnpqrstvwxz2456789"  # no vowels, so that chance spells no words
+_LETTERS: Final = (
+    "bcdfghjklmnpqrstvwxz2456789"  # no vowels, so that random suffixes contain no words
+)
 
 
 def name_fault(kind: Kind, name: str) -> str | None:
-    """What is wrong with an object's name; None when nothing. Namespaces have the tighter rule.
+    """The error in an object's name; None if it is valid. Namespaces have a stricter rule.
 
-    Roles and bindings are called as people like, for instance ``system:discovery``.
+    Roles and bindings may have any name that fits a path, for instance ``system:discovery``.
     """
     if kind.storage == "/namespaces":
         return (
@@ -40,26 +42,26 @@ def name_fault(kind: Kind, name: str) -> str | None:
 
 
 def subdomain_fault(name: str) -> str | None:
-    """What is wrong with a name that must be a DNS subdomain; None when nothing."""
+    """The error in a name that must be a DNS subdomain; None if it is valid."""
     if _fits(name, _SUBDOMAIN, _SUBDOMAIN_LIMIT):
         return None
     return _fault(name, _SUBDOMAIN_LIMIT, _SUBDOMAIN_RULE)
 
 
 def segment_fault(name: str) -> str | None:
-    """What is wrong with a name that must only be part of a path; None when nothing."""
+    """The error in a name that must only be a path segment; None if it is valid."""
     if name in (".", ".."):
         return f"may not be '{name}'"
     return next((f"may not contain '{wrong}'" for wrong in "/%" if wrong in name), None)
 
 
 def prefix_fault(kind: Kind, prefix: str) -> str | None:
-    """What is wrong with a prefix that names are made of. It may end as no name may."""
+    """The error in a generateName prefix; None if it is valid. It may end with a dash."""
     return name_fault(kind, prefix[:-1] + "a" if prefix.endswith("-") else prefix)
 
 
 def generated(prefix: str, chance: Random) -> str:
-    """A name that begins with the prefix; a long one is cut so that the name fits into a label."""
+    """A name that starts with the prefix; a long prefix is cut so that the name fits into a label."""
     suffix = "".join(chance.choices(_LETTERS, k=_SUFFIX))
     return prefix[: _LABEL_LIMIT - _SUFFIX] + suffix
 

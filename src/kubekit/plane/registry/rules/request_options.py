@@ -1,4 +1,4 @@
-"""Options that are no option, or do not go together."""
+"""Validates the options of requests: unknown values and conflicting options."""
 
 from typing import Final, get_args
 
@@ -23,12 +23,12 @@ _PROPAGATIONS: Final = get_args(Propagation)
 
 def check_write(options: WriteOptions) -> None:
     if options.field_validation not in _VALIDATIONS:
-        found = fields.not_supported("fieldValidation", options.field_validation, _VALIDATIONS)
-        raise _wrong("UpdateOptions", [found])
+        problem = fields.not_supported("fieldValidation", options.field_validation, _VALIDATIONS)
+        raise _wrong("UpdateOptions", [problem])
 
 
 def check_apply(options: WriteOptions) -> None:
-    """Whoever applies has to say who he is: what he applies is his from then on."""
+    """An apply must name its field manager, which owns the applied fields afterwards."""
     check_write(options)
     if not options.field_manager:
         raise _wrong(
@@ -39,54 +39,54 @@ def check_apply(options: WriteOptions) -> None:
 def check_plain_patch(options: WriteOptions) -> None:
     check_write(options)
     if options.force:
-        found = fields.forbidden("force", "may not be specified for non-apply patch")
-        raise _wrong("PatchOptions", [found])
+        problem = fields.forbidden("force", "may not be specified for non-apply patch")
+        raise _wrong("PatchOptions", [problem])
 
 
 def check_delete(options: DeleteOptions) -> None:
     if options.propagation not in _PROPAGATIONS:
         known = filter(None, _PROPAGATIONS)
-        found = fields.not_supported("propagationPolicy", options.propagation, known)
-        raise _wrong("DeleteOptions", [found])
+        problem = fields.not_supported("propagationPolicy", options.propagation, known)
+        raise _wrong("DeleteOptions", [problem])
 
 
 def check_list(options: ListOptions) -> None:
     match, version = options.resource_version_match, options.resource_version
     if not match:
         return
-    found: list[FieldError] = []
+    problems: list[FieldError] = []
     if not version:
-        found.append(_forbidden(f"{_MATCH} is forbidden unless resourceVersion is provided"))
+        problems.append(_forbidden(f"{_MATCH} is forbidden unless resourceVersion is provided"))
     if options.continue_:
-        found.append(_forbidden(f"{_MATCH} is forbidden when continue is provided"))
+        problems.append(_forbidden(f"{_MATCH} is forbidden when continue is provided"))
     if match not in _MATCHES:
-        found.append(fields.not_supported(_MATCH, match, _MATCHES))
+        problems.append(fields.not_supported(_MATCH, match, _MATCHES))
     elif match == "Exact" and version == "0":
-        found.append(_forbidden(f'{_MATCH} "exact" is forbidden for resourceVersion "0"'))
-    if found:
-        raise _wrong("ListOptions", found)
+        problems.append(_forbidden(f'{_MATCH} "exact" is forbidden for resourceVersion "0"'))
+    if problems:
+        raise _wrong("ListOptions", problems)
 
 
 def check_watch(options: WatchOptions) -> None:
     match = options.resource_version_match
-    found: list[FieldError] = []
+    problems: list[FieldError] = []
     if options.send_initial_events is None:
         if match:
             why = f"{_MATCH} is forbidden for watch unless sendInitialEvents is provided"
-            found.append(_forbidden(why))
+            problems.append(_forbidden(why))
     elif match != "NotOlderThan":
-        found.append(_forbidden(f"sendInitialEvents requires setting {_MATCH} to NotOlderThan"))
+        problems.append(_forbidden(f"sendInitialEvents requires setting {_MATCH} to NotOlderThan"))
         if match:
-            found.append(fields.not_supported(_MATCH, match, ("NotOlderThan",)))
-    if found:
-        raise _wrong("ListOptions", found)
+            problems.append(fields.not_supported(_MATCH, match, ("NotOlderThan",)))
+    if problems:
+        raise _wrong("ListOptions", problems)
 
 
 def _forbidden(why: str) -> FieldError:
     return fields.forbidden(_MATCH, why)
 
 
-def _wrong(kind: str, found: list[FieldError]) -> Invalid:
-    """The refusal, in the words that servers use for options, which have no name."""
+def _wrong(kind: str, problems: list[FieldError]) -> Invalid:
+    """The refusal, with the text that servers use for options, which have no name."""
     resource = Resource(group="meta.k8s.io", version="v1", kind=kind, plural="")
-    return errors.invalid(resource, "", found)
+    return errors.invalid(resource, "", problems)

@@ -1,6 +1,6 @@
-"""What Kubernetes asks of roles and bindings beyond a schema, and what it fills in by itself.
+"""The rules and defaults of roles and bindings that a schema cannot express.
 
-As in `builtinrules`, each function completes the document in place, and tells what is wrong.
+As in `builtin_kinds`, each function completes the document in place, and yields its errors.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -70,18 +70,18 @@ def _rule_errors(path: Path, rule: Document, *, namespaced: bool) -> Iterator[Fi
             words = "resource rules must supply at least one resource"
             yield required(path.child("resources"), words)
         return
-    place = path.child("nonResourceURLs")
+    urls_path = path.child("nonResourceURLs")
     if namespaced:
-        yield invalid(place, urls, "namespaced rules cannot apply to non-resource URLs")
+        yield invalid(urls_path, urls, "namespaced rules cannot apply to non-resource URLs")
     if rule.get("apiGroups") or rule.get("resources") or rule.get("resourceNames"):
         words = "rules cannot apply to both regular resources and non-resource URLs"
-        yield invalid(place, urls, words)
+        yield invalid(urls_path, urls, words)
 
 
 def _binding_errors(
     document: Document, old: Document | None, kinds: Sequence[str], *, namespaced: bool
 ) -> Iterator[FieldError]:
-    document["roleRef"] = ref = {"apiGroup": GROUP} | _said(document.get("roleRef"))
+    document["roleRef"] = ref = {"apiGroup": GROUP} | _set_fields(document.get("roleRef"))
     subjects = [_completed(subject) for subject in document.pop("subjects", None) or ()]
     if subjects:
         document["subjects"] = subjects
@@ -123,16 +123,16 @@ def _subject_errors(path: Path, subject: Document, *, namespaced: bool) -> Itera
 
 
 def _completed(subject: Document) -> Document:
-    """A subject with the group that its kind is of."""
-    said = _said(subject)
-    group = _GROUPS.get(said.get("kind", ""))
-    return {**said, "apiGroup": group} if group and "apiGroup" not in said else said
+    """A subject with the API group of its kind."""
+    given = _set_fields(subject)
+    group = _GROUPS.get(given.get("kind", ""))
+    return {**given, "apiGroup": group} if group and "apiGroup" not in given else given
 
 
-def _said(given: Any) -> Document:  # noqa: ANN401 - an object, or nothing
-    """The fields that say something: an empty text is the same as none."""
+def _set_fields(given: Any) -> Document:  # noqa: ANN401 - an object, or nothing
+    """The fields with a value: an empty string is the same as none."""
     return {name: value for name, value in (given or {}).items() if value}
 
 
 def _without_nulls(rule: Document) -> Document:
-    return {name: words for name, words in rule.items() if words is not None}
+    return {name: values for name, values in rule.items() if values is not None}

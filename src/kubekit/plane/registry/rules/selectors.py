@@ -1,4 +1,4 @@
-"""What is wrong with a label selector in a document."""
+"""Validates a label selector in a document."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -11,7 +11,7 @@ _OF_PRESENCE: Final = frozenset({"Exists", "DoesNotExist"})
 
 
 def selector_errors(selector: Mapping[str, Any], path: Path) -> Iterator[FieldError]:
-    """One error for each label, operator or value that no label could match."""
+    """One error for each invalid label, operator or value."""
     labels = path.child("matchLabels")
     for key, value in (selector.get("matchLabels") or {}).items():
         yield from _key_errors(key, labels)

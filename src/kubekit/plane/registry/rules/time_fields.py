@@ -1,4 +1,4 @@
-"""The times of built-in kinds: kept in UTC, with as many decimals as their kind of time has."""
+"""The time fields of built-in kinds: stored in UTC, with the decimals of their type."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -15,37 +15,37 @@ _CLOCK: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}"
 
 @dataclass(frozen=True, slots=True)
 class TimeFormat:
-    """How one kind of time is kept, and in which spellings it is taken."""
+    """How one type of time is stored, and which formats are accepted."""
 
-    kept: re.Pattern[str]
-    taken: re.Pattern[str]
-    spelled: Callable[[datetime], str]
-    words: str
+    stored: re.Pattern[str]
+    accepted: re.Pattern[str]
+    format: Callable[[datetime], str]
+    message: str
 
 
 SECONDS: Final = TimeFormat(
-    kept=re.compile(rf"{_CLOCK}Z"),
-    taken=re.compile(r"[^a-z]*"),
-    spelled=times.format_time,
-    words="must be a time such as 2024-05-01T12:00:00Z",
+    stored=re.compile(rf"{_CLOCK}Z"),
+    accepted=re.compile(r"[^a-z]*"),
+    format=times.format_time,
+    message="must be a time such as 2024-05-01T12:00:00Z",
 )
-MICROS: Final = TimeFormat(  # readers of Kubernetes take no other number of decimals
-    kept=re.compile(rf"{_CLOCK}\.[0-9]{{6}}Z"),
-    taken=re.compile(rf"{_CLOCK}\.[0-9]{{6}}(?:Z|[+-][0-9:]{{5}})"),
-    spelled=times.format_micro,
-    words="must have six decimals, such as 2024-05-01T12:00:00.000000Z",
+MICROS: Final = TimeFormat(  # Kubernetes accepts no other number of decimals
+    stored=re.compile(rf"{_CLOCK}\.[0-9]{{6}}Z"),
+    accepted=re.compile(rf"{_CLOCK}\.[0-9]{{6}}(?:Z|[+-][0-9:]{{5}})"),
+    format=times.format_micro,
+    message="must have six decimals, such as 2024-05-01T12:00:00.000000Z",
 )
 
 
 def time_errors(
     values: Document, path: Path, names: tuple[str, ...], form: TimeFormat
 ) -> Iterator[FieldError]:
-    """What is wrong with these times, which are instants; those that are right are respelled."""
+    """The errors in these times; valid ones are changed to the stored format."""
     for name in names:
         text = values.get(name)
-        if text is None or form.kept.fullmatch(text):
+        if text is None or form.stored.fullmatch(text):
             continue
-        if form.taken.fullmatch(text):
-            values[name] = form.spelled(times.parse(text))
+        if form.accepted.fullmatch(text):
+            values[name] = form.format(times.parse(text))
         else:
-            yield FieldError(path.child(name), Problem.TYPE_INVALID, form.words, text)
+            yield FieldError(path.child(name), Problem.TYPE_INVALID, form.message, text)

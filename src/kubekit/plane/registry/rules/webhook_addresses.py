@@ -1,4 +1,4 @@
-"""What is wrong with where a webhook is said to be."""
+"""Validates the client configuration of a webhook: URL, service and certificates."""
 
 import base64
 import re
@@ -35,12 +35,12 @@ def client_errors(client: Mapping[str, Any], path: Path) -> Iterator[FieldError]
     elif service is not None:
         yield from _service_errors(service, path.child("service"))
     if not _is_base64(client.get("caBundle") or ""):
-        where = path.child("caBundle")
-        yield FieldError(where, Problem.TYPE_INVALID, "must be base64", "(not shown)")
+        bundle_path = path.child("caBundle")
+        yield FieldError(bundle_path, Problem.TYPE_INVALID, "must be base64", "(not shown)")
 
 
 def subdomain_fault(text: str) -> str | None:
-    """What keeps a text from being a DNS name; None when nothing."""
+    """The error in a DNS name; None if it is valid."""
     if len(text) > _LONGEST:
         return f"must be no more than {_LONGEST} characters"
     return None if _SUBDOMAIN.fullmatch(text) else _SUBDOMAIN_RULE
@@ -49,8 +49,8 @@ def subdomain_fault(text: str) -> str | None:
 def _url_errors(url: str, path: Path) -> Iterator[FieldError]:
     fault = _url_fault(url)
     if fault:
-        words = f'url must be a valid URL: parse "{url[:_LONGEST]}": {fault}{_FORM}'
-        yield required(path, words)
+        message = f'url must be a valid URL: parse "{url[:_LONGEST]}": {fault}{_FORM}'
+        yield required(path, message)
         return
     parts = urlsplit(url)
     if parts.scheme != "https":
@@ -61,7 +61,7 @@ def _url_errors(url: str, path: Path) -> Iterator[FieldError]:
 
 
 def _surplus_errors(parts: SplitResult, path: Path) -> Iterator[FieldError]:
-    """What a URL may have, and a webhook's may not."""
+    """The errors of URL parts that a webhook's URL may not have."""
     user = parts.netloc.rpartition("@")[0]
     for value, words in (
         (user, "user information is not permitted in the URL"),
@@ -73,9 +73,9 @@ def _surplus_errors(parts: SplitResult, path: Path) -> Iterator[FieldError]:
 
 
 def _url_fault(url: str) -> str:
-    """Why the text is no URL at all, in the words of Go; empty if it is one.
+    """Why the text is not a URL, with the message of Go; empty if it is one.
 
-    Python forgives blanks and control characters, and would call another address than is written.
+    Python accepts blanks and control characters, and would call another address than the written one.
     """
     if _CONTROL.search(url):
         return "net/url: invalid control character in URL"
@@ -95,8 +95,8 @@ def _host_fault(host: str) -> str:
         return f'invalid character "{bad[0]}" in host name'
     if host.startswith("[") and "]" not in host:
         return "missing ']' in host"
-    found = _PORT.fullmatch(host)
-    port = found[1] if found else host
+    match = _PORT.fullmatch(host)
+    port = match[1] if match else host
     if port and port[1:] and not (port[1:].isascii() and port[1:].isdigit()):
         return f'invalid port "{port}" after host'
     return ""

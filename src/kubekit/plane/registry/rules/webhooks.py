@@ -1,7 +1,7 @@
-"""What Kubernetes asks of webhook configurations beyond their schema, and what it fills in.
+"""The rules and defaults of webhook configurations that a schema cannot express.
 
-As in `builtinrules`, each function completes the document in place and goes on to tell what is
-wrong; parts that may be shared with what it replaces are never changed.
+As in `builtin_kinds`, each function completes the document in place and yields its errors; parts
+that may be shared with the old document are never changed.
 """
 
 import re
@@ -15,8 +15,8 @@ from kubekit.plane.registry.encoding import same
 from kubekit.plane.registry.rules.selectors import selector_errors
 from kubekit.plane.registry.rules.webhook_addresses import client_errors, subdomain_fault
 
-Judge = Callable[[str], str | None]
-"""What is wrong with the expression of a condition; None when nothing."""
+ExpressionCheck = Callable[[str], str | None]
+"""The error in the expression of a condition; None if it is valid."""
 
 _OPERATIONS: Final = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 _SCOPES: Final = ("*", "Cluster", "Namespaced")
@@ -50,19 +50,21 @@ _LISTS: Final = (
 )
 
 
-def validating(judge: Judge) -> Callable[[Document, Document | None], Iterator[FieldError]]:
-    """The rules of a ValidatingWebhookConfiguration, whose conditions are judged so."""
-    return lambda document, old: _configuration(document, old, judge, {})
+def validating(
+    check: ExpressionCheck,
+) -> Callable[[Document, Document | None], Iterator[FieldError]]:
+    """The rules of a ValidatingWebhookConfiguration, with this check of its conditions."""
+    return lambda document, old: _configuration(document, old, check, {})
 
 
-def mutating(judge: Judge) -> Callable[[Document, Document | None], Iterator[FieldError]]:
-    """The rules of a MutatingWebhookConfiguration, whose conditions are judged so."""
+def mutating(check: ExpressionCheck) -> Callable[[Document, Document | None], Iterator[FieldError]]:
+    """The rules of a MutatingWebhookConfiguration, with this check of its conditions."""
     more = {"reinvocationPolicy": "Never"}
-    return lambda document, old: _configuration(document, old, judge, more)
+    return lambda document, old: _configuration(document, old, check, more)
 
 
 def _configuration(
-    document: Document, old: Document | None, judge: Judge, more: Mapping[str, object]
+    document: Document, old: Document | None, check: ExpressionCheck, more: Mapping[str, object]
 ) -> Iterator[FieldError]:
     hooks = [_completed(hook, more) for hook in document.get("webhooks") or ()]
     document.pop("webhooks", None)
@@ -71,7 +73,7 @@ def _configuration(
     _count_generations(document, old)
     for position, hook in enumerate(hooks):
         path = Path("webhooks").at(position)
-        yield from _hook_errors(hook, path, judge)
+        yield from _hook_errors(hook, path, check)
         yield from _version_errors(hook.get("admissionReviewVersions") or (), path)
 
 
@@ -88,19 +90,19 @@ def _completed(hook: Document, more: Mapping[str, object]) -> Document:
     given = {name: value for name, value in hook.items() if value is not None}
     whole = {**_DEFAULTS, **more, **given}
     if rules := whole.pop("rules", None):
-        whole["rules"] = [{"scope": "*"} | _said(rule) for rule in rules]
+        whole["rules"] = [{"scope": "*"} | _set_fields(rule) for rule in rules]
     client = whole.get("clientConfig", {})
     if client.get("service") is not None:
-        whole["clientConfig"] = client | {"service": {"port": 443} | _said(client["service"])}
+        whole["clientConfig"] = client | {"service": {"port": 443} | _set_fields(client["service"])}
     return whole
 
 
-def _said(part: Mapping[str, Any]) -> Document:
-    """What a part says. Null says nothing."""
+def _set_fields(part: Mapping[str, Any]) -> Document:
+    """The fields with a value. Null counts as absent."""
     return {name: value for name, value in part.items() if value is not None}
 
 
-def _hook_errors(hook: Document, path: Path, judge: Judge) -> Iterator[FieldError]:
+def _hook_errors(hook: Document, path: Path, check: ExpressionCheck) -> Iterator[FieldError]:
     yield from _name_errors(hook.get("name", ""), path.child("name"))
     for position, rule in enumerate(hook.get("rules", ())):
         yield from _rule_errors(rule, path.child("rules").at(position))
@@ -115,10 +117,10 @@ def _hook_errors(hook: Document, path: Path, judge: Judge) -> Iterator[FieldErro
         yield from selector_errors(hook[name], path.child(name))
     yield from client_errors(hook.get("clientConfig", {}), path.child("clientConfig"))
     conditions = hook.get("matchConditions", ())
-    yield from _condition_errors(conditions, path.child("matchConditions"), judge)
+    yield from _condition_errors(conditions, path.child("matchConditions"), check)
     if hook.get("reinvocationPolicy", "Never") not in _REINVOCATION:
-        where = path.child("reinvocationPolicy")
-        yield not_supported(where, hook["reinvocationPolicy"], _REINVOCATION)
+        here = path.child("reinvocationPolicy")
+        yield not_supported(here, hook["reinvocationPolicy"], _REINVOCATION)
 
 
 def _name_errors(name: str, path: Path) -> Iterator[FieldError]:
@@ -176,11 +178,11 @@ def _not_alone(given: Sequence[str], path: Path, words: str) -> Iterator[FieldEr
 
 
 def _resource_errors(resources: Sequence[str], path: Path) -> Iterator[FieldError]:
-    """What another entry of the list covers already must not be there."""
+    """The errors of entries that another entry of the list already covers."""
     if not resources:
         yield required(path)
-    whole: set[str] = set()  # resources of which every part is meant
-    everywhere: set[str] = set()  # parts that are meant of every resource
+    whole: set[str] = set()  # resources with all their subresources
+    everywhere: set[str] = set()  # subresources of every resource
     for position, text in enumerate(resources):
         resource, slash, part = text.partition("/")
         here = path.at(position)
@@ -222,7 +224,7 @@ def _version_errors(versions: Sequence[str], hook: Path) -> Iterator[FieldError]
 
 
 def _condition_errors(
-    conditions: Sequence[Document], path: Path, judge: Judge
+    conditions: Sequence[Document], path: Path, check: ExpressionCheck
 ) -> Iterator[FieldError]:
     if len(conditions) > _MOST_CONDITIONS:
         words = f"must have at most {_MOST_CONDITIONS} items"
@@ -230,16 +232,16 @@ def _condition_errors(
         return
     for position, condition in enumerate(conditions):
         here = path.at(position)
-        yield from _expression_errors(condition.get("expression") or "", here, judge)
+        yield from _expression_errors(condition.get("expression") or "", here, check)
         yield from _condition_name_errors(condition.get("name") or "", here.child("name"))
 
 
-def _expression_errors(expression: str, path: Path, judge: Judge) -> Iterable[FieldError]:
-    where = path.child("expression")
+def _expression_errors(expression: str, path: Path, check: ExpressionCheck) -> Iterable[FieldError]:
+    here = path.child("expression")
     if not expression.strip():
-        yield required(where)
-    elif fault := judge(expression):
-        yield invalid(where, expression, fault)
+        yield required(here)
+    elif fault := check(expression):
+        yield invalid(here, expression, fault)
 
 
 def _condition_name_errors(name: str, path: Path) -> Iterator[FieldError]:

@@ -1,7 +1,7 @@
-"""What types cannot say of a value: alternatives, and how many members an object has.
+"""Checks that types cannot express: alternatives, and the number of members of an object.
 
-The types of `stricttypes` leave these keywords out. A prober asks them of a document that is right
-otherwise; it visits only branches in which they stand.
+The types of `strict_types` skip these keywords. A prober checks them on a document that is valid
+otherwise; it visits only branches that use them.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +11,7 @@ from kubekit.api.structural import Judge
 from kubekit.api.structural.nodes import Schema
 
 Probe = Callable[[Any], bool]
-"""Whether a value is right in what types cannot say of it."""
+"""Whether a value passes the checks that types cannot express."""
 
 _COMBINED: Final = ("allOf", "anyOf", "oneOf", "not")
 _COUNTED: Final = ("maxProperties", "minProperties")
@@ -19,17 +19,17 @@ _EITHER: Final = [{"type": "integer"}, {"type": "string"}]
 
 
 def prober(schema: Schema, judge: Judge) -> Probe | None:
-    """What asks a value of this node; None where there is nothing to ask."""
-    own = {name: schema[name] for name in (*_COMBINED, *_COUNTED) if _says_something(schema, name)}
+    """The check of a value of this node; None if there is nothing to check."""
+    own = {name: schema[name] for name in (*_COMBINED, *_COUNTED) if _is_set(schema, name)}
     probes = [_in_members(schema, judge), _in_items(schema, judge), _own(own, judge)]
-    asked = [probe for probe in probes if probe is not None]
-    if len(asked) <= 1:
-        return asked[0] if asked else None
-    return lambda value: all(probe(value) for probe in asked)
+    present = [probe for probe in probes if probe is not None]
+    if len(present) <= 1:
+        return present[0] if present else None
+    return lambda value: all(probe(value) for probe in present)
 
 
-def _says_something(schema: Schema, name: str) -> bool:
-    """Whether there is such a keyword; that of an int-or-string only repeats its type."""
+def _is_set(schema: Schema, name: str) -> bool:
+    """Whether the keyword has a value; the anyOf of an int-or-string only repeats its type."""
     given = schema.get(name)
     return given is not None and given != [] and not (name == "anyOf" and given == _EITHER)
 
@@ -51,7 +51,7 @@ def _in_members(schema: Schema, judge: Judge) -> Probe | None:
     def probe(value: object) -> bool:
         if not isinstance(value, dict):
             return True
-        if not all(ask(value[name]) for name, ask in probes if name in value):
+        if not all(probe(value[name]) for name, probe in probes if name in value):
             return False
         return probe_other is None or all(
             probe_other(inner) for name, inner in value.items() if name not in inside
@@ -61,7 +61,7 @@ def _in_members(schema: Schema, judge: Judge) -> Probe | None:
 
 
 def _in_items(schema: Schema, judge: Judge) -> Probe | None:
-    ask = prober(schema["items"], judge) if "items" in schema else None
-    if ask is None:
+    probe = prober(schema["items"], judge) if "items" in schema else None
+    if probe is None:
         return None
-    return lambda value: not isinstance(value, list) or all(map(ask, value))
+    return lambda value: not isinstance(value, list) or all(map(probe, value))

@@ -1,14 +1,14 @@
-"""What becomes of a document under its schema: cleaned, completed and judged.
+"""Conforms a document to its schema: prunes, defaults and validates it.
 
-`api.structural` gives the exact answer and every error, in Python. Most documents have nothing
-wrong with them, and for those the same answer comes from types that msgspec checks, made of the
-schema by `stricttypes`, after `filling` has put the defaults in; `alternatives` asks what types
-cannot say. What these accept, the exact functions would accept unchanged; what they refuse goes the
-exact way, so refusing too much costs time and nothing else.
+`api.structural` computes the exact result and every error, in Python. Most documents are valid, and
+for those a fast path gives the same result: `strict_types` builds msgspec types from the schema,
+`defaulting` fills in defaults, and `alternatives` checks what types cannot express. A document that
+the fast path accepts, the exact functions would accept unchanged; a document that it refuses takes
+the exact path, so refusing too much costs only time.
 
-The exact way takes some microseconds for each value, in which nobody else is served. A document
-with more values than `MOST_VALUES` is therefore accepted as it is, or refused for its first fault.
-A schema with more than `MOST_NODES` goes the exact way always: making types takes longer than that.
+The exact path takes some microseconds per value and blocks the event loop. A document with more
+values than `MOST_VALUES` is therefore accepted as it is, or refused for its first error. A schema
+with more than `MOST_NODES` always takes the exact path: building its types would take longer.
 """
 
 import re
@@ -33,20 +33,19 @@ from kubekit.api.structural.nodes import PRESERVE, Document, Schema, has_more_va
 from kubekit.plane.registry.schema import patterns, validation_budget
 from kubekit.plane.registry.schema.alternatives import prober
 from kubekit.plane.registry.schema.defaulting import Fill, UncleanDefault, filler
-from kubekit.plane.registry.schema.ratcheting import ratcheted
 from kubekit.plane.registry.schema.scalar_types import Inexpressible
 from kubekit.plane.registry.schema.schema_nodes import count_nodes, normal
 from kubekit.plane.registry.schema.strict_types import check, type_of
 
-MOST_ERRORS: Final = 100  # as many as anybody reads
+MOST_ERRORS: Final = 100
 MOST_VALUES: Final = 100_000  # about half a second
 MOST_NODES: Final = 20_000
-MOST_BESIDE: Final = 8  # quicker ways; each takes as much memory as the types of the schema do
+MOST_BESIDE: Final = 8  # fast paths; each takes as much memory as the types of the schema
 
 _Find = Callable[[Document], str | None]
-"""What fills in defaults and finds the first fault."""
+"""Fills in defaults and finds the first error."""
 
-_LONGEST: Final = 200  # characters of a fault
+_LONGEST: Final = 200  # characters of an error
 _TOO_MUCH: Final = (
     "it takes too long under its schema, which has too many alternatives, patterns or defaults for "
     "so large a document"
@@ -60,9 +59,9 @@ _FIELD: Final = re.compile(r"Object (?:contains )?(.*) field `(.*)`", re.DOTALL)
 class Conformed:
     """The document as it would be stored.
 
-    ``unknown`` are the fields that were dropped, ``errors`` what is wrong with the rest; of both
-    the first `MOST_ERRORS`. ``unreadable`` is the one among them for which this is no document of
-    its kind at all, and a bad request rather than an invalid object; empty if there is none.
+    ``unknown`` are the dropped fields, ``errors`` the errors in the rest; of both the first
+    `MOST_ERRORS`. ``unreadable`` is an error that makes the request a bad request and not an invalid
+    object, because the document does not decode as its kind; empty if there is none.
     """
 
     document: Document
@@ -72,7 +71,7 @@ class Conformed:
 
 
 class Conformance:
-    """One schema, made ready. The types are made when the first document comes.
+    """One prepared schema. The types are built for the first document.
 
     In a kind that is not ``custom``, a value of the wrong type makes a document unreadable, and
     integers have as many bits as their format says.
@@ -86,15 +85,15 @@ class Conformance:
         self._judge = Judge(
             matches, native=not custom, most=MOST_ERRORS, spend=validation_budget.spend
         )
-        # Most writes leave the spec or the status as it is; for each there is a quicker way.
+        # Most writes leave the spec or the status unchanged; each has its own fast path.
         self._parts = () if _combines(schema) else tuple(schema.get("properties", ()))
         self._beside: dict[tuple[str, ...], _Find] = {}
 
     def conform(self, document: Document, old: Document | None = None) -> Conformed:
-        """The document as the schema wants it. It is taken over: the result may be made of it.
+        """The conformed document. The argument may be modified and reused in the result.
 
-        With the ``old`` document that it replaces, old faults are not told again. What is the very
-        object of the old document was judged when that was stored.
+        With the ``old`` document that it replaces, errors that the old one had are not reported. A
+        part that is the identical object as in the old document was validated when that was stored.
         """
         find = self._fault if old is None else self._fault_beside(document, old)
         validation_budget.start()
@@ -111,11 +110,11 @@ class Conformance:
             validation_budget.stop()
 
     def completed(self, document: Document) -> Document | None:
-        """A stored document as it is read under this schema, which may be younger than it.
+        """A stored document as it is read with this schema, which may be newer.
 
-        Fields that the schema no longer knows are gone, new defaults are there, and nothing is
-        judged. None where that changes nothing, which is quickly told, and where the defaults would
-        make it larger than anything that could be stored. The document is taken over.
+        Unknown fields are dropped, new defaults are filled in, and nothing is validated. None if
+        that changes nothing, which is decided fast, or if the defaults would make it larger than any
+        object that can be stored. The argument may be modified.
         """
         fill, find = self._quick
         validation_budget.start()
@@ -140,7 +139,7 @@ class Conformance:
         return None if not before or msgspec.json.encode(document) == before else document
 
     def _fault_beside(self, document: Document, old: Document) -> "_Find":
-        """What finds a fault in the parts of a document that are not those of the old one."""
+        """The check for the parts of a document that differ from the old one."""
         kept = tuple(
             name
             for name in self._parts
@@ -160,13 +159,13 @@ class Conformance:
 
     @cached_property
     def _quick(self) -> tuple[Fill | None, "_Find | None"]:
-        """What fills in defaults, and what finds a fault; the latter None where there are no types."""
+        """The functions that fill in defaults and find an error; None if no types can be built."""
         if count_nodes(self._schema, MOST_NODES) > MOST_NODES:
             return None, None
         try:
             fill = filler(self._schema)
             kind = type_of(self._schema, self._judge)
-            msgspec.json.Decoder(kind)  # only now are limits refused that msgspec cannot count to
+            msgspec.json.Decoder(kind)  # msgspec refuses too large limits only here
         except (Inexpressible, UncleanDefault, OverflowError, TypeError, ValueError):
             return None, None
         probe = prober(self._schema, replace(self._judge, most=1))
@@ -182,13 +181,13 @@ class Conformance:
 
     @cached_property
     def _fault(self) -> "_Find":
-        """What there is to do beyond filling in defaults, which is done on the way; None if nothing.
+        """Fills in defaults and finds the first error; None if there is none.
 
-        It is told in the words of msgspec, and not told at all where there are no types.
+        The error is the message of msgspec, or empty if no types can be built.
         """
         fill, find = self._quick
         if find is None:
-            return _untold
+            return _unspecified
         if fill is None:
             return find
         sure = _sure_defaults(self._schema, self._judge)
@@ -196,10 +195,10 @@ class Conformance:
         def fault(document: Document) -> str | None:
             filled = [name for name in sure if name not in document]
             fill(document)
-            judged = document
+            checked = document
             if filled:
-                judged = {name: document[name] for name in document if name not in filled}
-            return find(judged)
+                checked = {name: document[name] for name in document if name not in filled}
+            return find(checked)
 
         return fault
 
@@ -216,8 +215,18 @@ class Conformance:
         if not self._custom and (wrong := _mistyped(errors)):
             return Conformed(read.document, unknown, errors, wrong)
         if errors and old is not None:
-            errors = ratcheted(read.document, old, schema, judge)
+            errors = _ratcheted(read.document, old, schema, judge)
         return Conformed(read.document, unknown, errors)
+
+
+def _ratcheted(document: Document, old: Document, schema: Schema, judge: Judge) -> list[FieldError]:
+    """The errors of a document without those that the old one had (validation ratcheting).
+
+    A schema may become stricter than the stored objects: an update is then refused only for what it
+    changes. The old document is compared as it would be read now, with the current defaults.
+    """
+    complete = with_defaults(prune(old, schema), schema, judge.spend)
+    return faults(document, schema, judge, coerced(complete, schema).document)
 
 
 def _path(error: FieldError) -> str:
@@ -225,15 +234,15 @@ def _path(error: FieldError) -> str:
 
 
 def _mistyped(errors: list[FieldError]) -> str:
-    """What the first value of the wrong type is, and what it should be."""
+    """The first value with a wrong type, and the expected type."""
     wrong = (error for error in errors if error.problem is Problem.TYPE_INVALID)
     return next((f"{error.path}: {error.message}" for error in wrong), "")
 
 
 def _sure_defaults(schema: Schema, judge: Judge) -> tuple[str, ...]:
-    """The fields of the document itself whose defaults are right, and need not be judged each time.
+    """The top-level fields whose defaults are valid and need no check each time.
 
-    Where the object as a whole is judged, its fields cannot be left out of it.
+    With checks of the object as a whole, no field can be left out.
     """
     sure = []
     for name, known in schema.get("properties", {}).items():
@@ -251,18 +260,18 @@ def _combines(schema: Schema) -> bool:
 _WHOLE: Final = ("allOf", "anyOf", "maxProperties", "minProperties", "not", "oneOf")
 
 
-def _untold(_document: Document) -> str:
+def _unspecified(_document: Document) -> str:
     return ""
 
 
 def _as_a_whole(fault: str) -> FieldError:
-    """The fault of a huge document, with the path of its field. The words may quote a value."""
-    place = _PLACE.search(fault)
-    words, path = (fault[: place.start()], Path(place[1])) if place else (fault, Path())
-    if field := _FIELD.fullmatch(words):
-        words, path = f"{field[1]} field", path.child(field[2])
+    """The error of a huge document, with the path of its field. The message may quote a value."""
+    match = _PLACE.search(fault)
+    message, path = (fault[: match.start()], Path(match[1])) if match else (fault, Path())
+    if field := _FIELD.fullmatch(message):
+        message, path = f"{field[1]} field", path.child(field[2])
     return forbidden(
         path,
-        f"{words[:_LONGEST]}; a document of more than {MOST_VALUES} values must fit its schema "
+        f"{message[:_LONGEST]}; a document of more than {MOST_VALUES} values must fit its schema "
         "as it is",
     )

@@ -1,7 +1,7 @@
-"""Defaults, filled in place by functions that are made of the schema once.
+"""Fills in defaults in place, with functions that are built once per schema.
 
-They visit only branches that hold a default, and leave nulls that may not stand where they stand:
-a document that has one is no case for the fast path.
+They visit only branches with a default, and leave invalid nulls in place: a document with one takes
+the exact path.
 """
 
 from collections.abc import Callable
@@ -16,20 +16,20 @@ from kubekit.plane.registry.schema import validation_budget
 
 Fill = Callable[[Any], None]
 _DECODER: Final = msgspec.json.Decoder()
-_MEMBERS: Final = 4  # that are looked at, and perhaps filled in, in a microsecond
-_BYTES: Final = 8  # of a default that are made, and written later, in a microsecond
+_MEMBERS: Final = 4  # that are checked, and perhaps filled in, in a microsecond
+_BYTES: Final = 8  # of a default that are decoded, and encoded later, in a microsecond
 _Member = tuple[str, Callable[[], object] | None, bool, Fill | None]
 
 
 class UncleanDefault(ValueError):
-    """A default holds fields that its own schema does not know.
+    """A default has fields that are unknown to its own schema.
 
-    Filling it in before the unknown fields are dropped would not be the same as doing so after.
+    Filling it in before unknown fields are dropped would differ from doing so afterwards.
     """
 
 
 def filler(schema: Schema) -> Fill | None:
-    """What fills in the defaults below this node, in place; None where there are none."""
+    """The function that fills in the defaults below this node; None if there are none."""
     in_object = _in_object(schema) if describes_objects(schema) else None
     in_list = _in_list(schema["items"]) if "items" in schema else None
     if in_object is None or in_list is None:
@@ -90,11 +90,11 @@ def _in_list(schema: Schema) -> Fill | None:
 
 
 def _maker(schema: Schema) -> Callable[[], object] | None:
-    """What makes the default anew each time, since the document it goes into may be changed."""
+    """The function that builds a new copy of the default, since the document may be changed."""
     value = default(schema)
     if value is None:
         return None
-    written = msgspec.json.encode(value)  # reading is the quickest way to copy
+    written = msgspec.json.encode(value)  # decoding is the fastest copy
     price = len(written) / _BYTES
     if isinstance(value, dict | list):
         if unknown_fields({"at": value}, {"properties": {"at": schema}}, Path("default")):

@@ -1,6 +1,6 @@
-"""Patterns from schemas, matched by RE2: in time proportional to the text, whoever wrote them.
+"""Patterns of schemas, matched by RE2: in time proportional to the text, for any pattern.
 
-This is also what they mean to Kubernetes: its language has the same engine.
+Kubernetes has the same semantics: Go's engine is a port of RE2.
 """
 
 import re
@@ -12,20 +12,20 @@ import re2  # type: ignore[import-untyped]  # it has no stubs
 
 from kubekit.plane.registry.schema import validation_budget
 
-_MOST_MEMORY: Final = 2 << 20  # bytes of one pattern, with all it needs while matching
-_REMEMBERED: Final = 4096
-_LONGEST_REMEMBERED: Final = 64  # characters
+_MOST_MEMORY: Final = 2 << 20  # bytes of one pattern, including its memory for matching
+_CACHED: Final = 4096
+_LONGEST_CACHED: Final = 64  # characters
 _COMPILED: Final = 4096
 _MOST_STEPS: Final = 10_000  # of one pattern
-_MOST_WORK: Final = 100_000_000  # steps times characters: at worst some two seconds
-_REFUSED: Final = 20_000  # steps; it takes about as long to find out
+_MOST_WORK: Final = 100_000_000  # steps times characters: two seconds in the worst case
+_REFUSED: Final = 20_000  # steps; a refused pattern takes about as long to compile
 
-# The engine knows one escape that Kubernetes does not, for texts that are no UTF-8.
+# RE2 supports one escape that Kubernetes does not, for text that is not UTF-8.
 _ANY_BYTE: Final = re.compile(r"(?:[^\\]|\\[^C])*\\C", re.DOTALL)
 _ANY_BYTE_ERROR: Final = b"invalid escape sequence: \\C"
 
-# The engine and Kubernetes word these differently.
-_WORDS: Final = {
+# The messages of RE2, and those of Kubernetes.
+_GO_MESSAGES: Final = {
     "missing ]": "missing closing ]",
     "missing )": "missing closing )",
     "trailing \\": "trailing backslash at end of expression",
@@ -39,23 +39,23 @@ _WORDS: Final = {
 
 
 def matches(pattern: str, text: str) -> bool:
-    """Whether the pattern is found in the text; one that is no pattern never is.
+    """Whether the pattern is found in the text; an invalid pattern never is.
 
-    Nor is one that has very many steps found in a text that is very long: both together take time.
+    A pattern with very many steps is not found in a very long text: both together would take long.
     """
-    if len(text) <= _LONGEST_REMEMBERED:
+    if len(text) <= _LONGEST_CACHED:
         return _matches_again(pattern, text)
     return _matches(pattern, text)
 
 
 def fault_of(pattern: str) -> str | None:
-    """Why this is no pattern; None when it is one."""
+    """The error in the pattern; None if it is valid."""
     _, error = _compiled(pattern)
-    return _worded(error) if error else None
+    return _go_message(error) if error else None
 
 
 def steps_of(pattern: str) -> int:
-    """How large the pattern is; making it ready takes about half a microsecond for each step."""
+    """The size of the compiled pattern; compiling takes about half a microsecond per step."""
     compiled, _ = _compiled(pattern)
     return _REFUSED if compiled is None else int(compiled.programsize)
 
@@ -64,20 +64,20 @@ def _matches(pattern: str, text: str) -> bool:
     compiled, _ = _compiled(pattern)
     if compiled is None or compiled.programsize * len(text) > _MOST_WORK:
         return False
-    # Some patterns take a thousand times as long as others of their size, so it is measured.
+    # Some patterns take a thousand times as long as others of their size, so the time is measured.
     before = thread_time()
-    found = compiled.search(text.encode(errors="surrogatepass"))
+    match = compiled.search(text.encode(errors="surrogatepass"))
     validation_budget.spend((thread_time() - before) * 1_000_000)
-    return found is not None
+    return match is not None
 
 
-_matches_again: Final = lru_cache(_REMEMBERED)(_matches)
-"""The same for short texts, of which the same few come with every object."""
+_matches_again: Final = lru_cache(_CACHED)(_matches)
+"""A cache for short strings, of which the same few occur in every object."""
 
 
 @lru_cache(_COMPILED)
 def _compiled(pattern: str) -> tuple[Any, bytes]:
-    """The pattern made ready, or None and why it is none."""
+    """The compiled pattern, or None and the error."""
     options = re2.Options()
     options.max_mem = _MOST_MEMORY
     options.log_errors = False
@@ -90,7 +90,7 @@ def _compiled(pattern: str) -> tuple[Any, bytes]:
     return (compiled, b"") if compiled.programsize <= _MOST_STEPS else (None, b"pattern too large")
 
 
-def _worded(error: bytes) -> str:
-    told, _, part = error.decode(errors="replace").partition(": ")
-    what = next((ours for theirs, ours in _WORDS.items() if told.startswith(theirs)), told)
-    return f"error parsing regexp: {what}: `{part}`"
+def _go_message(error: bytes) -> str:
+    message, _, part = error.decode(errors="replace").partition(": ")
+    go = next((go for prefix, go in _GO_MESSAGES.items() if message.startswith(prefix)), message)
+    return f"error parsing regexp: {go}: `{part}`"

@@ -1,4 +1,4 @@
-"""Types for the leaves of a schema: texts, numbers, choices. See `stricttypes`."""
+"""Types for the leaves of a schema: strings, numbers, enums. See `strict_types`."""
 
 from collections.abc import Callable
 from typing import Annotated, Any, Final, Literal, Union
@@ -11,17 +11,17 @@ from kubekit.api.structural.nodes import Schema
 from kubekit.api.structural.values import bound_for, is_integer
 
 Type = Any
-"""Anything that msgspec takes for a type."""
+"""Anything that msgspec accepts as a type."""
 
 Test = Callable[[Any], bool]
 """Whether a value is accepted."""
 
-_MOST_WORDS: Final = 1000  # more take long to judge one by one
-_EXACT: Final = 2**53  # beyond it a float no longer tells one integer from the next
+_MOST_WORDS: Final = 1000  # checking more of them takes long
+_EXACT: Final = 2**53  # beyond it a float cannot represent every integer
 _BITS: Final = {"int32": 2**31}
 _BOUNDS: Final = ("exclusiveMaximum", "exclusiveMinimum", "maximum", "minimum", "multipleOf")
 
-# Every text that this finds is an instant. Some instants, such as leap days, it does not find.
+# Every match is a valid instant. Some valid instants, such as leap days, do not match.
 _INSTANT: Final = (
     r"\A(?!0000)[0-9]{4}-"
     r"(?:(?:0[1-9]|1[0-2])-(?:0[1-9]|1[0-9]|2[0-8])"
@@ -31,16 +31,16 @@ _INSTANT: Final = (
 
 
 class Inexpressible(Exception):
-    """No type accepts just what this node does."""
+    """No type accepts exactly what this node does."""
 
 
 def one_of(schema: Schema, judge: Judge) -> Type:
-    """One of the words that the other keywords also accept."""
+    """One of the enum values that the other keywords also accept."""
     if len(schema["enum"]) > _MOST_WORDS:
         raise Inexpressible
-    judged = {keyword: said for keyword, said in schema.items() if keyword != "enum"}
+    others = {keyword: value for keyword, value in schema.items() if keyword != "enum"}
     words = tuple(
-        word for word in schema["enum"] if type(word) in (str, int) and judge.accepts(word, judged)
+        word for word in schema["enum"] if type(word) in (str, int) and judge.accepts(word, others)
     )
     if not words or schema["type"] not in ("string", "integer"):
         raise Inexpressible
@@ -48,7 +48,7 @@ def one_of(schema: Schema, judge: Judge) -> Type:
 
 
 def text(schema: Schema) -> Type:
-    """A text of some length. One with a pattern, or most formats, takes a `text_test`."""
+    """A string with length limits. With a pattern, or most formats, it needs a `text_test`."""
     form = schema.get("format", "").replace("-", "")
     if schema.get("pattern") or (form != "datetime" and check_of(form)):
         raise Inexpressible
@@ -61,7 +61,7 @@ def text(schema: Schema) -> Type:
 
 
 def text_test(schema: Schema, judge: Judge) -> Test:
-    """What accepts a text of some length and form, and nothing else."""
+    """A test that accepts strings with this length, pattern and format, and nothing else."""
     least, most = schema.get("minLength", 0), schema.get("maxLength", float("inf"))
     pattern, matches = schema.get("pattern"), judge.matches
     check = check_of(schema.get("format"))
@@ -78,7 +78,7 @@ def text_test(schema: Schema, judge: Judge) -> Test:
 
 
 def integer(schema: Schema, *, native: bool) -> Type:
-    """An integer within the bounds that are given, and always within 64 bits."""
+    """An integer within the given bounds, and always within 64 bits."""
     beyond = _BITS.get(schema.get("format", ""), 2**63) if native else 2**63
     least, most = -beyond, beyond - 1
     if "minimum" in schema:
@@ -86,13 +86,13 @@ def integer(schema: Schema, *, native: bool) -> Type:
     if "maximum" in schema:
         most = min(most, int(bound_for(0, schema["maximum"])) - _is_out(schema, "Maximum"))
     factor = int(bound_for(0, schema.get("multipleOf", 1)))
-    if least > most or factor <= 0:  # msgspec takes no bounds beyond 64 bits
+    if least > most or factor <= 0:  # msgspec accepts no bounds beyond 64 bits
         raise Inexpressible
     return limited(int, ge=least, le=most, multiple_of=factor if factor > 1 else None)
 
 
 def number(schema: Schema, *, native: bool) -> Type:
-    """An integer or a float. Their bounds are compared each in its own kind of number."""
+    """An integer or a float. Bounds are compared in the type of the value."""
     least, most = schema.get("minimum"), schema.get("maximum")
     if "multipleOf" in schema or any(abs(bound or 0) > _EXACT for bound in (least, most)):
         raise Inexpressible
@@ -105,12 +105,12 @@ def number(schema: Schema, *, native: bool) -> Type:
 
 
 def int_or_string(schema: Schema, *, native: bool) -> Type:
-    """An integer or a text; each keyword speaks of the one it can speak of."""
+    """An integer or a string; each keyword applies to one of them."""
     return Union[integer(schema, native=native), text(schema)]  # noqa: UP007 - made at run time
 
 
 def int_or_string_test(schema: Schema, judge: Judge) -> Test:
-    """What accepts an integer or a text, where the text has a form."""
+    """A test that accepts an integer or a string with a format."""
     is_text = text_test(schema, judge)
     bounds = {name: schema[name] for name in _BOUNDS if name in schema}
 
@@ -123,17 +123,17 @@ def int_or_string_test(schema: Schema, judge: Judge) -> Test:
 
 
 def limited(bare: Type, **limits: object) -> Type:
-    """The type with those of the limits that are given."""
+    """The type with the limits that are set."""
     given: dict[str, Any] = {name: limit for name, limit in limits.items() if limit is not None}
     return Annotated[bare, Meta(**given)] if given else bare
 
 
 def _is_out(schema: Schema, bound: str) -> bool:
-    """Whether the bound itself is out; for integers that is the same as one more or less."""
+    """Whether the bound is exclusive; for integers that is the same as one more or less."""
     return bool(schema.get(f"exclusive{bound}"))
 
 
 def _size(schema: Schema, keyword: str) -> int | None:
-    """The limit; one below nothing is none, if it is the lower one."""
+    """The limit; a negative minimum counts as zero."""
     size: int | None = schema.get(keyword)
     return 0 if size is not None and size < 0 and keyword.startswith("min") else size

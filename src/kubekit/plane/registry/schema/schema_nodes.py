@@ -1,4 +1,4 @@
-"""Schemas as they are worked with: only what says something, and every part of them in reach."""
+"""Functions over schemas: normalization, and iteration over the nested schemas."""
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
@@ -12,29 +12,29 @@ _KEPT: Final = frozenset({"$ref", "default", "enum", "example"})  # even if they
 _NO_ITEMS: Final[tuple[str, object]] = ("items", [])
 
 
-def says_nothing(said: object) -> bool:
-    """Whether a keyword with this value might as well not be there."""
-    return said is False or said in ([], {})
+def says_nothing(value: object) -> bool:
+    """Whether a keyword with this value is the same as an absent one."""
+    return value is False or value in ([], {})
 
 
 def normal(schema: Schema) -> Schema:
-    """The schema without keywords that are null or an empty text: to Kubernetes they are absent."""
-    made: dict[str, Any] = {}
-    for keyword, said in schema.items():
-        if said is None or (said == "" and keyword not in _KEPT) or (keyword, said) == _NO_ITEMS:
+    """The schema without keywords that are null or an empty string: Kubernetes treats them as absent."""
+    normalized: dict[str, Any] = {}
+    for keyword, value in schema.items():
+        if value is None or (value == "" and keyword not in _KEPT) or (keyword, value) == _NO_ITEMS:
             continue
         if keyword == "properties":
-            made[keyword] = {name: normal(inner) for name, inner in said.items()}
+            normalized[keyword] = {name: normal(inner) for name, inner in value.items()}
         elif keyword in _LISTS:
-            made[keyword] = [normal(inner) for inner in said]
+            normalized[keyword] = [normal(inner) for inner in value]
         else:
-            is_schema = keyword in _SINGLE and isinstance(said, Mapping)
-            made[keyword] = normal(said) if is_schema else said
-    return made
+            is_schema = keyword in _SINGLE and isinstance(value, Mapping)
+            normalized[keyword] = normal(value) if is_schema else value
+    return normalized
 
 
 def nodes(schema: Schema) -> Iterator[Schema]:
-    """All schemas that are in it, itself first."""
+    """The schema and all schemas nested in it."""
     todo = [schema]
     while todo:
         node = todo.pop()
@@ -43,12 +43,12 @@ def nodes(schema: Schema) -> Iterator[Schema]:
 
 
 def count_nodes(schema: Schema, most: int) -> int:
-    """How many schemas are in it; the count ends when it passes ``most``."""
+    """The number of nested schemas; the count stops once it exceeds ``most``."""
     return sum(1 for _ in islice(nodes(schema), most + 1))
 
 
 def parts(schema: Schema) -> Iterator[Schema]:
-    """The schemas right inside this one."""
+    """The schemas directly inside this one."""
     yield from schema.get("properties", {}).values()
     for keyword in _SINGLE:
         if isinstance(schema.get(keyword), Mapping):

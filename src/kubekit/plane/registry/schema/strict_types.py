@@ -1,11 +1,11 @@
-"""Types out of a schema, for msgspec to check documents by.
+"""Builds types from a schema, with which msgspec validates documents.
 
-A type accepts only what the exact functions of `api.structural` leave unchanged and find no fault
-with, but for what `alternatives` asks afterwards. It may refuse more: whoever asks then takes the
-exact way. A node that no type can express becomes an `Opaque` type: msgspec hands the value of such
-a node to `check`, which asks a test of its own about that value alone.
+A type accepts only what the exact functions of `api.structural` leave unchanged and find valid,
+except for the checks of `alternatives`. It may refuse more: then the caller takes the exact path. A
+node that no type can express becomes an `Opaque` type: msgspec passes the value of such a node to
+`check`, which runs a test on that value alone.
 
-The metadata of an object is checked leniently: unknown fields there are not the schema's to drop.
+The metadata of an object is checked leniently: the schema does not drop unknown fields there.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -48,13 +48,13 @@ _COMPARABLE: Final = frozenset({"string", "integer", "boolean"})
 _SAYS_NOTHING: Final = frozenset(
     {"default", "description", "example", "externalDocs", "nullable", "title", PRESERVE}
 )
-_WIDE: Final = 16  # fields; the memory of an object is that of all fields that it might have
-_PRICE: Final = 4  # microseconds for a wide object, and for so many of its fields one more
+_WIDE: Final = 16  # fields; an object takes the memory of all fields that it may have
+_PRICE: Final = 4  # microseconds for a wide object, and one more per so many fields
 _FIELDS: Final = 100
 _NOT_AT_ROOT: Final = (EMBEDDED, INT_OR_STRING, "additionalProperties", "enum", "nullable")
 
 _Tell = Callable[[Any], object]
-"""What tells an item of a list apart."""
+"""Returns the identity of a list item."""
 
 
 class Opaque:
@@ -65,7 +65,7 @@ class Opaque:
 
 
 class Wide(Opaque):
-    """The type of objects with many fields of which there may be many: they are not kept."""
+    """The type of objects with many fields, which may be many: their structs are not kept."""
 
     __slots__ = ("value",)
 
@@ -74,16 +74,16 @@ class Wide(Opaque):
 
 
 def check(kind: type[Opaque], value: object) -> Opaque:
-    """What msgspec asks about the value of an opaque node."""
+    """The hook that msgspec calls with the value of an opaque node."""
     if not kind.test(value):
         raise ValueError("not as it should be")
     return kind.made(value)
 
 
 def type_of(schema: Schema, judge: Judge) -> Type:
-    """The type of a whole object. Its apiVersion, kind and metadata may always be there.
+    """The type of a whole object. Its apiVersion, kind and metadata are always allowed.
 
-    `Inexpressible` where the object as a whole is more than its named fields.
+    `Inexpressible` if the schema restricts the object beyond its named fields.
     """
     if schema.get("type") != "object" or not schema.keys().isdisjoint(_NOT_AT_ROOT):
         raise Inexpressible
@@ -104,7 +104,7 @@ class _Types:
         return Union[shape, None] if _may_be_null(schema) else shape  # noqa: UP007 - made at run time
 
     def opaque(self, schema: Schema) -> type[Opaque]:
-        """A class of its own. A text stays one, since items may be told apart by it."""
+        """A new opaque class. A string stays a string, since it may be a list map key."""
         if schema.get("type") == "string" and not schema.get("enum"):
             test = text_test(schema, self.judge)
             kind: type[Opaque] = type("Text", (Opaque, str), {"test": staticmethod(test)})
@@ -118,7 +118,7 @@ class _Types:
         return kind
 
     def test(self, schema: Schema) -> Test:
-        """What asks the exact functions: whether they would change nothing, nor find a fault."""
+        """A test with the exact functions: whether they change nothing and find no error."""
         judge, around = replace(self.judge, most=1), {"properties": {"at": schema}}
 
         def test(value: object) -> bool:
@@ -130,7 +130,7 @@ class _Types:
         return test
 
     def is_left(self, whole: Document, around: Schema) -> bool:
-        """Whether the exact functions would leave it as it is."""
+        """Whether the exact functions would leave it unchanged."""
         if not self.lenient and unknown_fields(whole, around, Path("value"), most=1):
             return False
         read = coerced(whole, around)
@@ -155,7 +155,7 @@ class _Types:
         return make(self, schema)
 
     def array(self, schema: Schema) -> Type:
-        """A list; one whose items must differ needs an object around it that asks whether they do."""
+        """A list. Unique items are checked by the enclosing object."""
         if schema.get(LIST_TYPE) in ("set", "map") or _is_kept_or_unique(schema):
             raise Inexpressible
         if "items" in schema:
@@ -189,7 +189,7 @@ class _Types:
         return self.passing(made, len(members)) if self.many and len(members) > _WIDE else made
 
     def passing(self, struct: Type, width: int) -> type[Wide]:
-        """What checks an object by the struct, and lets that go at once."""
+        """A type that checks an object with the struct, and drops the struct at once."""
         price, spend = _PRICE + width / _FIELDS, self.judge.spend
 
         def test(value: object) -> bool:
@@ -205,7 +205,7 @@ class _Types:
         return kind
 
     def member(self, schema: Schema, name: str) -> tuple[Type, _Tell | None]:
-        """The type of a property, and what tells its items apart if they must differ."""
+        """The type of a property, and the identity of its items if they must be unique."""
         inner = schema["properties"][name]
         whole = schema.get(EMBEDDED) and name in OBJECT_FIELDS
         types = replace(self, lenient=True) if whole else self
@@ -234,12 +234,12 @@ _SHAPES: Final[Mapping[str, Callable[[_Types, Schema], Type]]] = {
 
 
 def _may_be_null(schema: Schema) -> bool:
-    """Whether a null may stand here; it is none of the words of an enum."""
+    """Whether null is allowed; an enum never contains it."""
     return bool(schema.get("nullable")) and not schema.get("enum")
 
 
 def _is_odd(schema: Schema) -> bool:
-    """Whether an int-or-string says what the types of its leaves cannot, or must have bits."""
+    """Whether an int-or-string has keywords that its types cannot express."""
     return bool(schema.get("enum") or schema.get("format")) or bool(
         schema.keys() & {"items", "properties"}
     )
@@ -258,7 +258,7 @@ def _list_of(item: Type, schema: Schema) -> Type:
 
 
 def _tell(schema: Schema, item: Type) -> _Tell | None:
-    """What tells the items apart, if they must differ and Python's own equality will do."""
+    """The identity of items, if they must be unique and Python's equality is right for them."""
     items = schema.get("items", {})
     match schema.get(LIST_TYPE):
         case "set" if _is_comparable(items):
@@ -304,7 +304,7 @@ def _struct(
 
 
 def _field(name: str) -> str:
-    """A name that Python takes, for any name that JSON takes."""
+    """A valid Python identifier for any JSON name."""
     return f"f{name.encode().hex()}"
 
 

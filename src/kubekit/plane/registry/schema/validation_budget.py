@@ -1,9 +1,9 @@
-"""How long a schema may keep everybody waiting with one document.
+"""The time budget for the validation of one document, which blocks the event loop.
 
-Most of what a schema asks takes time in proportion to the document. Some of it does not: each value
-may have many alternatives, an enum of many words, a pattern of many steps, or bring many defaults
-along. Both the schema and the document may come from one stranger, so what they cost together is
-counted, in microseconds as they were measured, and ended when it is too much.
+Most checks of a schema take time in proportion to the document. Some do not: a value may have many
+alternatives, a large enum, a pattern of many steps, or many defaults. One untrusted client may write
+both the schema and the document, so their common cost is counted, in measured microseconds, and
+validation stops when it exceeds the budget.
 """
 
 import math
@@ -25,17 +25,17 @@ _meter: Final = _Meter()
 
 
 def start() -> None:
-    """From here on it is counted."""
+    """Start counting."""
     _meter.left = MOST
 
 
 def stop() -> None:
-    """From here on nothing is counted any more."""
+    """Stop counting."""
     _meter.left = math.inf
 
 
 def spend(microseconds: float) -> None:
-    """Count the time; before it is spent, if that can be told."""
+    """Count the time, in advance if it is known."""
     _meter.left -= microseconds
     if _meter.left < 0:
         raise BudgetExceeded

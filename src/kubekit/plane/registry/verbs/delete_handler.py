@@ -76,7 +76,7 @@ class DeleteHandler:
                 try:
                     return await self._try(target)
                 except RevisionConflict:
-                    deadline.lost(kind, kind.key(target.namespace, name))
+                    deadline.conflict(kind, kind.key(target.namespace, name))
 
     def check_collection(self, kind: Kind) -> None:
         """Refuse to delete all namespaces at once, as every server does."""

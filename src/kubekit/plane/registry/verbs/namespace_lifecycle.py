@@ -45,7 +45,7 @@ class NamespaceLifecycle:
         served = self._context.kinds.find(resource.group, resource.version, resource.plural)
         if served is None:
             raise errors.NotFound("the server could not find the requested resource")
-        if served.closing:
+        if served.terminating:
             raise _kind_terminating(resource, name)
 
     @contextmanager

@@ -96,7 +96,7 @@ class UpdateLoop:
             try:
                 stored = view_of(kind, await self._context.commit(draft))
             except RevisionConflict:
-                deadline.lost(kind, key)
+                deadline.conflict(kind, key)
                 continue
             if gone:
                 stored = record_of(kind, key, record.revision, new)

@@ -282,7 +282,7 @@ async def test_all_that_nobody_in_particular_may_do(world):
 @scenario
 async def test_a_question_that_nobody_answers(world):
     """A plane may serve a kind and have nobody who knows."""
-    world.registry.answers.clear()
+    world.registry.virtual_handlers.clear()
 
     with pytest.raises(MethodNotAllowed):
         await world.ask(SUBJECT, {})

@@ -91,7 +91,7 @@ def served_places(kinds: Kinds) -> Iterator[Place]:
 def parts_of(kinds: Kinds) -> set[str]:
     """The names of all parts of objects that any kind has, and of some that none should."""
     described = {path.path.rpartition("/")[2] for kind in kinds for path in paths_of(kind)}
-    asked = {name for kind in kinds for name in kind.questions}
+    asked = {name for kind in kinds for name in kind.virtual_subresources}
     return {*described, *asked, "finalize", "log", "exec", "proxy", "approval"} - {"{name}"}
 
 

@@ -25,7 +25,7 @@ def answered(tmp_path, *requests):
             plane = server.mounted("/")
             plane.registry.kinds = plane.kinds.with_kinds((RIDDLE, RUMOUR, ROBOT))
             for key in (("riddles", ""), ("rumours", ""), ("robots", "mood")):
-                plane.registry.answers[f"ask.io/{key[0]}", key[1]] = echo
+                plane.registry.virtual_handlers[f"ask.io/{key[0]}", key[1]] = echo
             async with connected(server.port) as peer:
                 return [await peer.ask(one) for one in requests]
 

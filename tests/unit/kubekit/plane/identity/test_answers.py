@@ -28,7 +28,7 @@ KEY = SigningKey.fresh()
 
 async def asked(world: World, kind: str, document: dict[str, object], user: User) -> object:
     question = VirtualRequest(kind=REVIEWS[kind], document=document, user=user)
-    return (await world.registry.ask(question))["status"]
+    return (await world.registry.handle_virtual(question))["status"]
 
 
 @scenario
@@ -41,7 +41,7 @@ async def test_a_plane_alone_answers_for_itself(world):
     request = VirtualRequest(
         kind=accounts, namespace=SPACE, name="robot", subresource="token", document={}
     )
-    token = (await world.registry.ask(request))["status"]["token"]
+    token = (await world.registry.handle_virtual(request))["status"]["token"]
     good = await asked(world, "TokenReview", {"spec": {"token": token}}, User("zoe"))
     bad = await asked(world, "TokenReview", {"spec": {"token": token[:-1]}}, User("zoe"))
     own = await asked(world, "SelfSubjectReview", {}, User("zoe", ("a",)))

@@ -16,8 +16,8 @@ def asked(ask, **parts):
     parts.setdefault("kind", virtual("Riddle"))
     parts.setdefault("document", {})
     question = VirtualRequest(**parts)
-    questions.answers[question.kind.storage, question.subresource] = ask
-    return virtual_time.run(questions.ask(question)), question
+    questions.handlers[question.kind.storage, question.subresource] = ask
+    return virtual_time.run(questions.handle(question)), question
 
 
 async def slow_echo(question):
@@ -78,7 +78,9 @@ def test_unknown_fields_are_dropped_and_told_or_refused():
 def test_nobody_answers():
     """A kind may be served and have nobody who knows."""
     with pytest.raises(MethodNotAllowed):
-        virtual_time.run(VirtualHandlers().ask(VirtualRequest(kind=virtual("Riddle"), document={})))
+        virtual_time.run(
+            VirtualHandlers().handle(VirtualRequest(kind=virtual("Riddle"), document={}))
+        )
 
 
 def test_virtual_kinds_are_not_stored():

@@ -214,7 +214,7 @@ def test_a_question_is_no_write(tmp_path):
     async def story() -> None:
         async with world(tmp_path, [A], Kinds((*builtins.core(), riddle))) as there:
             await there.engage(A)
-            there.planes[A].registry.answers[riddle.storage, ""] = echo
+            there.planes[A].registry.virtual_handlers[riddle.storage, ""] = echo
             made = begin(there.projects)
             await there.writer().raw.create(
                 ResourceLocation(riddle.resource), {"spec": {}}, PLAIN_WRITE

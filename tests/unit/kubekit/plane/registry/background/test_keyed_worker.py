@@ -56,7 +56,7 @@ def test_no_key_is_looked_at_twice_at_once_and_not_too_many_together():
             await asyncio.sleep(1)
             running.remove(key)
 
-        chores = KeyedWorker(look, most_at_once=3)
+        chores = KeyedWorker(look, max_concurrent=3)
         for key in range(10):
             chores.add(key)
         await asyncio.sleep(0.5)
@@ -142,14 +142,14 @@ def test_a_fault_on_one_key_leaves_the_others_alone(caplog):
                 raise KeyError(key)
             seen.append(key)
 
-        chores = KeyedWorker(look, most_at_once=1)
+        chores = KeyedWorker(look, max_concurrent=1)
         for key in ("poison", "a", "b"):
             chores.add(key)
         await chores.rest()
         return seen
 
     assert virtual_time.run(scenario()) == ["a", "b"]
-    assert "chore failed" in caplog.text
+    assert "reconcile failed" in caplog.text
 
 
 def test_closing_stops_what_runs_and_what_waits():
@@ -162,7 +162,7 @@ def test_closing_stops_what_runs_and_what_waits():
             await asyncio.sleep(1)
             seen.append(key)
 
-        chores = KeyedWorker(look, most_at_once=1)
+        chores = KeyedWorker(look, max_concurrent=1)
         for key in ("a", "b"):
             chores.add(key)
         await asyncio.sleep(0.5)

@@ -407,7 +407,7 @@ def test_everything_is_served_after_a_restart(tmp_path):
         found = (
             world.get("one")["spec"],
             world.served("gadgets"),
-            world.need("doomed").closing,
+            world.need("doomed").terminating,
         )
         await world.plane.rest()
         conditions = world.conditions("doomed")["Terminating"][1]
@@ -499,7 +499,7 @@ def test_d7_crd_room(tmp_path):
         surroundings = environment()
         store = await Store.open(tmp_path / "store.db", surroundings, threaded=False)
         registry = Registry(store, Kinds(builtins.core()), surroundings)
-        definitions = DefinitionController(registry, surroundings, most=9, room=5000)
+        definitions = DefinitionController(registry, surroundings, most=9, max_bytes=5000)
         definitions.start()
         kind = registry.kinds.require("apiextensions.k8s.io/v1", "CustomResourceDefinition")
         long = definition("ones", names={"shortNames": [f"{'n' * 50}{n}" for n in range(50)]})
@@ -696,7 +696,7 @@ async def test_objects_that_may_not_be_deleted_hold_their_definition(world):
 
 
 def names_of(kind):
-    return kind.resource.api_version, kind.resource.plural, kind.resource.kind, kind.closing
+    return kind.resource.api_version, kind.resource.plural, kind.resource.kind, kind.terminating
 
 
 PLURALS = st.sampled_from(["ants", "bees", "cats"])

@@ -109,7 +109,9 @@ REFUSED = [
     pytest.param({"$setElementOrder/secrets": ["a"]}, "must be a JSON object", id="order plain"),
     pytest.param({"$setElementOrder/secrets": "a"}, "must be a list", id="order text"),
     pytest.param({"$setElementOrder/finalizers": [{}]}, "list of strings", id="order objects"),
-    pytest.param({"$setElementOrder/other": ["a"]}, "other: .* replaced whole", id="order other"),
+    pytest.param(
+        {"$setElementOrder/other": ["a"]}, "other: .* replaced as a whole", id="order other"
+    ),
     pytest.param({"$deleteFromPrimitiveList/finalizers": "a"}, "must be a list", id="delete text"),
     pytest.param({"$deleteFromPrimitiveList/secrets": ["a"]}, "is for plain values", id="entries"),
     pytest.param({"finalizers": [{"$patch": "replace"}]}, "list of strings", id="objects in a set"),
