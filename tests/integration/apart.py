@@ -71,10 +71,10 @@ async def running_apart(
 
 
 def run_story_apart(story: Story, cities: Sequence[str] = CITIES) -> None:
-    """Tell a story in a world that has a project."""
+    """Run a story in a world that has a project."""
 
-    async def tell() -> None:
+    async def main() -> None:
         async with running_apart(cities) as watched:
             await story(watched)
 
-    run(tell())
+    run(main())

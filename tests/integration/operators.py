@@ -1,4 +1,4 @@
-"""What operators and users do to a whole world, and what they look at."""
+"""What operators and users do to a whole world, and what they check."""
 
 import msgspec
 

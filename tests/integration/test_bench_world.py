@@ -25,7 +25,7 @@ def measured(world: Watched, instances: int) -> Measured:
 
 
 def test_growing_is_measured_for_every_instance():
-    """Each Instance passes each stage in order, and what was written and looked at is counted."""
+    """Each Instance passes each stage in order, and writes and reconciles are counted."""
 
     async def story(world: Watched) -> None:
         there = measured(world, 6)
@@ -42,7 +42,7 @@ def test_growing_is_measured_for_every_instance():
 
 
 def test_a_restart_is_over_when_every_instance_is_another():
-    """What was Ready before does not count: all are made anew, and the Workload says so."""
+    """What was Ready before does not count: all are created again, and the Workload reports it."""
 
     async def story(world: Watched) -> None:
         there = measured(world, 4)

@@ -24,14 +24,14 @@ from tests.integration.worlds import (
 async def create_when_free(world: Watched, wanted: Workload) -> None:
     """Create a Workload as soon as its name is free."""
 
-    async def look() -> bool:
+    async def check() -> bool:
         try:
             await world.user.create(wanted)
         except AlreadyExists:
             return False
         return True
 
-    await world.until(look, 300.0, f"{wanted.metadata.name} to be free")
+    await world.until(check, 300.0, f"{wanted.metadata.name} to be free")
 
 
 def with_placements(*placements: Placement) -> Callable[[Workload], Workload]:
@@ -116,13 +116,13 @@ def test_a_city_that_is_removed_and_added_back_runs_again(seconds):
 
 @pytest.mark.parametrize("seconds", [0, 0.01, 0.3, 3])
 def test_a_template_that_changes_twice_quickly_ends_with_the_second(seconds):
-    """No more than one Instance is away at a time, whichever template it was made from."""
+    """No more than one Instance is missing at a time, whichever template it was made from."""
 
     async def story(world: Watched) -> None:
         await world.set_provider("dfw", startSeconds="1", stopSeconds="1")
         await world.deploy(workload(cities=("DFW",), replicas=3))
 
-        async def look() -> None:
+        async def check() -> None:
             there = (await world.client("dfw").every(Instance)).items
             assert sum(map(is_ready, there)) >= 2
 
@@ -132,7 +132,7 @@ def test_a_template_that_changes_twice_quickly_ends_with_the_second(seconds):
             await world.change("web", with_image("registry.test/web:3"))
             await world.served("web")
 
-        await throughout(look, change())
+        await throughout(check, change())
         await nothing_else_is_left(world, *(f"web-home-dfw-{n}" for n in range(3)))
 
     run_story(story)

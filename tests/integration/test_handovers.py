@@ -42,7 +42,7 @@ async def serving(world: Watched) -> int:
 async def never_fewer(
     world: Watched, least: int, act: Coroutine[Any, Any, object], every: float = 0.25
 ) -> None:
-    """Look every so many seconds of it: never are fewer Instances ready than that."""
+    """Check at this interval that there are never fewer ready Instances."""
     ends = asyncio.ensure_future(act)
     while not ends.done():
         assert await serving(world) >= least

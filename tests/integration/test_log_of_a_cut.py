@@ -38,7 +38,7 @@ def test_a_cut_and_its_end_are_one_line_each():
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW", "LHR"), replicas=2))
-        await world.quiet(2.0)  # no watch has just begun
+        await world.quiet(2.0)  # no watch has just started
         with records(logging.INFO) as kept:
             await cut(world, "dfw")
             await world.quiet(30.0)

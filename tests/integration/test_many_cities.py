@@ -28,7 +28,7 @@ def _cost(cities: list[str]) -> Mapping[str, float]:
 
 
 def test_a_city_costs_no_more_among_many():
-    """No controller looks at all cities because of something in one of them."""
+    """No controller reconciles all cities because of a change in one of them."""
     few, many = _cost(codes(FEW)), _cost(codes(MANY))
     dearer = {name: (few[name], each) for name, each in many.items() if each > few[name] + 2}
     assert dearer == {}

@@ -45,11 +45,11 @@ async def machines(world: Watched, cell: str) -> set[str]:
     return {i.metadata.name for i in there if finalizers.SIMULATED in i.metadata.finalizers}
 
 
-async def throughout(look: Callable[[], Awaitable[None]], during: Awaitable[object]) -> None:
-    """Look again and again for as long as something goes on."""
+async def throughout(check: Callable[[], Awaitable[None]], during: Awaitable[object]) -> None:
+    """Check again and again while something goes on."""
     ends = asyncio.ensure_future(during)
     while not ends.done():
-        await look()
+        await check()
         await asyncio.sleep(0.02)
     await ends
 
@@ -151,14 +151,14 @@ def test_w17_nothing_is_given_back_or_hidden_before_the_machine_has_stopped():
         await world.deploy(workload(cities=("DFW",), replicas=3))
         seen = set()
 
-        async def look() -> None:
+        async def check() -> None:
             running = await machines(world, "dfw")
             assert {names.claim(name) for name in running} <= set(await claims(world))
             assert running <= set(await world.instances(PROJECT))
             seen.add(len(running))
 
         await world.change("web", with_replicas(1))
-        await throughout(look, world.served("web"))
+        await throughout(check, world.served("web"))
         assert seen >= {3, 2}
         await nothing_else_is_left(world, "web-home-dfw-0")
 
@@ -173,14 +173,14 @@ def test_w17_a_workload_goes_after_its_last_machine():
         await world.deploy(workload(cities=("DFW",), replicas=3))
         seen = set()
 
-        async def look() -> None:
+        async def check() -> None:
             running = await machines(world, "dfw")
             assert {names.claim(name) for name in running} <= set(await claims(world))
             seen.add(len(running))
             if running:
                 await world.user.get(Workload, "web", "default")
 
-        await throughout(look, remove(world, "web"))
+        await throughout(check, remove(world, "web"))
         assert 3 in seen
         assert await machines(world, "dfw") == set()
         assert await world.left(WorkloadDeployment, Instance, ResourceClaim) == {}
@@ -299,13 +299,13 @@ def test_w65_a_restart_in_a_full_project_keeps_its_place():
         await world.user.create(workload("greedy", cities=("LHR",)))
         await world.rest()
 
-        async def look() -> None:
+        async def check() -> None:
             assert not await world.instances("lhr") or not is_ready(
                 (await world.client("lhr").every(Instance)).items[0]
             )
 
         await world.change("web", restarted)
-        await throughout(look, world.served("web"))
+        await throughout(check, world.served("web"))
         await remove(world, "web")
         await world.served("greedy")
 

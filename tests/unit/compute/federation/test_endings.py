@@ -116,7 +116,7 @@ def test_a_finalizer_on_the_hub_holds_the_copy(tmp_path):
 
 
 def test_a_binding_that_was_deleted_by_hand_stops_nothing(tmp_path):
-    """It is made anew, finds its cluster again, and the copy has not noticed."""
+    """It is created again, finds its cluster again, and the copy does not change."""
 
     async def story(stage: Stage) -> None:
         await send(stage)
@@ -135,7 +135,7 @@ def test_a_binding_that_was_deleted_by_hand_stops_nothing(tmp_path):
 
 
 def test_a_work_that_was_deleted_by_hand_is_carried_out_and_made_anew(tmp_path):
-    """To delete a Work is to tell the cell to let go; the binding tells it to have it again."""
+    """A deleted Work deletes the copy in the cell; the binding sends it again."""
 
     async def story(stage: Stage) -> None:
         await send(stage)
@@ -184,7 +184,7 @@ def test_what_is_to_be_kept_becomes_the_cells_own(tmp_path):
 
 
 def test_a_hub_that_was_lost_deletes_nothing_and_finds_its_copies_again(tmp_path):
-    """An empty hub says nothing to its cells; what is made anew on it takes over what is there."""
+    """An empty hub changes nothing in its cells; objects created again on it take over the copies."""
 
     async def story(stage: Stage) -> None:
         await send(stage)

@@ -121,7 +121,7 @@ def test_a_silent_member_is_let_go_as_it_is(tmp_path):
 
 
 def test_a_member_that_comes_back_takes_its_copies_over(tmp_path):
-    """A cell that was removed while it was away, and is announced again, finds its own."""
+    """A cell that was removed while unreachable, and joins again, keeps its copies."""
 
     async def story(stage: Stage, links) -> None:
         await send(stage)

@@ -31,7 +31,7 @@ def named(name: str, **labels: str) -> Namespace:
 
 @pytest.mark.parametrize("copies", [1, 2], ids=["once", "twice"])
 def test_every_cell_gets_the_namespace_with_its_labels(tmp_path, copies):
-    """Labels carry the identity of the project, so they go along, and follow when they change."""
+    """Labels name the project, so they are sent too, and updated when they change."""
 
     async def story(stage: Stage) -> None:
         for cell in ("dfw", "lhr"):

@@ -84,7 +84,7 @@ def test_a_deployment_without_a_cell_says_so_and_goes_when_one_comes(tmp_path):
 
 
 def test_a_deployment_moves_when_its_cell_serves_another_city(tmp_path):
-    """What does not fit any more is taken away, and given to a cell that fits; never to both."""
+    """An object that no longer fits a cell is removed, and sent to one that fits; never to both."""
 
     async def story(stage: Stage) -> None:
         await send(stage)
@@ -216,11 +216,11 @@ def test_a_policy_that_changes_is_followed(tmp_path):
     async def story(stage: Stage) -> None:
         await send(stage)
         await arrived(stage)
-        away = policy("LHR", NS).spec.placement
+        elsewhere = policy("LHR", NS).spec.placement
 
         def elsewhere(it: PropagationPolicy) -> PropagationPolicy:
             return msgspec.structs.replace(
-                it, spec=msgspec.structs.replace(it.spec, placement=away)
+                it, spec=msgspec.structs.replace(it.spec, placement=elsewhere)
             )
 
         await change(stage, "hub", policy("DFW", NS), elsewhere)

@@ -1,4 +1,4 @@
-"""What a policy says is carried out as Karmada does it, field by field, or refused by the hub."""
+"""The fields of a policy are applied as Karmada applies them, or refused by the hub."""
 
 import msgspec
 import pytest

@@ -187,7 +187,7 @@ def test_labels_of_the_hub_go_and_labels_of_the_cell_stay(tmp_path):
 
 
 def test_settings_and_secrets_are_sent_too(tmp_path):
-    """Any kind that a policy selects and the engine knows is carried."""
+    """Any kind that a policy selects and the engine knows is sent."""
 
     async def story(stage: Stage) -> None:
         hub = stage.client("hub")

@@ -100,7 +100,7 @@ def halted(tmp_path: Path, story: Callable[[Stage], Coroutine[Any, Any, None]]) 
     staged(tmp_path, tell, ("hub", "hub"))
 
 
-def anew(of: K, **meta: Any) -> K:
+def recreated(of: K, **meta: Any) -> K:
     """The object as it is created again."""
     fresh = {"uid": "", "resource_version": "", "generation": 0, "creation_timestamp": None}
     return with_meta(of, **(fresh | meta))
@@ -212,7 +212,7 @@ def test_a_work_is_not_withdrawn_from_a_cluster_that_is_named_by_now(tmp_path):
         hub, here = stage.client("hub"), await work(stage)
         there = names.execution_namespace("dfw-2")
         await hub.create(Namespace(metadata=ObjectMeta(name=there)))
-        again = await hub.create(anew(here, namespace=there))
+        again = await hub.create(recreated(here, namespace=there))
         late = await frozen(stage, "hub", "hub")
         binding = await bound(stage)
         named = msgspec.structs.replace(binding.spec, clusters=(TargetCluster(name="dfw-2"),))
@@ -311,7 +311,7 @@ def test_a_copy_is_left_to_the_next_work_of_its_name(tmp_path):
     async def story(stage: Stage) -> None:
         made = await work(stage)
         execution = await overtaken(stage, made, answers=True)
-        await stage.client("hub").create(anew(made))
+        await stage.client("hub").create(recreated(made))
         await reconcile_once(execution, CELL, PLACE, made.metadata.name)
 
         assert await stage.client("dfw").find(WorkloadDeployment, WD, NS) is not None
@@ -376,7 +376,7 @@ def test_a_work_is_not_set_back_to_a_deployment_that_has_gone(tmp_path):
         before, late = await hub.get(WorkloadDeployment, WD, NS), await frozen(stage, "hub", "hub")
         await torn_out(stage, await bound(stage))
         await remove(stage, "hub", before)
-        await hub.create(scaled(anew(before), 5))
+        await hub.create(scaled(recreated(before), 5))
         await dispatched(stage)
         made = await work(stage)
         assert made.spec.workload.manifests[0]["spec"]["scaleSettings"]["minReplicas"] == 5
@@ -414,7 +414,7 @@ def test_a_copy_is_not_set_back_to_a_work_of_another_life(tmp_path):
         before, late = await hub.get(WorkloadDeployment, WD, NS), await frozen(stage, "hub", "hub")
         await torn_out(stage, await bound(stage))
         await remove(stage, "hub", before)
-        await hub.create(scaled(anew(before), 5))
+        await hub.create(scaled(recreated(before), 5))
         await dispatched(stage)
         name = (await work(stage)).metadata.name
         now = EnginePlanes(stage.role("hub"), stage.role("cell"))
@@ -479,7 +479,7 @@ def test_a_work_of_another_life_is_not_released(tmp_path):
         late = await both(stage)
         await change(stage, "hub", old, lambda it: with_meta(it, finalizers=()))
         await stage.gone("hub", Work, old.metadata.name, PLACE)
-        await hub.create(anew(old))
+        await hub.create(recreated(old))
         execution = Execution(engine.KINDS, late, stage.environment)
         await reconcile_once(execution, CELL, PLACE, old.metadata.name)
         assert not (await arrived(stage)).deleting

@@ -77,7 +77,7 @@ def test_a_machine_is_what_the_instance_says():
     ids=["nothing", "half", "nonsense"],
 )
 def test_without_its_notes_there_is_no_machine(annotations):
-    """It has to be started anew."""
+    """It has to be started again."""
     assert machine(instance(annotations=annotations)) is None
 
 

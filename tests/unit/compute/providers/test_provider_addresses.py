@@ -107,7 +107,7 @@ def test_what_is_given_back_is_given_again(tmp_path):
 
 
 def test_what_two_show_is_free_when_both_are_gone(tmp_path):
-    """The first to go does not give away what the other still has."""
+    """The first to go does not free the address that the other still has."""
 
     async def story(stage):
         addresses, cell = await known(stage)

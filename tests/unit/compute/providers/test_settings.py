@@ -44,7 +44,7 @@ def test_everything_can_be_set():
 
 @pytest.mark.parametrize("text", ["0", "-1", "many", "10001", "99999999999999999999", "1.5", ""])
 def test_there_is_at_least_one_node(text):
-    """And no more than anybody could mean."""
+    """And no more than makes sense."""
     assert parse({"nodes": text}) == [
         SettingsFault("nodes", f"{text!r} is no whole number from 1 to 10000")
     ]

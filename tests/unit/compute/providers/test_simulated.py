@@ -136,7 +136,7 @@ def test_starting_takes_its_time(tmp_path):
         await cell(stage)
         await settings(stage, "dfw", "simulated-provider", startSeconds="20")
         await stage.rest()
-        began = stage.environment.now()
+        started_at = stage.environment.now()
         await start(stage, machine())
         starting = await seen(stage, available="Provisioning")
         assert status_and_reason(starting, "Programmed") == ("False", "ProgrammingInProgress")
@@ -144,7 +144,7 @@ def test_starting_takes_its_time(tmp_path):
         assert starting.status.controller is not None
 
         await seen(stage)
-        took = stage.environment.now() - began
+        took = stage.environment.now() - started_at
         assert timedelta(seconds=20) <= took < timedelta(seconds=21)
 
     staged(tmp_path, story, CELL)
@@ -157,12 +157,12 @@ def test_a_machine_outlives_its_provider(tmp_path):
         await cell(stage, copies=0)
         await settings(stage, "dfw", "simulated-provider", startSeconds="20")
         await start(stage, machine())
-        began = stage.environment.now() - timedelta(seconds=19)
+        started_at = stage.environment.now() - timedelta(seconds=19)
         there = await live(stage)
         meta = msgspec.structs.replace(
             there.metadata,
             finalizers=(finalizers.SIMULATED,),
-            annotations={NODE: "node-1", STARTED: began.isoformat().replace("+00:00", "Z")},
+            annotations={NODE: "node-1", STARTED: started_at.isoformat().replace("+00:00", "Z")},
         )
         await stage.client("dfw").patch(there, msgspec.structs.replace(there, metadata=meta))
         stage.start(*controllers(stage.role("cell"), stage.factory))
@@ -182,13 +182,13 @@ def test_deleting_stops_the_machine_first(tmp_path):
         await settings(stage, "dfw", "simulated-provider", stopSeconds="30")
         await start(stage, machine())
         running = await seen(stage)
-        began = stage.environment.now()
+        started_at = stage.environment.now()
         await stage.client("dfw").delete(running)
         stopping = await seen(stage, available="Stopping")
         assert status_and_reason(stopping, "Programmed") == ("True", "Programmed")
 
         await stage.gone("dfw", Instance, name(), NS)
-        took = stage.environment.now() - began
+        took = stage.environment.now() - started_at
         assert timedelta(seconds=29) <= took < timedelta(seconds=31)
 
     staged(tmp_path, story, CELL)
@@ -206,7 +206,7 @@ def test_deleting_without_delay_takes_one_write(tmp_path):
         await stage.client("dfw").delete(running)
         await stage.gone("dfw", Instance, name(), NS)
         await stage.rest()
-        assert len(stage.writes) - before == 2  # asked for; and let go
+        assert len(stage.writes) - before == 2  # the deletion, and the release
 
         await stage.client("dfw").delete(await live(stage, 1))
         await stage.gone("dfw", Instance, name(1), NS)

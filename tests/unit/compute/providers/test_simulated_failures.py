@@ -33,7 +33,7 @@ from tests.support.kubekit.stage import staged
     ],
 )
 def test_images_that_fail(tmp_path, image, reason, programmed):
-    """By default the image's name decides, so that anybody can try; the message names the image."""
+    """By default the image's name decides, so it is easy to try; the message names the image."""
 
     async def story(stage):
         await cell(stage)
@@ -50,7 +50,7 @@ def test_images_that_fail(tmp_path, image, reason, programmed):
 
 
 def test_which_images_fail_can_be_set(tmp_path):
-    """At run time: a failing machine recovers when its pattern is taken away."""
+    """At run time: a failing machine recovers when its pattern is removed."""
 
     async def story(stage):
         await cell(stage)
@@ -107,13 +107,13 @@ def test_a_lost_node(tmp_path):
         await start(stage, machine())
         node = (await seen(stage)).metadata.annotations[NODE]
         await settings(stage, "dfw", "simulated-provider", lostNodes=node, recoverySeconds="60")
-        began = stage.environment.now()
+        started_at = stage.environment.now()
         down = await seen(stage, available="Provisioning")
         assert message(down) == f"{node} has failed; the instance is started on another node"
 
         back = await seen(stage, seconds=90.0)
 
-        assert stage.environment.now() - began >= timedelta(seconds=59)
+        assert stage.environment.now() - started_at >= timedelta(seconds=59)
         assert back.metadata.annotations[NODE] != node
         assert addresses(back) == addresses(down) == ["10.0.0.2"]
         await stage.rest()

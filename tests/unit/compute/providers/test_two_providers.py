@@ -1,4 +1,4 @@
-"""Two providers of one cell, whose views and clocks differ, do not undo each other's words."""
+"""Two providers of one cell, with different caches and clocks, do not undo each other's conditions."""
 
 from dataclasses import replace
 from datetime import timedelta

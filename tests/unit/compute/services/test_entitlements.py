@@ -75,7 +75,7 @@ def test_an_approval_may_take_a_while(tmp_path):
 
 
 def test_an_approval_by_hand_waits_for_the_hand(tmp_path):
-    """The annotation decides; taking the settings away gives it to all who wait."""
+    """The annotation decides; deleting the settings approves all pending ones."""
 
     async def story(stage: Stage) -> None:
         await started(stage)

@@ -72,7 +72,7 @@ def test_a_cell_has_a_location_for_its_city(tmp_path):
 
 
 def test_a_cell_that_changes_its_city_changes_its_location(tmp_path):
-    """The old one goes; one that people look after themselves stays."""
+    """The old one goes; one that users manage themselves stays."""
 
     async def story(stage: Stage) -> None:
         await started(stage)
@@ -151,7 +151,7 @@ def test_a_project_may_use_the_cities_that_have_cells(tmp_path):
 
 
 def test_a_city_whose_last_cell_is_gone_is_not_offered_any_more(tmp_path):
-    """One that people offer by hand stays."""
+    """One that users created by hand stays."""
 
     async def story(stage: Stage) -> None:
         await started(stage)

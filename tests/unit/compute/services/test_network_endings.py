@@ -416,7 +416,7 @@ def test_a_cell_that_is_cut_off_keeps_its_addresses(tmp_path):
 
 
 def test_a_cell_goes_on_without_the_project(tmp_path):
-    """With the project away, further bindings share the context, and a Subnet is still served."""
+    """With the project unreachable, further bindings share the context, and a Subnet is still served."""
 
     async def story(stage):
         link = await linked(stage, "projects", "shop")

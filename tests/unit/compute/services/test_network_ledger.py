@@ -57,7 +57,7 @@ async def entry(stage, of, cell, start, length=16):
 
 
 async def claimed(stage):
-    """A network with a claim in each cell, before anybody serves them; the network, and the claims."""
+    """A network with a claim in each cell, before they are served; returns both."""
     await world(stage, network(), copies=0)
     claims = []
     for cell in ("dfw", "lhr"):

@@ -1,4 +1,4 @@
-"""What others do while the network service looks elsewhere, and what a process leaves that dies."""
+"""Concurrent changes by other clients, and what a process that died leaves behind."""
 
 import msgspec
 

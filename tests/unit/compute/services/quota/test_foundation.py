@@ -27,7 +27,7 @@ def active(obj: ResourceGrant | ResourceRegistration) -> tuple[str, str]:
 
 
 def test_a_new_project_may_use_the_first_grant(tmp_path):
-    """Ten instances with forty cores and eighty gibibytes, which people may change."""
+    """Ten instances with forty cores and eighty gibibytes, which operators may change."""
 
     async def story(stage: Stage) -> None:
         await started(stage)

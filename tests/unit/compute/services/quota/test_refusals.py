@@ -152,8 +152,8 @@ def test_w51_an_unreachable_hub_makes_no_claim_leaked(tmp_path, cut):
     async def story(stage: Stage) -> None:
         if cut:
             link = Link("hub")
-            away = linked_client(await stage.plane("hub"), "compute", link)
-            await stage.role("hub").engage(cluster_name("hub"), away)
+            unreachable = linked_client(await stage.plane("hub"), "compute", link)
+            await stage.role("hub").engage(cluster_name("hub"), unreachable)
             link.cut()
         await stage.plane("hub")
         await started(stage)
