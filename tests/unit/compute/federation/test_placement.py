@@ -216,12 +216,10 @@ def test_a_policy_that_changes_is_followed(tmp_path):
     async def story(stage: Stage) -> None:
         await send(stage)
         await arrived(stage)
-        elsewhere = policy("LHR", NS).spec.placement
+        lhr = policy("LHR", NS).spec.placement
 
         def elsewhere(it: PropagationPolicy) -> PropagationPolicy:
-            return msgspec.structs.replace(
-                it, spec=msgspec.structs.replace(it.spec, placement=elsewhere)
-            )
+            return msgspec.structs.replace(it, spec=msgspec.structs.replace(it.spec, placement=lhr))
 
         await change(stage, "hub", policy("DFW", NS), elsewhere)
         await stage.gone("dfw", WorkloadDeployment, WD, NS)
