@@ -218,7 +218,7 @@ def test_federation_ownership():
 
 
 def test_federation_hub_reclaim():
-    """A copy goes with the hub's deployment, and none comes back while that is away.
+    """A copy goes with the hub's deployment, and none comes back while that is gone.
 
     The controllers that would create the deployment again, or withdraw it from the cell, are paused.
     """

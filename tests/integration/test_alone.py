@@ -121,20 +121,24 @@ def test_a_cell_that_is_cut_off_for_a_day_is_undisturbed_and_returns_quietly():
 @pytest.mark.slow
 @pytest.mark.timeout(300)
 @pytest.mark.parametrize(
-    "away", [(HUB,), (SHOP,), (HUB, SHOP, CORE)], ids=["the hub", "the project", "all of them"]
+    "unreachable",
+    [(HUB,), (SHOP,), (HUB, SHOP, CORE)],
+    ids=["the hub", "the project", "all of them"],
 )
-def test_cells_without_the_rest_of_the_world_for_a_day_are_undisturbed(away: Sequence[PlaneRef]):
+def test_cells_without_the_rest_of_the_world_for_a_day_are_undisturbed(
+    unreachable: Sequence[PlaneRef],
+):
     """No Instance is restarted, replaced or removed, and nothing is left to write afterwards."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW", "LHR"), replicas=2))
         await world.rest()
         before, since = documents(world), len(world.writes)
-        for home in away:
+        for home in unreachable:
             world.world.links[home].cut()
         await asyncio.sleep(DAY)
         assert [each for each in written(world, since) if each[0] in CELLS] == []
-        for home in away:
+        for home in unreachable:
             world.world.links[home].heal()
         await world.rest()
         assert await world.quiet(HOUR) == []

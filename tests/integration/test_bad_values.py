@@ -109,10 +109,10 @@ def fresh(policy: str, image: str = GOOD) -> State:
     async def story(world: Watched) -> None:
         await world.user.create(good(policy, image))
 
-    return mended(policy, image, story)
+    return reverted(policy, image, story)
 
 
-def mended(policy: str, image: str, story: Story) -> State:
+def reverted(policy: str, image: str, story: Story) -> State:
     """What all planes are like when the Workload is good again after a story."""
     states: list[State] = []
 
@@ -139,7 +139,7 @@ def test_a_value_that_cannot_work_is_reported_and_can_be_taken_back(bad, text, p
         await blocked(world, "web", text)
         await world.rest()
 
-    assert differences(mended(policy, image, story), fresh(policy, image)) == []
+    assert differences(reverted(policy, image, story), fresh(policy, image)) == []
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -152,7 +152,7 @@ def test_one_bad_value_after_the_other_can_be_taken_back(policy):
             await world.change("web", like(bad(good(policy))))
             await blocked(world, "web", text)
 
-    assert differences(mended(policy, GOOD, story), fresh(policy)) == []
+    assert differences(reverted(policy, GOOD, story), fresh(policy)) == []
 
 
 @pytest.mark.parametrize("policy", POLICIES)
@@ -168,7 +168,7 @@ def test_without_any_quota_what_runs_can_roll_and_what_is_too_much_can_be_taken_
         await world.served("web", seconds=300.0)
         await world.limit(QUOTA)
 
-    assert differences(mended(policy, GOOD, story), fresh(policy)) == []
+    assert differences(reverted(policy, GOOD, story), fresh(policy)) == []
 
 
 @pytest.mark.parametrize(("bad", "field"), REFUSED.values(), ids=REFUSED)
@@ -186,4 +186,4 @@ def test_what_can_never_work_is_refused_and_changes_nothing(bad, field):
         assert await world.quiet(60.0) == []
         assert await uids(world, "dfw", Instance) == before
 
-    assert differences(mended("in order", GOOD, story), fresh("in order")) == []
+    assert differences(reverted("in order", GOOD, story), fresh("in order")) == []

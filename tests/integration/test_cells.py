@@ -58,8 +58,8 @@ def test_a_cell_that_is_cut_off_keeps_what_runs_and_is_reported_as_unreachable()
         assert await world.client("dfw").get(Instance, "web-home-dfw-0", space) == before
         kinds = {kind for _, kind, _ in world.writes[seen:]}
         assert "compute.datumapis.com/instances" not in kinds
-        mended = await world.user.get(WorkloadDeployment, "web-home-dfw", "default")
-        assert reason_of(mended, "Available") == "StableInstanceFound"
+        recovered = await world.user.get(WorkloadDeployment, "web-home-dfw", "default")
+        assert reason_of(recovered, "Available") == "StableInstanceFound"
 
     run_story(story)
 
@@ -130,7 +130,7 @@ def test_a_cell_that_is_cut_off_finishes_its_own_deletions_and_heals():
 
 
 def test_what_changed_meanwhile_reaches_the_cell_when_it_is_back():
-    """Scaling while the cell is away waits, and only that difference is written afterwards."""
+    """Scaling while the cell is unreachable waits, and only that difference is written afterwards."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW",), replicas=1))
@@ -213,7 +213,7 @@ def test_a_city_whose_cells_take_nothing_new_is_named():
 
 
 def _is_cut(world: Watched):
-    async def look() -> bool:
+    async def check() -> bool:
         return world.world.links[DFW].is_cut
 
-    return look
+    return check

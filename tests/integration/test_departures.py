@@ -1,4 +1,4 @@
-"""How things end: last of all the Workload, while machines stop slowly or cells are away."""
+"""Deletions: the Workload goes last, while machines stop slowly or cells are unreachable."""
 
 import asyncio
 
@@ -26,13 +26,13 @@ async def delete(world: Watched, name: str = "web") -> None:
 
 async def elapsed(world: Watched, name: str = "web", seconds: float = 300.0) -> float:
     """How long it took for a Workload to go."""
-    began = asyncio.get_running_loop().time()
+    started = asyncio.get_running_loop().time()
     await world.gone(PROJECT, Workload, name, "default", seconds)
-    return asyncio.get_running_loop().time() - began
+    return asyncio.get_running_loop().time() - started
 
 
 def ours(left: dict[str, list[str]]) -> dict[str, list[str]]:
-    """Without the Works that carry namespaces, which stay with these."""
+    """Without the Works of namespaces, which stay with these."""
     named = {p: [n for n in there if "web" in n] for p, there in left.items()}
     return {plane: there for plane, there in named.items() if there}
 
@@ -145,7 +145,7 @@ def test_an_unreachable_cell_delays_no_deletion_indefinitely():
 
 
 def test_a_workload_of_the_same_name_waits_for_the_cell_that_has_the_old_one():
-    """What was deleted while the cell was away stops there first, and the new one runs."""
+    """What was deleted while the cell was unreachable stops there first, and the new one runs."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW",)))

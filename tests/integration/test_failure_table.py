@@ -40,12 +40,12 @@ SHOP = PlaneRef("project", PROJECT)
 CLOSING = PlaneRef("project", "closing")  # that is to be deleted
 NOW = environment().now
 AFTER = 150.0  # seconds in which what works has worked
-LOOKS = 120  # every five seconds
+CHECKS = 120  # every five seconds
 DOCUMENT = Path(__file__).parents[2] / "docs" / "failure-table.md"
 NAMES = ("runs", "heals", "grows", "rolls", "leaves", "tells")
 
 Act = Callable[[Watched], Awaitable[object]]
-Look = Callable[[Watched], Awaitable[bool]]
+Check = Callable[[Watched], Awaitable[bool]]
 
 
 def user(world: Watched, home: PlaneRef = SHOP) -> Client:
@@ -56,7 +56,7 @@ def user(world: Watched, home: PlaneRef = SHOP) -> Client:
 def cut(*homes: PlaneRef) -> tuple[Act, Act]:
     """Cut planes off, and heal them."""
 
-    async def away(world: Watched) -> None:
+    async def stop(world: Watched) -> None:
         for home in homes:
             world.world.links[home].cut()
 
@@ -65,7 +65,7 @@ def cut(*homes: PlaneRef) -> tuple[Act, Act]:
             if home in world.world.links:
                 world.world.links[home].heal()
 
-    return away, back
+    return stop, back
 
 
 def cell_cut(cell: str) -> tuple[Act, Act]:
@@ -102,7 +102,7 @@ PARTS: Mapping[str, tuple[Act, Act]] = {
 
 
 async def run_on(world: Watched) -> bool:
-    """Whether an Instance has been Ready for as long as the part is away."""
+    """Whether an Instance has been Ready for as long as the part is stopped."""
     there = await world.client("dfw").get(Instance, "runs-home-dfw-0", await world.space())
     ready = find(there.status.conditions, "Ready")
     if ready is None or ready.status != "True":
@@ -175,10 +175,10 @@ async def closed(world: Watched) -> bool:
     return await world.client("core").find(Project, CLOSING.name) is None
 
 
-def serves(name: str) -> Look:
+def serves(name: str) -> Check:
     """Whether all of a Workload is as its user asked for."""
 
-    async def look(world: Watched) -> bool:
+    async def check(world: Watched) -> bool:
         if await world.user.find(Workload, name, "default") is None:
             return False
         try:
@@ -187,14 +187,14 @@ def serves(name: str) -> Look:
             return False
         return True
 
-    return look
+    return check
 
 
 async def nothing(world: Watched) -> None:
     """What runs is asked for nothing."""
 
 
-QUESTIONS: Mapping[str, tuple[Act, Look]] = {
+QUESTIONS: Mapping[str, tuple[Act, Check]] = {
     "what runs": (nothing, run_on),
     "healing": (lose_one, healed),
     "new workload": (create, serves("new")),
@@ -230,7 +230,7 @@ CELLS = [
 
 @dataclass
 class Row:
-    """What was seen of each question while a part was away, and what was not done in the end."""
+    """What was seen of each question while a part was stop, and what was not done in the end."""
 
     verdicts: dict[str, str] = field(default_factory=dict)
     undone: list[str] = field(default_factory=list)
@@ -241,7 +241,7 @@ class Row:
 def row(part: str) -> Row:
     """The scenario of a part, run once."""
     seen = Row()
-    away, back = PARTS[part]
+    stop, back = PARTS[part]
 
     async def story(world: Watched) -> None:
         for name in NAMES:
@@ -251,7 +251,7 @@ def row(part: str) -> Row:
         for name in NAMES:
             await world.served(name)
         await world.rest()
-        await away(world)
+        await stop(world)
         refused = [question for question in QUESTIONS if not await _asked(world, question)]
         await world.quiet(AFTER)
         for question in QUESTIONS:
@@ -271,7 +271,7 @@ def row(part: str) -> Row:
 
 @pytest.mark.parametrize(("part", "question", "verdict"), CELLS)
 def test_a_cell_of_the_table(part, question, verdict):
-    """While the part is away this is what comes of the question."""
+    """While the part is stop this is what comes of the question."""
     assert row(part).verdicts[question] == verdict
 
 
@@ -299,10 +299,10 @@ def test_the_document_has_the_same_table():
 @pytest.mark.parametrize("part", ["a cell, cut off", "a cell's controllers", "a cell's provider"])
 def test_other_cities_do_not_notice(part):
     """What one city lacks delays no other city."""
-    away, _ = PARTS[part]
+    stop, _ = PARTS[part]
 
     async def story(world: Watched) -> None:
-        await away(world)
+        await stop(world)
         await world.deploy(workload(cities=("LHR",)))
         await world.change("web", restarted)
         await world.served("web")
@@ -340,7 +340,7 @@ async def _is_reported(world: Watched) -> bool:
 async def _undone(world: Watched) -> list[str]:
     """What has not been done ten minutes later."""
     undone = list(QUESTIONS)
-    for _ in range(LOOKS):
+    for _ in range(CHECKS):
         undone = [question for question in undone if not await QUESTIONS[question][1](world)]
         if not undone:
             break

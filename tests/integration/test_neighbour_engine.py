@@ -138,7 +138,7 @@ def test_what_the_hub_sends_to_a_cell_is_withdrawn_and_sent_again(kind):
 
 
 def test_a_deleted_hub_namespace_comes_back_with_everything():
-    """Its cells let go of what was in it, and start it again."""
+    """Its cells stop its instances, and start them again."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW", "LHR")))
@@ -155,7 +155,7 @@ def test_a_deleted_hub_namespace_comes_back_with_everything():
 
 
 def test_namespaces_of_the_hub_are_in_every_cell_with_their_labels():
-    """Not only in the city's: and one that is deleted in a cell, or changed, is mended."""
+    """Not only in the city's: one that is deleted or changed in a cell is restored."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW",)))

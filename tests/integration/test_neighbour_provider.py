@@ -109,7 +109,7 @@ def test_a_node_that_is_lost_and_found():
 
 
 def test_when_every_node_is_lost_instances_wait_for_one():
-    """Nothing is deleted or claimed anew; they start once a node is back."""
+    """Nothing is deleted or claimed again; they start once a node is back."""
 
     async def story(world: Watched) -> None:
         await world.deploy(workload(cities=("DFW",)))
@@ -158,7 +158,7 @@ def test_one_cell_fails_alone():
 
 
 def test_machines_outlive_the_process_that_simulates_them(tmp_path):
-    """After a restart with long latencies nothing is started anew."""
+    """After a restart with long latencies nothing is started again."""
 
     async def first() -> Instance:
         async with running(("DFW",), tmp_path) as world:

@@ -150,7 +150,7 @@ def test_a_project_goes_with_a_cell_that_operators_have_given_up():
 
 @pytest.mark.parametrize("part", ["platform", "management"])
 def test_a_process_that_restarts_goes_on_with_a_project_that_is_deleted(part):
-    """A project that is no longer Ready is still looked after until it has gone."""
+    """A project that is no longer Ready is still managed until it is gone."""
 
     async def story(world: Watched) -> None:
         await cut_off_and_abandoned(world)

@@ -1,4 +1,4 @@
-"""Projects, their namespaces and their ends; the door; and a world that goes on where it ended."""
+"""Projects, their namespaces and their removal; admission; and a world that is restarted."""
 
 import msgspec
 import pytest
@@ -135,7 +135,7 @@ def test_an_entitlement_becomes_active():
 
 
 def test_a_world_goes_on_where_it_ended(tmp_path):
-    """Nothing is made anew, and what changed while it was away is caught up with."""
+    """Nothing is created again, and changes made while it was stopped are applied."""
 
     async def first() -> str:
         async with running(("DFW", "LHR"), tmp_path) as world:

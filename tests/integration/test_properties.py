@@ -76,16 +76,16 @@ def test_a_property_that_is_changed_and_set_back_leaves_no_trace(section):
     taken = Taken()
 
     async def walked(world: Watched) -> None:
-        await begin(world)
+        await start(world)
         await walk_all(world, mine, taken)
 
     async def made(world: Watched) -> None:
-        await begin(world)
+        await start(world)
         await make(world, taken.starts)
         assert differences(taken.end, compared(world)) == []
 
     async def made_so(world: Watched) -> None:
-        await begin(world)
+        await start(world)
         texts = {stage: json.dumps(spec) for stage, spec in taken.specs.items()}
         names = {text: f"w{number:03}" for number, text in enumerate(dict.fromkeys(texts.values()))}
         await make(world, {name: json.loads(text) for text, name in names.items()})
@@ -105,7 +105,7 @@ def test_what_is_reserved_cannot_be_added():
     """Neither what controllers report nor fields without a reader get into a spec."""
 
     async def story(world: Watched) -> None:
-        await begin(world)
+        await start(world)
         for walk in reserved():
             with pytest.raises(Invalid) as refusal:
                 await create(world, "web", walk.spec("changed"))
@@ -114,7 +114,7 @@ def test_what_is_reserved_cannot_be_added():
     run_story_apart(story, CITIES)
 
 
-async def begin(world: Watched) -> None:
+async def start(world: Watched) -> None:
     await make_network(world, "second", "172.16.0.0/12")
     await world.limit(1000)
 

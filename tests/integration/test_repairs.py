@@ -1,4 +1,4 @@
-"""What people, or accidents, change behind the back of the controllers is mended."""
+"""Changes that users, or accidents, make behind the controllers are undone."""
 
 from typing import Any
 
@@ -140,8 +140,8 @@ def test_w35_what_is_edited_is_as_it_was(plane, kind, edit):
         await nothing_else_is_left(world, "web-home-dfw-0")
         if edit is not elsewhere:
             assert await uids(world, "dfw", Instance) == before
-        mended = await ours(world, plane, kind)
-        assert _said(mended) == _said(found)
+        restored = await ours(world, plane, kind)
+        assert _said(restored) == _said(found)
 
     run_story(story)
 

@@ -21,11 +21,13 @@ from tests.support.kubekit.virtual_time import run
 pytestmark = pytest.mark.slow
 CITIES = ("DFW", "LHR")
 CELLS = ("dfw", "lhr")
-PATIENCE = 1800.0  # seconds in which even those have looked again who wait for their own writes
+PATIENCE = (
+    1800.0  # seconds, after which even a controller that waits for its own write has reconciled
+)
 FINAL = {"stays": (1, 1), "grows": (4, 1), "shrinks": (1, 1), "rolls": (1, 4), "comes": (1, 1)}
 
 
-async def begin(world: Watched) -> None:
+async def start(world: Watched) -> None:
     """What is there when the copy is made."""
     await world.limit(50)
     for name in ("stays", "grows", "rolls", "goes"):
@@ -98,7 +100,7 @@ def test_a_restored_hub_stops_nothing_and_comes_to_what_projects_say(tmp_path, k
     async def tell() -> None:
         planes, copies = PlanesApart(tmp_path), Copies(tmp_path)
         async with running_apart(CITIES, planes) as world:
-            await begin(world)
+            await start(world)
             if kept:
                 copies.keep()
             await go_on(world, rounds)
@@ -118,12 +120,12 @@ def test_a_restored_hub_stops_nothing_and_comes_to_what_projects_say(tmp_path, k
 
 
 def test_what_users_change_while_the_hub_is_away_is_done_when_it_is_restored(tmp_path):
-    """A hub that counts its generations anew is obeyed, though cells have seen higher ones."""
+    """A hub whose generations start again is applied, though cells have seen higher ones."""
 
     async def tell() -> None:
         planes, copies = PlanesApart(tmp_path), Copies(tmp_path)
         async with running_apart(CITIES, planes) as world:
-            await begin(world)
+            await start(world)
             copies.keep()
             await go_on(world)
             world.world.links[HUB].cut()
@@ -145,7 +147,7 @@ def test_an_older_hub_is_not_believed_before_its_management_is_there(tmp_path):
     async def tell() -> None:
         planes, copies = PlanesApart(tmp_path), Copies(tmp_path)
         async with running_apart(CITIES, planes) as world:
-            await begin(world)
+            await start(world)
             copies.keep()
             await go_on(world)
             before = await machines(world, CELLS)
@@ -201,7 +203,7 @@ def test_a_hub_that_is_put_back_while_controllers_run(tmp_path, kept):
     async def tell() -> None:
         planes, copies = PlanesApart(tmp_path), Copies(tmp_path)
         async with running_apart(CITIES, planes, Replaceable) as world:
-            await begin(world)
+            await start(world)
             if kept:
                 copies.keep()
             await go_on(world)
@@ -228,7 +230,7 @@ def test_a_restored_cell_comes_to_what_projects_say(tmp_path, kept):
     async def tell() -> None:
         planes, copies = PlanesApart(tmp_path), Copies(tmp_path, PlaneRef("cell", "dfw"))
         async with running_apart(CITIES, planes) as world:
-            await begin(world)
+            await start(world)
             await leave(world)  # a cell cannot know of what was deleted since its copy was made
             await world.rest()
             if kept:

@@ -55,7 +55,7 @@ async def _unready_at_once(world: Watched, cell: str, wanted: int, until: asynci
 
 
 def test_a_restart_goes_from_the_highest_down_one_at_a_time_and_keeps_its_claims():
-    """W65: no more than one is away at a time, and the quota of a slot is never given back."""
+    """W65: no more than one is missing at a time, and the quota of a slot is never released."""
 
     async def story(world: Watched) -> None:
         await world.set_provider("dfw", startSeconds="2")
@@ -78,8 +78,8 @@ def test_a_restart_goes_from_the_highest_down_one_at_a_time_and_keeps_its_claims
 
 
 @pytest.mark.parametrize("policy", ["OrderedReady", "Parallel"])
-@pytest.mark.parametrize("mended", ["registry.test/web:1", "registry.test/web:2"])
-def test_w41_a_bad_image_is_rolled_back_or_repaired(policy, mended):
+@pytest.mark.parametrize("repaired", ["registry.test/web:1", "registry.test/web:2"])
+def test_w41_a_bad_image_is_rolled_back_or_repaired(policy, repaired):
     """One Instance at most is lost to it, its cause is reported at every level, and nothing else helps.
 
     What never became ready blocks nothing, and what still ran of the old is kept by a rollback.
@@ -99,11 +99,11 @@ def test_w41_a_bad_image_is_rolled_back_or_repaired(policy, mended):
         assert reason_of(broken, "Ready") == "ImageUnavailable"
         warned = {e.reason for e in (await world.user.every(Event)).items if e.type == "Warning"}
         assert warned == {"ImageUnavailable", "CityStuck"}
-        await world.change("web", with_image(mended))
+        await world.change("web", with_image(repaired))
         await world.served("web")
-        assert await _images(world) == [mended] * 3
+        assert await _images(world) == [repaired] * 3
         kept = before.items() & (await _uids(world)).items()
-        assert len(kept) == (2 if mended == "registry.test/web:1" else 0)
+        assert len(kept) == (2 if repaired == "registry.test/web:1" else 0)
 
     run_story(story)
 

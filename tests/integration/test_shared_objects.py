@@ -26,11 +26,12 @@ def changed_in_hand() -> list[str]:
         f"{cache.kind.__name__} {key}"
         for cache in caches()
         for key, data in cache.kept()
-        if not isinstance(known := cache.known(*key), bytes) and known != anew(cache.kind, data)
+        if not isinstance(known := cache.known(*key), bytes)
+        and known != decoded_again(cache.kind, data)
     ]
 
 
-def anew(kind: type[Object], data: bytes) -> Object:
+def decoded_again(kind: type[Object], data: bytes) -> Object:
     """A new object from the bytes, shared with nothing."""
     obj = scheme.decode_as(kind, data)
     return replace(obj, metadata=replace(obj.metadata, managed_fields=()))
@@ -62,9 +63,9 @@ def test_an_object_that_is_changed_is_found():
         shared = next(cache for cache in caches() if cache.kind is Workload and len(cache))
         labels = shared.list()[0].metadata.labels
         labels["mine"] = "yes"
-        crowd = Cache(ConfigMap)  # more than are kept as objects for all caches together
+        others = Cache(ConfigMap)  # more than are kept as objects for all caches together
         for number in range(1000):
-            crowd.put(ConfigMap(metadata=ObjectMeta(name=f"other-{number}", namespace="default")))
+            others.put(ConfigMap(metadata=ObjectMeta(name=f"other-{number}", namespace="default")))
         found = changed_in_hand()
         del labels["mine"]
         assert any(each.startswith("Workload") for each in found)

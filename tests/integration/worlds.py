@@ -134,7 +134,7 @@ class Watched(Observer):
         Counters say so a moment too early: they are the cells', who may not know the template yet.
         """
 
-        async def look() -> Workload | None:
+        async def check() -> Workload | None:
             workload = await self.user.get(Workload, name, "default")
             if not is_served(workload):
                 return None
@@ -148,7 +148,7 @@ class Watched(Observer):
             return workload if proven and len(shown) == workload.status.replicas else None
 
         try:
-            return await self.until(look, seconds, f"{name} to be served")
+            return await self.until(check, seconds, f"{name} to be served")
         except AssertionError as failure:
             last = await self.user.find(Workload, name, "default")
             failure.add_note(f"last seen: {msgspec.json.encode(last).decode()}")
