@@ -33,7 +33,6 @@ from kubekit.client.kubeconfig import load
 from tests.e2e.conftest import Kubectl, lacks_kubectl
 
 pytestmark = [pytest.mark.e2e, pytest.mark.slow]
-COMMAND = {"plane-users": ("compute.cli.plane_users", "Users.")}
 ROOT = Path(__file__).parents[2]
 SEEN = (
     Workload, WorkloadDeployment, Instance, Network, LocationBinding, ResourceClaim,
@@ -65,7 +64,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def users(*arguments: str) -> tuple[int, str]:
     """The exit code of `compute plane-users` in this process, and all that it prints."""
     with redirect_stdout(StringIO()) as printed, redirect_stderr(printed):
-        code = run(["plane-users", *arguments], COMMAND)
+        code = run(["plane-users", *arguments])
     return code, printed.getvalue()
 
 

@@ -3,8 +3,7 @@
 import importlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Sequence
 from typing import Final
 
 import click
@@ -13,11 +12,15 @@ from compute.cli import streams
 from compute.cli.exits import Exit, Failure
 from compute.cli.tables import plain
 
-Commands = Mapping[str, tuple[str, str]]
-"""For each command its module and its line in the help."""
-
+# For each command its module and its line in the help.
 _COMMANDS: Final = {
-    "plan": ("compute.cli.plan", "Show what Workload manifests would make, and what is wrong."),
+    "plan": ("compute.cli.plan", "Show what Workload manifests would create, and what is wrong."),
+    "up": ("compute.cli.up", "Start the whole platform on this machine."),
+    "down": ("compute.cli.down", "Stop the platform on this machine."),
+    "cell": ("compute.cli.cell", "Cut cells off from all other planes, and connect them again."),
+    "plane": ("compute.cli.plane", "Serve a Kubernetes API from a folder of this machine."),
+    "plane-users": ("compute.cli.plane_users", "Give users access to a plane or a project."),
+    "plane-keys": ("compute.cli.plane_keys", "Show and change the keys that seal secrets."),
 }
 
 
@@ -25,18 +28,17 @@ class LazyGroup(click.Group):
     """A group that lists its commands without importing them."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_commands(ctx))
+        return list(_COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        known = _commands(ctx)
-        if cmd_name not in known:
+        if cmd_name not in _COMMANDS:
             return None
-        command: click.Command = importlib.import_module(known[cmd_name][0]).command
+        command: click.Command = importlib.import_module(_COMMANDS[cmd_name][0]).command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in _commands(ctx).items()])
+            formatter.write_dl([(name, line) for name, (_, line) in _COMMANDS.items()])
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
@@ -45,14 +47,11 @@ def root() -> None:
     """Run containers in the cities you name."""
 
 
-def run(arguments: Sequence[str], more: Commands = MappingProxyType({})) -> int:
-    """Run one command. An error is one sentence on stderr and an exit code.
-
-    ``more`` are commands of other packages, which may not be named here.
-    """
+def run(arguments: Sequence[str]) -> int:
+    """Run one command. An error is one sentence on stderr and an exit code."""
     streams.prepare()
     try:
-        sentence, code = _run(arguments, more)
+        sentence, code = _run(arguments)
         sys.stdout.flush()  # keeps the order of output and error in a log
     except BrokenPipeError:
         streams.discard_output()
@@ -71,15 +70,9 @@ def run(arguments: Sequence[str], more: Commands = MappingProxyType({})) -> int:
     return code
 
 
-def _commands(ctx: click.Context) -> Commands:
-    return {**_COMMANDS, **(ctx.find_object(dict) or {})}
-
-
-def _run(arguments: Sequence[str], more: Commands) -> tuple[str, int]:
+def _run(arguments: Sequence[str]) -> tuple[str, int]:
     try:
-        code = root.main(
-            list(arguments), prog_name="compute", standalone_mode=False, obj=dict(more)
-        )
+        code = root.main(list(arguments), prog_name="compute", standalone_mode=False)
     except (Failure, click.ClickException, click.Abort, KeyboardInterrupt) as error:
         return _failure(error)
     return "", code if isinstance(code, int) else Exit.OK

@@ -9,11 +9,6 @@ from compute.app.system_environment import system
 from compute.app.world_folder import ENVIRONMENT, WorldFolder
 from compute.cli.root import run
 
-COMMANDS = {
-    "up": ("compute.cli.up", "Start."),
-    "cell": ("compute.cli.cell", "Cut."),
-}
-
 
 @pytest.mark.parametrize(
     "line",
@@ -24,7 +19,7 @@ def test_the_folder_may_be_named_at_the_end(tmp_path, capsys, line):
     """What follows a subcommand counts, whatever was said before it."""
     named = [line[0], "--data", str(tmp_path / "other"), *line[1:], "--data", str(tmp_path)]
 
-    assert run(named, COMMANDS) == 1
+    assert run(named) == 1
     error = f"the world in {tmp_path} is not running; `compute up --data {tmp_path}` starts it"
     assert error in capsys.readouterr().err
 
@@ -44,7 +39,7 @@ def test_a_world_that_starts_is_waited_for(tmp_path, capsys):
     async def story() -> int:
         planes = OpenPlanes(PlaneFolders(tmp_path, system()))
         await planes.open(CORE)
-        code = await asyncio.to_thread(run, ["up", "status", f"--data={tmp_path}"], COMMANDS)
+        code = await asyncio.to_thread(run, ["up", "status", f"--data={tmp_path}"])
         await planes.close()
         return code
 

@@ -15,7 +15,6 @@ from kubekit.plane.http.server import CannotListen
 from kubekit.plane.store.errors import Busy
 from tests.support.compute import served_kinds
 
-COMMAND = {"plane": ("compute.cli.plane", "Serve.")}
 ANY_PORT = ("127.0.0.1", 0)
 
 
@@ -123,7 +122,7 @@ def test_the_command_prints_what_it_does(tmp_path, capsys, bind, warned):
     """It says where it serves, how to use it, and that it has stopped."""
     arguments = ["plane", "--data", str(tmp_path / "data"), "--port", "0", "--bind", bind]
 
-    assert run(arguments, COMMAND) == 0
+    assert run(arguments) == 0
     out = capsys.readouterr().out
     assert f"export KUBECONFIG={tmp_path}/data/kubeconfig" in out
     assert ("the token allows everything" in out) is warned
@@ -139,10 +138,10 @@ def test_failures_are_sentences(tmp_path, capsys):
         port = str(taken.getsockname()[1])
         data = str(tmp_path / "data")
         codes = [
-            run(["plane", "--data", data, "--port", port], COMMAND),
-            run(["plane", "--data", data, "--crds", str(tmp_path)], COMMAND),
-            run(["plane", "--data", f"{tmp_path}/file/data"], COMMAND),
-            run(["plane", "--data", f"{tmp_path}/other", "--port", "0"], COMMAND),
+            run(["plane", "--data", data, "--port", port]),
+            run(["plane", "--data", data, "--crds", str(tmp_path)]),
+            run(["plane", "--data", f"{tmp_path}/file/data"]),
+            run(["plane", "--data", f"{tmp_path}/other", "--port", "0"]),
         ]
 
     assert codes == [1, 1, 1, 1]

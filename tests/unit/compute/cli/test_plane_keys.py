@@ -10,8 +10,6 @@ from kubekit.plane.store.keys import KeyFile
 from kubekit.plane.store.store import Store
 from tests.support.kubekit.store_builders import environment, in_loop, opened
 
-COMMAND = {"plane-keys": ("compute.cli.plane_keys", "Keys.")}
-
 
 @pytest.fixture
 def data(tmp_path):
@@ -28,7 +26,7 @@ def test_k1_rotate_adds_a_key(data, capsys):
     """The new key is the first; the old ones stay; the next start seals with it."""
     before = KeyFile(data / "secrets.key").names()
 
-    assert run(["plane-keys", "rotate", "--data", str(data)], COMMAND) == 0
+    assert run(["plane-keys", "rotate", "--data", str(data)]) == 0
     after = KeyFile(data / "secrets.key").names()
     assert after[1:] == before
     assert capsys.readouterr().out == (
@@ -41,7 +39,7 @@ def test_k1_rotate_adds_a_key(data, capsys):
 async def test_k1_rotate_tells_how_a_running_plane_takes_it_up(tmp_path, capsys):
     """The process that serves the folder is named, with what to send it."""
     async with opened(tmp_path):
-        assert run(["plane-keys", "rotate", "--data", str(tmp_path)], COMMAND) == 0
+        assert run(["plane-keys", "rotate", "--data", str(tmp_path)]) == 0
     assert f"kill -USR1 {os.getpid()} lets the plane" in capsys.readouterr().out
 
 
@@ -50,7 +48,7 @@ def test_k1_list_shows_names_and_no_key(data, capsys):
     keys = KeyFile(data / "secrets.key")
     keys.rotate()
 
-    assert run(["plane-keys", "list", "--data", str(data)], COMMAND) == 0
+    assert run(["plane-keys", "list", "--data", str(data)]) == 0
     assert capsys.readouterr().out.split() == keys.names()
 
 
@@ -58,11 +56,11 @@ def test_k1_list_shows_names_and_no_key(data, capsys):
 def test_k1_failures_are_sentences(data, capsys, tmp_path_factory, verb):
     """A folder without a plane, keys that are missing, keys that others can read."""
     empty = tmp_path_factory.mktemp("empty")
-    codes = [run(["plane-keys", verb, "--data", str(empty)], COMMAND)]
+    codes = [run(["plane-keys", verb, "--data", str(empty)])]
     (data / "secrets.key").chmod(0o644)
-    codes.append(run(["plane-keys", verb, "--data", str(data)], COMMAND))
+    codes.append(run(["plane-keys", verb, "--data", str(data)]))
     (data / "secrets.key").unlink()
-    codes.append(run(["plane-keys", verb, "--data", str(data)], COMMAND))
+    codes.append(run(["plane-keys", verb, "--data", str(data)]))
     errors = capsys.readouterr().err.splitlines()
 
     assert codes == [1, 1, 1]
@@ -73,7 +71,7 @@ def test_k1_failures_are_sentences(data, capsys, tmp_path_factory, verb):
 
 def test_k1_a_name_that_is_empty(capsys):
     """An unset variable does not mean the folder one is in."""
-    assert run(["plane-keys", "rotate", "--data", ""], COMMAND) == 2
+    assert run(["plane-keys", "rotate", "--data", ""]) == 2
     assert "the name is empty" in capsys.readouterr().err
 
 

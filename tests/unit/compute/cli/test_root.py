@@ -1,6 +1,7 @@
 """The root command: help, versions, and failures in one sentence."""
 
 import importlib.metadata
+import re
 import sys
 
 import click
@@ -13,11 +14,12 @@ from compute.cli.root import run
 def test_help_lists_the_commands(capsys):
     """Help names every command with one line."""
     assert run(["--help"]) == 0
-    assert "plan  Show what Workload manifests would make" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert re.search("plan +Show what Workload manifests would create", out)
 
 
 def test_no_arguments_show_the_help(capsys):
-    """Called with nothing, it shows what it can do and says that it did nothing."""
+    """Without arguments it shows the help, and the code says that it did nothing."""
     assert run([]) == 2
     assert "Usage: compute" in capsys.readouterr().err
 
@@ -50,7 +52,7 @@ def test_wrong_calls_are_explained(capsys, arguments, words):
 
 @pytest.fixture
 def faulty(monkeypatch):
-    """A command with a fault in it."""
+    """A command with a bug in it."""
 
     @click.command()
     def command() -> None:
@@ -64,7 +66,7 @@ def faulty(monkeypatch):
 
 
 @pytest.mark.usefixtures("faulty")
-def test_a_fault_of_our_own_is_a_sentence(capsys):
+def test_a_bug_is_reported_in_a_sentence(capsys):
     """A user sees no traceback, but how to get one."""
     assert run(["faulty"]) == 1
     assert capsys.readouterr().err == (
@@ -73,8 +75,8 @@ def test_a_fault_of_our_own_is_a_sentence(capsys):
 
 
 @pytest.mark.usefixtures("faulty")
-def test_a_fault_of_our_own_can_be_traced(monkeypatch):
-    """Who mends it needs to know where it is."""
+def test_a_bug_can_be_traced(monkeypatch):
+    """A developer needs to know where the bug is."""
     monkeypatch.setenv("COMPUTE_DEBUG", "1")
     with pytest.raises(ValueError, match="1"):
         run(["faulty"])
