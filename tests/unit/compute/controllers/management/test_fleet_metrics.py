@@ -17,7 +17,7 @@ def value(registry: CollectorRegistry, name: str, **labels: str) -> float | None
 
 
 def test_every_metric_of_the_fleet_is_explained_to_operators():
-    """A metric that nobody explains is one that nobody alerts on."""
+    """A metric without documentation gets no alert."""
     text = DOCS.read_text()
     source = Path(fleet_metrics.__code__.co_filename).read_text()
     named = {part for part in source.split('"') if part.startswith("compute_")}

@@ -46,8 +46,8 @@ def test_an_old_spec_is_not_sent_again(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_an_old_report_is_not_told_again(tmp_path):
-    """What the project was told meanwhile stays."""
+def test_an_old_status_is_not_written_again(tmp_path):
+    """What was written to the project meanwhile stays."""
 
     async def story(on: Setting) -> None:
         on.begin(federator.controllers)
@@ -112,8 +112,8 @@ def test_a_projection_whose_copy_went_unheard_is_removed(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_report_on_a_copy_that_went_unheard_is_not_told(tmp_path):
-    """There is nothing to tell of; when its going is heard, it is sent anew."""
+def test_the_status_of_a_copy_that_was_deleted_unseen_is_not_written(tmp_path):
+    """There is nothing to report; the watch event of the deletion has it created again."""
 
     async def story(on: Setting) -> None:
         on.begin(federator.controllers)

@@ -61,7 +61,7 @@ def test_a_new_instance_waits_at_both_gates(tmp_path: Path) -> None:
 
 
 def test_without_quota_nothing_has_to_be_cleaned_up(tmp_path: Path) -> None:
-    """Where nobody keeps quota, an Instance carries no finalizer for its claim."""
+    """In a cell without quota an Instance has no finalizer for its claim."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage, quota=False)
@@ -100,7 +100,7 @@ def test_two_controllers_end_in_the_same_state(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_an_instance_that_somebody_deletes_is_made_again(tmp_path: Path) -> None:
+def test_a_deleted_instance_is_created_again(tmp_path: Path) -> None:
     """An empty slot is filled, by whatever it was emptied."""
 
     async def story(stage: Stage) -> None:
@@ -116,7 +116,7 @@ def test_an_instance_that_somebody_deletes_is_made_again(tmp_path: Path) -> None
     staged(tmp_path, story)
 
 
-def test_labels_that_somebody_takes_off_come_back(tmp_path: Path) -> None:
+def test_removed_labels_are_restored(tmp_path: Path) -> None:
     """An Instance keeps the labels by which others find it, and whatever else it carries."""
 
     async def story(stage: Stage) -> None:
@@ -142,8 +142,8 @@ def test_w7_an_instance_the_cache_does_not_show_is_not_an_error(tmp_path: Path) 
         at.door.hold("Instance")
         made = await at.client.create(build_instance(present, 0, (NETWORK, QUOTA)))
         await at.client.patch(present, scaled(present, 1))
-        told = await at.reported(lambda one: one.status.replicas == 1)
-        assert told.status.desired_replicas == 1
+        seen = await at.reported(lambda one: one.status.replicas == 1)
+        assert seen.status.desired_replicas == 1
         at.door.hold()
         await at.ready(1)
         assert [one.metadata.uid for one in await at.instances()] == [made.metadata.uid]
@@ -152,7 +152,7 @@ def test_w7_an_instance_the_cache_does_not_show_is_not_an_error(tmp_path: Path) 
 
 
 def test_w7_the_slot_of_another_is_waited_for(tmp_path: Path) -> None:
-    """A slot whose name somebody else's Instance has is told of, and filled when that is gone."""
+    """A slot whose name is taken by another Instance is reported, and filled when that is gone."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -160,8 +160,8 @@ def test_w7_the_slot_of_another_is_waited_for(tmp_path: Path) -> None:
         alien = build_instance(before, 0, ())
         alien = await at.client.create(with_meta(alien, owner_references=()))
         await at.deploy()
-        told = await at.reported(lambda one: "still has its name" in available(one)[1])
-        assert available(told)[0] == "InstancesProvisioning"
+        seen = await at.reported(lambda one: "still has its name" in available(one)[1])
+        assert available(seen)[0] == "InstancesProvisioning"
         await stage.rest()
         assert await stage.quiet() == []
         await at.client.delete(alien)
@@ -208,7 +208,7 @@ def test_a_label_takes_no_instance_from_its_owner(tmp_path: Path) -> None:
 
 
 def test_w9_a_fault_of_the_quota_service_is_not_called_a_lack_of_budget(tmp_path: Path) -> None:
-    """What an Instance says of its quota is told under its own name."""
+    """The quota message of an Instance is reported with its name."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -221,16 +221,16 @@ def test_w9_a_fault_of_the_quota_service_is_not_called_a_lack_of_budget(tmp_path
         status = msgspec.structs.replace(made.status, conditions=(away,))
         await at.client.patch_status(made, msgspec.structs.replace(made, status=status))
 
-        def told(one: WorkloadDeployment) -> bool:
+        def is_reported(one: WorkloadDeployment) -> bool:
             said = find(one.status.conditions, "ReplicasReady")
             return said is not None and said.reason == "QuotaBackendUnavailable"
 
-        await at.reported(told)
+        await at.reported(is_reported)
 
     staged(tmp_path, story)
 
 
-def test_what_cannot_be_made_is_told(tmp_path: Path) -> None:
+def test_an_instance_that_cannot_be_created_is_reported(tmp_path: Path) -> None:
     """An Instance that the cell refuses is named in the status, and made once it is let in."""
 
     async def story(stage: Stage) -> None:
@@ -242,8 +242,8 @@ def test_what_cannot_be_made_is_told(tmp_path: Path) -> None:
 
         at.door.refuses = refuses
         await at.deploy(deployment(2, policy="Parallel"))
-        told = await at.reported(lambda one: available(one)[0] == "ConfigurationError")
-        assert available(told)[1] == (
+        seen = await at.reported(lambda one: available(one)[0] == "ConfigurationError")
+        assert available(seen)[1] == (
             "0 of 2 instances ready; web-home-dfw-0: it cannot be made: spec.runtime: not here"
         )
         at.door.refuses = lambda _verb, _place: None
@@ -252,8 +252,8 @@ def test_what_cannot_be_made_is_told(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_a_refusal_that_is_not_the_users_is_not_called_an_error_of_his(tmp_path: Path) -> None:
-    """What the cell forbids its own controller is told as something that is under way."""
+def test_a_refusal_that_is_not_the_users_error_is_not_reported_as_one(tmp_path: Path) -> None:
+    """What the cell forbids its own controller is reported as provisioning."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -264,8 +264,8 @@ def test_a_refusal_that_is_not_the_users_is_not_called_an_error_of_his(tmp_path:
 
         at.door.refuses = refuses
         await at.deploy()
-        told = await at.reported(lambda one: "the controller may not" in available(one)[1])
-        assert available(told)[0] == "InstancesProvisioning"
+        seen = await at.reported(lambda one: "the controller may not" in available(one)[1])
+        assert available(seen)[0] == "InstancesProvisioning"
 
     staged(tmp_path, story)
 
@@ -336,7 +336,7 @@ def test_w7_a_name_that_is_free_again_is_used(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_instances_that_changed_behind_the_cache_stop_nobody(tmp_path: Path) -> None:
+def test_instances_that_changed_behind_the_cache_block_nothing(tmp_path: Path) -> None:
     """Opening gates passes over Instances that have gone, or are about to, and serves the rest."""
 
     async def story(stage: Stage) -> None:
@@ -366,7 +366,7 @@ def _gates(of: Instance) -> list[str]:
     return [gate.name for gate in of.spec.controller.scheduling_gates] if of.spec.controller else []
 
 
-def test_instances_of_nobody_and_of_others_are_left_alone(tmp_path: Path) -> None:
+def test_instances_without_an_owner_and_of_other_owners_are_left_alone(tmp_path: Path) -> None:
     """What neither owner, label nor name ties to a deployment concerns none."""
 
     async def story(stage: Stage) -> None:

@@ -34,9 +34,12 @@ def test_w12_a_deployment_goes_after_its_instances(tmp_path: Path) -> None:
         going = await at.client.get(WorkloadDeployment, NAME, NAMESPACE)
         assert all(one.deleting for one in await at.instances())
         assert (going.status.desired_replicas, going.status.replicas) == (0, 3)
-        told = find(going.status.conditions, "Available")
-        assert told is not None
-        assert (told.reason, told.message) == ("Stopping", "Being removed; instances left: 3")
+        reported = find(going.status.conditions, "Available")
+        assert reported is not None
+        assert (reported.reason, reported.message) == (
+            "Stopping",
+            "Being removed; instances left: 3",
+        )
         await gone(at)
         assert await at.names() == []
         await stage.gone(PLANE, NetworkBinding, f"{NAME}-net-0", NAMESPACE)
@@ -105,7 +108,7 @@ def test_a_successor_is_not_treated_as_its_predecessor(tmp_path: Path) -> None:
 
 
 def test_instances_that_went_behind_the_cache_are_no_error(tmp_path: Path) -> None:
-    """To delete what has gone, or what has another uid by now, harms nobody and stops nothing."""
+    """To delete an Instance that is gone, or was replaced, harms and blocks nothing."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)

@@ -162,7 +162,7 @@ def test_w38_scaling_is_followed_in_both_directions(tmp_path: Path, policy: str)
 
 
 def test_w42_parallel_keeps_to_its_limit(tmp_path: Path) -> None:
-    """Parallel comes up at once, and an update leaves no more unserved than it was told."""
+    """Parallel comes up at once, and an update leaves no more unserved than allowed."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -200,7 +200,7 @@ def test_paused_holds_templates_back_but_heals_and_scales(tmp_path: Path) -> Non
     staged(tmp_path, story)
 
 
-def test_a_policy_that_nobody_knows_is_followed_in_order(tmp_path: Path) -> None:
+def test_an_unknown_policy_is_treated_as_ordered(tmp_path: Path) -> None:
     """A deployment whose policy has another name still gets its Instances."""
 
     async def story(stage: Stage) -> None:
@@ -211,7 +211,7 @@ def test_a_policy_that_nobody_knows_is_followed_in_order(tmp_path: Path) -> None
     staged(tmp_path, story)
 
 
-def test_w43_a_default_written_out_rolls_nobody(tmp_path: Path) -> None:
+def test_w43_a_default_written_out_rolls_nothing(tmp_path: Path) -> None:
     """A template that means the same is the same, however it is written."""
 
     async def story(stage: Stage) -> None:
@@ -276,10 +276,10 @@ def test_w46_a_rollout_that_fails_says_so(tmp_path: Path) -> None:
         await at.deploy(deployment(2))
         await at.ready(2)
         await at.change(lambda of: image(of, BAD))
-        told = await at.reported(lambda one: "no such image" in _message(one))
-        assert _reason(told) == "StableInstanceFound"
-        assert _message(told) == "1 of 2 instances ready; web-home-dfw-1: no such image"
-        assert (told.status.updated_replicas, told.status.current_replicas) == (1, 0)
+        seen = await at.reported(lambda one: "no such image" in _message(one))
+        assert _reason(seen) == "StableInstanceFound"
+        assert _message(seen) == "1 of 2 instances ready; web-home-dfw-1: no such image"
+        assert (seen.status.updated_replicas, seen.status.current_replicas) == (1, 0)
 
     staged(tmp_path, story)
 

@@ -110,7 +110,7 @@ def test_many_instances_go_at_once(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_a_wave_that_never_gets_through_is_not_waited_for_for_ever(tmp_path: Path) -> None:
+def test_instances_that_never_pass_their_gates_do_not_block_the_window(tmp_path: Path) -> None:
     """Nothing tells that who waits at a gate without a word will go on doing so."""
 
     async def story(stage: Stage) -> None:

@@ -1,4 +1,4 @@
-"""The networks of a deployment: asked for, waited for, told of, and let go."""
+"""The networks of a deployment: requested, waited for, reported and released."""
 
 import asyncio
 from pathlib import Path
@@ -22,7 +22,7 @@ from tests.support.kubekit.stage import Stage, staged
 CONTEXT = "default--lab-dfw-1"
 
 
-def told(of: WorkloadDeployment) -> tuple[str, str]:
+def reason_and_message(of: WorkloadDeployment) -> tuple[str, str]:
     condition = find(of.status.conditions, "Available")
     return (condition.reason, condition.message) if condition else ("", "")
 
@@ -127,8 +127,8 @@ def test_without_a_location_instances_are_made_and_wait(tmp_path: Path) -> None:
         at = await cell(stage, locations=())
         await at.client.create(location("lab-lhr-1", "LHR"))
         await at.deploy()
-        waiting = await at.reported(lambda one: told(one)[0] == "NoMatchingLocation")
-        assert told(waiting)[1] == (
+        waiting = await at.reported(lambda one: reason_and_message(one)[0] == "NoMatchingLocation")
+        assert reason_and_message(waiting)[1] == (
             "0 of 1 instances ready; no Location of the cell says that it is in DFW"
         )
         await asyncio.sleep(3600)
@@ -169,7 +169,7 @@ def test_a_location_that_changes_its_city_concerns_both(tmp_path: Path) -> None:
         at = await cell(stage, locations=())
         elsewhere = await at.client.create(location("lab-1", "LHR"))
         await at.deploy()
-        await at.reported(lambda one: told(one)[0] == "NoMatchingLocation")
+        await at.reported(lambda one: reason_and_message(one)[0] == "NoMatchingLocation")
         moved = msgspec.structs.replace(elsewhere, spec=location("lab-1", "DFW").spec)
         elsewhere = await at.client.patch(elsewhere, moved)
         await at.ready(1)
@@ -181,7 +181,7 @@ def test_a_location_that_changes_its_city_concerns_both(tmp_path: Path) -> None:
 
 
 def test_networking_off_asks_for_nothing_and_takes_gates_away(tmp_path: Path) -> None:
-    """Where nobody manages networks a gate that is there is removed, and those kinds are not read."""
+    """Without networking an existing gate is removed, and those kinds are not read."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage, networking=False, locations=())
@@ -222,15 +222,15 @@ def deployment_gates(of: Instance, *names: str) -> Instance:
         ("SomethingElse", "NetworkProvisioning"),
     ],
 )
-def test_a_network_that_fails_is_told_of(tmp_path: Path, said_reason: str, reason: str) -> None:
+def test_a_failed_network_is_reported(tmp_path: Path, said_reason: str, reason: str) -> None:
     """The cause reaches the deployment in a word of ours, with what the network service said."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
         at.networks.failing = {"backend": said_reason}
         await at.deploy(attached(deployment(), "default", "backend"))
-        waiting = await at.reported(lambda one: "cannot be had" in told(one)[1])
-        assert told(waiting) == (
+        waiting = await at.reported(lambda one: "cannot be had" in reason_and_message(one)[1])
+        assert reason_and_message(waiting) == (
             reason,
             "0 of 1 instances ready; network backend: backend cannot be had",
         )
@@ -265,7 +265,7 @@ def test_deployments_share_the_addresses_of_a_network(tmp_path: Path) -> None:
     staged(tmp_path, story)
 
 
-def test_a_binding_that_somebody_deletes_is_made_again(tmp_path: Path) -> None:
+def test_a_deleted_binding_is_created_again(tmp_path: Path) -> None:
     """What a deployment needs of the network service it asks for again."""
 
     async def story(stage: Stage) -> None:
@@ -282,7 +282,7 @@ def test_a_binding_that_somebody_deletes_is_made_again(tmp_path: Path) -> None:
 
 
 def test_a_subnet_that_is_lost_closes_the_gate_for_new_instances(tmp_path: Path) -> None:
-    """Whoever comes after a part of the network failed waits until it is back."""
+    """An Instance created after a part of the network failed waits until it is back."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -296,7 +296,7 @@ def test_a_subnet_that_is_lost_closes_the_gate_for_new_instances(tmp_path: Path)
         await at.client.delete(old)
         new = await stage.seen(PLANE, old, lambda one: one.metadata.uid != old.metadata.uid)
         assert gates(new) == [NETWORK, QUOTA]
-        await at.reported(lambda one: "a switch has failed" in told(one)[1])
+        await at.reported(lambda one: "a switch has failed" in reason_and_message(one)[1])
         subnet = await at.client.get(Subnet, f"{CONTEXT}-0", NAMESPACE)
         await said(at.client, subnet, "True", "Ready")
         await at.ready(1)
@@ -304,7 +304,7 @@ def test_a_subnet_that_is_lost_closes_the_gate_for_new_instances(tmp_path: Path)
     staged(tmp_path, story)
 
 
-def test_another_network_keeps_the_old_one_until_nobody_runs_on_it(tmp_path: Path) -> None:
+def test_the_old_network_is_kept_until_no_instance_uses_it(tmp_path: Path) -> None:
     """During a roll both networks are bound; afterwards only the new one is."""
 
     async def story(stage: Stage) -> None:
@@ -313,7 +313,7 @@ def test_another_network_keeps_the_old_one_until_nobody_runs_on_it(tmp_path: Pat
         await at.ready(2)
         at.networks.failing = {"backend": "NetworkFailedToCreate"}
         await at.change(lambda of: attached(of, "backend"))
-        await at.reported(lambda one: "backend cannot be had" in told(one)[1])
+        await at.reported(lambda one: "backend cannot be had" in reason_and_message(one)[1])
         both = {"web-home-dfw-net-0": "default", "web-home-dfw-net-1": "backend"}
         assert await bindings(at) == both
         at.networks.failing = {}
@@ -329,7 +329,7 @@ def test_another_network_keeps_the_old_one_until_nobody_runs_on_it(tmp_path: Pat
 
 
 def test_a_binding_that_went_behind_the_cache_is_no_error(tmp_path: Path) -> None:
-    """What nobody needs and somebody else removed already is gone, and that is all."""
+    """An unused binding that another client deleted already is no error."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -351,7 +351,7 @@ def test_a_binding_that_went_behind_the_cache_is_no_error(tmp_path: Path) -> Non
     staged(tmp_path, story)
 
 
-def test_a_binding_that_is_not_a_deployments_concerns_nobody(tmp_path: Path) -> None:
+def test_a_binding_of_no_deployment_requeues_nothing(tmp_path: Path) -> None:
     """What is named in another way, though on the same network, is left alone."""
 
     async def story(stage: Stage) -> None:
@@ -367,8 +367,8 @@ def test_a_binding_that_is_not_a_deployments_concerns_nobody(tmp_path: Path) -> 
     staged(tmp_path, story)
 
 
-def test_a_binding_of_somebody_else_is_waited_for(tmp_path: Path) -> None:
-    """A name that another's binding has is told of, and used once it is free."""
+def test_a_binding_of_another_owner_is_waited_for(tmp_path: Path) -> None:
+    """A name that another binding has is reported, and used once it is free."""
 
     async def story(stage: Stage) -> None:
         at = await cell(stage)
@@ -378,8 +378,8 @@ def test_a_binding_of_somebody_else_is_waited_for(tmp_path: Path) -> None:
         alien = await at.client.create(NetworkBinding(metadata=meta, spec=spec))
         at.networks.silent = False
         await at.deploy()
-        waiting = await at.reported(lambda one: "has to go first" in told(one)[1])
-        assert told(waiting)[0] == "NetworkProvisioning"
+        waiting = await at.reported(lambda one: "has to go first" in reason_and_message(one)[1])
+        assert reason_and_message(waiting)[0] == "NetworkProvisioning"
         await at.client.delete(await at.client.get(NetworkBinding, alien.metadata.name, NAMESPACE))
         await at.ready(1)
 
@@ -409,7 +409,7 @@ def test_trouble_with_networks_does_not_keep_instances_from_being_made(tmp_path:
         at.door.refuses = refuses
         await at.deploy()
         waiting = await at.reported(lambda one: one.status.replicas == 1)
-        assert told(waiting)[0] == "NetworkProvisioning"
+        assert reason_and_message(waiting)[0] == "NetworkProvisioning"
         at.door.refuses = lambda _verb, _place: None
         await at.ready(1, seconds=1200)
 

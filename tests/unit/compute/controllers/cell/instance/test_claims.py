@@ -16,13 +16,13 @@ SHOP = cluster_name("shop")
 
 
 async def forgotten(rig: Rig, name: str = CLAIM, cell: str = CELL, **meta) -> ResourceClaim:
-    """A claim under this name that nobody asked for."""
+    """A claim under this name without an Instance."""
     made = wanted(instance(), cell)
     metadata = replace(made.metadata, name=name, **meta)
     return await rig.project.create(replace(made, metadata=metadata))
 
 
-def test_w51_a_claim_without_an_instance_is_given_back_and_told_of(tmp_path):
+def test_w51_a_claim_without_an_instance_is_released_and_reported(tmp_path):
     """No Instance has it and no slot awaits it: it goes, and an event in the project says so."""
 
     async def story(rig: Rig) -> None:
@@ -99,7 +99,7 @@ def test_w51_claims_of_empty_slots_go_with_their_deployment(tmp_path):
 
 
 def test_claims_of_others_are_left_alone(tmp_path):
-    """Another cell's, what is no Instance's, and what somebody else removes already."""
+    """Another cell's, a claim of no Instance, and one that is deleted already."""
 
     async def story(rig: Rig) -> None:
         await forgotten(rig, cell="cell-two")
@@ -123,7 +123,7 @@ def test_claims_of_others_are_left_alone(tmp_path):
 
 
 def test_w51_two_that_find_the_same_claim_tell_of_it_once(tmp_path):
-    """Whoever comes second finds nothing left to do."""
+    """The second controller finds nothing left to do."""
 
     async def story(rig: Rig) -> None:
         await forgotten(rig)
@@ -156,7 +156,7 @@ def test_an_instance_that_the_cache_does_not_show_yet_keeps_its_claim(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_claim_that_has_gone_already_is_not_told_of(tmp_path):
+def test_a_claim_that_is_gone_already_is_not_reported(tmp_path):
     """Before a claim is given back it is looked for live."""
 
     async def story(rig: Rig) -> None:
@@ -176,7 +176,7 @@ def test_a_claim_that_has_gone_already_is_not_told_of(tmp_path):
 
 
 def test_a_strange_name_that_no_deployment_can_have_is_given_back(tmp_path):
-    """A claim of ours for an Instance that is no slot's belongs to nobody."""
+    """A claim of this cell for an Instance without a slot has no owner."""
 
     async def story(rig: Rig) -> None:
         await forgotten(rig, name="instance-oddity")
@@ -203,12 +203,15 @@ def test_a_project_without_claims_is_let_go_again(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_namespaces_of_nobody_and_of_projects_that_are_gone(tmp_path):
+def test_namespaces_without_a_project_and_of_projects_that_are_gone(tmp_path):
     """What stands for no project is not visited, and what is gone holds nothing up."""
 
     async def story(rig: Rig) -> None:
-        told = {labels.UPSTREAM_CLUSTER: "cluster-gone", labels.UPSTREAM_NAMESPACE: "default"}
-        await rig.cell.create(Namespace(metadata=ObjectMeta(name="ns-2", labels=told)))
+        upstream_labels = {
+            labels.UPSTREAM_CLUSTER: "cluster-gone",
+            labels.UPSTREAM_NAMESPACE: "default",
+        }
+        await rig.cell.create(Namespace(metadata=ObjectMeta(name="ns-2", labels=upstream_labels)))
         rig.start()
         await rig.stage.rest()
 

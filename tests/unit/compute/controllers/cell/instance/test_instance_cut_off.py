@@ -1,4 +1,4 @@
-"""A cell that nobody reaches: it keeps what runs, heals, and finishes what it began."""
+"""An isolated cell: it keeps its Instances, replaces them, and finishes what it started."""
 
 from msgspec.structs import replace
 
@@ -56,7 +56,7 @@ def test_a_cell_that_is_cut_off_heals(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_w13_a_grant_that_was_not_told_yet_outlives_its_cell(tmp_path):
+def test_w13_a_grant_that_was_not_reported_yet_outlives_its_cell(tmp_path):
     """The gate was open when the cell's process ended; the next cannot ask, and stops nothing."""
 
     async def story(rig: Rig) -> None:
@@ -149,7 +149,7 @@ def test_w16_a_cell_that_is_cut_off_finishes_deletions_of_its_own(tmp_path):
 
 
 def test_an_instance_waits_a_little_for_a_quota_service_that_restarts(tmp_path):
-    """A short absence costs nothing but time, and nobody is warned."""
+    """A short outage costs only time, and writes no warning."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -172,7 +172,7 @@ def test_an_instance_waits_a_little_for_a_quota_service_that_restarts(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_w16_a_hub_that_is_away_keeps_nobody(tmp_path):
+def test_w16_an_unreachable_hub_blocks_no_instance(tmp_path):
     """An Instance comes, runs and goes while the hub cannot be reached."""
 
     async def story(rig: Rig) -> None:

@@ -1,4 +1,4 @@
-"""What an Instance's user is told when something is wrong, and how often."""
+"""What is reported of an Instance in trouble, and how often."""
 
 import asyncio
 from collections.abc import Callable
@@ -31,7 +31,7 @@ from tests.support.compute.cell_rig import (
 
 
 @pytest.mark.parametrize("reason", ["ImageUnavailable", "InstanceCrashing", "ConfigurationError"])
-def test_w18_a_machine_that_cannot_run_is_told_of_once(tmp_path, reason):
+def test_w18_a_machine_that_cannot_run_is_reported_once(tmp_path, reason):
     """A Warning comes when the reason does, however often the provider repeats itself."""
 
     async def story(rig: Rig) -> None:
@@ -61,8 +61,10 @@ def binding(status: ConditionStatus, reason: str) -> NetworkBinding:
             location=LocationRef(name="dfw", namespace=""), network=NetworkRef(name="default")
         ),
     )
-    told = replace(made.status, conditions=(condition("Ready", status, reason, "no addresses"),))
-    return replace(made, status=told)
+    new_status = replace(
+        made.status, conditions=(condition("Ready", status, reason, "no addresses"),)
+    )
+    return replace(made, status=new_status)
 
 
 async def bind(rig: Rig, status: ConditionStatus, reason: str) -> None:
@@ -97,7 +99,7 @@ def test_a_network_that_cannot_be_made_explains_who_waits_for_it(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_networks_are_not_looked_at_where_nobody_manages_any(tmp_path):
+def test_networks_are_not_read_without_networking(tmp_path):
     """With networking off a binding says nothing, be it there or not."""
 
     async def story(rig: Rig) -> None:
@@ -114,7 +116,7 @@ def test_networks_are_not_looked_at_where_nobody_manages_any(tmp_path):
     on_a_cell(tmp_path, story, CellSettings(name=CELL, networking=False))
 
 
-def test_bindings_of_others_ask_for_nobody(tmp_path):
+def test_bindings_of_other_deployments_requeue_nothing(tmp_path):
     """A binding whose name is none of ours is none of our business."""
 
     async def story(rig: Rig) -> None:
@@ -124,7 +126,7 @@ def test_bindings_of_others_ask_for_nobody(tmp_path):
         await rig.answer()
         await rig.seen(lambda i: not waiting(i))
         strange = binding("False", "NetworkFailedToCreate")
-        metadata = replace(strange.metadata, name="somebody-else")
+        metadata = replace(strange.metadata, name="another")
         await rig.cell.create(replace(strange, metadata=metadata))
         await rig.stage.rest()
 
@@ -134,7 +136,7 @@ def test_bindings_of_others_ask_for_nobody(tmp_path):
 
 
 def test_without_quota_the_gate_just_opens(tmp_path):
-    """A cell that has nobody to ask lets its Instances through, says so, and holds nothing."""
+    """A cell without quota lets its Instances through, reports that, and sets no finalizer."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -185,9 +187,9 @@ def test_quota_switched_off_lets_go_of_what_was_held_for_it(tmp_path):
     on_a_cell(tmp_path, story, CellSettings(name=CELL, quota=False))
 
 
-async def relabel(rig: Rig, **told: str) -> None:
+async def relabel(rig: Rig, **new_labels: str) -> None:
     found = await rig.cell.get(Namespace, NAMESPACE)
-    await rig.cell.patch(found, replace(found, metadata=replace(found.metadata, labels=told)))
+    await rig.cell.patch(found, replace(found, metadata=replace(found.metadata, labels=new_labels)))
 
 
 def test_a_namespace_that_does_not_say_whose_it_is(tmp_path):
@@ -215,8 +217,8 @@ def test_a_namespace_that_does_not_say_whose_it_is(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_an_instance_whose_project_nobody_knows_is_let_go_with_a_warning(tmp_path):
-    """Its claim cannot be found any more, which somebody should know."""
+def test_an_instance_of_an_unknown_project_is_released_with_a_warning(tmp_path):
+    """Its claim cannot be found any more, which an operator should know."""
 
     async def story(rig: Rig) -> None:
         rig.start()

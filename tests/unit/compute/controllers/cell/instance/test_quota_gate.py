@@ -43,7 +43,7 @@ def test_w50_a_claim_says_whose_it_is_and_what_it_is_for(tmp_path):
 
 
 def test_a_denied_instance_is_let_through_when_budget_frees(tmp_path):
-    """A denial is told once, everywhere; the claim is asked again, and granted then."""
+    """A denial is reported once, everywhere; the claim is created again, and granted then."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -81,7 +81,7 @@ def test_an_instance_that_was_denied_for_hours_is_still_asked_for(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_w15_a_lack_of_budget_is_told_once(tmp_path):
+def test_w15_a_lack_of_budget_is_reported_once(tmp_path):
     """A claim that is left open for long is a lack of budget: one Warning, one in the figures."""
 
     async def story(rig: Rig) -> None:
@@ -100,7 +100,7 @@ def test_w15_a_lack_of_budget_is_told_once(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_w47_a_claim_that_somebody_made_meanwhile_is_read(tmp_path):
+def test_w47_a_claim_that_was_created_meanwhile_is_read(tmp_path):
     """That there is a claim already is no trouble of the quota service."""
 
     async def story(rig: Rig) -> None:
@@ -181,7 +181,7 @@ def test_w64_a_claim_that_is_being_deleted_is_no_grant(tmp_path):
 
 
 def test_a_claim_that_vanishes_is_made_again_and_nothing_stops(tmp_path):
-    """Somebody deletes the claim of a running Instance: it runs on, and asks again."""
+    """A user deletes the claim of a running Instance: it keeps running, and claims again."""
 
     async def story(rig: Rig) -> None:
         rig.start()
@@ -271,9 +271,9 @@ def test_the_claim_of_another_cell_is_left_to_it(tmp_path):
         await rig.deploy()
         await rig.running()
         claim = await rig.claim()
-        told = claim.metadata.labels | {labels.SOURCE_CLUSTER: "cell-two"}
+        new_labels = claim.metadata.labels | {labels.SOURCE_CLUSTER: "cell-two"}
         await rig.project.patch(
-            claim, replace(claim, metadata=replace(claim.metadata, labels=told))
+            claim, replace(claim, metadata=replace(claim.metadata, labels=new_labels))
         )
         await rig.scale(0)
         await rig.remove()

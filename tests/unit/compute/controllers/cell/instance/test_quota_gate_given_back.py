@@ -1,4 +1,4 @@
-"""A grant that was given back lets nobody through, however long a cache shows it."""
+"""A released grant opens no gate, however long a cache shows it."""
 
 from msgspec.structs import replace
 
@@ -13,7 +13,7 @@ from tests.support.compute.cell_rig import CELL, CLAIM, NAMESPACE, Rig, on_a_cel
 from tests.support.compute.quota_builders import wanted
 
 
-def test_a_grant_that_this_cell_gave_back_lets_nobody_through(tmp_path):
+def test_a_grant_that_this_cell_released_opens_no_gate(tmp_path):
     """While the project is away the slot's grant counts as it was last seen, unless it was given back."""
 
     async def story(rig: Rig) -> None:
@@ -37,7 +37,7 @@ def test_a_grant_that_this_cell_gave_back_lets_nobody_through(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_grant_that_was_given_back_as_forgotten_lets_nobody_through(tmp_path):
+def test_a_grant_that_was_released_as_leaked_opens_no_gate(tmp_path):
     """The Instance went while its project was away; its claim was found and given back later."""
 
     async def story(rig: Rig) -> None:
@@ -67,9 +67,9 @@ def test_what_was_given_back_is_forgotten_once_it_has_gone(tmp_path):
     """A cell whose deployments come and go would otherwise remember every name there ever was."""
 
     async def story(rig: Rig) -> None:
-        given_back: ReleasedClaims = {}
-        made = claims.controllers(rig.planes, rig.settings, rig.stage.factory, given_back)
-        given_back["shop", "default", CLAIM] = "uid-1"
+        released: ReleasedClaims = {}
+        made = claims.controllers(rig.planes, rig.settings, rig.stage.factory, released)
+        released["shop", "default", CLAIM] = "uid-1"
         rig.stage.start(*made)
         await rig.deploy()
         await rig.planes.reach(cluster_name("shop"))
@@ -77,7 +77,7 @@ def test_what_was_given_back_is_forgotten_once_it_has_gone(tmp_path):
         await rig.project.delete(await rig.project.create(wanted(instance(), CELL)))
         await rig.stage.rest()
 
-        assert given_back == {}
+        assert released == {}
 
     on_a_cell(tmp_path, story)
 
@@ -105,8 +105,8 @@ def test_a_claim_that_an_earlier_deployment_left_is_adopted(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_claim_that_goes_while_it_is_adopted_lets_nobody_through(tmp_path):
-    """It was read a moment before, and is given back by whoever found it forgotten."""
+def test_a_claim_that_is_deleted_while_it_is_adopted_opens_no_gate(tmp_path):
+    """It was just read, and is released by the controller of leaked claims."""
 
     async def story(rig: Rig) -> None:
         earlier = wanted(instance(labels={labels.DEPLOYMENT_UID: "uid-of-the-earlier"}), CELL)
@@ -114,12 +114,12 @@ def test_a_claim_that_goes_while_it_is_adopted_lets_nobody_through(tmp_path):
         left = await rig.project.create(earlier)
         await rig.answer()
 
-        async def given_back(verb: str, place: ResourceLocation) -> None:
+        async def released(verb: str, place: ResourceLocation) -> None:
             if (verb, place.resource.kind) == ("patch", "ResourceClaim"):
                 rig.shop.crossing = None
                 await rig.project.delete(await rig.claim())
 
-        rig.shop.crossing = given_back
+        rig.shop.crossing = released
         rig.start()
         await rig.instance()
         await rig.claim(lambda claim: claim.metadata.uid != left.metadata.uid)
@@ -130,8 +130,8 @@ def test_a_claim_that_goes_while_it_is_adopted_lets_nobody_through(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_grant_of_an_earlier_deployment_lets_nobody_through(tmp_path):
-    """Another process gave it back when the deployment went, which nobody here was told of."""
+def test_a_grant_of_an_earlier_deployment_opens_no_gate(tmp_path):
+    """Another process released it with the deployment, which no watch event reported here."""
 
     async def story(rig: Rig) -> None:
         rig.start()

@@ -25,7 +25,7 @@ from tests.support.compute.cell_rig import (
 
 @pytest.mark.parametrize("deaf_from", ["the beginning", "the claim"])
 def test_a_missed_grant_heals_by_the_safety_net(tmp_path, deaf_from):
-    """Where no change is told of, the claim is looked at again by itself."""
+    """Without a watch event the claim is read again after a while."""
 
     async def story(rig: Rig) -> None:
         rig.shop.deaf = deaf_from == "the beginning"
@@ -82,7 +82,7 @@ def test_w13_an_outage_of_quota_is_no_outage_of_what_runs(tmp_path):
 
 
 def test_w13_a_controller_that_starts_during_an_outage_takes_nothing_down(tmp_path):
-    """With nothing in its cache and nobody to ask, what was granted stands."""
+    """With an empty cache and an unreachable project, a grant stays valid."""
 
     async def story(rig: Rig) -> None:
         await rig.deploy()
@@ -144,7 +144,7 @@ def test_a_short_silence_raises_no_alarm(tmp_path):
     ],
     ids=["forbidden", "no namespace"],
 )
-def test_a_refusal_is_told_and_tried_again(tmp_path, refusal, status, reason):
+def test_a_refusal_is_reported_and_retried(tmp_path, refusal, status, reason):
     """What the project refuses shows on the Instance, and passes once it is mended."""
 
     async def story(rig: Rig) -> None:
@@ -166,7 +166,7 @@ def test_a_refusal_is_told_and_tried_again(tmp_path, refusal, status, reason):
 
 
 def test_a_project_that_does_not_exist(tmp_path):
-    """An Instance of no project waits, and goes when it is told to."""
+    """An Instance of no project waits, and can be deleted."""
 
     async def story(rig: Rig) -> None:
         rig.shop.missing = True
@@ -181,7 +181,7 @@ def test_a_project_that_does_not_exist(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_project_that_never_answers_holds_nobody_up(tmp_path):
+def test_a_project_that_never_answers_blocks_no_other(tmp_path):
     """A question without an answer is given up, and not asked again at once for each Instance."""
 
     async def story(rig: Rig) -> None:

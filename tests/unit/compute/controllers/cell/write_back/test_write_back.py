@@ -78,8 +78,8 @@ def test_words_that_do_not_last_stay_in_the_cell(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_an_instance_that_nobody_judges_is_copied_after_a_moment(tmp_path):
-    """Whoever should speak may be gone: then what stands there is all there is to know."""
+def test_an_instance_whose_status_does_not_settle_is_copied_after_a_moment(tmp_path):
+    """The controller that reports on it may be down: then it is copied as it is."""
 
     async def story(rig: Rig) -> None:
         rig.stage.start(*write_back.controllers(rig.planes, rig.settings, rig.stage.factory))
@@ -156,7 +156,7 @@ def test_a_deployment_that_only_a_cache_shows_owns_nothing(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_a_copy_that_somebody_changed_or_deleted_is_put_back(tmp_path):
+def test_a_copy_that_was_changed_or_deleted_is_restored(tmp_path):
     """Drift on the hub is repaired at once; labels of others stay."""
 
     async def story(rig: Rig) -> None:
@@ -164,9 +164,9 @@ def test_a_copy_that_somebody_changed_or_deleted_is_put_back(tmp_path):
         await rig.deploy()
         await rig.running()
         copy = await copied(rig, is_ready)
-        told = copy.metadata.labels | {labels.CITY_CODE: "LHR", "karmada.io/mine": "yes"}
+        new_labels = copy.metadata.labels | {labels.CITY_CODE: "LHR", "karmada.io/mine": "yes"}
         spec = replace(copy.spec, network_interfaces=copy.spec.network_interfaces * 2)
-        metadata = replace(copy.metadata, labels=told)
+        metadata = replace(copy.metadata, labels=new_labels)
         await rig.upstairs.patch(copy, replace(copy, metadata=metadata, spec=spec))
         back = await copied(rig, lambda c: c.metadata.labels[labels.CITY_CODE] == "DFW")
         assert back.metadata.labels["karmada.io/mine"] == "yes"
@@ -230,8 +230,8 @@ def test_a_copy_stays_while_a_live_look_finds_the_instance(tmp_path):
         await rig.stage.rest(1)
         await rig.instance()
         made = await rig.cell.get(Instance, NAME, NAMESPACE)
-        told = made.metadata.labels | {labels.SOURCE_CLUSTER: CELL}
-        metadata = ObjectMeta(name=NAME, namespace=NAMESPACE, labels=told)
+        new_labels = made.metadata.labels | {labels.SOURCE_CLUSTER: CELL}
+        metadata = ObjectMeta(name=NAME, namespace=NAMESPACE, labels=new_labels)
         await rig.upstairs.create(replace(made, metadata=metadata))
         await rig.stage.rest(5)
 
@@ -285,7 +285,7 @@ def test_an_instance_that_cannot_be_linked_waits_for_its_labels(tmp_path):
 
 
 def test_a_namespace_that_does_not_say_whose_it_is_is_waited_for(tmp_path):
-    """Identity is never guessed; the labels' return is heard of."""
+    """Identity is never guessed; a watch event reports when the labels return."""
 
     async def story(rig: Rig) -> None:
         namespace = await rig.cell.get(Namespace, NAMESPACE)
@@ -339,7 +339,7 @@ def test_one_that_hears_of_changes_late_brings_nothing_old_back(tmp_path):
     on_a_cell(tmp_path, story)
 
 
-def test_one_that_has_not_heard_that_an_instance_went_leaves_its_copy_alone(tmp_path):
+def test_a_stale_cache_of_a_deleted_instance_does_not_restore_its_copy(tmp_path):
     """The Instance of that name may be another."""
 
     async def story(rig: Rig) -> None:
@@ -355,8 +355,8 @@ def test_one_that_has_not_heard_that_an_instance_went_leaves_its_copy_alone(tmp_
         )
         await rig.cell.delete(gone)
         copy = await copied(rig)
-        told = replace(copy.status, conditions=())
-        await rig.upstairs.patch_status(copy, replace(copy, status=told))
+        new_status = replace(copy.status, conditions=())
+        await rig.upstairs.patch_status(copy, replace(copy, status=new_status))
         await rig.stage.rest()
 
         assert (await copied(rig)).status.conditions == ()

@@ -48,13 +48,13 @@ async def bind(rig: Rig, *cells: str) -> None:
 async def copy_of_another(rig: Rig, ordinal: int = 0, cell: str | None = OTHER) -> Instance:
     """A copy that another cell wrote, or the original, which did not say who it was."""
     owner = await rig.upstairs.get(WorkloadDeployment, "web-home-dfw", NAMESPACE)
-    told = {labels.DEPLOYMENT_NAME: "web-home-dfw"}
+    own_labels = {labels.DEPLOYMENT_NAME: "web-home-dfw"}
     if cell:
-        told |= {labels.SOURCE_CLUSTER: cell}
+        own_labels |= {labels.SOURCE_CLUSTER: cell}
     metadata = ObjectMeta(
         name=f"web-home-dfw-{ordinal}",
         namespace=NAMESPACE,
-        labels=told,
+        labels=own_labels,
         owner_references=(owner.reference(controller=True),),
     )
     return await rig.upstairs.create(Instance(metadata=metadata, spec=owner.spec.template.spec))
@@ -128,8 +128,10 @@ def test_a_copy_that_moved_away_is_not_deleted(tmp_path):
         await rig.running()
         copy = await copied(rig, is_ready)
         await bind(rig, OTHER)
-        told = copy.metadata.labels | {labels.SOURCE_CLUSTER: OTHER}
-        await rig.upstairs.patch(copy, replace(copy, metadata=replace(copy.metadata, labels=told)))
+        new_labels = copy.metadata.labels | {labels.SOURCE_CLUSTER: OTHER}
+        await rig.upstairs.patch(
+            copy, replace(copy, metadata=replace(copy.metadata, labels=new_labels))
+        )
         await rig.remove()
         await rig.gone()
         await rig.stage.rest()

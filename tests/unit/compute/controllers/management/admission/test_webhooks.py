@@ -59,8 +59,8 @@ def answered(directory: Any, path: str, *bodies: Document | bytes) -> list[Docum
             raw = body if isinstance(body, bytes) else msgspec.json.encode(body)
             answers.append(msgspec.json.decode(await handle(raw)))
 
-    told: Story = story
-    staged(directory, told, ("projects", PROJECT))
+    typed_story: Story = story
+    staged(directory, typed_story, ("projects", PROJECT))
     return answers
 
 
@@ -98,7 +98,7 @@ def test_the_validating_webhook_refuses_with_a_status(tmp_path):
 
 
 def test_a_warning_reaches_the_client(tmp_path):
-    """A city that was withdrawn is kept, and the user is told."""
+    """A city that was withdrawn is kept, and the user is warned."""
     old = sandbox({CODES: ["DFW", "SIN"]})
     new = sandbox({CODES: ["DFW", "SIN"], "spec/template/metadata": {"labels": {"a": "b"}}})
     (kept,) = answered(tmp_path, VALIDATE, review(new, old))

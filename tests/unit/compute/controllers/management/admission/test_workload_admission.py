@@ -170,7 +170,7 @@ def test_w45_a_name_that_is_no_label_is_refused(tmp_path):
     judged(tmp_path, story)
 
 
-def test_every_fault_is_told_at_once(tmp_path):
+def test_all_faults_are_reported_at_once(tmp_path):
     """With the field of each as a cause that programs can read."""
 
     async def story(stage: Stage) -> None:
@@ -196,8 +196,8 @@ def test_a_user_needs_leave_to_use_a_network(tmp_path):
     judged(tmp_path, story)
 
 
-def test_whoever_changes_the_spec_needs_leave_too(tmp_path):
-    """His image would send traffic through the network. Another annotation sends none."""
+def test_a_user_who_changes_the_spec_needs_permission_too(tmp_path):
+    """The new image would send traffic through the network. Another annotation sends none."""
 
     async def story(stage: Stage) -> None:
         bob = UserInfo(username="bob")
@@ -213,12 +213,12 @@ class _Overheard(LocalTransport):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self.heard: list[SubjectAccessReview] = []
+        self.reviews: list[SubjectAccessReview] = []
 
     async def create(
         self, place: ResourceLocation, document: Document, options: WriteOptions
     ) -> Document:
-        self.heard.append(msgspec.convert(document, SubjectAccessReview))
+        self.reviews.append(msgspec.convert(document, SubjectAccessReview))
         return await super().create(place, document, options)
 
 
@@ -231,7 +231,7 @@ def test_all_that_is_known_of_the_user_goes_along(tmp_path):
         extra = {"iam.miloapis.com/parent-name": (PROJECT,), "iam.test/team": ("a", "b")}
         user = UserInfo(username="ann", uid="7", groups=("crew",), extra=extra)
         await asked(stage, sandbox(), user=user)
-        (spec,) = (question.spec for question in overheard.heard)
+        (spec,) = (question.spec for question in overheard.reviews)
         assert (spec.user, spec.uid, spec.groups, spec.extra) == ("ann", "7", ("crew",), extra)
         wanted = spec.resource_attributes
         assert wanted is not None
@@ -246,7 +246,7 @@ def test_all_that_is_known_of_the_user_goes_along(tmp_path):
 
 
 def test_a_project_that_does_not_know_locations_offers_no_city(tmp_path, monkeypatch):
-    """The user is told that, and not that something broke."""
+    """The error says that, and not that something broke."""
     kinds = tuple(k for k in stages.every_kind() if k.resource.kind != "LocationBinding")
     monkeypatch.setattr(stages, "every_kind", lambda: Kinds(kinds))
 
@@ -256,14 +256,14 @@ def test_a_project_that_does_not_know_locations_offers_no_city(tmp_path, monkeyp
     staged(tmp_path, story, ("projects", PROJECT))
 
 
-def test_nobody_is_asked_about_a_workload_that_is_wrong(tmp_path):
+def test_an_invalid_workload_needs_no_permission_check(tmp_path):
     """A refusal is cheap: a document with many networks is not a way to keep the plane busy."""
 
     async def story(stage: Stage) -> None:
         overheard = _Overheard(stage.planes[PROJECT])
         await stage.role("projects").engage(cluster_name(PROJECT), RecordClient(overheard))
         await refused(stage, sandbox({CITIES: ["XXX"]}))
-        assert overheard.heard == []
+        assert overheard.reviews == []
 
     judged(tmp_path, story)
 
@@ -289,7 +289,7 @@ def test_a_write_that_leaves_the_spec_alone_is_let_pass(tmp_path, old):
 
 
 def test_annotations_that_steer_rollouts_are_judged_when_they_change(tmp_path):
-    """Not when they were there before: somebody else's write must not wait for their repair."""
+    """Not when they were there before: the write of another client must not wait for their repair."""
 
     async def story(stage: Stage) -> None:
         wrong = sandbox({"metadata/annotations": {PAUSED: "perhaps"}})
@@ -343,7 +343,7 @@ def test_other_verbs_are_none_of_its_business(tmp_path, verb):
 
 
 def test_the_plane_and_the_webhook_spell_verbs_their_own_way(tmp_path):
-    """Both are heard."""
+    """Both count."""
 
     async def story(stage: Stage) -> None:
         with pytest.raises(Invalid):
@@ -384,7 +384,7 @@ def test_a_project_is_found_by_its_last_word(tmp_path, name):
     judged(tmp_path, story)
 
 
-def test_the_project_is_told_by_whom_the_user_speaks_to():
+def test_the_project_is_taken_from_the_users_extra_info():
     """The first of the names, as the identity service gives them."""
     extra: dict[str, tuple[str, ...]] = {"iam.miloapis.com/parent-name": ("shop", "other")}
     assert project_of(UserInfo(username="ann", extra=extra)) == "shop"

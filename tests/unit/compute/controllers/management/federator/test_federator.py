@@ -25,9 +25,12 @@ def test_a_deployment_reaches_the_hub(tmp_path):
         sent = await on.deploy()
         copy = await on.copy()
         room = await on.stage.client("hub").get(Namespace, on.room)
-        told = upstream() | {labels.TOPOLOGY_CITY_CODE: "DFW", labels.WORKLOAD_UID: "uid-web"}
+        expected_labels = upstream() | {
+            labels.TOPOLOGY_CITY_CODE: "DFW",
+            labels.WORKLOAD_UID: "uid-web",
+        }
 
-        assert (copy.metadata.labels, copy.spec) == (told, sent.spec)
+        assert (copy.metadata.labels, copy.spec) == (expected_labels, sent.spec)
         assert room.metadata.labels.items() >= upstream().items()
         await on.stage.named("hub", PropagationPolicy, "city-dfw", on.room)
         await on.reported((WEB, "Normal", "Federated"))
@@ -77,14 +80,14 @@ def test_a_change_reaches_the_hub(tmp_path):
 
 def test_w19_what_the_cell_must_obey_travels_and_so_does_its_absence(tmp_path):
     """An error in referenced data reaches the hub; once it is lifted it is gone there too."""
-    told = {annotations.REFERENCED_DATA_ERROR: "{}", annotations.SUSPENDED: "true"}
+    reserved = {annotations.REFERENCED_DATA_ERROR: "{}", annotations.SUSPENDED: "true"}
 
     async def story(on: Setting) -> None:
         on.begin(federator.controllers)
-        sent = await on.deploy(annotations=told | {"team": "blue"})
+        sent = await on.deploy(annotations=reserved | {"team": "blue"})
         copy = await on.copy()
-        assert copy.metadata.annotations == told
-        await on.change("hub", copy, annotations=told | {"karmada": "x"})
+        assert copy.metadata.annotations == reserved
+        await on.change("hub", copy, annotations=reserved | {"karmada": "x"})
         await on.project(held)
         await on.change("shop", sent, annotations={ROOM: on.room})
 
@@ -129,7 +132,7 @@ def test_another_city_gets_its_policy_too(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_what_somebody_changes_on_the_hub_is_put_back(tmp_path):
+def test_a_copy_that_is_changed_on_the_hub_is_restored(tmp_path):
     """Labels of ours on the copy and on the namespace are repaired; those of others stay."""
 
     async def story(on: Setting) -> None:
@@ -151,7 +154,7 @@ def test_what_somebody_changes_on_the_hub_is_put_back(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_what_somebody_deletes_on_the_hub_is_made_anew(tmp_path):
+def test_a_copy_that_is_deleted_on_the_hub_is_created_again(tmp_path):
     """The copy alone, or the whole namespace with it."""
 
     async def story(on: Setting) -> None:
@@ -184,7 +187,7 @@ def test_what_a_user_edits_in_the_note_is_put_back(tmp_path):
 
 
 def test_a_city_that_cannot_be_a_label_is_refused(tmp_path):
-    """The user is told which field is wrong, and nothing goes to the hub."""
+    """The wrong field is reported to the user, and nothing is written to the hub."""
 
     async def story(on: Setting) -> None:
         on.begin(federator.controllers)
@@ -202,7 +205,7 @@ def test_a_city_that_cannot_be_a_label_is_refused(tmp_path):
 
 
 def test_a_project_that_cannot_be_a_label_is_refused(tmp_path):
-    """A name too long for a label could be found again by nobody."""
+    """A name too long for a label could never be decoded."""
     name = "p" * 60
 
     async def story(on: Setting) -> None:
@@ -282,7 +285,7 @@ def test_a_hub_that_is_away_is_caught_up_with(tmp_path):
 
 
 def test_two_federators_at_once_come_to_the_same(tmp_path):
-    """Neither spoils what the other does, and users are told once."""
+    """Neither spoils what the other does, and one event is written."""
 
     async def story(on: Setting) -> None:
         on.begin(federator.controllers, copies=2)
@@ -343,7 +346,7 @@ def test_a_copy_in_a_terminating_namespace_is_waited_for(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_w25_people_and_dashboards_are_told(tmp_path):
+def test_w25_events_and_metrics_report_it(tmp_path):
     """Each step leaves an event on the deployment, and each pass counts."""
 
     async def story(on: Setting) -> None:

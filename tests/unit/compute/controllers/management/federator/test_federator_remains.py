@@ -1,4 +1,4 @@
-"""A deployment that is off the hub is held until nothing of it is left where anybody answers."""
+"""A deployment keeps its finalizer until nothing of it is left in reachable cells."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -31,8 +31,8 @@ async def work(on: Setting, *, cell: str = CELL) -> Work:
     if await client.find(Namespace, space) is None:
         await client.create(Namespace(metadata=ObjectMeta(name=space)))
     copy = await on.copy()
-    told = {"name": WEB, "namespace": on.room, "labels": copy.metadata.labels}
-    manifest = {"apiVersion": copy.api_version, "kind": copy.kind, "metadata": told}
+    metadata = {"name": WEB, "namespace": on.room, "labels": copy.metadata.labels}
+    manifest = {"apiVersion": copy.api_version, "kind": copy.kind, "metadata": metadata}
     bound = {
         "resourcebinding.karmada.io/name": BOUND,
         "resourcebinding.karmada.io/namespace": on.room,
@@ -48,8 +48,8 @@ async def work(on: Setting, *, cell: str = CELL) -> Work:
 
 async def claim(on: Setting, *, cell: str = CELL, room: str = "") -> ResourceClaim:
     """The claim of the first slot."""
-    told = {labels.SOURCE_CLUSTER: cell, labels.INSTANCE_NAMESPACE: room or on.room}
-    meta = ObjectMeta(name=names.claim(f"{WEB}-0"), namespace="default", labels=told)
+    claim_labels = {labels.SOURCE_CLUSTER: cell, labels.INSTANCE_NAMESPACE: room or on.room}
+    meta = ObjectMeta(name=names.claim(f"{WEB}-0"), namespace="default", labels=claim_labels)
     project = ObjectRef(kind="Project", name=PROJECT)
     made = ResourceClaim(
         metadata=meta, spec=ResourceClaimSpec(consumer_ref=project, requests=REQUESTS)
@@ -92,8 +92,8 @@ async def is_gone(on: Setting, seconds: float = 2.0) -> None:
 
 async def notes(on: Setting) -> list[str]:
     await on.stage.quiet(1.0)
-    told = (await on.stage.client("shop").every(Event)).items
-    return [event.note for event in told if event.reason == "Withdrawn"]
+    events = (await on.stage.client("shop").every(Event)).items
+    return [event.note for event in events if event.reason == "Withdrawn"]
 
 
 def test_it_is_held_while_its_cell_has_work_left(tmp_path):
@@ -129,7 +129,7 @@ def test_it_is_held_while_the_engine_has_its_binding(tmp_path):
 
 @pytest.mark.parametrize("ready", ["Unknown", "False"])
 def test_a_cell_that_falls_silent_is_not_waited_for(tmp_path, ready):
-    """Nobody knows when it will answer; the user is told what is left, and where."""
+    """It may be unreachable for long; an event reports what is left, and where."""
 
     async def story(on: Setting) -> None:
         sent = await begun(on)
@@ -144,7 +144,7 @@ def test_a_cell_that_falls_silent_is_not_waited_for(tmp_path, ready):
     set_up(tmp_path, story)
 
 
-def test_a_cell_that_nobody_knows_is_not_waited_for(tmp_path):
+def test_an_unknown_cell_is_not_waited_for(tmp_path):
     """Its Cluster was deleted on the hub."""
 
     async def story(on: Setting) -> None:
@@ -158,7 +158,7 @@ def test_a_cell_that_nobody_knows_is_not_waited_for(tmp_path):
 
 @pytest.mark.parametrize("ahead", [-600, 0, 600])
 def test_a_cell_that_does_nothing_is_waited_for_five_minutes(tmp_path, ahead):
-    """It answers, and yet nobody may be at work there; whatever the clock of who waits says."""
+    """It is reachable, but its controllers may be down. The clock of the project does not count."""
 
     async def story(on: Setting) -> None:
         now = on.stage.environment.now
@@ -222,7 +222,7 @@ def test_it_is_held_while_its_quota_is_not_given_back(tmp_path):
 
 
 def test_a_cell_that_is_back_is_waited_for_though_no_cache_shows_it_yet(tmp_path):
-    """That nobody answers there is asked of the hub before a machine is given up for it."""
+    """That a cell is unreachable is read live before a machine is given up for it."""
 
     async def story(on: Setting) -> None:
         await on.cell("Unknown", NOW)
@@ -240,7 +240,7 @@ def test_a_cell_that_is_back_is_waited_for_though_no_cache_shows_it_yet(tmp_path
 @pytest.mark.parametrize(
     "of", [{"cell": "away"}, {"room": "ns-other"}], ids=["of a cell that is away", "of others"]
 )
-def test_claims_that_nobody_here_gives_back_hold_nothing(tmp_path, of):
+def test_claims_that_no_cell_releases_block_nothing(tmp_path, of):
     """They are of a cell that does not answer, or of another namespace's Instance."""
 
     async def story(on: Setting) -> None:
@@ -252,8 +252,8 @@ def test_claims_that_nobody_here_gives_back_hold_nothing(tmp_path, of):
     set_up(tmp_path, story)
 
 
-def test_what_hangs_on_somebody_elses_deployment_is_not_waited_for(tmp_path):
-    """On the hub the name was taken by a stranger: his binding is his."""
+def test_objects_of_another_deployment_are_not_waited_for(tmp_path):
+    """Another deployment has taken the name on the hub: the binding belongs to that one."""
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")

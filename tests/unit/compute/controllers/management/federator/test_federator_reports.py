@@ -25,11 +25,11 @@ def _available(deployment: WorkloadDeployment) -> Condition | None:
 
 
 def _because(reason: str):
-    return lambda d: (told := _available(d)) is not None and told.reason == reason
+    return lambda d: (available := _available(d)) is not None and available.reason == reason
 
 
 def test_the_cells_report_reaches_the_project(tmp_path):
-    """The hub's status is the project's, at once; and then nobody writes any more."""
+    """The hub's status is written to the project at once, and then nothing is written."""
 
     async def story(on: Setting) -> None:
         on.begin(federator.controllers)
@@ -54,8 +54,8 @@ def test_what_the_project_says_itself_is_kept(tmp_path):
         await on.stage.rest()
         shown = await on.project()
         status = msgspec.structs.replace(shown.status, conditions=(DATA,))
-        told = msgspec.structs.replace(shown, status=status)
-        await on.stage.client("shop").patch_status(shown, told)
+        desired = msgspec.structs.replace(shown, status=status)
+        await on.stage.client("shop").patch_status(shown, desired)
         await on.report(AVAILABLE, ready_replicas=1)
 
         seen = await on.project(_because("StableInstanceFound"))
@@ -82,7 +82,7 @@ def test_a_users_edit_of_the_status_is_put_back(tmp_path):
 
 
 def test_a_city_without_a_cell_says_so(tmp_path):
-    """The user is told that nothing runs, whatever an earlier cell reported; until there is one."""
+    """It is reported that nothing runs, whatever an earlier cell reported; until there is one."""
 
     async def story(on: Setting) -> None:
         on.begin(federator.controllers)
@@ -91,9 +91,9 @@ def test_a_city_without_a_cell_says_so(tmp_path):
         await on.bind(refused="0/3 clusters are available")
 
         seen = await on.project(_because("NoCellForCity"))
-        told = _available(seen)
-        assert told is not None
-        assert told.message == "No cell serves DFW: 0/3 clusters are available"
+        available = _available(seen)
+        assert available is not None
+        assert available.message == "No cell serves DFW: 0/3 clusters are available"
         assert seen.status.ready_replicas == 0
         await on.reported(FEDERATED, *AVAILABLE_ONCE, (WEB, "Warning", "NoCellForCity"), STUCK)
         await on.bind(CELL)
@@ -103,7 +103,7 @@ def test_a_city_without_a_cell_says_so(tmp_path):
 
 
 def test_a_city_whose_only_cell_is_silent_says_since_when(tmp_path):
-    """There is a cell, so the city is not without one; it is told as soon as that is known."""
+    """There is a cell, so the city is not without one; that is reported as soon as it is known."""
 
     async def story(on: Setting) -> None:
         on.begin(federator.controllers)
@@ -113,10 +113,12 @@ def test_a_city_whose_only_cell_is_silent_says_since_when(tmp_path):
         await on.project(_because("NoCellForCity"))
         await on.cell("Unknown", START + timedelta(seconds=45))
         seen = await on.project(_because("CellUnreachable"))
-        told = _available(seen)
-        assert told is not None
-        assert told.status == "False"
-        assert told.message.startswith("Cell cell-dfw has not reported since 2026-01-01T00:00:45Z;")
+        available = _available(seen)
+        assert available is not None
+        assert available.status == "False"
+        assert available.message.startswith(
+            "Cell cell-dfw has not reported since 2026-01-01T00:00:45Z;"
+        )
         await on.cell("True", START + timedelta(seconds=90))
         await on.project(_because("NoCellForCity"))
 
@@ -137,10 +139,10 @@ def test_a_cell_that_is_silent_is_not_taken_for_well(tmp_path):
         await on.cell("Unknown", START + timedelta(seconds=45))
 
         seen = await on.project(_because("CellUnreachable"))
-        told = _available(seen)
-        assert told is not None
-        assert told.status == "Unknown"
-        assert "cell-dfw has not reported since 2026-01-01T00:00:05Z" in told.message
+        available = _available(seen)
+        assert available is not None
+        assert available.status == "Unknown"
+        assert "cell-dfw has not reported since 2026-01-01T00:00:05Z" in available.message
         assert seen.status.ready_replicas == 2
         await on.reported(FEDERATED, *AVAILABLE_ONCE, (WEB, "Warning", "CellUnreachable"), STUCK)
         await on.stage.rest()
@@ -149,7 +151,7 @@ def test_a_cell_that_is_silent_is_not_taken_for_well(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_a_cell_that_is_heard_of_again_is_believed_again(tmp_path):
+def test_a_cell_that_is_ready_again_is_believed_again(tmp_path):
     """What it reported last is shown, and one word of Ready is enough for that."""
 
     async def story(on: Setting) -> None:
@@ -176,9 +178,9 @@ def test_without_a_lease_the_clusters_own_word_tells_since_when(tmp_path):
         await on.bind(CELL)
 
         seen = await on.project(_because("CellUnreachable"))
-        told = _available(seen)
-        assert told is not None
-        assert "2026-01-01T00:00:45Z" in told.message
+        available = _available(seen)
+        assert available is not None
+        assert "2026-01-01T00:00:45Z" in available.message
 
     set_up(tmp_path, story)
 
@@ -194,9 +196,9 @@ def test_a_lease_that_is_renewed_all_the_same_changes_nothing(tmp_path):
         await on.bind(CELL)
 
         seen = await on.project(_because("CellUnreachable"))
-        told = _available(seen)
-        assert told is not None
-        assert "2026-01-01T00:00:45Z" in told.message
+        available = _available(seen)
+        assert available is not None
+        assert "2026-01-01T00:00:45Z" in available.message
 
     set_up(tmp_path, story)
 
@@ -212,9 +214,9 @@ def test_a_lease_that_was_never_renewed_says_nothing(tmp_path):
         await on.bind(CELL)
 
         seen = await on.project(_because("CellUnreachable"))
-        told = _available(seen)
-        assert told is not None
-        assert "2026-01-01T00:00:45Z" in told.message
+        available = _available(seen)
+        assert available is not None
+        assert "2026-01-01T00:00:45Z" in available.message
 
     set_up(tmp_path, story)
 

@@ -102,8 +102,8 @@ def test_the_room_of_an_earlier_namespace_removes_nothing_from_the_next(tmp_path
         await shop.delete(await shop.get(Namespace, "team"))
         await on.stage.gone("shop", Namespace, "team")
         next_room = await room_of(on.stage, PROJECT, "team")
-        told = ObjectMeta(name=next_room, labels=upstream("team"))
-        await hub.create(Namespace(metadata=told))
+        next_meta = ObjectMeta(name=next_room, labels=upstream("team"))
+        await hub.create(Namespace(metadata=next_meta))
         await hub.create(with_meta(copy, namespace=next_room, uid="", resource_version=""))
         await on.stage.rest(120)
 
@@ -113,7 +113,7 @@ def test_the_room_of_an_earlier_namespace_removes_nothing_from_the_next(tmp_path
 
 
 def test_an_orphan_that_is_gone_is_not_looked_for(tmp_path):
-    """Somebody else has cleared it up."""
+    """Another controller has deleted it."""
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
@@ -161,9 +161,9 @@ def test_a_projection_that_is_gone_with_its_namespace_is_let_be(tmp_path):
     async def story(on: Setting) -> None:
         shop, hub = on.stage.client("shop"), on.stage.client("hub")
         room = await room_of(on.stage, PROJECT, "team")
-        told: dict[str, Any] = {"labels": upstream("team"), "uid": "", "generation": 0}
+        head: dict[str, Any] = {"labels": upstream("team"), "uid": "", "generation": 0}
         await hub.create(Namespace(metadata=ObjectMeta(name=room, labels=upstream("team"))))
-        copy = await hub.create(instance(0, namespace=room, **told))
+        copy = await hub.create(instance(0, namespace=room, **head))
         owner = with_meta(original(), namespace="team", uid="", generation=0)
         await shop.create(projection(copy, await shop.create(owner)))
         await on.leave("projects")

@@ -10,7 +10,7 @@ from tests.support.compute.management_builders import WEB, Setting, Still, set_u
 
 
 async def _leaving(on: Setting) -> WorkloadDeployment:
-    """A deployment that is to go, as the cache will show it for ever; the hub is not there yet."""
+    """A deployment that is to go, as the cache will show it indefinitely; the hub is not there yet."""
     noted = {annotations.FEDERATION_NAMESPACE: on.room}
     held = with_meta(original(), uid="", generation=0, annotations=noted)
     shop = on.stage.client("shop")

@@ -15,7 +15,7 @@ SLOW = "example.com/slow"
 
 
 def test_a_deleted_deployment_leaves_the_hub_first(tmp_path):
-    """The project's deployment goes once the hub has none, and the user is told."""
+    """The project's deployment goes once the hub has none, with an event."""
 
     async def story(on: Setting) -> None:
         on.begin(federator.controllers)
@@ -170,7 +170,7 @@ def test_a_copy_without_an_original_is_removed(tmp_path, changes):
 
 
 def test_a_copy_of_a_project_that_is_away_is_kept(tmp_path):
-    """A project that nobody can ask may well have it."""
+    """An unreachable project may still have it."""
 
     async def story(on: Setting) -> None:
         on.begin(federator.controllers)
@@ -184,7 +184,7 @@ def test_a_copy_of_a_project_that_is_away_is_kept(tmp_path):
 
 
 def test_a_copy_that_says_nothing_of_its_original_is_kept(tmp_path, caplog):
-    """It is told in the log: nobody will look at it again."""
+    """It is logged, since nothing will requeue it."""
 
     async def story(on: Setting) -> None:
         client = on.stage.client("hub")

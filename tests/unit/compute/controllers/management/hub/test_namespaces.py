@@ -19,8 +19,8 @@ from tests.support.compute.management_builders import WEB, Setting, Still, room_
 SLOW = "example.com/slow"
 
 
-def _room(name: str, **told: str) -> Namespace:
-    return Namespace(metadata=ObjectMeta(name=name, labels=upstream() | told))
+def _room(name: str, **own_labels: str) -> Namespace:
+    return Namespace(metadata=ObjectMeta(name=name, labels=upstream() | own_labels))
 
 
 async def _project(on: Setting) -> Project:
@@ -92,7 +92,7 @@ def test_a_namespace_of_another_uid_is_another(tmp_path):
 
 
 def test_it_waits_for_what_is_on_its_way_out(tmp_path):
-    """A deployment or a copy that somebody holds keeps the namespace, until it goes."""
+    """A deployment or a copy with a finalizer keeps the namespace, until it is gone."""
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
@@ -115,7 +115,7 @@ def test_it_waits_for_what_is_on_its_way_out(tmp_path):
 
 
 def test_a_copy_without_an_owner_goes_too(tmp_path):
-    """The original writes such copies, and nobody collects them."""
+    """The original writes such copies, and no garbage collector deletes them."""
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
@@ -186,7 +186,7 @@ def test_a_project_that_is_gone_but_engaged_for_a_moment_longer_leaves_nothing(t
 
 
 def test_a_project_that_core_does_not_tell_of_is_believed_by_itself(tmp_path):
-    """It answers and has the namespace, whoever engaged it."""
+    """It is reachable and has the namespace, regardless of which client engaged it."""
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")
@@ -215,7 +215,7 @@ def test_a_project_that_is_only_away_loses_nothing(tmp_path):
     set_up(tmp_path, story)
 
 
-def test_without_core_nobody_knows_that_a_project_is_gone(tmp_path):
+def test_without_core_it_is_unknown_that_a_project_is_gone(tmp_path):
     """What cannot be known is not acted on."""
 
     async def story(on: Setting) -> None:

@@ -69,7 +69,7 @@ def test_w62_one_cell_of_a_city_is_chosen(tmp_path):
 
 
 def test_w21_a_policy_that_is_deleted_is_made_anew(tmp_path):
-    """Nobody has to touch a deployment for that."""
+    """No deployment has to change for that."""
 
     async def story(on: Setting) -> None:
         await _two(on)
@@ -151,7 +151,7 @@ def test_w20_a_policy_does_not_go_under_a_deployment_that_arrives(tmp_path, paus
     set_up(tmp_path, story)
 
 
-def test_w20_whoever_sends_a_deployment_takes_the_mark_off(tmp_path):
+def test_w20_a_new_deployment_removes_the_mark(tmp_path):
     """Then the deletion that the mark announced cannot happen any more."""
 
     async def story(on: Setting) -> None:

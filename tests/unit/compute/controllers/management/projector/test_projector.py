@@ -35,7 +35,7 @@ def test_an_instance_is_shown(tmp_path):
 
 
 def test_w63_the_owner_is_not_held_up(tmp_path):
-    """To block the owner's deletion takes rights that nobody gives us."""
+    """To block the owner's deletion takes permissions that the platform does not have."""
 
     async def story(on: Setting) -> None:
         (owner,) = (await on.show_one(READY)).metadata.owner_references
@@ -74,7 +74,7 @@ def test_w33_what_the_hub_has_no_more_is_shown_no_more(tmp_path):
 
 
 def test_a_copy_that_is_leaving_is_shown_no_more(tmp_path):
-    """Its cell has none, whoever holds the copy still."""
+    """Its cell has none, even if a finalizer keeps the copy."""
 
     async def story(on: Setting) -> None:
         await on.show_one(READY)
@@ -108,8 +108,8 @@ def test_w35_what_a_user_edits_is_put_back(tmp_path):
 
     async def story(on: Setting) -> None:
         shown = await on.show_one(READY)
-        told = {labels.WORKLOAD_NAME: "other", "team": "blue"}
-        await on.change("shop", shown, labels=told, owner_references=())
+        new_labels = {labels.WORKLOAD_NAME: "other", "team": "blue"}
+        await on.change("shop", shown, labels=new_labels, owner_references=())
 
         mended = shown.metadata.labels | {"team": "blue"}
         seen = await on.stage.named(
@@ -226,8 +226,8 @@ def test_a_copy_in_the_room_of_another_namespace_is_not_shown(tmp_path):
         await on.project(held)
         hub = on.stage.client("hub")
         await hub.create(Namespace(metadata=ObjectMeta(name="ns-earlier", labels=upstream())))
-        told = upstream() | {labels.DEPLOYMENT_NAME: WEB}
-        stray = instance(0, namespace="ns-earlier", uid="", generation=0, labels=told)
+        stray_labels = upstream() | {labels.DEPLOYMENT_NAME: WEB}
+        stray = instance(0, namespace="ns-earlier", uid="", generation=0, labels=stray_labels)
         await hub.create(stray)
         await on.stage.rest()
 
@@ -237,7 +237,7 @@ def test_a_copy_in_the_room_of_another_namespace_is_not_shown(tmp_path):
 
 
 def test_a_copy_that_names_another_original_changes_nothing_here(tmp_path):
-    """Neither is what is shown removed, nor does it follow a copy of somebody else."""
+    """Neither is what is shown removed, nor does it follow a copy of another Instance."""
 
     async def story(on: Setting) -> None:
         await on.show_one(READY)
@@ -252,7 +252,7 @@ def test_a_copy_that_names_another_original_changes_nothing_here(tmp_path):
 
 
 def test_a_copy_that_says_nothing_of_its_original_is_logged(tmp_path, caplog):
-    """Nobody will look at it again, so somebody must hear of it."""
+    """Nothing will requeue it, so it must be logged."""
 
     async def story(on: Setting) -> None:
         hub = on.stage.client("hub")

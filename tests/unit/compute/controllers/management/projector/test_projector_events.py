@@ -1,4 +1,4 @@
-"""Users are told when their Instances come into trouble."""
+"""Events report Instances that come into trouble."""
 
 import pytest
 
@@ -21,7 +21,7 @@ WAITING = condition("Ready", "False", "Provisioning", "it is being set up")
         ("QuotaGranted", "QuotaExceeded"),
     ],
 )
-def test_trouble_is_told_when_it_begins(tmp_path, kind, reason):
+def test_trouble_is_reported_when_it_starts(tmp_path, kind, reason):
     """Once for each time that an Instance comes into it, however often it is reported."""
     trouble = condition(kind, "False", reason, "why")
     later = condition(kind, "False", reason, "why, in other words")
@@ -42,7 +42,7 @@ def test_trouble_is_told_when_it_begins(tmp_path, kind, reason):
     set_up(tmp_path, story)
 
 
-def test_one_cause_in_two_conditions_is_told_once(tmp_path):
+def test_one_cause_in_two_conditions_is_reported_once(tmp_path):
     """Ready repeats what QuotaGranted says; the user needs to read it once, as Ready puts it."""
     quota = condition("QuotaGranted", "False", "QuotaExceeded", "as quota puts it")
     ready = condition("Ready", "False", "QuotaExceeded", "as Ready puts it")

@@ -111,7 +111,7 @@ def test_a_restart_before_the_hub_answers_removes_nothing(tmp_path):
 
 
 def test_two_projectors_at_once_come_to_the_same(tmp_path):
-    """Neither spoils what the other does, and users are told once."""
+    """Neither spoils what the other does, and one event is written."""
     broken = condition("Ready", "False", "ImageUnavailable", "no such image")
 
     async def story(on: Setting) -> None:
@@ -125,8 +125,8 @@ def test_two_projectors_at_once_come_to_the_same(tmp_path):
         await on.stage.rest()
 
         assert await on.stage.quiet() == []
-        told = [(f"{WEB}-{n}", "Warning", "ImageUnavailable") for n in range(4)]
-        await on.reported((WEB, "Normal", "Federated"), *told)
+        expected = [(f"{WEB}-{n}", "Warning", "ImageUnavailable") for n in range(4)]
+        await on.reported((WEB, "Normal", "Federated"), *expected)
 
     set_up(tmp_path, story)
 

@@ -85,7 +85,7 @@ def test_many_cities_that_report_at_once_are_summed_up_together(tmp_path):
 
 
 def test_w1_at_rest_nothing_is_written(tmp_path):
-    """Not even when somebody else keeps changing what does not matter here."""
+    """Not even if another client keeps changing what does not matter here."""
 
     async def story(stage: Stage) -> None:
         await stage.client(PROJECT).create(fresh(BOTH))
@@ -103,7 +103,7 @@ def test_w1_at_rest_nothing_is_written(tmp_path):
 
 
 @pytest.mark.parametrize("reason", ["ImageUnavailable", "InstanceCrashing", "ConfigurationError"])
-def test_w5_what_blocks_an_instance_is_told_by_the_workload(tmp_path, reason):
+def test_w5_what_blocks_an_instance_is_reported_by_the_workload(tmp_path, reason):
     """In the words of the cell, and not as something that is on its way."""
 
     async def story(stage: Stage) -> None:
@@ -152,7 +152,7 @@ def test_a_change_goes_to_every_city(tmp_path):
 
 
 def test_trap_what_others_noted_on_a_deployment_stays(tmp_path):
-    """Replacing their keys once made two controllers write against each other for ever."""
+    """Replacing their keys once made two controllers write against each other indefinitely."""
 
     async def story(stage: Stage) -> None:
         await stage.client(PROJECT).create(fresh(BOTH))
@@ -264,7 +264,7 @@ def test_a_deployment_that_was_deleted_is_made_again(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_a_name_that_another_holds_is_told_and_waited_for(tmp_path):
+def test_a_name_that_is_taken_is_reported_and_waited_for(tmp_path):
     """Nothing of another's is touched, and the others are made meanwhile."""
 
     async def story(stage: Stage) -> None:
@@ -311,7 +311,7 @@ def test_a_deployment_that_names_no_workload_is_nobodys(tmp_path):
 
 
 def test_a_deployment_that_is_refused_holds_up_no_other(tmp_path):
-    """The rest is made and told of, and the one is tried again."""
+    """The others are created and reported, and the refused one is retried."""
 
     async def story(stage: Stage) -> None:
         def refuse(attempt: Attempt) -> None:

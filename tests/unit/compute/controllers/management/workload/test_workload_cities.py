@@ -27,7 +27,7 @@ from tests.support.kubekit import stage as stages
 from tests.support.kubekit.stage import Stage
 
 
-def test_w6_a_city_that_is_not_offered_is_told(tmp_path):
+def test_w6_a_city_that_is_not_offered_is_reported(tmp_path):
     """What can be placed is placed, and the rest follows when the city is offered."""
 
     async def story(stage: Stage) -> None:

@@ -53,7 +53,7 @@ async def served(stage: Stage, name: str = "web-home-dfw") -> None:
 
 
 async def edited(stage: Stage, manager: str, patch: Any) -> None:
-    """A change of the Workload by somebody."""
+    """A change of the Workload by a client."""
     place = ResourceLocation(Workload.RESOURCE, "default", "web")
     raw = stage.client(PROJECT, manager).raw
     await raw.patch(place, PatchType.MERGE, msgspec.to_builtins(patch), PLAIN_WRITE)
@@ -74,7 +74,7 @@ def test_the_first_spec_is_the_first_revision(tmp_path):
     run_story(tmp_path, story)
 
 
-def test_every_change_is_recorded_whoever_made_it(tmp_path):
+def test_changes_of_all_clients_are_recorded(tmp_path):
     """A scaling too; a change of metadata is none."""
 
     async def story(stage: Stage) -> None:
@@ -269,7 +269,7 @@ def test_a_cache_that_is_behind_brings_no_old_spec_back(tmp_path):
 
 
 def test_a_cache_that_is_behind_removes_no_history(tmp_path):
-    """That of the Workload which is there now looks like another's to whoever knows the first."""
+    """A cache that has the first Workload takes the history of the second for another's."""
 
     async def story(stage: Stage) -> None:
         client = stage.client(PROJECT)
@@ -308,7 +308,7 @@ def test_a_history_that_was_restored_is_gone_on_with(tmp_path):
 
 
 def test_a_history_that_cannot_be_written_stops_nothing(tmp_path):
-    """Somebody froze it; the Workload goes to its cities all the same."""
+    """It is immutable; the Workload is placed in its cities all the same."""
 
     async def story(stage: Stage) -> None:
         await stage.client(PROJECT).create(fresh(HOME))
@@ -324,7 +324,7 @@ def test_a_history_that_cannot_be_written_stops_nothing(tmp_path):
 
 
 def test_an_author_who_is_not_known_is_left_out(tmp_path):
-    """Somebody may have wiped who wrote what."""
+    """The managed fields may have been cleared."""
 
     async def story(stage: Stage) -> None:
         await stage.client(PROJECT).create(fresh(HOME))

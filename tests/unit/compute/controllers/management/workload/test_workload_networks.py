@@ -34,7 +34,7 @@ def on(*networks: str, image: str = "registry.test/web:1"):
 
 
 def test_nothing_is_placed_before_its_networks_exist(tmp_path):
-    """The user is told which are missing, and it goes on by itself when they come."""
+    """The missing ones are reported, and the Workload continues when they exist."""
 
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(BOTH, template=on("default", "back")))
@@ -62,7 +62,7 @@ def test_w3_missing_networks_are_named_in_order(tmp_path):
 
 
 def test_w2_a_workload_goes_on_without_a_network_that_vanished(tmp_path):
-    """What runs is still available, is still counted, and the loss is told beside it."""
+    """What runs is still available, is still counted, and the loss is reported beside it."""
 
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(BOTH))
@@ -109,7 +109,7 @@ def test_a_template_on_a_missing_network_is_held_back(tmp_path):
 
 
 def test_w4_without_networking_networks_are_not_asked_for(tmp_path):
-    """Nobody makes any there."""
+    """There is no controller that creates any."""
 
     async def story(stage: Stage) -> None:
         made = await stage.client(PROJECT).create(fresh(BOTH, template=on("nowhere")))

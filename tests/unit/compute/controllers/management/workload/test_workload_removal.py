@@ -93,7 +93,7 @@ def test_a_workload_of_the_same_name_begins_anew(tmp_path):
     async def story(stage: Stage) -> None:
         first = await placed(stage)
         client = stage.client(PROJECT)
-        await changed(stage, Workload, "web", FREE)  # somebody who cannot wait
+        await changed(stage, Workload, "web", FREE)  # an impatient user
         await client.delete(await stage.seen(PROJECT, first))
         await stage.gone(PROJECT, Workload, "web", "default")
         second = await client.create(fresh(BOTH))
