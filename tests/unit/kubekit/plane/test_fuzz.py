@@ -1,4 +1,4 @@
-"""Whatever reads what somebody sent takes it, or refuses it in the words that it promised.
+"""Every decoder of client input accepts it, or refuses it with its documented error.
 
 FUZZ_EXAMPLES is how many inputs of each sort are tried on each reader.
 """
@@ -35,7 +35,7 @@ every_reading = pytest.mark.parametrize("reading", READINGS, ids=lambda reading:
 @fuzzing
 @given(data=anything())
 def test_any_bytes(reading: Reading, data: bytes) -> None:
-    """Bytes that nobody has thought about."""
+    """Arbitrary bytes."""
     _read(reading, data)
 
 
@@ -43,7 +43,7 @@ def test_any_bytes(reading: Reading, data: bytes) -> None:
 @fuzzing
 @given(data=st.data())
 def test_spoiled_input(reading: Reading, data: st.DataObject) -> None:
-    """What was good until somebody put something else into it."""
+    """Valid input with random changes."""
     _read(reading, data.draw(spoiled(reading.seeds)))
 
 
@@ -126,7 +126,7 @@ def certificates(tmp_path_factory: pytest.TempPathFactory) -> Certificates:
 @fuzzing
 @given(data=st.data())
 def test_spoiled_certificates_of_clients(data: st.DataObject, certificates: Certificates) -> None:
-    """Whatever somebody shows for a certificate, he is nobody unless we have signed it."""
+    """A certificate that we have not signed never authenticates a user."""
     pair = certificates.issue_client("ann", ["crew"], timedelta(days=1), NOW)
     good = ssl.PEM_cert_to_DER_cert(pair.certificate.decode())
     shown = data.draw(anything() | spoiled([good]))

@@ -1,4 +1,4 @@
-"""The door without a socket: documents cross it by value, and only what a wire could carry."""
+"""The transport without a socket: documents cross it by value, and only what a wire could carry."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -34,33 +34,33 @@ ONE = ResourceLocation(ConfigMap.RESOURCE, "default", "one")
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Callable[[Story], None]:
-    """Run a story on the door of a fresh plane."""
+def run(tmp_path: Path) -> Callable[[Story], None]:
+    """Run a story on the transport of a fresh plane."""
 
-    async def run(story: Story) -> None:
+    async def scenario(story: Story) -> None:
         async with open_plane(tmp_path) as plane:
             await story(LocalTransport(plane))
 
-    return lambda story: asyncio.run(run(story))
+    return lambda story: asyncio.run(scenario(story))
 
 
 def config(name: str = "one", **more: Any) -> Document:
     return {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name}, **more}
 
 
-def test_documents_cross_by_value(told):
+def test_documents_cross_by_value(run):
     """Neither what was handed in nor what came out is the plane's own."""
 
-    async def story(door: LocalTransport) -> None:
+    async def story(transport: LocalTransport) -> None:
         document = config(data={"a": "1"})
-        made = await door.create(HOME, document, PLAIN_WRITE)
+        made = await transport.create(HOME, document, PLAIN_WRITE)
         document["data"]["a"] = made["data"]["a"] = "changed"
-        assert (await door.get(ONE))["data"] == {"a": "1"}
-        listed = (await door.list(HOME, EVERYTHING))["items"][0]
+        assert (await transport.get(ONE))["data"] == {"a": "1"}
+        listed = (await transport.list(HOME, EVERYTHING))["items"][0]
         listed["data"]["a"] = "changed"
-        assert (await door.get(ONE))["data"] == {"a": "1"}
+        assert (await transport.get(ONE))["data"] == {"a": "1"}
 
-    told(story)
+    run(story)
 
 
 def deep(levels: int) -> Any:
@@ -87,46 +87,46 @@ NOT_JSON["a circle"] = circle
 
 
 @pytest.mark.parametrize("case", NOT_JSON)
-def test_what_json_cannot_carry_is_refused(told, case: str):
+def test_what_json_cannot_carry_is_refused(run, case: str):
     """As a request with such a body would be; nothing is stored."""
 
-    async def story(door: LocalTransport) -> None:
+    async def story(transport: LocalTransport) -> None:
         with pytest.raises(BadRequest):
-            await door.create(HOME, config(extra=NOT_JSON[case]), PLAIN_WRITE)
-        assert (await door.list(HOME, EVERYTHING))["items"] == []
+            await transport.create(HOME, config(extra=NOT_JSON[case]), PLAIN_WRITE)
+        assert (await transport.list(HOME, EVERYTHING))["items"] == []
 
-    told(story)
+    run(story)
 
 
-def test_a_null_is_no_fault(told):
+def test_a_null_is_no_fault(run):
     """Only numbers that JSON cannot say are."""
 
-    async def story(door: LocalTransport) -> None:
-        made = await door.create(HOME, config(data=None, extra=[1.5, None]), PLAIN_WRITE)
+    async def story(transport: LocalTransport) -> None:
+        made = await transport.create(HOME, config(data=None, extra=[1.5, None]), PLAIN_WRITE)
         assert made["metadata"]["name"] == "one"
 
-    told(story)
+    run(story)
 
 
-def test_a_document_has_the_limit_of_a_body(told):
+def test_a_document_has_the_limit_of_a_body(run):
     """More than 3 MiB are not taken."""
 
-    async def story(door: LocalTransport) -> None:
+    async def story(transport: LocalTransport) -> None:
         with pytest.raises(TooLarge):
-            await door.create(HOME, config(data={"a": "x" * (3 << 20)}), PLAIN_WRITE)
+            await transport.create(HOME, config(data={"a": "x" * (3 << 20)}), PLAIN_WRITE)
 
-    told(story)
+    run(story)
 
 
 @pytest.mark.parametrize("document", [None, [], "x", 7], ids=str)
-def test_a_document_is_an_object(told, document: Any):
+def test_a_document_is_an_object(run, document: Any):
     """Anything else is refused."""
 
-    async def story(door: LocalTransport) -> None:
+    async def story(transport: LocalTransport) -> None:
         with pytest.raises(BadRequest):
-            await door.create(HOME, document, PLAIN_WRITE)
+            await transport.create(HOME, document, PLAIN_WRITE)
 
-    told(story)
+    run(story)
 
 
 NOWHERE = [
@@ -143,74 +143,74 @@ NOWHERE = [
 
 
 @pytest.mark.parametrize("place", NOWHERE)
-def test_a_place_that_is_none(told, place: ResourceLocation):
+def test_a_place_that_is_none(run, place: ResourceLocation):
     """No such kind, a namespace too many or too few, no name, a part that the kind has not."""
 
-    async def story(door: LocalTransport) -> None:
-        await door.create(HOME, config(), PLAIN_WRITE)
+    async def story(transport: LocalTransport) -> None:
+        await transport.create(HOME, config(), PLAIN_WRITE)
         with pytest.raises(NotFound):
-            await door.get(place)
+            await transport.get(place)
 
-    told(story)
+    run(story)
 
 
-def test_all_namespaces_are_only_read(told):
+def test_all_namespaces_are_only_read(run):
     """Nothing is created or cleared without saying in which namespace."""
 
-    async def story(door: LocalTransport) -> None:
+    async def story(transport: LocalTransport) -> None:
         everywhere = ResourceLocation(ConfigMap.RESOURCE)
         with pytest.raises(MethodNotAllowed):
-            await door.create(everywhere, config(), PLAIN_WRITE)
+            await transport.create(everywhere, config(), PLAIN_WRITE)
         with pytest.raises(MethodNotAllowed):
-            await door.delete_collection(everywhere, EVERYTHING, PLAIN_DELETE)
+            await transport.delete_collection(everywhere, EVERYTHING, PLAIN_DELETE)
 
-    told(story)
+    run(story)
 
 
-def test_every_verb_reaches_the_plane(told):
+def test_every_verb_reaches_the_plane(run):
     """Create, update, patch, list in pages, delete, clear."""
 
-    async def story(door: LocalTransport) -> None:
-        made = await door.create(HOME, config(), PLAIN_WRITE)
-        updated = await door.update(ONE, made | {"data": {"a": "1"}}, PLAIN_WRITE)
-        patched = await door.patch(ONE, PatchType.MERGE, {"data": {"b": "2"}}, PLAIN_WRITE)
+    async def story(transport: LocalTransport) -> None:
+        made = await transport.create(HOME, config(), PLAIN_WRITE)
+        updated = await transport.update(ONE, made | {"data": {"a": "1"}}, PLAIN_WRITE)
+        patched = await transport.patch(ONE, PatchType.MERGE, {"data": {"b": "2"}}, PLAIN_WRITE)
         assert (updated["data"], patched["data"]) == ({"a": "1"}, {"a": "1", "b": "2"})
-        await door.create(HOME, config("two"), PLAIN_WRITE)
-        page = await door.list(HOME, ListOptions(limit=1))
+        await transport.create(HOME, config("two"), PLAIN_WRITE)
+        page = await transport.list(HOME, ListOptions(limit=1))
         assert page["metadata"]["remainingItemCount"] == 1
         assert page["metadata"]["continue"]
-        assert (await door.delete(ONE, PLAIN_DELETE))["status"] == "Success"
-        cleared = await door.delete_collection(HOME, EVERYTHING, PLAIN_DELETE)
+        assert (await transport.delete(ONE, PLAIN_DELETE))["status"] == "Success"
+        cleared = await transport.delete_collection(HOME, EVERYTHING, PLAIN_DELETE)
         assert cleared["kind"] == "ConfigMapList"
-        assert (await door.list(HOME, EVERYTHING))["items"] == []
+        assert (await transport.list(HOME, EVERYTHING))["items"] == []
 
-    told(story)
+    run(story)
 
 
-def test_a_held_object_is_the_answer_to_its_delete(told):
+def test_a_held_object_is_the_answer_to_its_delete(run):
     """A finalizer holds it; it comes back marked."""
 
-    async def story(door: LocalTransport) -> None:
+    async def story(transport: LocalTransport) -> None:
         document = config()
         document["metadata"]["finalizers"] = ["test.example/hold"]
-        await door.create(HOME, document, PLAIN_WRITE)
-        marked = await door.delete(ONE, PLAIN_DELETE)
+        await transport.create(HOME, document, PLAIN_WRITE)
+        marked = await transport.delete(ONE, PLAIN_DELETE)
         assert "deletionTimestamp" in marked["metadata"]
 
-    told(story)
+    run(story)
 
 
-def test_a_watch_waits_for_what_comes(told):
+def test_a_watch_waits_for_what_comes(run):
     """A reader that asked too early is woken by the change."""
 
-    async def story(door: LocalTransport) -> None:
-        async with door.watch(HOME, PLAIN_WATCH) as changes:
+    async def story(transport: LocalTransport) -> None:
+        async with transport.watch(HOME, PLAIN_WATCH) as changes:
             waiting = asyncio.ensure_future(anext(changes))
             await asyncio.sleep(0)
-            await door.create(HOME, config(), PLAIN_WRITE)
+            await transport.create(HOME, config(), PLAIN_WRITE)
             assert (await waiting).object["metadata"]["name"] == "one"
 
-    told(story)
+    run(story)
 
 
 def test_a_watch_from_a_forgotten_version_is_refused(tmp_path: Path):
@@ -218,12 +218,12 @@ def test_a_watch_from_a_forgotten_version_is_refused(tmp_path: Path):
 
     async def story() -> None:
         async with open_plane(tmp_path) as plane:
-            door = LocalTransport(plane)
-            made = await door.create(HOME, config(), PLAIN_WRITE)
-            await door.patch(ONE, PatchType.MERGE, {"data": {"a": "1"}}, PLAIN_WRITE)
+            transport = LocalTransport(plane)
+            made = await transport.create(HOME, config(), PLAIN_WRITE)
+            await transport.patch(ONE, PatchType.MERGE, {"data": {"a": "1"}}, PLAIN_WRITE)
             await plane.store.compact(int(made["metadata"]["resourceVersion"]))
             with pytest.raises(Expired):
-                async with door.watch(HOME, WatchOptions(resource_version="1")) as changes:
+                async with transport.watch(HOME, WatchOptions(resource_version="1")) as changes:
                     await anext(changes)
 
     asyncio.run(story())
@@ -234,8 +234,8 @@ def test_a_watch_that_the_plane_ends_is_over(tmp_path: Path):
 
     async def story() -> None:
         async with open_plane(tmp_path) as plane:
-            door = LocalTransport(plane)
-            async with door.watch(HOME, PLAIN_WATCH) as changes:
+            transport = LocalTransport(plane)
+            async with transport.watch(HOME, PLAIN_WATCH) as changes:
                 waiting = asyncio.ensure_future(anext(changes, None))
                 await asyncio.sleep(0)
                 plane.registry.close()

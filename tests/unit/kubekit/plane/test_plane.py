@@ -66,8 +66,8 @@ def test_a_full_disk_does_not_keep_people_from_reading(tmp_path, caplog):
         return page.records
 
     assert virtual_time.run(scenario()) == []
-    told = [record.message for record in caplog.records]
-    assert told == ["nothing can be written", *["namespace not created"] * 4]
+    messages = [record.message for record in caplog.records]
+    assert messages == ["nothing can be written", *["namespace not created"] * 4]
 
 
 def test_a_plane_has_the_kinds_of_its_registry(tmp_path):
@@ -100,7 +100,7 @@ def test_quiet_watchers_hear_each_minute_how_far_they_are(tmp_path):
     assert virtual_time.run(scenario()) == ([], ["BOOKMARK"], [])
 
 
-def test_a_watcher_that_resumes_from_far_back_is_told_everything(tmp_path):
+def test_a_watch_that_resumes_from_far_back_gets_every_event(tmp_path):
     """What the ring has lost is read from disk, no more at a time than the reader takes."""
 
     async def scenario():
@@ -120,29 +120,29 @@ def test_a_watcher_that_resumes_from_far_back_is_told_everything(tmp_path):
     assert max(map(len, portions)) < 20
 
 
-def test_a_watcher_that_resumes_too_slowly_is_told_so(tmp_path):
+def test_a_watch_that_resumes_too_slowly_ends_with_an_error(tmp_path):
     """When the rest of the past is forgotten meanwhile, the stream ends with 410."""
 
     async def scenario():
         async with opened(tmp_path, settings=StoreSettings(ring_events=8)) as world:
             watch, woken = await _watch_from_far_back(world)
             await world.plane.store.compact(world.plane.store.revision)
-            told: list[str] = []
+            types: list[str] = []
             while not watch.ended:
                 woken.clear()
                 notices = watch.take()
-                told += [notice.type for notice in notices]
+                types += [notice.type for notice in notices]
                 if not notices and not watch.ended:
                     await woken.wait()
-            return told
+            return types
 
-    told = virtual_time.run(scenario())
-    assert told[-1] == "ERROR"
-    assert 0 < told.count("ADDED") < 20
+    types = virtual_time.run(scenario())
+    assert types[-1] == "ERROR"
+    assert 0 < types.count("ADDED") < 20
 
 
 def test_a_plane_at_rest_sets_no_timer(tmp_path):
-    """Nobody watches and nothing waits: then nothing will ever run."""
+    """There are no watches and no waiters: then nothing will ever run."""
 
     async def scenario():
         async with opened(tmp_path) as world:
@@ -184,8 +184,8 @@ UNREACHABLE = {
 }
 
 
-def test_w1_a_plane_opens_while_nobody_answers_for_a_webhook(tmp_path):
-    """What it needs itself is made without asking: whoever is to mend the webhook must get in."""
+def test_w1_a_plane_opens_while_a_webhook_does_not_answer(tmp_path):
+    """Its own objects are created without webhooks: an operator must be able to fix the webhook."""
 
     async def first():
         async with opened(tmp_path, kinds=ALL) as world:
@@ -210,7 +210,7 @@ def test_w1_a_plane_opens_while_nobody_answers_for_a_webhook(tmp_path):
 
 
 def test_t6_a_plane_opens_that_is_full(tmp_path, caplog):
-    """What there is no room for is told and made later: whoever is to make room must get in."""
+    """What exceeds the quota is logged and created later: an operator must be able to free space."""
 
     async def first():
         async with opened(tmp_path, kinds=ALL) as world:
@@ -238,7 +238,7 @@ LOST = (("rbac.authorization.k8s.io/clusterroles", "view"), ("/serviceaccounts",
 
 
 async def _lose_some(world: PlaneWorld) -> None:
-    """As before an upgrade, or after a namespace was made that nobody could finish."""
+    """As before an upgrade, or after a namespace was created and not completed."""
     await world.plane._accounts.worker.close()
     for storage, key in LOST:
         record = world.plane.store.find(storage, key)

@@ -48,7 +48,7 @@ class Held:
         self.answers[request.path] = answer
         return answer
 
-    async def asked_for(self, path: str) -> None:
+    async def received(self, path: str) -> None:
         await until(lambda: path in self.answers)
 
     def answer(self, path: str, response: Response) -> None:
@@ -119,7 +119,7 @@ def test_pipelined_requests_are_answered_in_order():
     async def story():
         async with handling(handler) as port, connected(port) as peer:
             await peer.send(get("/slow") + get("/quick") + post(b"last"))
-            await held.asked_for("/slow")
+            await held.received("/slow")
             held.answer("/slow", Response(200, b"at last"))
             return [(await peer.reply()).body for _ in range(3)]
 
@@ -136,7 +136,7 @@ def test_nothing_more_is_read_while_many_requests_wait():
     async def story():
         async with handling(handler, Limits(pipelined=4)) as port, connected(port) as peer:
             await peer.send(get("/slow"))
-            await held.asked_for("/slow")
+            await held.received("/slow")
             await peer.send(b"".join(get(f"/{n}") for n in range(50)))
             await settled(lambda: 0)
             held.answer("/slow", Response(200, b""))
@@ -152,7 +152,7 @@ def test_a_refusal_waits_its_turn_too():
     async def story():
         async with handling(held) as port, connected(port) as peer:
             await peer.send(get("/good") + b"rubbish\r\n\r\n")
-            await held.asked_for("/good")
+            await held.received("/good")
             held.answer("/good", Response(200, b"good"))
             return [await peer.reply(), await peer.reply()], await peer.rest()
 
@@ -169,10 +169,10 @@ def test_a_refusal_waits_its_turn_too():
         (get("/").replace(b"1.1", b"1.0"), "close", True),
         (get("/", "Connection: keep-alive").replace(b"1.1", b"1.0"), "keep-alive", False),
     ],
-    ids=["new", "new, told to close", "old", "old, told to stay"],
+    ids=["new", "new, asked to close", "old", "old, asked to stay"],
 )
 def test_a_connection_stays_open_as_its_client_wants(raw, connection, closes):
-    """HTTP/1.1 stays open unless told, HTTP/1.0 closes unless told."""
+    """HTTP/1.1 stays open and HTTP/1.0 closes, unless the client asks for the opposite."""
 
     async def story():
         async with handling(echo) as port, connected(port) as peer:
@@ -200,8 +200,8 @@ def test_a_client_that_waits_to_send_its_body_is_invited():
     assert reply.body == b"/|hello"
 
 
-def test_an_invitation_waits_its_turn():
-    """Nobody is invited to send a body while an earlier answer is still to come."""
+def test_100_continue_waits_for_earlier_responses():
+    """A client is not asked to send a body while an earlier response is pending."""
     held = Held()
 
     def handler(request: ServerRequest):
@@ -211,7 +211,7 @@ def test_an_invitation_waits_its_turn():
         async with handling(handler) as port, connected(port) as peer:
             whole = post(b"hello", "Expect: 100-continue")
             await peer.send(get("/slow") + whole[:-5])
-            await held.asked_for("/slow")
+            await held.received("/slow")
             held.answer("/slow", Response(200, b"first"))
             first = await peer.reply()
             invited = await peer.reader.readuntil(b"\r\n\r\n")
@@ -313,7 +313,7 @@ def test_a_large_body_is_sent_in_slices_with_its_length():
 
 
 @pytest.mark.parametrize("body", [b"a" * 500_000, Pieces(b"[", [b"b" * 600] * 900, b"]")])
-def test_large_bodies_are_compressed_for_those_who_take_it(body):
+def test_large_bodies_are_compressed_for_clients_that_accept_it(body):
     """Over the limit an answer is gzip in chunks; the bytes inside are the same."""
 
     async def story():
@@ -432,7 +432,7 @@ def test_an_old_client_gets_a_stream_without_chunks():
 
 
 def test_a_stream_is_closed_when_its_client_goes():
-    """Nobody listens any more, so the watch behind it is let go."""
+    """There is no reader any more, so the watch behind it is released."""
     lines = Lines(b"a\n")
 
     async def story():
@@ -446,7 +446,7 @@ def test_a_stream_is_closed_when_its_client_goes():
     assert lines.closed
 
 
-def test_nothing_is_taken_from_a_stream_that_nobody_reads():
+def test_nothing_is_taken_from_a_stream_without_a_reader():
     """While the peer does not read, what is not taken stays where it is shared."""
 
     class Endless(Lines):
@@ -481,14 +481,14 @@ def test_a_client_may_stop_sending_before_it_has_its_answer():
         async with handling(held) as port, connected(port) as peer:
             await peer.send(get("/last"))
             peer.writer.write_eof()
-            await held.asked_for("/last")
+            await held.received("/last")
             held.answer("/last", Response(200, b"here"))
             return (await peer.reply()).body, await peer.rest()
 
     assert asyncio.run(story()) == (b"here", b"")
 
 
-def test_an_answer_for_somebody_who_left_is_dropped():
+def test_a_response_for_a_client_that_left_is_dropped():
     """A stream that was opened for a client that is gone is closed at once."""
     held, lines = Held(), Lines()
 
@@ -496,7 +496,7 @@ def test_an_answer_for_somebody_who_left_is_dropped():
         async with handling(held) as port:
             async with connected(port) as peer:
                 await peer.send(get("/late"))
-                await held.asked_for("/late")
+                await held.received("/late")
             await settled(lambda: 0)
             held.answer("/late", Response(200, lines))
             await until(lambda: lines.closed)
@@ -512,7 +512,7 @@ def test_a_handler_that_breaks_ends_the_connection():
     async def story():
         async with handling(held) as port, connected(port) as peer:
             await peer.send(get("/broken"))
-            await held.asked_for("/broken")
+            await held.received("/broken")
             held.answers["/broken"].set_exception(RuntimeError("broken"))
             try:
                 return await peer.rest()
@@ -557,7 +557,7 @@ def _after(loop: asyncio.AbstractEventLoop, turns: int, call: Callable[[], None]
 
 @pytest.mark.parametrize("sent", [b"", get("/slow")], ids=["at once", "in its turn"])
 def test_a_handler_that_raises_ends_its_connection(sent):
-    """Nobody is left waiting for an answer that will never come; the fault is logged."""
+    """No client waits for a response that will never come; the error is logged."""
     held = Held()
 
     def handler(request: ServerRequest):
@@ -569,7 +569,7 @@ def test_a_handler_that_raises_ends_its_connection(sent):
         async with handling(handler) as port, connected(port) as peer, asyncio.timeout(5):
             await peer.send(sent + get("/broken"))
             if sent:
-                await held.asked_for("/slow")
+                await held.received("/slow")
                 held.answer("/slow", Response(200, b"slow"))
                 await peer.reply()
             return await _ended(peer)
@@ -579,7 +579,7 @@ def test_a_handler_that_raises_ends_its_connection(sent):
 
 def test_a_stream_that_fails_does_not_hold_up_the_others(caplog):
     """Many streams go on in one turn; one that raises costs its own connection, no other."""
-    told: list[Lines] = []
+    streams: list[Lines] = []
 
     class Broken(Lines):
         def take(self) -> Sequence[bytes]:
@@ -588,8 +588,8 @@ def test_a_stream_that_fails_does_not_hold_up_the_others(caplog):
             raise RuntimeError("a fault of the stream")
 
     def handler(request: ServerRequest) -> Response:
-        told.append(Broken() if request.path == "/broken" else Lines())
-        return Response(200, told[-1])
+        streams.append(Broken() if request.path == "/broken" else Lines())
+        return Response(200, streams[-1])
 
     async def story():
         async with (
@@ -602,10 +602,10 @@ def test_a_stream_that_fails_does_not_hold_up_the_others(caplog):
                 await peer.send(get(path))
                 await peer.reader.readuntil(b"\r\n\r\n")
             await settled(lambda: 0)
-            for stream in told:
+            for stream in streams:
                 stream.tell(b"line\n")
-            heard = await sound.chunk()
-            return heard, await _ended(broken), told[0].closed
+            chunk = await sound.chunk()
+            return chunk, await _ended(broken), streams[0].closed
 
     assert asyncio.run(story()) == (b"line\n", True, True)
     assert "a fault of the stream" in caplog.text

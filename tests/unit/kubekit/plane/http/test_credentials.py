@@ -1,4 +1,4 @@
-"""Who is let in: certificates, tokens, service accounts, and a long list of those who are not."""
+"""Accepted credentials: certificates, tokens, service accounts; and a long list of refused ones."""
 
 import asyncio
 import base64
@@ -43,8 +43,8 @@ def bearer(token: str) -> str:
     return f"Authorization: Bearer {token}"
 
 
-def test_a2_a_certificate_speaks_for_its_user(tmp_path):
-    """CN is the name, each O a group, and the fingerprint is told as Kubernetes does."""
+def test_a2_a_certificate_authenticates_its_user(tmp_path):
+    """CN is the name, each O a group, and the fingerprint is an extra attribute as in Kubernetes."""
 
     async def story():
         async with house(tmp_path) as here:
@@ -140,7 +140,7 @@ def revocable(directory: Path) -> tuple[Certificates, bytes, int]:
 
 
 def test_a2_a_revocation_holds_though_something_else_is_wrong(tmp_path):
-    """A key that others may read is complained of, and nobody stays in because of that."""
+    """A key that others may read is an error, but the revocation applies all the same."""
     certificates, der, serial = revocable(tmp_path)
     Authority(certificates.directory).revoke(serial)
     (certificates.directory / "ca.key").chmod(0o644)
@@ -160,7 +160,7 @@ def test_a2_a_revocation_undoes_no_other(tmp_path):
     assert certificates.client_of(der, made_at(tmp_path)) is None
 
 
-def test_a2_large_bodies_are_read_for_those_who_are_known(tmp_path):
+def test_a2_large_bodies_are_read_for_authenticated_clients(tmp_path):
     """By certificate too; for others the head is enough to be refused."""
     body = msgspec.json.encode({"metadata": {"name": "big"}, "data": {"x": "y" * 100_000}})
 
@@ -214,13 +214,13 @@ HEADERS: dict[str, tuple[bytes, ...]] = {
     "by a proxy": (b"Proxy-Authorization: Bearer [token]",),
     "as a cookie": (b"Cookie: token=[token]",),
     "by another name": (b"X-Auth-Token: [token]",),
-    "a name that is told": (b"X-Remote-User: admin", b"X-Remote-Group: system:masters"),
+    "a name in a header": (b"X-Remote-User: admin", b"X-Remote-Group: system:masters"),
     "a forwarded user": (b"X-Forwarded-User: admin",),
     "a forwarded certificate": (b"X-Client-Cert: CN=admin",),
     "a websocket's protocol": (
         b"Sec-WebSocket-Protocol: base64url.bearer.authorization.k8s.io.[base64]",
     ),
-    "a token of nobody": (b"Authorization: Bearer e30.e30.e30",),
+    "a token without a user": (b"Authorization: Bearer e30.e30.e30",),
     "an unsigned token": (b"Authorization: Bearer [unsigned]",),
 }
 
@@ -254,7 +254,7 @@ def open_house(tmp_path_factory) -> Iterator[tuple[asyncio.Runner, House]]:
 
 
 @pytest.mark.parametrize("name", HEADERS)
-def test_a2_bad_headers_let_nobody_in(open_house, name):
+def test_a2_bad_headers_are_refused(open_house, name):
     """With a token that is good in its proper place, as the last line shows."""
     runner, here = open_house
     token = here.tokens.issue(ADMIN)
@@ -290,7 +290,7 @@ TOKENS = {"expired": _expired, "revoked": _revoked}
 
 
 @pytest.mark.parametrize("name", TOKENS)
-def test_a2_tokens_that_were_good_once_let_nobody_in(open_house, name):
+def test_a2_tokens_that_were_valid_once_are_refused(open_house, name):
     """They are refused as if they had never been."""
     runner, here = open_house
     reply = runner.run(here.who(bearer(TOKENS[name](here))))
@@ -406,7 +406,7 @@ CERTIFICATES = {
 
 
 @pytest.mark.parametrize("name", CERTIFICATES)
-def test_a2_bad_certificates_let_nobody_in(open_house, name):
+def test_a2_bad_certificates_are_refused(open_house, name):
     """The handshake fails, or the request is refused; in no case is there an answer."""
     runner, here = open_house
     context = here.context(CERTIFICATES[name](here))
@@ -459,6 +459,6 @@ def test_a3_health_may_be_opened_and_nothing_else(tmp_path, path, method):
             codes.append((await peer.reply()).code)
             return codes
 
-    # The door of these tests has no pages: to be let in is to be told that there is none.
+    # The server of these tests has no pages: an authenticated request gets 404.
     assert run(story(opened=True)) == [404, 401, 404, 401, 401, 401, 401, 401]
     assert run(story(opened=False)) == [401] * 8

@@ -1,4 +1,4 @@
-"""Who is too slow, too idle or one too many is let go; whoever waits for us is told."""
+"""Slow, idle and excess connections are closed; a client that waits for us gets an error."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -33,7 +33,7 @@ def never(_request: ServerRequest) -> asyncio.Future[Response]:
 
 
 class Flood:
-    """A stream with more to say than anybody reads, for ever or at its end."""
+    """A stream with more data than the client reads, endless or at its end."""
 
     def __init__(self, *, ending: bool) -> None:
         self.ending = ending
@@ -119,7 +119,7 @@ def test_d5_an_idle_connection_is_closed():
     assert asyncio.run(story()) == (200, b"")
 
 
-def test_d5_a_request_without_an_answer_in_time_is_told_so():
+def test_d5_a_request_without_a_response_in_time_gets_an_error():
     """The caller learns that the outcome is not known, and the connection ends."""
 
     async def story():
@@ -138,7 +138,7 @@ def test_d5_a_request_without_an_answer_in_time_is_told_so():
         (False, replace(PATIENT, stall_time=0.05)),
         (True, replace(PATIENT, stall_time=60.0, drain_time=0.05)),
     ],
-    ids=["for ever", "its last words"],
+    ids=["endless", "its last bytes"],
 )
 def test_d5_a_watcher_that_does_not_read_is_cut_off(ending, limits):
     """Its buffer is full and stays full: the connection is dropped and the watch let go."""
@@ -174,7 +174,7 @@ def test_a_watcher_that_asks_for_more_than_may_wait_is_let_go():
 
 
 def test_d5_a_reader_that_does_not_read_its_answer_is_cut_off():
-    """An answer that nobody takes does not live longer than a request may."""
+    """A response that is not read does not live longer than a request may."""
     limits = replace(PATIENT, request_time=0.05)
     gone = []
 
@@ -197,8 +197,8 @@ def test_d5_a_reader_that_does_not_read_its_answer_is_cut_off():
     assert gone == [True]
 
 
-def test_a_peer_that_never_reads_the_last_answer_is_let_go():
-    """A close waits for what is still to be written; it does not wait for ever."""
+def test_a_peer_that_never_reads_the_last_response_is_closed():
+    """A close waits for what is still to be written, but not indefinitely."""
     limits = replace(PATIENT, slice=1 << 25, idle_time=0.02, drain_time=0.02)
 
     def last(_request: ServerRequest) -> Response:

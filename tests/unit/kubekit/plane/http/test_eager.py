@@ -71,8 +71,8 @@ def test_what_fails_later_fails_its_future():
         asyncio.run(story())
 
 
-def test_an_outcome_that_nobody_wants_does_no_harm():
-    """Whoever waited has cancelled; the coroutine still comes to its end."""
+def test_an_outcome_without_a_waiter_does_no_harm():
+    """The waiter has cancelled; the coroutine still runs to its end."""
     done = []
 
     async def story(*, error):
@@ -83,7 +83,7 @@ def test_an_outcome_that_nobody_wants_does_no_harm():
             await waited
             done.append(error)
             if error:
-                raise ValueError("nobody hears this")
+                raise ValueError("this is not observed")
 
         outcome = eager.run(waits(), loop)
         outcome.cancel()
@@ -98,7 +98,7 @@ def test_an_outcome_that_nobody_wants_does_no_harm():
 
 @pytest.mark.parametrize("ending", [KeyboardInterrupt, SystemExit])
 def test_what_ends_the_process_is_not_kept_from_it(ending):
-    """As with a task: whoever presses Ctrl-C twice does not wait for a request."""
+    """As with a task: a second Ctrl-C does not wait for a request."""
 
     async def story():
         loop = asyncio.get_running_loop()

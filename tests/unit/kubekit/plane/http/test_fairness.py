@@ -1,4 +1,4 @@
-"""Turns are counted, not timed: who is worked on, and after how many others."""
+"""Turns are counted, not timed: which change runs, and after how many others."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -14,7 +14,7 @@ from tests.support.generated import depth
 
 
 class Clock:
-    """Time that moves when it is told to."""
+    """A clock that advances on demand."""
 
     def __init__(self) -> None:
         self.now = 0.0
@@ -53,7 +53,7 @@ async def settle() -> None:
         await asyncio.sleep(0)
 
 
-def told(test: Callable[[], Awaitable[None]]) -> Callable[[], None]:
+def async_test(test: Callable[[], Awaitable[None]]) -> Callable[[], None]:
     def run() -> None:
         asyncio.run(test())  # type: ignore[arg-type]  # a coroutine function
 
@@ -61,7 +61,7 @@ def told(test: Callable[[], Awaitable[None]]) -> Callable[[], None]:
     return run
 
 
-def begin(queue: PlaneQueue, bench: Bench, *names: str) -> list["asyncio.Task[str]"]:
+def start(queue: PlaneQueue, bench: Bench, *names: str) -> list["asyncio.Task[str]"]:
     return [asyncio.ensure_future(queue.run(bench.work(name))) for name in names]
 
 
@@ -71,7 +71,7 @@ async def drain(bench: Bench, tasks: list["asyncio.Task[Any]"]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-@told
+@async_test
 async def test_work_begins_at_once_while_there_are_seats():
     """A coroutine that need not wait for a turn is not put off to the next one of the loop."""
 
@@ -83,13 +83,13 @@ async def test_work_begins_at_once_while_there_are_seats():
     assert fairness.free == 1
 
 
-@told
-async def test_t6_a_crowd_delays_another_plane_by_one_turn():
-    """With a thousand changes of one plane waiting, the other's is the next but one to begin."""
+@async_test
+async def test_t6_many_changes_delay_another_plane_by_one_turn():
+    """With a thousand changes of one plane waiting, the other's is the next but one to start."""
     fairness, bench = Fairness(FairnessLimits(in_flight=4, per_plane=4, queue_length=2000)), Bench()
-    crowd = begin(fairness.queue(), bench, *(f"a{n}" for n in range(1000)))
+    crowd = start(fairness.queue(), bench, *(f"a{n}" for n in range(1000)))
     await settle()
-    other = begin(fairness.queue(), bench, "b")
+    other = start(fairness.queue(), bench, "b")
     await settle()
 
     await bench.finish(turns=2)
@@ -99,48 +99,48 @@ async def test_t6_a_crowd_delays_another_plane_by_one_turn():
     await drain(bench, [*crowd, *other])
 
 
-@told
+@async_test
 async def test_t6_a_plane_never_takes_all_seats():
     """Another plane finds one without any turn when one plane is at its own bound."""
     fairness, bench = Fairness(FairnessLimits(in_flight=3, per_plane=2)), Bench()
-    crowd = begin(fairness.queue(), bench, "a1", "a2", "a3")
+    crowd = start(fairness.queue(), bench, "a1", "a2", "a3")
     await settle()
-    other = begin(fairness.queue(), bench, "b1")
+    other = start(fairness.queue(), bench, "b1")
     await settle()
     assert bench.under_way == ["a1", "a2", "b1"]
     await drain(bench, [*crowd, *other])
 
 
-@told
+@async_test
 async def test_t6_planes_take_turns():
-    """Each of several crowds gets a seat before any gets a second one."""
+    """Each of several busy planes gets a seat before any gets a second one."""
     fairness, bench = Fairness(FairnessLimits(in_flight=1, per_plane=1)), Bench()
     tasks = []
     for name in "abc":
-        tasks += begin(fairness.queue(), bench, f"{name}1", f"{name}2", f"{name}3")
+        tasks += start(fairness.queue(), bench, f"{name}1", f"{name}2", f"{name}3")
         await settle()
     await bench.finish(turns=8)
     assert [name[0] for name in bench.begun] == list("abcabcabc")
     await drain(bench, tasks)
 
 
-@told
+@async_test
 async def test_a_plane_is_served_in_the_order_of_asking():
     """Within one queue the first comes first."""
     fairness, bench = Fairness(FairnessLimits(in_flight=2, per_plane=1)), Bench()
-    tasks = begin(fairness.queue(), bench, *"12345")
+    tasks = start(fairness.queue(), bench, *"12345")
     await settle()
     await drain(bench, tasks)
     assert bench.begun == list("12345")
     assert fairness.free == 2
 
 
-@told
+@async_test
 async def test_too_many_waiting_is_refused():
-    """The refusal says when to come again, and the work is never begun."""
+    """The error says when to retry, and the work is never started."""
     fairness, bench = Fairness(FairnessLimits(in_flight=1, queue_length=1)), Bench()
     queue = fairness.queue()
-    tasks = begin(queue, bench, "1", "2")
+    tasks = start(queue, bench, "1", "2")
     await settle()
     with pytest.raises(TooManyRequests) as refusal:
         await queue.run(bench.work("3"))
@@ -152,15 +152,15 @@ async def test_too_many_waiting_is_refused():
     assert bench.begun == ["1", "2"]
 
 
-@told
-async def test_nobody_waits_for_ever():
-    """Who waited too long is refused when his turn comes, and the next one gets it."""
+@async_test
+async def test_no_change_waits_indefinitely():
+    """A change that waited too long is refused at its turn, and the next one gets it."""
     clock, bench = Clock(), Bench()
     queue = Fairness(FairnessLimits(in_flight=1, queue_timeout=5), clock).queue()
-    tasks = begin(queue, bench, "1", "late")
+    tasks = start(queue, bench, "1", "late")
     await settle()
     clock.now = 4.0
-    tasks += begin(queue, bench, "3")
+    tasks += start(queue, bench, "3")
     await settle()
     clock.now = 6.0
     await bench.finish()
@@ -170,12 +170,12 @@ async def test_nobody_waits_for_ever():
     await drain(bench, tasks)
 
 
-@told
-async def test_who_goes_away_takes_no_turn():
+@async_test
+async def test_a_cancelled_change_takes_no_turn():
     """A waiter that is cancelled leaves its place to the next, and its work is closed."""
     fairness, bench = Fairness(FairnessLimits(in_flight=1)), Bench()
     queue = fairness.queue()
-    tasks = begin(queue, bench, "1", "gone", "3")
+    tasks = start(queue, bench, "1", "gone", "3")
     await settle()
     tasks[1].cancel()
     await settle()
@@ -185,12 +185,12 @@ async def test_who_goes_away_takes_no_turn():
     assert fairness.free == 1
 
 
-@told
-async def test_a_seat_that_nobody_sits_on_is_free_again():
-    """One who goes away in the very moment he is given a seat does not keep it."""
+@async_test
+async def test_a_seat_given_to_a_cancelled_change_is_free_again():
+    """A change that is cancelled in the moment it gets a seat does not keep it."""
     fairness, bench = Fairness(FairnessLimits(in_flight=1)), Bench()
     queue = fairness.queue()
-    tasks = begin(queue, bench, "1", "gone", "3")
+    tasks = start(queue, bench, "1", "gone", "3")
     await settle()
     tasks[0].cancel()
     tasks[1].get_loop().call_soon(tasks[1].cancel)
@@ -201,7 +201,7 @@ async def test_a_seat_that_nobody_sits_on_is_free_again():
     assert (fairness.free, queue.in_flight) == (1, 0)
 
 
-@told
+@async_test
 async def test_work_that_fails_gives_its_seat_back():
     """Whatever ends the work ends its turn."""
 
@@ -214,8 +214,8 @@ async def test_work_that_fails_gives_its_seat_back():
     assert fairness.free == 1
 
 
-@told
-async def test_w1_who_waits_for_a_webhook_keeps_nobody_waiting():
+@async_test
+async def test_w1_a_change_that_waits_for_a_webhook_blocks_no_other():
     """A change that waits for a task has no seat meanwhile: what the task asks for needs one."""
     fairness, bench = Fairness(FairnessLimits(in_flight=1, per_plane=1)), Bench()
     queue = fairness.queue()
@@ -232,8 +232,8 @@ async def test_w1_who_waits_for_a_webhook_keeps_nobody_waiting():
     assert (fairness.free, queue.in_flight, queue.away) == (1, 0, 0)
 
 
-@told
-async def test_w1_those_who_wait_for_webhooks_are_counted_among_those_who_wait():
+@async_test
+async def test_w1_changes_that_wait_for_webhooks_count_as_waiting():
     """There are not more of them than may wait at all."""
     queue = Fairness(FairnessLimits(in_flight=1, queue_length=2)).queue()
     answer = asyncio.get_running_loop().create_future()
@@ -253,9 +253,9 @@ async def _until(answer: "asyncio.Future[None]") -> None:
     await asyncio.shield(answer)
 
 
-@told
-async def test_who_goes_away_while_he_waits_for_a_webhook_leaves_nothing():
-    """Cancelled there, or refused there, his seat is free and everything is told to the work."""
+@async_test
+async def test_a_change_cancelled_while_it_waits_for_a_webhook_leaves_nothing():
+    """Cancelled or refused there, its seat is free and the work receives the exception."""
     fairness = Fairness(FairnessLimits(in_flight=1))
     queue = fairness.queue()
     ends: list[str] = []
@@ -277,17 +277,17 @@ async def test_who_goes_away_while_he_waits_for_a_webhook_leaves_nothing():
     assert (fairness.free, queue.in_flight, queue.away) == (1, 0, 0)
 
 
-@told
-async def test_who_went_away_is_not_counted_among_those_who_wait():
-    """His place is free at once, and not only when his turn would have come."""
+@async_test
+async def test_a_cancelled_change_does_not_count_as_waiting():
+    """Its place is free at once, and not only when its turn would have come."""
     fairness, bench = Fairness(FairnessLimits(in_flight=1, queue_length=1)), Bench()
     queue = fairness.queue()
-    tasks = begin(queue, bench, "1", "gone")
+    tasks = start(queue, bench, "1", "gone")
     await settle()
     tasks[1].cancel()
     await settle()
     assert queue.waiting == 0
-    tasks += begin(queue, bench, "3")
+    tasks += start(queue, bench, "3")
     await settle()
     await drain(bench, tasks)
     assert bench.begun == ["1", "3"]
@@ -311,7 +311,7 @@ def test_a_rate_lets_bursts_through_and_then_so_many_a_second():
 
 
 def test_without_a_rate_nothing_is_counted():
-    """There is no limit unless somebody sets one."""
+    """There is no limit unless one is configured."""
     queue = Fairness().queue()
     for _ in range(10_000):
         queue.check_rate()
@@ -340,7 +340,7 @@ def test_seats_are_never_lost_nor_shared(steps, in_flight, per_plane):
         fairness = Fairness(FairnessLimits(in_flight=in_flight, per_plane=per_plane))
         queues, bench, tasks = [fairness.queue() for _ in range(4)], Bench(), []
         for queue, ends in steps:
-            tasks += begin(queues[queue], bench, str(queue))
+            tasks += start(queues[queue], bench, str(queue))
             await settle()
             await bench.finish(min(ends, len(bench.under_way)))
             assert len(bench.under_way) <= in_flight

@@ -10,7 +10,7 @@ from kubekit.plane.http.hostnames import names_for, own_addresses
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "127.0.0.2", "::1", "localhost"])
 def test_a_server_on_the_loopback_is_known_there_alone(host):
-    """Nobody else can call it anything."""
+    """Other machines cannot reach it by any name."""
     assert names_for(host) == LOOPBACK
 
 

@@ -44,12 +44,12 @@ class Client:
         return await self._peer.ask(request("DELETE", path))
 
     async def until_gone(self, path: str) -> None:
-        while (await self.get(path)).code != 404:  # noqa: ASYNC110 -- nobody else tells
+        while (await self.get(path)).code != 404:  # noqa: ASYNC110 -- there is no event to wait for
             await asyncio.sleep(0)
 
 
-def told(tmp_path, story):
-    """What a story on a server comes to."""
+def outcome_of(tmp_path, story):
+    """The result of a story on a server."""
 
     async def within():
         async with serving(tmp_path, SEAMS) as server, connected(server.port) as peer:
@@ -76,7 +76,7 @@ def test_a_kind_comes_and_goes(tmp_path):
         codes += [(await client.get(page)).code for page in (*pages, WIDGETS)]
         return codes
 
-    assert told(tmp_path, story) == [404, 201, 201, 200, 200, 200, 404, 404, 404, 404]
+    assert outcome_of(tmp_path, story) == [404, 201, 201, 200, 200, 200, 404, 404, 404, 404]
 
 
 def test_every_page_has_another_tag(tmp_path):
@@ -89,7 +89,7 @@ def test_every_page_has_another_tag(tmp_path):
         after = [(await client.get(*page)).headers["etag"] for page in pages]
         return [old == new for old, new in zip(before, after, strict=True)]
 
-    assert told(tmp_path, story) == [False] * 4
+    assert outcome_of(tmp_path, story) == [False] * 4
 
 
 def test_only_the_schemas_that_changed_have_another_address(tmp_path):
@@ -105,7 +105,7 @@ def test_only_the_schemas_that_changed_have_another_address(tmp_path):
         after = (await client.get("/openapi/v3")).document["paths"]
         return {name for name in after if before.get(name) != after[name]}
 
-    assert told(tmp_path, story) == {"apis/example.com/v2"}
+    assert outcome_of(tmp_path, story) == {"apis/example.com/v2"}
 
 
 def test_columns_follow_the_definition(tmp_path):
@@ -124,7 +124,7 @@ def test_columns_follow_the_definition(tmp_path):
         await client.put(f"{DEFINITIONS}/widgets.example.com", changed)
         return before, await columns(client)
 
-    assert told(tmp_path, story) == (["Name", "Age"], ["Name", "Size"])
+    assert outcome_of(tmp_path, story) == (["Name", "Age"], ["Name", "Size"])
 
 
 def test_definitions_are_shown_as_kubectl_shows_them(tmp_path):
@@ -135,7 +135,7 @@ def test_definitions_are_shown_as_kubectl_shows_them(tmp_path):
         table = (await client.get(DEFINITIONS, TABLE)).document
         return [c["name"] for c in table["columnDefinitions"]], table["rows"][0]["cells"]
 
-    assert told(tmp_path, story) == (
+    assert outcome_of(tmp_path, story) == (
         ["Name", "Created At"],
         ["widgets.example.com", "2026-03-01T12:00:00Z"],
     )
@@ -153,7 +153,7 @@ def test_a_kind_that_is_about_to_go_offers_less(tmp_path):
         [resource] = (await client.get("/apis/example.com/v1")).document["resources"]
         return resource["verbs"], (await client.post(WIDGETS, widget("late"))).document["message"]
 
-    assert told(tmp_path, story) == (
+    assert outcome_of(tmp_path, story) == (
         ["delete", "deletecollection", "get", "list", "watch"],
         'widgets.example.com "late" is forbidden: create not allowed while custom resource '
         "definition is terminating",
@@ -192,7 +192,7 @@ def test_the_schema_carries_what_clients_work_with(tmp_path):
         return found["x-kubernetes-group-version-kind"], found["properties"]["spec"]
 
     triple = [{"group": "example.com", "version": "v1", "kind": "Widget"}]
-    assert told(tmp_path, story) == (triple, schema["properties"]["spec"])
+    assert outcome_of(tmp_path, story) == (triple, schema["properties"]["spec"])
 
 
 def test_addresses_of_a_plane_below_a_prefix(tmp_path):

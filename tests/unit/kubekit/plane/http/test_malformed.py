@@ -74,8 +74,8 @@ def test_d8_a_malformed_request_is_refused_with_a_status(bench: Bench, case: Cas
 def _refused(bench: Bench, case: Case) -> None:
     reply, rest = bench.ask(case.raw, to_the_end=case.closes)
     status = reply.document
-    told = (reply.code, status["kind"], status["status"], status["code"])
-    assert told == (case.code, "Status", "Failure", case.code)
+    summary = (reply.code, status["kind"], status["status"], status["code"])
+    assert summary == (case.code, "Status", "Failure", case.code)
     assert status["reason"] != ""
     assert status["message"] != ""
     assert rest == b""

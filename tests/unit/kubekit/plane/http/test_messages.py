@@ -51,7 +51,7 @@ def test_compressed_slices_are_one_gzip_in_chunks():
         ("xgzip", False),
     ],
 )
-def test_gzip_is_for_those_who_name_it(accept, taken):
+def test_gzip_is_for_clients_that_name_it(accept, taken):
     """Silence is no consent, and a quality of 0 is a refusal."""
     assert takes_gzip(accept) is taken
 

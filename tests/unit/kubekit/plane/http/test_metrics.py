@@ -14,7 +14,7 @@ GET = Attributes(verb="get", group="example.com", version="v1", resource="widget
 LIST = Attributes(verb="list", version="v1", resource="configmaps")
 
 
-def told(directory, observed=(), writes=0):
+def samples(directory, observed=(), writes=0):
     """The samples of /metrics by name and labels."""
 
     async def scenario(plane):
@@ -48,15 +48,15 @@ ROUTE = {
 
 def test_requests_are_counted_by_code(tmp_path):
     """Each kind of request has a count for each code that it was answered with."""
-    got = told(tmp_path, [(GET, 200, 0.001), (GET, 200, 0.001), (GET, 404, 0.001)])
+    got = samples(tmp_path, [(GET, 200, 0.001), (GET, 200, 0.001), (GET, 404, 0.001)])
     assert got[labelled("apiserver_request_total", code="200", **ROUTE)] == 2
     assert got[labelled("apiserver_request_total", code="404", **ROUTE)] == 1
 
 
-def test_requests_are_told_apart(tmp_path):
+def test_requests_are_counted_by_verb_and_kind(tmp_path):
     """Another verb or kind is another count; the object's name is not part of it."""
     other = Attributes(verb="get", group="example.com", version="v1", resource="widgets", name="b")
-    got = told(tmp_path, [(GET, 200, 0.1), (other, 200, 0.1), (LIST, 200, 0.1)])
+    got = samples(tmp_path, [(GET, 200, 0.1), (other, 200, 0.1), (LIST, 200, 0.1)])
     counts = sorted(value for (name, _), value in got.items() if name == "apiserver_request_total")
     assert counts == [1, 2]
 
@@ -72,14 +72,14 @@ def test_requests_are_told_apart(tmp_path):
 )
 def test_verbs_are_shown_as_in_kubernetes(tmp_path, verb, shown):
     """Access rules and metrics call two of the verbs differently."""
-    got = told(tmp_path, [(Attributes(verb=verb), 200, 0.1)])
+    got = samples(tmp_path, [(Attributes(verb=verb), 200, 0.1)])
     verbs = {dict(labels)["verb"] for name, labels in got if name == "apiserver_request_total"}
     assert verbs == {shown}
 
 
 def test_open_watches_are_counted(tmp_path):
-    """The number of watches is told as that of long requests."""
-    assert told(tmp_path)[labelled("apiserver_longrunning_requests", verb="WATCH")] == 0
+    """The number of watches is that of long-running requests."""
+    assert samples(tmp_path)[labelled("apiserver_longrunning_requests", verb="WATCH")] == 0
 
 
 @pytest.mark.parametrize(
@@ -88,16 +88,16 @@ def test_open_watches_are_counted(tmp_path):
 )
 def test_durations_are_spread_over_buckets(tmp_path, bound, expected):
     """A bucket holds what took no longer than its bound, and all smaller ones."""
-    got = told(tmp_path, [(GET, 200, 0.001), (GET, 200, 0.1), (GET, 504, 61.0)])
+    got = samples(tmp_path, [(GET, 200, 0.001), (GET, 200, 0.1), (GET, 504, 61.0)])
     name = "apiserver_request_duration_seconds"
     assert got[labelled(f"{name}_bucket", le=bound, **ROUTE)] == expected
     assert got[labelled(f"{name}_count", **ROUTE)] == 3
     assert got[labelled(f"{name}_sum", **ROUTE)] == pytest.approx(61.101)
 
 
-def test_figures_of_the_store(tmp_path):
-    """Revisions, changes and commits of the plane's store are told."""
-    got = told(tmp_path, writes=3)
+def test_metrics_of_the_store(tmp_path):
+    """There are metrics of the store's revisions, changes and commits."""
+    got = samples(tmp_path, writes=3)
     assert got[labelled("compute_store_revision")] == 3
     assert got[labelled("compute_store_compacted_revision")] == 0
     assert got[labelled("compute_store_writes_total")] == 3
@@ -106,9 +106,9 @@ def test_figures_of_the_store(tmp_path):
     assert got[labelled("compute_store_stopped")] == 0
 
 
-def test_figures_of_the_process(tmp_path):
-    """Memory and processor time of the process are told as everywhere."""
-    got = told(tmp_path)
+def test_metrics_of_the_process(tmp_path):
+    """There are metrics of the process's memory and processor time."""
+    got = samples(tmp_path)
     assert got[labelled("process_resident_memory_bytes")] > 0
     assert got[labelled("process_cpu_seconds_total")] > 0
 
@@ -123,9 +123,9 @@ def test_t1_planes_do_not_hear_of_each_other(tmp_path):
         metrics.observe(None, Attributes(verb="list", group="stranger.example.com"), 401, 0.1)
         return metrics.text(plane.registry).decode()
 
-    told = with_plane(tmp_path, scenario)
-    assert "secret.example.com" not in told
-    assert "stranger.example.com" in told
+    text = with_plane(tmp_path, scenario)
+    assert "secret.example.com" not in text
+    assert "stranger.example.com" in text
 
 
 def _never():

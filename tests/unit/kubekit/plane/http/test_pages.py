@@ -104,7 +104,7 @@ def test_discovery_in_the_form_that_is_liked_best(answer, path, accept, content_
     ["application/yaml", "application/vnd.kubernetes.protobuf", "application/json;as=Table"],
 )
 def test_only_json(answer, path, accept):
-    """Who takes no JSON is told what there is."""
+    """A client that does not accept JSON gets a list of what there is."""
     got = answer(asking(path, accept=accept))
     assert got.status == 406
     assert read(got)["reason"] == "NotAcceptable"
@@ -135,7 +135,7 @@ def test_another_set_of_kinds_has_other_pages(answer):
 
 
 def test_the_index_leads_to_each_document(answer):
-    """Every address in the OpenAPI index is answered, and may be kept for good."""
+    """Every address in the OpenAPI index is answered, and may be cached indefinitely."""
     paths = read(answer(asking("/openapi/v3")))["paths"]
     assert set(paths) == {"api/v1", "apis/example.com/v1", "apis/coordination.k8s.io/v1"}
     for name in paths:
@@ -145,8 +145,8 @@ def test_the_index_leads_to_each_document(answer):
         assert "immutable" in header(got, "cache-control")
 
 
-def test_without_a_hash_nothing_is_kept_for_good(answer):
-    """Who asks without a hash is told to ask again."""
+def test_without_a_hash_nothing_is_cached_indefinitely(answer):
+    """A request without a hash must be revalidated."""
     got = answer(asking(WIDGETS_V3))
     assert header(got, "cache-control") == "no-cache, private"
 

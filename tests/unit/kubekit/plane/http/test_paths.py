@@ -43,11 +43,11 @@ class Ear:
 
     def __init__(self) -> None:
         self.open = True
-        self.heard: list[str] = []
+        self.events: list[str] = []
 
     def __call__(self, event: str, arguments: tuple[object, ...]) -> None:
         if self.open and event.partition(".")[0] in FILES:
-            self.heard.append(repr(arguments))
+            self.events.append(repr(arguments))
 
 
 def test_d6_no_path_reaches_the_file_system(tmp_path):
@@ -63,10 +63,10 @@ def test_d6_no_path_reaches_the_file_system(tmp_path):
         return codes
 
     ear = Ear()
-    sys.addaudithook(ear)  # it stays for good, so it is closed afterwards
+    sys.addaudithook(ear)  # it cannot be removed, so it is closed afterwards
     codes = asyncio.run(story())
     ear.open = False
     assert len(codes) >= 500
     assert {code // 100 for code in codes} == {4}
-    assert str(tmp_path) in "".join(ear.heard)  # what the plane itself opens is heard of
-    assert [name for name in ear.heard if MARK in name] == []
+    assert str(tmp_path) in "".join(ear.events)  # the plane itself opens files
+    assert [name for name in ear.events if MARK in name] == []

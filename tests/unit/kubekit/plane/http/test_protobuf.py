@@ -28,7 +28,7 @@ def test_broken_bytes_are_refused_and_never_worse(cut, wrong):
 
 
 def test_delete_options_are_read():
-    """Typed clients send these as protobuf too. What can be absent is told apart from zero."""
+    """Typed clients send these as protobuf too. An absent optional field is distinguished from zero."""
     kind = b"\x0a\x13\x0a\x02v1\x12\x0dDeleteOptions"
     options = b"\x08\x00\x12\x05\x0a\x03abc\x18\x00\x22\x06Orphan\x2a\x03All"
     body = b"k8s\0" + kind + b"\x12" + bytes([len(options)]) + options

@@ -44,9 +44,9 @@ from tests.support.kubekit.http_builders import (
 )
 
 METHODS = ("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS")
-WEAK = User("nobody-special")
+WEAK = User("without-roles")
 
-# What everybody may who is known, as in Kubernetes: find out what there is, how it is, and what he may.
+# What every authenticated user may, as in Kubernetes: discovery, health, and its own permissions.
 OPEN_PAGES = (
     "/api", "/api/*", "/apis", "/apis/*", "/openapi/*", "/version", "/healthz", "/livez", "/readyz",
 )  # fmt: skip
@@ -192,7 +192,7 @@ def inventory(kinds: Kinds) -> list[Place]:
 
 
 def is_open(place: Place) -> bool:
-    """Whether somebody without rights may."""
+    """Whether a user without permissions may."""
     if place.kind:
         return place.question in OPEN_QUESTIONS
     return place.method in ("GET", "HEAD") and _is_in(OPEN_PAGES, place.path)
@@ -203,11 +203,11 @@ def _is_in(table: Iterable[str], path: str) -> bool:
 
 
 def run(data: Path, story: Callable[[Door], Awaitable[None]]) -> None:
-    async def told() -> None:
+    async def scenario() -> None:
         async with door(data) as opened:
             await story(opened)
 
-    asyncio.run(told())
+    asyncio.run(scenario())
 
 
 def test_a3_who_is_not_known_gets_in_nowhere(tmp_path: Path) -> None:
@@ -225,8 +225,8 @@ def test_a3_who_is_not_known_gets_in_nowhere(tmp_path: Path) -> None:
     run(tmp_path / "data", story)
 
 
-def test_a3_who_has_no_rights_may_what_the_table_says(tmp_path: Path) -> None:
-    """Everything is forbidden to him but what is open; that is not."""
+def test_a3_a_user_without_roles_may_what_the_table_says(tmp_path: Path) -> None:
+    """Everything but the open routes is forbidden."""
 
     async def story(door: Door) -> None:
         found = {place: await door.known(place) for place in inventory(door.plane.kinds)}

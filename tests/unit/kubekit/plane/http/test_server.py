@@ -41,7 +41,7 @@ PATHS = (
 
 
 class Witness:
-    """A site that notes what it is told, and answers one page."""
+    """A page handler that records its calls, and answers one page."""
 
     def __init__(self) -> None:
         self.seen: list[tuple[Attributes, int]] = []
@@ -71,7 +71,7 @@ class LateWatches(Registry):
 
 
 class NoSecrets:
-    """An access rule: nobody reads secrets."""
+    """An access check: reading secrets is forbidden."""
 
     def check(self, plane, user: User, attributes: Attributes) -> None:
         if attributes.resource == "secrets":
@@ -84,7 +84,7 @@ def server(address=("127.0.0.1", 0), tls=None, seams=None) -> Server:
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "192.0.2.1", "plane.example.test"])
 def test_other_addresses_than_loopback_need_tls(host):
-    """A token in the clear on a network is nobody's secret any more."""
+    """A token in clear text on a network is no longer secret."""
     with pytest.raises(CannotListen, match="served with TLS only"):
         server((host, 0))
 
@@ -119,7 +119,7 @@ def test_an_address_of_another_machine_is_refused(tmp_path):
 
 
 def test_only_loopback_is_listened_on(tmp_path):
-    """Nobody else on the network can even connect."""
+    """Other machines on the network cannot even connect."""
 
     async def story():
         async with serving(tmp_path) as running:
@@ -167,7 +167,7 @@ def test_without_credentials_every_path_is_the_same():
     assert len({r.body for r in replies}) == 1
 
 
-def test_planes_are_told_apart_by_their_prefix(tmp_path):
+def test_planes_are_distinguished_by_their_prefix(tmp_path):
     """What is written to one is not seen in another."""
 
     async def story():
@@ -241,7 +241,7 @@ def test_what_is_no_address_is_refused(tmp_path, host):
 
 
 def test_a_prefix_belongs_to_one_plane(tmp_path):
-    """A second one is refused: nobody could say which of them answers."""
+    """A second one is refused: it would be ambiguous which of them answers."""
 
     async def story():
         async with serving(tmp_path) as running:
@@ -267,7 +267,7 @@ def test_access_is_asked_before_anything_is_done(tmp_path):
 
 
 def test_pages_and_requests_are_observed(tmp_path):
-    """Each answer is told once: what was asked in the words of an access rule, and the code."""
+    """Each response is observed once, with the attributes of the request and the code."""
     witness = Witness()
 
     async def story():
@@ -291,7 +291,7 @@ def test_pages_and_requests_are_observed(tmp_path):
 
 
 def test_a_fault_of_our_own_is_answered_and_logged(tmp_path, caplog):
-    """The peer learns that it was not his fault, and nothing more; the log has the rest."""
+    """The client learns that it was a server error, and nothing more; the log has the rest."""
 
     async def story():
         seams = ServerOptions(site=Witness(), limits=QUICK)
@@ -324,7 +324,7 @@ def test_closing_ends_watches_and_idle_connections(tmp_path):
 
 
 def test_a_closed_server_can_be_closed_again():
-    """Whoever tidies up need not know who did before."""
+    """Closing is idempotent."""
 
     async def story():
         running = server()

@@ -27,7 +27,7 @@ PAGES = (
     "/.well-known/openid-configuration", "/debug/pprof", "/logs", "/configz", "/x", "//api",
     "/api%2Fv1", "/%61pi/v1/secrets", "/apis/x/y/z", "/api/v1/namespaces/default/secrets/../x",
 )  # fmt: skip
-# What everybody may do whom the server knows: to find out what there is, and about himself.
+# What every authenticated user may do: discovery, and reviews of its own permissions.
 FOR_ALL = ("/api", "/apis", "/openapi", "/version", "/livez", "/readyz", "/healthz")
 ABOUT_ONESELF = ("selfsubjectaccessreviews", "selfsubjectrulesreviews", "selfsubjectreviews")
 
@@ -47,8 +47,8 @@ async def asked(peer: Peer, method: str, path: str, token: str = "") -> Reply:
     return await peer.reply(bodiless=method == "HEAD")
 
 
-def test_a3_without_credentials_every_door_is_closed(tmp_path):
-    """At each path, by each method, there or not: nothing is told but that nobody is known."""
+def test_a3_without_credentials_every_path_is_closed(tmp_path):
+    """At each path and method, existing or not: the only response is 401."""
 
     async def story():
         async with house(tmp_path, RbacCheck(), site=Pages()) as here, here.peer() as peer:
@@ -58,7 +58,7 @@ def test_a3_without_credentials_every_door_is_closed(tmp_path):
 
 
 def test_a3_without_rights_only_what_is_for_all_is_open(tmp_path):
-    """A route that is let open for everybody has to be written down here."""
+    """A route that is open to every user has to be listed here."""
 
     async def story():
         async with house(tmp_path, RbacCheck(), site=Pages()) as here, here.peer() as peer:
@@ -87,7 +87,7 @@ async def tenants(here: House) -> AsyncIterator[None]:
         for number in range(3):
             document = {"metadata": {"name": f"{name}{number}"}}
             await plane.registry.create(configs, "default", document, PLAIN_WRITE)
-    await AccessWorld(planes["a"].registry, None).give(user("bob"), rule("*", "configmaps"))  # type: ignore[arg-type]  # nobody asks it
+    await AccessWorld(planes["a"].registry, None).give(user("bob"), rule("*", "configmaps"))  # type: ignore[arg-type]  # it is not called
     try:
         yield
     finally:
@@ -96,7 +96,7 @@ async def tenants(here: House) -> AsyncIterator[None]:
             await plane.close()
 
 
-async def told(here: House, path: str, who: User) -> Reply:
+async def reply_to(here: House, path: str, who: User) -> Reply:
     async with here.peer() as peer:
         return await asked(peer, "GET", path, here.tokens.issue(who))
 
@@ -125,8 +125,8 @@ def test_t1_rights_in_one_plane_are_none_in_another(tmp_path, path):
 
     async def story():
         async with house(tmp_path, RbacCheck(), site=Pages()) as here, tenants(here):
-            home = await told(here, f"/clusters/a{MAPS}", BOB)
-            return home.code, (await told(here, path, BOB)).code
+            home = await reply_to(here, f"/clusters/a{MAPS}", BOB)
+            return home.code, (await reply_to(here, path, BOB)).code
 
     home, away = run(story())
     assert home == 200
@@ -139,11 +139,11 @@ def test_t1_a_place_in_the_list_of_one_plane_tells_nothing_in_another(tmp_path):
     async def story():
         async with house(tmp_path, RbacCheck()) as here, tenants(here):
             root = User("root", (MASTERS,))
-            first = await told(here, f"/clusters/a{MAPS}?limit=1", root)
+            first = await reply_to(here, f"/clusters/a{MAPS}?limit=1", root)
             rest = f"{MAPS}?limit=1&continue={first.document['metadata']['continue']}"
-            home = await told(here, f"/clusters/a{rest}", root)
-            away = await told(here, f"/clusters/b{rest}", root)
-            return home, away, await told(here, f"/clusters/b{rest}", BOB)
+            home = await reply_to(here, f"/clusters/a{rest}", root)
+            away = await reply_to(here, f"/clusters/b{rest}", root)
+            return home, away, await reply_to(here, f"/clusters/b{rest}", BOB)
 
     home, away, by_bob = run(story())
     assert [item["metadata"]["name"] for item in home.document["items"]] == ["a1"]

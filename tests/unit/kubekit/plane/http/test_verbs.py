@@ -26,7 +26,7 @@ PARTIAL = "Accept: application/json;as=PartialObjectMetadata;v=v1;g=meta.k8s.io"
 PARTIALS = "Accept: application/json;as=PartialObjectMetadataList;v=v1;g=meta.k8s.io"
 
 
-def told(tmp_path, tell: Callable[[Peer], Awaitable[Any]]):
+def outcome_of(tmp_path, tell: Callable[[Peer], Awaitable[Any]]):
     """What a story over one connection returns."""
 
     async def story():
@@ -68,7 +68,7 @@ def test_an_object_is_created_read_replaced_patched_and_deleted(tmp_path):
         gone = await peer.ask(request("GET", path))
         return created, read, replaced, patched, deleted, gone
 
-    created, read, replaced, patched, deleted, gone = told(tmp_path, tell)
+    created, read, replaced, patched, deleted, gone = outcome_of(tmp_path, tell)
     codes = [r.code for r in (created, read, replaced, patched, deleted, gone)]
     assert codes == [201, 200, 200, 200, 200, 404]
     assert created.body == read.body
@@ -95,7 +95,7 @@ def test_yaml_and_gzip_are_read(tmp_path):
         )
         return written, unpacked
 
-    written, unpacked = told(tmp_path, tell)
+    written, unpacked = outcome_of(tmp_path, tell)
     assert (written.code, written.document["data"]) == (201, {"x": "yes"})
     assert (unpacked.code, unpacked.document["data"]) == (201, {"x": "no"})
 
@@ -111,7 +111,7 @@ def test_lists_come_in_pages(tmp_path):
         everything = await peer.ask(request("GET", "/api/v1/configmaps?limit=-1"))
         return first, second, everything
 
-    first, second, everything = told(tmp_path, tell)
+    first, second, everything = outcome_of(tmp_path, tell)
     assert (names(first), names(second)) == (["a", "b"], ["c"])
     assert first.document["metadata"]["remainingItemCount"] == 1
     assert first.document["kind"] == "ConfigMapList"
@@ -128,7 +128,7 @@ def test_selectors_narrow_a_list(tmp_path):
         by_label = await peer.ask(request("GET", f"{CONFIG_MAPS}?labelSelector=a+in+(b)"))
         return names(by_field), names(by_label)
 
-    assert told(tmp_path, tell) == (["b"], [])
+    assert outcome_of(tmp_path, tell) == (["b"], [])
 
 
 def test_all_of_a_collection_is_deleted_but_what_is_not_selected(tmp_path):
@@ -144,7 +144,7 @@ def test_all_of_a_collection_is_deleted_but_what_is_not_selected(tmp_path):
         left = await peer.ask(request("GET", CONFIG_MAPS))
         return names(tried), names(deleted), names(left)
 
-    assert told(tmp_path, tell) == (["a"], ["a"], ["b"])
+    assert outcome_of(tmp_path, tell) == (["a"], ["a"], ["b"])
 
 
 def test_dry_runs_change_nothing(tmp_path):
@@ -165,7 +165,7 @@ def test_dry_runs_change_nothing(tmp_path):
         left = await peer.ask(request("GET", CONFIG_MAPS))
         return [reply.code for reply in replies], left.document["items"][0]["data"]
 
-    assert told(tmp_path, tell) == ([201, 200, 200, 200, 200], {"a": "b"})
+    assert outcome_of(tmp_path, tell) == ([201, 200, 200, 200, 200], {"a": "b"})
 
 
 def test_a_delete_carries_its_preconditions(tmp_path):
@@ -179,7 +179,7 @@ def test_a_delete_carries_its_preconditions(tmp_path):
         foreground = await peer.ask(request("DELETE", f"{CONFIG_MAPS}/a", policy))
         return refused.code, foreground.document["metadata"]["finalizers"]
 
-    assert told(tmp_path, tell) == (409, ["foregroundDeletion"])
+    assert outcome_of(tmp_path, tell) == (409, ["foregroundDeletion"])
 
 
 def test_orphaning_has_an_old_form(tmp_path):
@@ -191,7 +191,7 @@ def test_orphaning_has_an_old_form(tmp_path):
         background = await peer.ask(request("DELETE", f"{CONFIG_MAPS}/b?orphanDependents=false"))
         return orphan.document["metadata"]["finalizers"], background.document["status"]
 
-    assert told(tmp_path, tell) == (["orphan"], "Success")
+    assert outcome_of(tmp_path, tell) == (["orphan"], "Success")
 
 
 def test_status_and_scale_are_places_of_their_own(tmp_path):
@@ -207,7 +207,7 @@ def test_status_and_scale_are_places_of_their_own(tmp_path):
         scaled = await peer.ask(request("PUT", f"{KITES}/k/scale", msgspec.json.encode(wanted)))
         return patched, read, scale, scaled, await peer.ask(request("GET", f"{KITES}/k"))
 
-    patched, read, scale, scaled, last = told(tmp_path, tell)
+    patched, read, scale, scaled, last = outcome_of(tmp_path, tell)
     assert patched.document["status"] == read.document["status"] == {"tails": 2}
     assert (scale.document["kind"], scale.document["spec"]) == ("Scale", {"replicas": 2})
     assert (scaled.code, scaled.document["spec"]) == (200, {"replicas": 5})
@@ -216,14 +216,14 @@ def test_status_and_scale_are_places_of_their_own(tmp_path):
 
 @pytest.mark.parametrize("part", ["status", "scale"])
 def test_a5_a_part_cannot_be_watched(tmp_path, part):
-    """Whoever may read a part of an object would be told all of it."""
+    """A user who may read a subresource would see the whole object."""
     path = KITES.replace("/namespaces/", "/watch/namespaces/")
 
     async def tell(peer: Peer):
         await peer.ask(request("POST", KITES, kite("k", tails=2)))
         return await peer.ask(request("GET", f"{path}/k/{part}"))
 
-    assert told(tmp_path, tell).code == 404
+    assert outcome_of(tmp_path, tell).code == 404
 
 
 def test_unknown_fields_are_warned_of_in_a_header(tmp_path):
@@ -233,7 +233,7 @@ def test_unknown_fields_are_warned_of_in_a_header(tmp_path):
         body = b'{"metadata":{"name":"a"},"odd\\r\\nX: \\"y\\"":1}'
         return await peer.ask(request("POST", CONFIG_MAPS, body))
 
-    reply = told(tmp_path, tell)
+    reply = outcome_of(tmp_path, tell)
     assert reply.code == 201
     assert reply.headers["warning"].startswith('299 - "unknown field ')
     assert "x" not in reply.headers
@@ -247,7 +247,7 @@ def test_very_many_warnings_are_cut_off(tmp_path):
         body = msgspec.json.encode({"metadata": {"name": "a"}, **extra})
         return await peer.ask(request("POST", CONFIG_MAPS, body))
 
-    reply = told(tmp_path, tell)
+    reply = outcome_of(tmp_path, tell)
     assert reply.code == 201
     assert 10 < reply.names.count("warning") < 60
 
@@ -263,7 +263,7 @@ def test_objects_are_shown_as_rows(tmp_path):
         many = await peer.ask(accepting(f"{CONFIG_MAPS}?includeObject=None", TABLE))
         return created, one, many
 
-    for reply in told(tmp_path, tell):
+    for reply in outcome_of(tmp_path, tell):
         assert reply.document["kind"] == "Table"
         assert [row["cells"][0] for row in reply.document["rows"]] == ["a"]
 
@@ -276,7 +276,7 @@ def test_objects_are_shown_by_their_metadata_alone(tmp_path):
         one = await peer.ask(accepting(f"{CONFIG_MAPS}/a", PARTIAL))
         return one, await peer.ask(accepting(CONFIG_MAPS, PARTIALS))
 
-    one, many = told(tmp_path, tell)
+    one, many = outcome_of(tmp_path, tell)
     assert (one.document["kind"], "data" in one.document) == ("PartialObjectMetadata", False)
     assert many.document["kind"] == "PartialObjectMetadataList"
     assert many.document["apiVersion"] == "meta.k8s.io/v1"
@@ -323,10 +323,10 @@ def test_a_watch_ends_after_its_time(tmp_path):
         watched = await peer.ask(request("GET", f"{CONFIG_MAPS}?watch=1&timeoutSeconds=1"))
         return watched.body, (await peer.ask(request("GET", CONFIG_MAPS))).code
 
-    assert told(tmp_path, tell) == (b"", 200)
+    assert outcome_of(tmp_path, tell) == (b"", 200)
 
 
-def test_a_watch_of_a_forgotten_version_is_told_so(tmp_path):
+def test_a_watch_of_a_compacted_version_gets_410(tmp_path):
     """410 as an answer, or as the last line of the stream; in any form it is the same Status."""
 
     async def story():
@@ -353,7 +353,7 @@ def test_a_trailing_slash_and_escapes_name_the_same_place(tmp_path):
         paths = [f"{CONFIG_MAPS}/a.b/", f"{CONFIG_MAPS}/%61%2Eb", f"{CONFIG_MAPS}/a.b?pretty=true"]
         return [(await peer.ask(request("GET", path))).code for path in paths]
 
-    assert told(tmp_path, tell) == [200, 200, 200]
+    assert outcome_of(tmp_path, tell) == [200, 200, 200]
 
 
 def _watched(tmp_path, asked: bytes, *names: str):

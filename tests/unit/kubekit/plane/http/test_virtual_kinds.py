@@ -1,4 +1,4 @@
-"""Kinds that are asked and never stored, over HTTP: what is served of them, and what is told."""
+"""Virtual kinds over HTTP, which are answered and never stored: what is served of them."""
 
 import asyncio
 
@@ -42,11 +42,11 @@ def test_a_question_is_answered_with_itself(tmp_path):
     )
 
     assert [reply.code for reply in replies] == [201, 201, 201]
-    told = [msgspec.json.decode(reply.body) for reply in replies]
-    assert [(one["kind"], one["status"]["asked by"]) for one in told] == [
+    answers = [msgspec.json.decode(reply.body) for reply in replies]
+    assert [(one["kind"], one["status"]["asked by"]) for one in answers] == [
         ("Riddle", "tester"), ("Rumour", "tester"), ("Mood", "tester"),
     ]  # fmt: skip
-    assert [one["status"]["of"] for one in told] == ["", "", "r2"]
+    assert [one["status"]["of"] for one in answers] == ["", "", "r2"]
 
 
 @pytest.mark.parametrize(
@@ -72,16 +72,16 @@ def test_nothing_else_can_be_done_with_it(tmp_path, method, path, status):
     assert reply.code == status
 
 
-def test_unknown_fields_are_told_in_headers(tmp_path):
+def test_unknown_fields_are_reported_in_headers(tmp_path):
     """As for what is stored; and strictly they are refused."""
     body = b'{"spec":{"odd":1}}'
-    told, strict = answered(
+    lenient, strict = answered(
         tmp_path,
         request("POST", RIDDLES, body),
         request("POST", f"{RIDDLES}?fieldValidation=Strict&dryRun=All", body),
     )
 
-    assert told.headers["warning"] == '299 - "unknown field \\"spec.odd\\""'
+    assert lenient.headers["warning"] == '299 - "unknown field \\"spec.odd\\""'
     assert strict.code == 400
 
 

@@ -17,7 +17,7 @@ CROWD = 20
 
 
 def test_w1_a_webhook_may_write_while_all_seats_are_taken(tmp_path: Path):
-    """Many changes wait for it, and it makes one of its own for each: none waits for ever."""
+    """Many changes wait for it, and it makes one of its own for each: none waits indefinitely."""
 
     async def story() -> tuple[set[int], list[int]]:
         seams = ServerOptions(fairness=FairnessLimits(in_flight=1, per_plane=1))

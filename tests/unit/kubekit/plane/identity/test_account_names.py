@@ -41,7 +41,7 @@ def test_no_other_user_is_an_account(text):
     ],
 )
 def test_what_no_account_can_be_called_is_no_account(user):
-    """Else somebody could be taken for an account that cannot be there."""
+    """Otherwise a user could be taken for an account that cannot exist."""
     assert account_name(user) is None
 
 

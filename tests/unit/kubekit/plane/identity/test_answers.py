@@ -33,7 +33,7 @@ async def asked(world: World, kind: str, document: dict[str, object], user: User
 
 @scenario
 async def test_a_plane_alone_answers_for_itself(world):
-    """Its own tokens are known to it, and to nobody after it."""
+    """Its tokens are valid in this plane, until it is closed."""
     world.registry.kinds = Kinds((*world.registry.kinds, *builtins.reviews()))
     answer_alone(world.registry, world.surroundings)
     accounts = world.registry.kinds.require("v1", "ServiceAccount")
@@ -75,7 +75,7 @@ async def token_of(world: World, **changes: object) -> tuple[ServiceAccounts, st
         ({"exp": 0}, False),
         ({"nbf": 2**40}, False),
         ({"exp": "never"}, False),
-        ({"aud": "everybody"}, False),
+        ({"aud": "all"}, False),
         ({"kubernetes.io": {"namespace": SPACE}}, False),
         ({"kubernetes.io": {"namespace": "", "serviceaccount": {"name": "", "uid": ""}}}, False),
     ],
@@ -96,7 +96,7 @@ def test_what_is_signed_and_no_claims_says_nothing():
 
 @scenario
 async def test_a_token_ends_on_the_second(world):
-    """It is good up to the moment that its request was told."""
+    """It is valid up to the moment that the response of its request names."""
     accounts, token = await token_of(world)
     claims = read_claims(KEY, token)
     assert claims is not None

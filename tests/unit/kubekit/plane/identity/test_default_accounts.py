@@ -63,7 +63,7 @@ async def test_what_is_deleted_comes_back(world):
 
 @scenario
 async def test_w1_a_refusal_is_not_taken_for_an_account_that_is_there(world):
-    """Whoever has a say may refuse with any reason: the account is made once he does not."""
+    """An admission plugin may refuse with any reason: the account is created once it does not."""
     asked: list[str] = []
 
     def refuse(attempt: Attempt) -> None:
@@ -78,7 +78,7 @@ async def test_w1_a_refusal_is_not_taken_for_an_account_that_is_there(world):
 
 @scenario
 async def test_a_namespace_that_ends_is_left_alone(world):
-    """Nothing is made there any more, and nobody tries again and again."""
+    """Nothing is created there any more, and there are no endless retries."""
     kind = world.registry.kinds.require("v1", "ServiceAccount")
     namespaces = world.registry.kinds.require("v1", "Namespace")
 

@@ -1,4 +1,4 @@
-"""Tokens of service accounts, asked for and used as everybody does: over HTTP."""
+"""Tokens of service accounts, requested and used over HTTP."""
 
 import base64
 from datetime import timedelta
@@ -60,8 +60,8 @@ async def forget(here: House, kind: str, name: str) -> None:
     await here.plane.registry.delete(found, "default", name, DeleteOptions())
 
 
-def test_a_token_speaks_for_its_account(tmp_path):
-    """Name, uid, groups and the token's own number are told as in Kubernetes."""
+def test_a_token_authenticates_its_account(tmp_path):
+    """Name, uid, groups and the token's id are those of Kubernetes."""
 
     async def story():
         async with house(tmp_path) as here:
@@ -217,8 +217,8 @@ def test_an_account_that_is_not_there_has_no_token(tmp_path):
     assert run(story()) == (404, 'serviceaccounts "nosuch" not found')
 
 
-def test_whoever_asks_for_more_than_a_day_is_told(tmp_path):
-    """He gets a day, and a warning."""
+def test_a_request_for_more_than_a_day_gets_a_warning(tmp_path):
+    """The token is valid for a day, and there is a warning."""
 
     async def story():
         async with house(tmp_path) as here:
@@ -307,7 +307,7 @@ def test_a_change_of_the_account_does_not_end_its_tokens(tmp_path):
 
 
 def test_a2_a_token_for_others_is_none_for_the_plane(tmp_path):
-    """Its audience is not the plane; whoever it is for can ask whose it is."""
+    """Its audience is not the plane; the audience itself can review it."""
 
     async def story():
         async with house(tmp_path) as here:
@@ -329,8 +329,8 @@ def test_a2_a_token_for_others_is_none_for_the_plane(tmp_path):
     }
 
 
-def test_a_review_knows_every_token_that_is_let_in(tmp_path):
-    """Those of people too; what it is not told it cannot know."""
+def test_a_review_knows_every_accepted_token(tmp_path):
+    """Those of users too; it needs the token itself."""
 
     async def story():
         async with house(tmp_path) as here:
@@ -351,7 +351,7 @@ def test_a_review_knows_every_token_that_is_let_in(tmp_path):
     assert none == (400, "token is required for TokenReview in authentication")
 
 
-def test_whoever_asks_is_told_who_he_is_and_nothing_that_he_said(tmp_path):
+def test_a_self_review_returns_the_user_and_nothing_from_the_request(tmp_path):
     """Only the time of the answer is in its metadata."""
     asked = {"metadata": {"name": "a", "labels": {"a": "b"}}, "status": {"userInfo": {"uid": "7"}}}
 
@@ -391,7 +391,7 @@ def test_t1_a_token_of_one_plane_is_none_in_another(tmp_path):
 
 
 def test_t1_the_same_account_of_another_plane_is_another_account(tmp_path):
-    """A token whose plane is not served any more is worth nothing, whoever has its place."""
+    """A token of a plane that is not served any more is invalid, whatever plane is at its path."""
 
     async def story():
         async with house(tmp_path) as here:
@@ -432,7 +432,7 @@ def test_tokens_outlive_the_process_with_the_key(tmp_path):
 
 
 def test_a7_a_service_account_can_be_acted_as(tmp_path):
-    """The one who acts is known by his certificate; the account need not have a token."""
+    """The impersonating user has a certificate; the account needs no token."""
 
     async def story():
         access = Allowing([("serviceaccounts", "robot")])

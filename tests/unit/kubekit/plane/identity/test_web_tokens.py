@@ -40,7 +40,7 @@ def test_whatever_is_signed_is_read(claims):
 
 
 def test_another_key_reads_nothing():
-    """Not even if it is told that the token is its own."""
+    """Not even if the header claims that the token is its own."""
     other = SigningKey.fresh()
     _, claims, signature = TOKEN.split(".")
     head = other.sign(b"{}").split(".")[0]
@@ -138,7 +138,7 @@ def pem(
     ids=["rubbish", "another curve", "another kind", "with a password"],
 )
 def test_another_key_is_refused(tmp_path, content):
-    """It is not replaced: somebody may want it back."""
+    """It is not replaced: the user may want it back."""
     path = tmp_path / "sa.key"
     path.write_bytes(content)
     path.chmod(0o600)

@@ -107,8 +107,8 @@ def test_a8_a_line_is_an_event_as_kubernetes_writes_it():
     }
 
 
-def test_a8_in_the_name_of_another():
-    """Both are named: who asked, and as whom."""
+def test_a8_impersonation_names_both_users():
+    """Both users are named: the authenticated one and the impersonated one."""
     got = json.loads(line(entry(user=User("bob", ("ops",)), original=ALICE)))
 
     assert got["user"]["username"] == "alice"
@@ -146,7 +146,7 @@ def test_a8_what_is_no_resource_has_no_object():
     st.lists(st.text(max_size=20), max_size=5),
 )
 def test_a8_a_line_is_one_line_of_ascii(name, agent, groups):
-    """Whatever somebody is called: no control character, no other end of a line, nothing lost."""
+    """Whatever the user is called: no control character, no other end of a line, nothing lost."""
     text = line(entry(user=User(name, tuple(groups)), agent=agent))
     got = json.loads(text)
 
@@ -212,7 +212,7 @@ async def test_a8_ids_are_uuids_of_their_own(tmp_path):
 
 @in_loop
 async def test_a8_entries_are_written_soon_in_their_order(tmp_path):
-    """Nobody has to ask: they are there within a moment, in a file for its owner alone."""
+    """They are written within a moment without a flush, in a file for its owner alone."""
     path = tmp_path / "audit.log"
     async with auditing(path) as audit:
         for number in range(2500):
@@ -265,7 +265,7 @@ async def test_a8_no_older_generation_may_be_kept(tmp_path):
 @pytest.mark.parametrize("removed", [True, False], ids=["removed", "moved"])
 @in_loop
 async def test_a8_a_file_that_was_taken_away_is_made_anew(tmp_path, removed):
-    """Whoever moves the file, as log rotation does, need not tell us."""
+    """Log rotation may move the file without a signal."""
     path, old = tmp_path / "audit.log", tmp_path / "old"
     async with auditing(path) as audit:
         audit.record(entry(id="before"))
@@ -279,8 +279,8 @@ async def test_a8_a_file_that_was_taken_away_is_made_anew(tmp_path, removed):
 
 
 @in_loop
-async def test_a8_a_file_that_others_could_read_is_mended(tmp_path):
-    """It is for its owner alone from the start, whoever made it."""
+async def test_a8_a_file_that_others_could_read_is_closed_to_them(tmp_path):
+    """It is for its owner alone from the start, even if another program created it."""
     path = tmp_path / "audit.log"
     path.touch(mode=0o644)
     async with auditing(path):
@@ -299,8 +299,8 @@ class FullDisk(AuditFile):
 
 
 @in_loop
-async def test_a8_what_is_lost_is_counted_and_told_once(tmp_path, caplog):
-    """A full disk stops no request: the loss is in the figures and, once, in the log."""
+async def test_a8_lost_entries_are_counted_and_logged_once(tmp_path, caplog):
+    """A full disk stops no request: the loss is in the counts and, once, in the log."""
     caplog.set_level(logging.WARNING)
     file = FullDisk(tmp_path / "audit.log")
     audit = Audit(file, asyncio.get_running_loop())
@@ -362,8 +362,8 @@ def _files_up_to(size: int):
         signal.signal(signal.SIGXFSZ, handler)
 
 
-def test_a8_figures_are_among_the_metrics(tmp_path):
-    """What was written and what was lost is told under the names that Kubernetes has for it."""
+def test_a8_counts_are_among_the_metrics(tmp_path):
+    """Written and lost entries are metrics, under Kubernetes' names."""
 
     async def scenario(plane):
         file = FullDisk(tmp_path / "audit.log")
@@ -381,7 +381,7 @@ def test_a8_figures_are_among_the_metrics(tmp_path):
 
 
 class NoLeases:
-    """Everybody may do everything, but with leases."""
+    """Everything is allowed except for leases."""
 
     def check(self, plane: object, user: User, attributes: Attributes) -> None:
         if attributes.resource == "leases":
@@ -428,18 +428,18 @@ async def test_a8_each_request_has_exactly_one_line_without_its_secrets(tmp_path
         seams = ServerOptions(audit=audit, access=NoLeases(), limits=QUICK)
         async with serving(tmp_path / "data", seams) as server, connected(server.port) as peer:
             codes = [(await peer.ask(data)).code for data, _ in SCRIPT]
-    told = [
+    entries = [
         (e["verb"], e.get("objectRef", {}).get("resource"), e["responseStatus"]["code"])
         for e in lines(path)
     ]
 
-    assert told == [expected for _, expected in SCRIPT if expected is not None]
-    assert [c for c, (_, e) in zip(codes, SCRIPT, strict=True) if e] == [c for _, _, c in told]
-    assert len({e["auditID"] for e in lines(path)}) == len(told)
+    assert entries == [expected for _, expected in SCRIPT if expected is not None]
+    assert [c for c, (_, e) in zip(codes, SCRIPT, strict=True) if e] == [c for _, _, c in entries]
+    assert len({e["auditID"] for e in lines(path)}) == len(entries)
     assert PLANTED not in path.read_text()
 
 
-async def told_of(path: Path, *requests: bytes) -> list[dict[str, Any]]:
+async def recorded(path: Path, *requests: bytes) -> list[dict[str, Any]]:
     """The lines of a real server about some requests, each on a connection of its own."""
     async with (
         auditing(path / "audit.log") as audit,
@@ -455,7 +455,7 @@ DRY = b'{"dryRun":["All"]}'
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"),
+    ("asked", "expected"),
     [
         (request("POST", f"{CONFIG_MAPS}?dryRun=All", config_map("a")), "true"),
         (request("POST", f"{CONFIG_MAPS}?dry%52un=All", config_map("a")), "true"),
@@ -476,32 +476,32 @@ DRY = b'{"dryRun":["All"]}'
     ],
 )  # fmt: skip
 @in_loop
-async def test_a8_a_dry_run_is_what_changed_nothing(tmp_path, asked, told):
-    """Nobody hides a change by a word in the query, and where it is said does not matter."""
-    _, line_ = await told_of(tmp_path, request("POST", CONFIG_MAPS, config_map("b")), asked)
+async def test_a8_a_dry_run_is_what_changed_nothing(tmp_path, asked, expected):
+    """A parameter cannot hide a change, and the dry run may be in the query or in the body."""
+    _, line_ = await recorded(tmp_path, request("POST", CONFIG_MAPS, config_map("b")), asked)
 
-    assert line_["annotations"].get("audit.compute.datumapis.com/dry-run") == told
+    assert line_["annotations"].get("audit.compute.datumapis.com/dry-run") == expected
 
 
 @in_loop
-async def test_a8_a_stranger_with_much_to_say_has_a_line(tmp_path):
-    """His body is not read, and that he tried is remembered."""
+async def test_a8_an_unauthenticated_large_request_is_recorded(tmp_path):
+    """Its body is not read, and the attempt is recorded."""
     head = f"POST {CONFIG_MAPS} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer x\r\n"
     large, chunked = "Content-Length: 1000000", "Transfer-Encoding: chunked"
     tried = [f"{head}{framing}\r\n\r\n".encode() for framing in (large, chunked)]
-    told = await told_of(tmp_path, *tried)
+    entries = await recorded(tmp_path, *tried)
 
-    assert [(e["responseStatus"]["code"], e["requestURI"]) for e in told] == [
+    assert [(e["responseStatus"]["code"], e["requestURI"]) for e in entries] == [
         (401, CONFIG_MAPS)
     ] * 2
 
 
 @in_loop
-async def test_a8_a_stranger_writes_short_lines(tmp_path):
-    """What he says at length is cut before it waits for the disk: it costs neither time nor room."""
+async def test_a8_an_unauthenticated_request_has_a_short_line(tmp_path):
+    """Long texts are cut before they are queued: they cost neither time nor memory."""
     words = "a" * 7000
     data = f"GET /{words} HTTP/1.1\r\nHost: a\r\nUser-Agent: {words}\r\n\r\n".encode()
-    (told,) = await told_of(tmp_path, data)
+    (entry_,) = await recorded(tmp_path, data)
 
-    assert told["requestURI"] == "/" + "a" * 1023 + "... (7001 characters)"
-    assert told["userAgent"] == "a" * 256
+    assert entry_["requestURI"] == "/" + "a" * 1023 + "... (7001 characters)"
+    assert entry_["userAgent"] == "a" * 256

@@ -31,8 +31,8 @@ def asking(token: str = "", certificate: bytes = b"", path: str = "/api") -> Ser
     return ServerRequest("GET", path, headers=headers, caller=Caller("192.0.2.1", certificate))
 
 
-def test_who_is_known_is_one_of_all_who_are():
-    """Every identity has the group of those who are known."""
+def test_every_identity_is_in_the_group_of_authenticated_users():
+    """Every identity has the group system:authenticated."""
     _, environment = surroundings()
     tokens = Tokens(None, environment)
     request = asking(tokens.issue(ZOE))
@@ -78,7 +78,7 @@ def _name(known: Authenticator, token: str) -> str | None:
 
 
 def test_no_more_is_kept_than_there_is_room_for(monkeypatch):
-    """Whoever was forgotten is found out anew, and who is refused is not kept at all."""
+    """A dropped entry is authenticated again, and a refused header is not cached at all."""
     monkeypatch.setattr(subject, "MOST_KEPT", 2)
     _, environment = surroundings()
     tokens = Tokens(None, environment)
@@ -89,7 +89,7 @@ def test_no_more_is_kept_than_there_is_room_for(monkeypatch):
 
 
 def test_a_certificate_counts_where_there_is_an_authority(tmp_path):
-    """Without TLS nobody has verified it, so it is not looked at."""
+    """Without TLS it was not verified, so it is ignored."""
     clock, environment = surroundings()
     certificates = Certificates(tmp_path, clock.now)
     pair = certificates.issue_client("zoe", ["a"], timedelta(hours=1), clock.now)
@@ -104,7 +104,7 @@ def test_a_certificate_counts_where_there_is_an_authority(tmp_path):
 
 
 def test_the_head_of_a_request_is_judged_like_the_whole():
-    """By token and time; nobody anonymous sends large bodies."""
+    """By token and time; anonymous clients cannot send large bodies."""
     clock, environment = surroundings()
     tokens = Tokens(None, environment)
     known = Authenticator(tokens, environment, anonymous_health=True)

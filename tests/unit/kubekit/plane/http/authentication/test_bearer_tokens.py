@@ -1,4 +1,4 @@
-"""Bearer tokens: told once, kept as hashes, in a file that nobody else may read."""
+"""Bearer tokens: shown once, stored as hashes, in an owner-only file."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -23,7 +23,7 @@ def test_a_token_speaks_for_its_user(tmp_path):
 
 
 def test_the_file_holds_no_token_and_is_for_its_owner_only(tmp_path):
-    """Whoever reads the file can still not come in."""
+    """Reading the file does not give access."""
     path = tmp_path / "private" / "tokens"
     token = Tokens(path, HERE).issue(ADMIN)
     assert token not in path.read_text()
@@ -76,7 +76,7 @@ def test_a_token_ends_with_its_lifetime():
 
 
 def test_a_revoked_user_is_known_no_more(tmp_path):
-    """All his tokens go, those of others stay, in the file too."""
+    """All tokens of the user are removed, those of others stay, in the file too."""
     path = tmp_path / "tokens"
     tokens = Tokens(path, HERE)
     gone, stays = tokens.issue(ADMIN), tokens.issue(User("other"))
@@ -105,7 +105,7 @@ def test_what_has_expired_is_forgotten_at_the_next_change(tmp_path):
 
 
 def test_an_empty_token_is_never_accepted():
-    """It would let in whoever sends none."""
+    """It would accept requests without a token."""
     with pytest.raises(TokensRefused, match="empty"):
         Tokens(None, HERE).accept("", ADMIN)
 
@@ -134,7 +134,7 @@ def test_a_file_that_others_can_read_is_refused(tmp_path, mode):
     ids=["empty", "rubbish", "list", "no hash", "no text", "no zone", "half a hash"],
 )
 def test_a_broken_file_is_named(tmp_path, content):
-    """It is not taken for an empty one: that would lock everybody out without a word."""
+    """It is not taken for an empty one: that would lock all users out without an error."""
     path = tmp_path / "tokens"
     path.write_text(content)
     path.chmod(0o600)

@@ -1,4 +1,4 @@
-"""Acting as somebody else: with the right to do so, and by headers that cannot be misread."""
+"""Impersonation: with the permission for it, and by headers that cannot be misread."""
 
 import asyncio
 from collections.abc import Iterator
@@ -60,18 +60,18 @@ def asked(headers: dict[str, str], repeated=None) -> tuple[Identity, list[str]]:
     return identity, access.asked
 
 
-def test_nobody_else_is_the_usual_case():
-    """Without such headers everybody is who he is, and nothing is asked."""
+def test_without_headers_there_is_no_impersonation():
+    """Without such headers the identity stays, and no permission is checked."""
     assert asked({"host": "a", "accept": "b", "connection": "keep-alive"}) == (ASKER, [])
 
 
 @pytest.mark.parametrize("name", ["x-impersonate-user", "no-impersonate", "x-impersonate"])
 def test_a7_headers_of_another_family_say_nothing(name):
-    """A header of somebody else's that only holds the word is none of these."""
+    """Another header that only contains the word is none of these."""
     assert asked({"host": "a", name: "zoe"}) == (ASKER, [])
 
 
-def test_a_user_with_all_that_belongs_to_him():
+def test_a_user_with_groups_uid_and_extra():
     """Each part needs a right of its own; a group may hold commas, a key may be escaped."""
     headers = {
         "impersonate-user": "zoe",
@@ -141,7 +141,7 @@ def test_two_spellings_of_a_key_are_one():
         ("jos\u00c3\u00a9", (), (AUTHENTICATED,), "users jos\u00e9"),
     ],
     ids=[
-        "nobody's groups", "known already", "unknown already", "anonymous", "anonymous in a group",
+        "no groups", "known already", "unknown already", "anonymous", "anonymous in a group",
         "account", "account in a group", "half an account", "more than an account",
         "no account's name", "utf-8",
     ],
@@ -183,11 +183,11 @@ WRONG: dict[str, list[bytes]] = {
     "an unknown one alone": [b"Impersonate-Foo: x"],
     "the bare word": [b"Impersonate: zoe"],
     "an underscore": [b"Impersonate_User: zoe"],
-    "told to be dropped": [b"Impersonate-User: zoe", b"Connection: Impersonate-User"],
-    "told to be dropped among others": [
+    "asked to be dropped": [b"Impersonate-User: zoe", b"Connection: Impersonate-User"],
+    "asked to be dropped among others": [
         b"Connection: keep-alive, impersonate-GROUP", b"Impersonate-User: zoe"
     ],
-    "told to be dropped, and gone": [b"Connection: close, Impersonate-User"],
+    "asked to be dropped, and gone": [b"Connection: close, Impersonate-User"],
     "folded": [b"Impersonate-User: zoe", b" bob"],
     "folded by a tab": [b"Impersonate-User: zoe", b"\tbob"],
     "folded to nothing": [b"Impersonate-User:", b" zoe"],
@@ -255,8 +255,8 @@ def test_a7_the_whole_chain_works(open_house):
     }
 
 
-def test_a7_what_is_done_as_another_needs_his_rights(open_house):
-    """The request itself is judged by the rights of the one who is acted as."""
+def test_a7_an_impersonating_request_needs_the_permissions_of_the_other_user(open_house):
+    """The request itself is authorized as the impersonated user."""
     _, _, access = open_house
     access.asked.clear()
     sent(open_house, b"Impersonate-User: zoe")
@@ -277,8 +277,8 @@ def test_a7_nothing_of_this_comes_after_the_body(open_house, name):
     assert runner.run(here.ask(head + b"\r\n\r\n" + body)).code == 400
 
 
-def test_a_user_of_another_plane_is_nobody_here():
-    """What a service account's token says is true in its own plane."""
+def test_a_user_of_another_plane_is_refused():
+    """A service account's token is valid in its own plane only."""
     stranger = Identity(ASKER.user, "serviceaccount", registry=Anything())  # type: ignore[arg-type]  # by identity only
     with pytest.raises(Unauthorized):
         in_plane(stranger, ServerRequest("GET", "/api"), Plane(), Everything())  # type: ignore[arg-type]  # as much as is asked for
@@ -294,8 +294,8 @@ def test_a_user_of_another_plane_is_nobody_here():
         st.lists(st.text(st.characters(max_codepoint=255), max_size=4), min_size=1, max_size=3),
     )
 )  # fmt: skip
-def test_a7_nobody_keeps_his_own_rights_by_accident(headers):
-    """Whatever the headers are: refused, or understood, or about something else altogether."""
+def test_a7_the_client_never_keeps_its_own_permissions_by_accident(headers):
+    """Whatever the headers are: refused, or applied, or unrelated."""
     joined = {name: ", ".join(values) for name, values in headers.items()}
     try:
         identity, rights = asked(joined, headers)

@@ -35,7 +35,7 @@ def names(directory: Path) -> set[str]:
 
 
 def test_keys_are_for_their_owner_only(tmp_path):
-    """Nobody else on the machine may read a private key, or look into the folder."""
+    """Other users of the machine cannot read a private key, or list the folder."""
     Certificates(tmp_path / "tls", NOW)
     modes = {path.name: path.stat().st_mode & 0o777 for path in (tmp_path / "tls").iterdir()}
     assert modes == dict.fromkeys(("ca.crt", "ca.key", "server.crt", "server.key"), 0o600)
@@ -61,7 +61,7 @@ def test_a_second_start_changes_nothing(tmp_path):
 
 
 def test_a_certificate_is_renewed_when_thirty_days_are_left(tmp_path):
-    """The authority stays, so nobody has to be told."""
+    """The authority stays, so clients need no change."""
     certificates = Certificates(tmp_path, NOW)
     before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
     assert certificates.renew(NOW + timedelta(days=59)) is False
@@ -72,7 +72,7 @@ def test_a_certificate_is_renewed_when_thirty_days_are_left(tmp_path):
 
 
 def test_other_names_make_another_certificate(tmp_path):
-    """A server that is told to listen elsewhere gets a certificate for that name."""
+    """A server that listens on another address gets a certificate for that name."""
     Certificates(tmp_path, NOW)
     Certificates(tmp_path, NOW, (*LOOPBACK, "plane.example.test", "10.0.0.7"))
     assert names(tmp_path) == {*LOOPBACK, "plane.example.test", "10.0.0.7"}
@@ -105,7 +105,7 @@ def test_a_key_that_others_can_read_is_refused(tmp_path):
 
 @pytest.mark.parametrize("broken", ["ca.key", "server.crt"])
 def test_a_broken_file_is_named(tmp_path, broken):
-    """Nothing is overwritten that somebody may want back."""
+    """Nothing is overwritten that the user may want back."""
     Certificates(tmp_path, NOW)
     (tmp_path / broken).write_text("rubbish")
     with pytest.raises(CertificatesRefused, match="delete both"):
@@ -127,7 +127,7 @@ def test_a_key_of_another_kind_is_refused(tmp_path):
 
 
 def test_a_key_with_a_password_is_refused(tmp_path):
-    """Nobody is there to be asked for it."""
+    """There is no way to ask for it."""
     Certificates(tmp_path, NOW)
     locked = ec.generate_private_key(ec.SECP256R1()).private_bytes(
         serialization.Encoding.PEM,
@@ -150,7 +150,7 @@ def test_a_certificate_without_its_key_is_made_anew(tmp_path):
 
 
 def test_an_authority_without_its_key_is_refused(tmp_path):
-    """What it signed would be trusted by nobody, and that would show only in the clients."""
+    """What it signs would not be trusted, and only the clients would notice."""
     Certificates(tmp_path / "other", NOW)
     Certificates(tmp_path, NOW)
     (tmp_path / "other" / "ca.key").replace(tmp_path / "ca.key")
@@ -193,7 +193,7 @@ def der(pair: ClientPair) -> bytes:
 
 
 def test_a4_a_clock_before_the_authority_is_refused(tmp_path):
-    """A new authority would be trusted by nobody; the clock is what is wrong."""
+    """A new authority would not be trusted by any client; the clock is wrong."""
     Certificates(tmp_path, NOW)
     with pytest.raises(CertificatesRefused, match="set the clock"):
         Certificates(tmp_path, NOW - timedelta(days=1))
@@ -232,13 +232,13 @@ def test_a_client_of_an_authority_that_was_replaced_is_unknown(tmp_path):
 
 
 @pytest.mark.parametrize("shown", [b"rubbish", b"\x30\x03\x02\x01\x01"])
-def test_what_is_no_certificate_is_nobody(tmp_path, shown):
+def test_an_invalid_certificate_has_no_user(tmp_path, shown):
     """TLS lets none of it through, and nothing depends on that."""
     assert Certificates(tmp_path, NOW).client_of(shown, NOW) is None
 
 
 def test_no_more_clients_are_kept_than_there_is_room_for(tmp_path, monkeypatch):
-    """Whoever was forgotten is read again."""
+    """A dropped certificate is verified again."""
     monkeypatch.setattr(subject, "_CLIENTS_KEPT", 2)
     certificates = Certificates(tmp_path, NOW)
     shown = [
@@ -248,8 +248,8 @@ def test_no_more_clients_are_kept_than_there_is_room_for(tmp_path, monkeypatch):
     assert [client.identity.user.name for client in known if client is not None] == list("abcabc")
 
 
-def test_serials_that_another_process_revoked_are_heard_of(tmp_path):
-    """At the next look, which sees that the file has changed."""
+def test_serials_that_another_process_revoked_are_loaded(tmp_path):
+    """At the next refresh, which detects that the file has changed."""
     running, other = Certificates(tmp_path, NOW), Certificates(tmp_path, NOW)
     pair = running.issue_client("zoe", [], timedelta(days=1), NOW)
     other.revoke(x509.load_pem_x509_certificate(pair.certificate).serial_number)

@@ -109,7 +109,7 @@ async def ask_again(here: House, token: str, done: asyncio.Event, seen: list[int
 
 @pytest.mark.parametrize("loop", LOOPS)
 def test_a4_a_renewed_certificate_is_taken_up_under_load(tmp_path, loop):
-    """Nobody is refused, connections that are there live on, and new ones see the new certificate."""
+    """No request fails, existing connections stay open, and new ones see the new certificate."""
 
     async def story():
         async with house(tmp_path) as here:
@@ -170,7 +170,7 @@ def test_a4_half_a_pair_is_not_taken_up(tmp_path):
 
 
 def test_a4_a_certificate_of_another_authority_is_replaced(tmp_path):
-    """Nobody who trusts ours would trust it."""
+    """Clients that trust our authority would not trust it."""
     now = made_at(tmp_path)
     other = Certificates(tmp_path / "other", now)
     certificates = Certificates(tmp_path / "own", now)
@@ -205,7 +205,7 @@ def _authority(directory) -> Pair:
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_plain_http_is_told_that_this_is_tls(tmp_path, loop):
+def test_plain_http_gets_an_answer_that_this_is_tls(tmp_path, loop):
     """A person who forgot the s reads it in the answer, as with Kubernetes."""
 
     async def story():
@@ -234,7 +234,7 @@ def test_what_is_neither_is_hung_up_on(tmp_path, loop, data):
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_a_bad_client_certificate_is_told_so(tmp_path, loop):
+def test_a_bad_client_certificate_gets_an_alert(tmp_path, loop):
     """The alert reaches the client, which else could only guess why the connection ended."""
 
     async def story():
@@ -250,7 +250,7 @@ def test_a_bad_client_certificate_is_told_so(tmp_path, loop):
     assert "UNKNOWN_CA" in str(on(loop, story()))
 
 
-def test_a_resumed_session_speaks_for_whom_it_did(tmp_path):
+def test_a_resumed_session_keeps_its_user(tmp_path):
     """It is older clients that resume; the certificate stays the one that the session began with."""
     now = made_at(tmp_path)
     certificates = Certificates(tmp_path, now)

@@ -19,24 +19,24 @@ async def opened(world, **options) -> tuple[WatchStream, list[WatchStream], list
     return stream, gone, calls
 
 
-def told(stream: WatchStream) -> list[str]:
+def types_of(stream: WatchStream) -> list[str]:
     return [msgspec.json.decode(line)["type"] for line in stream.take()]
 
 
 def test_a_stream_ends_after_its_time_with_a_bookmark(tmp_path):
-    """Who asked for bookmarks learns at the end how far he has come."""
+    """A client that requested bookmarks gets a last one with its position."""
 
     async def story():
         async with plane_worlds.opened(tmp_path) as world:
             await world.create("a")
             stream, gone, calls = await opened(world, allow_bookmarks=True)
             stream.limit(asyncio.get_running_loop(), 30.0)
-            first = told(stream)
+            first = types_of(stream)
             await asyncio.sleep(29)
-            assert (told(stream), stream.ended, calls) == ([], False, [])
+            assert (types_of(stream), stream.ended, calls) == ([], False, [])
             await asyncio.sleep(2)
-            last = told(stream)
-            assert (stream.ended, set(calls), told(stream)) == (True, {"ready"}, [])
+            last = types_of(stream)
+            assert (stream.ended, set(calls), types_of(stream)) == (True, {"ready"}, [])
             stream.close()
             return first, last, gone == [stream]
 
@@ -68,14 +68,14 @@ def test_a_stream_is_finished_once(tmp_path):
             asked = len(calls)
             stream.finish()
             assert len(calls) == asked
-            last = told(stream)
+            last = types_of(stream)
             stream.close()
             return last
 
     assert virtual_time.run(story()) == ["BOOKMARK"]
 
 
-def test_everything_is_told_before_the_end(tmp_path):
+def test_every_event_is_sent_before_the_end(tmp_path):
     """A long backlog is not cut off by the end of the time."""
 
     async def story():
@@ -84,16 +84,16 @@ def test_everything_is_told_before_the_end(tmp_path):
                 await world.create(f"n{number}")
             stream, _, _ = await opened(world)
             stream.finish()
-            told_at_once = []
+            counts = []
             while not stream.ended:
-                told_at_once.append(len(told(stream)))
+                counts.append(len(types_of(stream)))
             stream.close()
-            return told_at_once
+            return counts
 
     assert virtual_time.run(story()) == [100, 100, 50]
 
 
-def test_large_objects_are_told_before_the_end(tmp_path):
+def test_large_objects_are_sent_before_the_end(tmp_path):
     """Fewer lines than usual, because they are long, are not yet the last ones."""
 
     async def story():
@@ -102,10 +102,10 @@ def test_large_objects_are_told_before_the_end(tmp_path):
                 await world.create(f"n{number}", data={"large": "x" * 50_000})
             stream, _, _ = await opened(world, allow_bookmarks=True)
             stream.finish()
-            heard: list[str] = []
+            types: list[str] = []
             while not stream.ended:
-                heard += told(stream)
+                types += types_of(stream)
             stream.close()
-            return heard
+            return types
 
     assert virtual_time.run(story()) == ["ADDED"] * 20 + ["BOOKMARK"]

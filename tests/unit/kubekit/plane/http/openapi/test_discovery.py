@@ -59,7 +59,7 @@ def test_classic_entries_of_a_kind_and_its_subresources():
     ]
 
 
-def test_what_a_kind_does_not_have_is_not_told():
+def test_what_a_kind_does_not_have_is_not_listed():
     """No short names, categories or subresources leave no empty lists behind."""
     (entry,) = discovery.resource_list([CONFIG_MAP])["resources"]
     assert set(entry) == {"name", "singularName", "namespaced", "kind", "verbs"}
