@@ -4,11 +4,11 @@ SHELL := /bin/sh
 BIN := .venv/bin
 READY := .venv/.ready
 
-# Compiled modules are kept, even where the environment says not to: the tests start hundreds of processes,
-# and each would compile everything again.
+# Compiled modules are kept, even where the environment disables that: the tests start hundreds of
+# processes, and each would compile everything again.
 unexport PYTHONDONTWRITEBYTECODE
 
-# An environment that was moved, or whose Python is gone, is made anew.
+# An environment that was moved, or whose Python is gone, is created again.
 ifneq ($(shell .venv/bin/python -c '' 2>/dev/null && cat .venv/.home 2>/dev/null),$(CURDIR))
 $(READY): remake
 endif
@@ -20,11 +20,11 @@ help: ## list these targets
 
 setup: $(READY) ## make the private environment; leaves the command at .venv/bin/compute
 
-demo: $(READY) ## start the world, deploy to three cities, restart, cut and heal; ONCE=1 ends it
+demo: $(READY) ## start the world, deploy to three cities, restart, cut a city off and heal it; ONCE=1 ends it
 	@$(BIN)/python tools/demo.py $(if $(ONCE),--once)
 
-# Those that must cover every branch run first and alone: tracing the others, which reach everything by
-# chance, would prove less and take more than twice the time.
+# The tests that must cover every branch run first and alone: tracing the others would prove less, since
+# they reach code by chance, and take more than twice the time.
 COVERING := tests/unit/kubekit/api tests/unit/compute/api tests/unit/compute/decide
 
 # One worker more than there are cores: some tests wait for processes, and not for a core.
@@ -46,7 +46,7 @@ real: $(READY) ## run the tests that need real peers; REQUIRE_PEERS=1 fails wher
 sim: $(READY) ## replay a simulated world, line by line: make sim SEED=7, or with OF=runtime
 	@$(BIN)/python -m tests.sim.$(if $(filter runtime,$(OF)),replay,whole.replay) $(SEED)
 
-sim-all: $(READY) ## a crash after every write, and every other plan of misfortune there is
+sim-all: $(READY) ## a crash after every write, and every other plan of faults
 	@$(BIN)/python -m tests.sim.whole.plans all
 
 check: $(READY) ## format, lint, types, imports, generated files, docs
@@ -57,7 +57,7 @@ check: $(READY) ## format, lint, types, imports, generated files, docs
 	@$(BIN)/python tools/generate.py --check
 	@$(BIN)/python tools/check_docs.py
 
-format: $(READY) ## format the code and mend what the linter can
+format: $(READY) ## format the code and fix what the linter can
 	@$(BIN)/ruff check --fix .
 	@$(BIN)/ruff format .
 
@@ -71,7 +71,7 @@ bench: $(READY) ## measure decisions and, briefly, plane, clients, runtime and w
 	@$(BIN)/python bench/runtime.py --quick
 	@$(BIN)/python bench/world.py --quick
 
-# Nothing of the environment is needed to build them, so nothing of it is waited for.
+# Building them needs nothing of the environment, so this target does not depend on it.
 peers: ## build etcd, Kubernetes, Karmada and kwok for the tests; NAMES="kubernetes" for fewer
 	@python=$$(tools/python) && "$$python" -m tools.peers $(NAMES)
 
