@@ -16,7 +16,7 @@ from typing import Any, Final
 from kubekit.api.meta import Object
 from kubekit.environment import ExecutionEnvironment
 from kubekit.runtime.clusters import Cluster, Clusters
-from kubekit.runtime.queueing.backoff import Backoff
+from kubekit.runtime.queueing.backoff import RequestBackoff
 from kubekit.runtime.queueing.outcomes import CANCELLED, DISENGAGED, PassOutcome, PassOutcomes
 from kubekit.runtime.queueing.pass_log import PassLog
 from kubekit.runtime.queueing.queue import QueueClosed, WorkQueue
@@ -71,7 +71,7 @@ class Controller:
         self.counters = self.metrics.controller(self.name)
         self.counters.workers = workers
         self.metrics.queue(self.name, self.queue)
-        backoff = Backoff(chance, settings.first_backoff, settings.longest_backoff)
+        backoff = RequestBackoff(chance, settings.first_backoff, settings.longest_backoff)
         write_conflicts = WriteConflictBreaker(self.name, settings.write_conflicts)
         self._context = WriteContext(
             self.name, write_conflicts, Freshness(), self.counters, self.recorder

@@ -15,7 +15,7 @@ JITTER: Final = 0.5
 _ENOUGH: Final = 1000  # doublings: beyond any limit, and still a float
 
 
-class Backoff:
+class RequestBackoff:
     """Counts the failures of each request since its last success.
 
     ``jitter`` is the random share of each delay. With a half or less no delay is shorter than the

@@ -18,14 +18,14 @@ from random import Random
 from typing import Final
 
 from kubekit.api.errors import AlreadyExists, ApiError, Conflict
-from kubekit.runtime.queueing.backoff import Backoff
+from kubekit.runtime.queueing.backoff import RequestBackoff
 from kubekit.runtime.reconciling.passes import NotLeading
 from kubekit.runtime.reconciling.write_conflicts import WriteConflictLoop
 from kubekit.runtime.reporting.counters import ControllerCounters, PassResult
 from kubekit.runtime.requests import ClusterName, NotEngaged, Request, Result, TerminalError
 
 _SOONEST: Final = 0.001  # seconds; a requeue "now", over and over, must not stop the clock
-_RACE: Final = 0.01  # seconds, doubled each time
+_FIRST_RACE: Final = 0.02  # seconds
 _RACES: Final = 5  # in a row; more losses than this are not chance
 # Failures of the environment; every other exception is a fault of the program.
 _EXPECTED: Final = (ApiError, OSError)
@@ -53,11 +53,12 @@ DISENGAGED: Final = PassOutcome("not engaged", PassResult.SUCCESS)
 class PassOutcomes:
     """Judges the passes of one controller, and counts the failures of each request."""
 
-    def __init__(self, backoff: Backoff, chance: Random, counters: ControllerCounters) -> None:
+    def __init__(
+        self, backoff: RequestBackoff, chance: Random, counters: ControllerCounters
+    ) -> None:
         self._backoff = backoff
-        self._chance = chance
-        self._figures = counters
-        self._races: dict[Request, int] = {}  # in a row
+        self._counters = counters
+        self._races = RequestBackoff(chance, _FIRST_RACE)  # counts those in a row
 
     def succeeded(self, request: Request, result: Result) -> PassOutcome:
         """The outcome of a pass that returned."""
@@ -77,31 +78,30 @@ class PassOutcomes:
                 outcome = self._not_engaged(request, leaf)
             case TerminalError() as leaf:
                 self._forget(request)
-                self._figures.terminal += 1
+                self._counters.terminal += 1
                 outcome = PassOutcome("terminal error", PassResult.ERROR, None, leaf)
             case WriteConflictLoop() as leaf:
                 left = max(leaf.seconds_left, _SOONEST)
                 outcome = PassOutcome("write conflict loop", PassResult.REQUEUE_AFTER, left, leaf)
             case NotLeading() as leaf:
                 outcome = PassOutcome("not leading", PassResult.REQUEUE, 0.0, leaf)
-            case (Conflict() | AlreadyExists()) as leaf if self._raced(request):
-                outcome = PassOutcome("race", PassResult.REQUEUE, self._soon(request), leaf)
+            case (Conflict() | AlreadyExists()) as leaf if self._races.failures(request) < _RACES:
+                outcome = PassOutcome("race", PassResult.REQUEUE, self._races.next(request), leaf)
             case leaf:
-                self._figures.panics += not isinstance(leaf, _EXPECTED)
+                self._counters.panics += not isinstance(leaf, _EXPECTED)
                 outcome = PassOutcome("error", PassResult.ERROR, self._backoff.next(request), error)
         return outcome
 
     def timed_out(self, request: Request, limit: float) -> PassOutcome:
         """The outcome of a pass that exceeded its time limit."""
-        self._figures.timeouts += 1
+        self._counters.timeouts += 1
         error = TimeoutError(f"the pass took longer than {limit:g} s")
         return PassOutcome("timeout", PassResult.ERROR, self._backoff.next(request), error)
 
     def drop(self, cluster: ClusterName) -> None:
         """Forget the requests of a cluster."""
         self._backoff.drop(cluster)
-        for request in [raced for raced in self._races if raced.cluster == cluster]:
-            del self._races[request]
+        self._races.drop(cluster)
 
     def _not_engaged(self, request: Request, error: NotEngaged) -> PassOutcome:
         """The outcome of a pass without its cluster: its own is gone; another may still be engaged."""
@@ -113,18 +113,7 @@ class PassOutcomes:
 
     def _forget(self, request: Request) -> None:
         self._backoff.forget(request)
-        if self._races:
-            self._races.pop(request, None)
-
-    def _raced(self, request: Request) -> bool:
-        """Count a race. Returns whether it may still be chance."""
-        races = self._races.get(request, 0) + 1
-        self._races[request] = races
-        return races <= _RACES
-
-    def _soon(self, request: Request) -> float:
-        longest = _RACE * 2.0 ** self._races[request]
-        return longest * (1 - self._chance.random() / 2)
+        self._races.forget(request)
 
 
 # From the least need of a retry to the greatest; every other error ranks above these.

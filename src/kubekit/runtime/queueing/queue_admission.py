@@ -36,7 +36,7 @@ class QueueAdmission:
     def __init__(self, controller: str, queue: WorkQueue, counters: ControllerCounters) -> None:
         self._controller = controller
         self._queue = queue
-        self._figures = counters
+        self._counters = counters
         self._gates: dict[ClusterName, _Gate] = {}
         self._early: dict[ClusterName, dict[Request, None]] = {}
         self._early_count = 0
@@ -94,7 +94,7 @@ class QueueAdmission:
 
     def _drop(self, request: Request) -> None:
         self._remember(request)
-        self._figures.dropped += 1
+        self._counters.dropped += 1
         about = {"controller": self._controller, "request": str(request)}
         _log.debug("request dropped: its cluster is not engaged", extra=about)
 

@@ -12,7 +12,7 @@ from opentelemetry.trace import get_current_span
 from compute.api.annotations import TRACEPARENT
 from kubekit.api.errors import AlreadyExists, Conflict, Unavailable
 from kubekit.runtime.controller import ControllerSettings
-from kubekit.runtime.queueing.backoff import Backoff
+from kubekit.runtime.queueing.backoff import RequestBackoff
 from kubekit.runtime.queueing.outcomes import PassOutcomes
 from kubekit.runtime.reconciling.write_conflicts import WriteConflictLoop
 from kubekit.runtime.reporting.counters import ControllerCounters, PassResult
@@ -329,7 +329,7 @@ def test_a_pass_is_part_of_the_trace_that_its_object_carries(tmp_path, tracing, 
 def test_a_reconciler_that_answers_nothing_is_told_what_to_return():
     """The return at its end was forgotten: the error says what belongs there."""
     nothing: Any = None
-    outcomes = PassOutcomes(Backoff(Random(1)), Random(1), ControllerCounters())
+    outcomes = PassOutcomes(RequestBackoff(Random(1)), Random(1), ControllerCounters())
 
     with pytest.raises(TypeError, match="reconcile answered None; return DONE or a Result"):
         outcomes.succeeded(Request(A, "default", "one"), nothing)
@@ -337,7 +337,7 @@ def test_a_reconciler_that_answers_nothing_is_told_what_to_return():
 
 def test_the_last_moment_of_a_rest_stops_no_clock():
     """A timer may come a hair too early: to look again after that hair would never be later."""
-    outcomes = PassOutcomes(Backoff(Random(1)), Random(1), ControllerCounters())
+    outcomes = PassOutcomes(RequestBackoff(Random(1)), Random(1), ControllerCounters())
 
     ending = outcomes.failed_with(
         Request(A, "default", "one"), WriteConflictLoop("left alone", 1e-10)

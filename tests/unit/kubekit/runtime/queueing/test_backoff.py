@@ -6,7 +6,7 @@ from random import Random
 import pytest
 from hypothesis import given, strategies as st
 
-from kubekit.runtime.queueing.backoff import Backoff
+from kubekit.runtime.queueing.backoff import RequestBackoff
 from kubekit.runtime.requests import Request, cluster_name
 
 EAST = cluster_name("east")
@@ -27,13 +27,13 @@ class Fixed(Random):
 
 def test_each_failure_doubles_the_wait_up_to_the_most():
     """The waits begin at 5 ms, double, and end at the longest there is."""
-    backoff = Backoff(Fixed(0.0), most=0.05)
+    backoff = RequestBackoff(Fixed(0.0), most=0.05)
     assert [backoff.next(KEY) for _ in range(6)] == [0.005, 0.01, 0.02, 0.04, 0.05, 0.05]
 
 
 def test_keys_that_fail_together_do_not_come_back_together():
     """Chance takes up to half of each wait away."""
-    backoff = Backoff(Random(7))
+    backoff = RequestBackoff(Random(7))
     waits = {backoff.next(Request(EAST, "ns", str(number))) for number in range(100)}
     assert len(waits) == 100
 
@@ -41,7 +41,7 @@ def test_keys_that_fail_together_do_not_come_back_together():
 @given(st.integers(), st.floats(0.001, 10), st.floats(0.001, 2000), st.integers(1, 40))
 def test_waits_never_shrink_before_the_most_and_never_exceed_it(seed, first, most, failures):
     """Whatever chance says, a key that keeps failing waits no less than before, and not for ever."""
-    backoff = Backoff(Random(seed), first=first, most=most)
+    backoff = RequestBackoff(Random(seed), first=first, most=most)
     waits = [backoff.next(KEY) for _ in range(failures)]
     assert all(0 < wait <= most for wait in waits)
     doubling = [w for n, w in enumerate(waits) if first * 2**n <= most]
@@ -50,7 +50,7 @@ def test_waits_never_shrink_before_the_most_and_never_exceed_it(seed, first, mos
 
 def test_success_begins_anew():
     """A key that succeeded is as if it had never failed; others are not touched."""
-    backoff = Backoff(Fixed(0.0))
+    backoff = RequestBackoff(Fixed(0.0))
     for key in (KEY, KEY, OTHER):
         backoff.next(key)
     backoff.forget(KEY)
@@ -61,7 +61,7 @@ def test_success_begins_anew():
 
 def test_nothing_is_kept_of_keys_that_succeed():
     """Forgetting the last failing key leaves nothing, and a stranger may be forgotten."""
-    backoff = Backoff(Fixed(0.0))
+    backoff = RequestBackoff(Fixed(0.0))
     backoff.next(KEY)
     backoff.forget(KEY)
     backoff.forget(OTHER)
@@ -70,7 +70,7 @@ def test_nothing_is_kept_of_keys_that_succeed():
 
 def test_a_disengaged_cluster_is_forgotten():
     """Keys of a cluster that left do not stay in memory."""
-    backoff = Backoff(Fixed(0.0))
+    backoff = RequestBackoff(Fixed(0.0))
     backoff.next(KEY)
     elsewhere = Request(cluster_name("west"), "ns", "a")
     backoff.next(elsewhere)
@@ -82,5 +82,5 @@ def test_a_disengaged_cluster_is_forgotten():
 @pytest.mark.parametrize("failures", [5_000])
 def test_failing_for_ever_is_a_number(failures):
     """Thousands of failures do not overflow."""
-    backoff = Backoff(Fixed(0.0))
+    backoff = RequestBackoff(Fixed(0.0))
     assert [backoff.next(KEY) for _ in range(failures)][-1] == 1000.0
