@@ -92,8 +92,8 @@ def names(listing: Document) -> list[str]:
     return [item["metadata"]["name"] for item in listing["items"] or []]
 
 
-def told(event: WatchEvent) -> tuple[str, str]:
-    """What happened to which object."""
+def summary(event: WatchEvent) -> tuple[str, str]:
+    """The type of an event and the name of its object."""
     return event.type, event.object["metadata"].get("name", "")
 
 
@@ -111,9 +111,9 @@ async def upto(stream: Stream, kind: str, name: str = "") -> list[WatchEvent]:
     async with asyncio.timeout(PATIENCE):
         async for event in stream:
             seen.append(event)
-            if told(event) == (kind, name) or (kind == event.type == "BOOKMARK"):
+            if summary(event) == (kind, name) or (kind == event.type == "BOOKMARK"):
                 return seen
-    raise AssertionError(f"the stream ended before {kind} {name}: {[told(e) for e in seen]}")
+    raise AssertionError(f"the stream ended before {kind} {name}: {[summary(e) for e in seen]}")
 
 
 async def rest(stream: Stream) -> list[WatchEvent]:

@@ -100,7 +100,7 @@ def _undisturbed(
 def forget(door: Door) -> Forget:
     """Lets the server forget. Of ours each can; of another only if its etcd is named."""
     if door.forget is None and "REQUIRE_PEERS" not in os.environ:
-        pytest.skip("the etcd of the server is not named, so it cannot be told to forget")
+        pytest.skip("the etcd of the server is not named, so it cannot be compacted")
     assert door.forget is not None, "name the server's etcd in CONTRACT_ETCD"
     return door.forget
 

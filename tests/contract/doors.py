@@ -1,6 +1,6 @@
-"""The doors that the suite goes through: two of ours, or a server that the caller names.
+"""The servers that the suite runs against: two of ours, or one that the caller names.
 
-CONTRACT_SERVER       its URL; then neither of ours is tried
+CONTRACT_SERVER       its URL; then neither of ours is used
 CONTRACT_CA           the file of its certificate authority
 CONTRACT_TOKEN        a bearer token, or
 CONTRACT_CERT, _KEY   the files of a client certificate
@@ -44,10 +44,10 @@ Forget = Callable[[str], Awaitable[None]]
 
 @dataclass(frozen=True, slots=True)
 class Door:
-    """A way to a server.
+    """A server under test.
 
-    ``forget`` lets it forget all versions up to a given one, ``remind`` send bookmarks at once; both
-    are absent where nobody can ask for it.
+    ``forget`` compacts all versions up to a given one, ``remind`` sends bookmarks at once; both are
+    absent for a server without these.
     """
 
     transport: Transport
@@ -57,7 +57,7 @@ class Door:
 
 @asynccontextmanager
 async def local(directory: Path) -> AsyncIterator[Door]:
-    """The door without a socket."""
+    """A plane of this process, without a socket."""
     async with _plane(directory) as plane:
         yield Door(LocalTransport(plane), _forgetting(plane), plane.registry.bookmark)
 

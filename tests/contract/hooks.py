@@ -1,6 +1,6 @@
 """Webhooks for one namespace of a server: they run here, on loopback, behind TLS.
 
-Each configuration speaks only of that namespace. A server may take a moment to heed it; `configure`
+Each configuration speaks only of that namespace. A server may take a moment to observe it; `configure`
 waits until it does.
 """
 
@@ -58,11 +58,11 @@ class Hooks:
         }
 
     async def configure(self, sort: str, *hooks: Document, name: str = "a") -> Document:
-        """A configuration that is heeded. A webhook of its own tells when."""
-        heard = asyncio.Event()
+        """A configuration that is in effect. An extra webhook shows when it is."""
+        called = asyncio.Event()
 
         def note(_request: Document) -> Document:
-            heard.set()
+            called.set()
             self.reviews.clear()
             return {}
 
@@ -72,18 +72,18 @@ class Hooks:
         full = f"{self.space}-{name}"
         made = await collection.make(full, webhooks=[*hooks, last])
         self._made.append((collection, full))
-        await self._until(heard)
+        await self._until(called)
         return made
 
-    async def _until(self, heard: asyncio.Event) -> None:
+    async def _until(self, called: asyncio.Event) -> None:
         maps = Collection(self._transport, CONFIG_MAP, self.space)
         probe = maps.document("probe", metadata={"labels": {READY: "yes"}})
         for _ in range(100):
             await maps.create(probe, dry_run=True)
-            if heard.is_set():
+            if called.is_set():
                 return
             await asyncio.sleep(0.05)
-        raise AssertionError("the configuration is not heeded")
+        raise AssertionError("the configuration does not take effect")
 
     async def remove(self) -> None:
         for collection, name in self._made:

@@ -25,7 +25,7 @@ from kubekit.environment import ExecutionEnvironment
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a server is, whom it trusts, and what to show it."""
+    """The address of a server, its authority, and the credentials for it."""
 
     url: str
     authority: Path | None = None

@@ -23,7 +23,7 @@ BINDING = {
     "roleRef": {"kind": "Role", "name": "reader"},
     "subjects": [{"kind": "User", "name": "x"}],
 }
-TRIES = 200  # twenty a second, until a server must have heard of its own objects
+TRIES = 200  # twenty a second, until a server must have observed its own objects
 
 
 @pytest.fixture
@@ -81,7 +81,7 @@ def allowed(status: Document) -> bool:
 
 
 async def test_a_role_that_is_bound_allows(roles, bindings, reviews, space):
-    """It says by which binding, and allows nothing else, nothing elsewhere, and nobody else."""
+    """It says by which binding, and allows no other verb, namespace or user."""
     who = {"user": f"ann-{space}"}
     await roles.make("reader", rules=[READ])
     subjects = [{"kind": "User", "name": who["user"]}]
@@ -94,7 +94,7 @@ async def test_a_role_that_is_bound_allows(roles, bindings, reviews, space):
     for asked in (
         on_config_maps(who, "delete", space),
         on_config_maps(who, "get", "default"),
-        on_config_maps({"user": "nobody"}, "get", space),
+        on_config_maps({"user": "stranger"}, "get", space),
         on_config_maps({"groups": [who["user"]]}, "get", space),
         on_config_maps(who, "get", space, subresource="status"),
         on_config_maps(who, "get", space, group="apps"),
@@ -152,8 +152,8 @@ async def test_masters_may_everything(reviews):
     assert await answered(reviews, asked) == {"allowed": True}
 
 
-async def test_what_everybody_may(reviews):
-    """The default roles let whoever is known discover, and whoever is not see health."""
+async def test_the_default_roles(reviews):
+    """The default roles allow discovery to authenticated users, and health to all others."""
     known = {"user": "x", "groups": ["system:authenticated"]}
     path = {"nonResourceAttributes": {"verb": "get", "path": "/apis/x"}}
     assert await answered(reviews, known | path) == {
@@ -340,13 +340,13 @@ NEITHER = (
     "spec.resourceAttributes: Invalid value: null: exactly one of nonResourceAttributes or "
     "resourceAttributes must be specified"
 )
-NOBODY = 'spec.user: Invalid value: "": at least one of user or group must be specified'
+NO_SUBJECT = 'spec.user: Invalid value: "": at least one of user or group must be specified'
 
 
 @pytest.mark.parametrize(
     ("spec", "wrong"),
     [
-        ({}, [NEITHER, NOBODY]),
+        ({}, [NEITHER, NO_SUBJECT]),
         (
             {"user": "a", "resourceAttributes": {}, "nonResourceAttributes": {"path": "/x"}},
             [

@@ -58,7 +58,7 @@ async def test_what_is_no_longer_said_goes(widgets: Collection):
     assert "title" not in (await apply(widgets, "one", spec=RED))["spec"]
 
 
-async def test_what_somebody_else_owns_too_stays(widgets: Collection):
+async def test_fields_with_another_owner_stay(widgets: Collection):
     """With the same value both own a field; it goes with the last of them."""
     await apply(widgets, "one", spec=RED | {"title": "abc"})
     await apply(widgets, "one", "second", spec=RED | {"title": "abc"})
@@ -81,8 +81,8 @@ async def test_another_value_is_a_conflict(widgets: Collection):
     assert cause.message == 'conflict with "first"'
 
 
-async def test_several_conflicts_are_told_together(widgets: Collection):
-    """Each owner with his fields."""
+async def test_several_conflicts_are_reported_together(widgets: Collection):
+    """Each owner with its fields."""
     await apply(widgets, "one", spec=RED | {"title": "abc"})
     with pytest.raises(Conflict) as refusal:
         await apply(widgets, "one", "second", spec={"colour": "blue", "title": "xyz"})
@@ -103,7 +103,7 @@ async def test_force_takes_a_field(widgets: Collection):
 
 
 async def test_parts_of_a_list_have_owners_of_their_own(widgets: Collection):
-    """Entries of a list with keys are told apart by these, and merged."""
+    """Entries of a list with keys are identified by these, and merged."""
     await apply(widgets, "one", spec=RED | {"parts": [{"name": "a", "size": 1}]})
     both = await apply(widgets, "one", "second", spec=RED | {"parts": [{"name": "b", "size": 2}]})
     assert both["spec"]["parts"] == [{"name": "a", "size": 1}, {"name": "b", "size": 2}]
@@ -130,7 +130,7 @@ async def test_labels_have_owners_of_their_own(widgets: Collection):
 
 
 async def test_an_update_takes_what_it_changes(widgets: Collection):
-    """Whoever writes without applying owns what he wrote; the applier is told when he disagrees."""
+    """An update owns what it wrote; a later apply of another value is a conflict."""
     made = await apply(widgets, "one", spec=RED)
     made["spec"]["colour"] = "green"
     updated = await widgets.update(made, field_manager="editor")
@@ -191,7 +191,7 @@ async def test_a_scale_names_its_door(widgets: Collection):
 
 
 async def test_an_applier_has_a_name(widgets: Collection):
-    """What he applies is his from then on, so he has to say who he is."""
+    """The applied fields belong to the manager, so it must be named."""
     with pytest.raises(Invalid, match="fieldManager: Required value: is required for apply patch"):
         await apply(widgets, "one", "", spec=RED)
 
@@ -204,7 +204,7 @@ async def test_force_is_for_appliers(widgets: Collection):
 
 
 async def test_an_apply_may_name_the_version(widgets: Collection):
-    """Then it is refused if somebody was quicker."""
+    """Then it is refused if the object was written in between."""
     made = await apply(widgets, "one", spec=RED)
     await widgets.merge("one", {"metadata": {"labels": {"a": "b"}}})
     old = {"resourceVersion": version(made)}
@@ -227,8 +227,8 @@ async def test_what_is_applied_is_judged(widgets: Collection):
         await apply(widgets, "one", spec={"colour": "mauve"})
 
 
-async def test_fields_that_nobody_knows_cannot_be_applied(widgets: Collection):
-    """Nobody could own them."""
+async def test_unknown_fields_cannot_be_applied(widgets: Collection):
+    """They could have no owner."""
     with pytest.raises(ApiError, match=r"\.spec\.nonsense: field not declared in schema"):
         await apply(widgets, "one", spec=RED | {"nonsense": 1})
 
@@ -242,14 +242,14 @@ async def test_managed_fields_cannot_be_applied(widgets: Collection):
 
 
 async def test_an_update_may_forget_all_owners(widgets: Collection):
-    """One empty entry means that nobody owns anything any more."""
+    """One empty entry means that no field has an owner any more."""
     made = await apply(widgets, "one", spec=RED)
     made["metadata"]["managedFields"] = [{}]
     assert owners(await widgets.update(made)) == {}
 
 
-async def test_whoever_wrote_before_the_first_apply_is_remembered(widgets: Collection):
-    """Fields of an object without owners belong to those who wrote it before."""
+async def test_the_writers_before_the_first_apply_are_remembered(widgets: Collection):
+    """Fields without owners belong to a manager for all earlier writers."""
     made = await widgets.make("one", spec=RED)
     made["metadata"]["managedFields"] = [{}]
     await widgets.update(made)
@@ -267,7 +267,7 @@ async def test_built_in_kinds_are_applied_too(config_maps: Collection):
 
 
 async def test_what_is_dropped_has_no_owner(config_maps: Collection):
-    """Data that is empty is not stored, and stands in nobody's way."""
+    """Empty data is not stored, and conflicts with no apply."""
     made = await config_maps.create(config_maps.document("one", data={}), field_manager="maker")
     assert ("maker", "Update", "") not in owners(made)
     assert (await apply(config_maps, "one", data={"a": "1"}))["data"] == {"a": "1"}

@@ -50,7 +50,7 @@ async def test_a_config_map_holds_texts(config_maps: Collection):
 
 
 async def test_a_config_map_has_no_generation(config_maps: Collection):
-    """Nothing observes one, so nobody counts."""
+    """No controller observes one, so there is no generation."""
     made = await config_maps.make("one", data={"a": "1"})
     changed = await config_maps.merge("one", {"data": {"a": "2"}})
     assert "generation" not in made["metadata"]
@@ -247,7 +247,7 @@ async def test_an_old_event_may_have_the_time_and_the_series_of_a_new_one(
 
 
 async def test_an_event_is_watched_from_both_groups(core_events, events: Collection, space: str):
-    """A change by one view is told by the other, in its own fields."""
+    """A change by one view is visible in the other, in its own fields."""
     start = version(await events.list())
     async with events.watch(resource_version=start) as stream:
         await core_events.make("one", **core_event(space))

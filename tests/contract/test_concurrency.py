@@ -84,7 +84,7 @@ async def test_one_of_many_deletes(widgets: Collection):
 
 
 async def test_a_write_is_seen_by_the_next_read(widgets: Collection):
-    """Whoever was told of a write finds it in every later get and list."""
+    """A write that was acknowledged is in every later get and list."""
 
     async def write_and_read(name: str) -> None:
         made = await widgets.make(name, spec=RED)

@@ -120,7 +120,7 @@ async def test_a_name_may_be_short_long_and_dotted(widgets: Collection, name: st
 
 
 async def test_a_version_cannot_be_created(widgets: Collection):
-    """A version on a new object means that somebody mistook create for update."""
+    """A version on a new object means that create was mistaken for update."""
     with pytest.raises(ApiError) as refusal:
         await widgets.make("one", metadata={"resourceVersion": "1"}, spec=RED)
     assert "resourceVersion should not be set on objects to be created" in refusal.value.message
@@ -181,7 +181,7 @@ async def test_a_cluster_scoped_kind_has_no_namespaces(gadgets: Collection, tran
 
 async def test_a_kind_that_is_not_served_is_not_found(transport, space: str):
     """A collection that the server does not know answers like one that is not there."""
-    unknown = Resource(group="nobody.test", version="v1", kind="Thing", plural="things")
+    unknown = Resource(group="absent.test", version="v1", kind="Thing", plural="things")
     with pytest.raises(NotFound):
         await Collection(transport, unknown, space).list()
 

@@ -16,7 +16,7 @@ from kubekit.api.errors import BadRequest, Conflict, Forbidden, Invalid, NotFoun
 from kubekit.api.kinds.apiextensions import CustomResourceDefinition
 from kubekit.api.resource import Resource
 from kubekit.client.transport import Document, Transport
-from tests.contract.collection import PATIENCE, Collection, names, take, told
+from tests.contract.collection import PATIENCE, Collection, names, summary, take
 
 HOLD = {"finalizers": ["test.example/hold"]}
 SPEC: Document = {
@@ -72,7 +72,7 @@ class Workshop:
         return await self.definitions.get(f"{plural}.{self.group}")
 
     async def change(self, plural: str = "bolts", **spec: Any) -> Document:
-        """The definition with other values in its spec, whoever else writes to it."""
+        """The definition with other values in its spec, also while others write to it."""
         while True:
             present = await self.get(plural)
             with suppress(Conflict):
@@ -86,7 +86,7 @@ class Workshop:
 
     async def _until(self, objects: Collection, state: str) -> None:
         async with asyncio.timeout(PATIENCE):
-            while await _state(objects) != state:  # noqa: ASYNC110 -- nobody tells
+            while await _state(objects) != state:  # noqa: ASYNC110 -- there is no event
                 await asyncio.sleep(0.05)
 
     async def condition(self, kind: str, status: str, plural: str = "bolts") -> Document:
@@ -378,9 +378,9 @@ async def test_a_definition_takes_its_kind_along(workshop: Workshop):
     await bolts.make("one")
     await workshop.condition("Established", "True")
     async with bolts.watch() as changes:
-        assert told((await take(changes, 1))[0]) == ("ADDED", "one")
+        assert summary((await take(changes, 1))[0]) == ("ADDED", "one")
         await workshop.definitions.delete(f"bolts.{workshop.group}")
-        assert told((await take(changes, 1))[0]) == ("DELETED", "one")
+        assert summary((await take(changes, 1))[0]) == ("DELETED", "one")
     await workshop.until_gone(bolts)
     async with asyncio.timeout(PATIENCE):
         with suppress(NotFound):
@@ -417,7 +417,7 @@ async def test_a_kind_can_be_defined_again(workshop: Workshop):
     await workshop.definitions.delete(f"bolts.{workshop.group}")
     await workshop.until_gone(bolts)
     async with asyncio.timeout(PATIENCE):
-        while f"bolts.{workshop.group}" in names(  # noqa: ASYNC110 -- nobody tells
+        while f"bolts.{workshop.group}" in names(  # noqa: ASYNC110 -- there is no event
             await workshop.definitions.list()
         ):
             await asyncio.sleep(0.05)

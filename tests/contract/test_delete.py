@@ -134,8 +134,8 @@ async def test_a_marked_object_can_still_be_changed(widgets: Collection):
     """Controllers report on an object to its end."""
     await widgets.make("one", metadata=HOLD, spec=RED)
     await widgets.delete("one")
-    told = await widgets.merge("one", {"status": {"phase": "Stopping"}}, "status")
-    assert told["status"]["phase"] == "Stopping"
+    stopping = await widgets.merge("one", {"status": {"phase": "Stopping"}}, "status")
+    assert stopping["status"]["phase"] == "Stopping"
     changed = await widgets.merge("one", {"spec": {"colour": "blue"}})
     assert changed["spec"]["colour"] == "blue"
     await release(widgets, "one")
@@ -280,6 +280,6 @@ async def test_all_namespaces_are_not_cleared_at_once(widgets: Collection):
 
 
 async def test_namespaces_are_not_cleared_at_once(namespaces: Collection):
-    """Nobody means to delete every namespace."""
+    """A request to delete every namespace is a mistake."""
     with pytest.raises(MethodNotAllowed):
         await namespaces.clear(ListOptions(label_selector="no-such-label=x"))

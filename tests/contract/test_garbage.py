@@ -71,13 +71,13 @@ async def test_one_owner_that_stays_is_enough(widgets: Collection, config_maps: 
 async def test_an_owner_that_never_was(config_maps: Collection):
     """A dependent of an object that does not exist is garbage from the start."""
     since = version(await config_maps.list())
-    nobody = {"apiVersion": "v1", "kind": "ConfigMap", "name": "nobody", "uid": "no-such-uid"}
-    await child(config_maps, "child", nobody)
+    absent = {"apiVersion": "v1", "kind": "ConfigMap", "name": "absent", "uid": "no-such-uid"}
+    await child(config_maps, "child", absent)
     await gone(config_maps, "child", since)
 
 
 async def test_an_owner_of_the_same_name_is_another(config_maps: Collection, widgets: Collection):
-    """Owners are told by their uid."""
+    """Owners are identified by their uid."""
     parent = await widgets.make("parent", spec=RED)
     since = version(await config_maps.list())
     await child(config_maps, "child", owner_of(parent) | {"uid": "of-an-earlier-parent"})

@@ -13,22 +13,22 @@ async def test_what_was_created_is_read_back(widgets: Collection):
     assert await widgets.get("one") == made
 
 
-async def test_a_name_nobody_has_is_not_found(widgets: Collection):
+async def test_an_unused_name_is_not_found(widgets: Collection):
     """The refusal names the kind and the name, in words and in details."""
     with pytest.raises(NotFound) as refusal:
-        await widgets.get("nobody")
-    assert refusal.value.message == 'widgets.contract.datumapis.com "nobody" not found'
+        await widgets.get("absent")
+    assert refusal.value.message == 'widgets.contract.datumapis.com "absent" not found'
     details = refusal.value.details
     assert details is not None
-    assert (details.name, details.kind) == ("nobody", "widgets")
+    assert (details.name, details.kind) == ("absent", "widgets")
     assert details.group == "contract.datumapis.com"
 
 
 async def test_a_core_kind_is_named_without_a_group(config_maps: Collection):
     """A kind of the core group stands alone in the message."""
     with pytest.raises(NotFound) as refusal:
-        await config_maps.get("nobody")
-    assert refusal.value.message == 'configmaps "nobody" not found'
+        await config_maps.get("absent")
+    assert refusal.value.message == 'configmaps "absent" not found'
 
 
 async def test_another_namespace_has_other_objects(widgets: Collection, transport):
@@ -57,7 +57,7 @@ async def test_a_version_already_reached_is_no_hindrance(widgets: Collection, ho
 
 
 async def test_a_version_of_the_future_is_not_waited_for(widgets: Collection):
-    """Nobody has that version yet; the refusal says so and asks to try again."""
+    """That version is in the future; the refusal says so and asks for a retry."""
     await widgets.make("one", spec=RED)
     with pytest.raises(Timeout) as refusal:
         await widgets.get("one", "900000000")

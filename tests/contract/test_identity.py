@@ -1,4 +1,4 @@
-"""Who somebody is: tokens of service accounts, reviews of them, and who asks."""
+"""Identities: tokens of service accounts, their reviews, and reviews of the calling user."""
 
 import base64
 from collections.abc import Callable
@@ -157,7 +157,7 @@ async def test_a_review_knows_a_token(accounts, token, review, space):
 
 
 async def test_a_token_is_for_its_audiences_alone(accounts, token, review):
-    """A review is told in whose name it is asked."""
+    """A review names the audiences that it is for."""
     await accounts.make("robot")
     made = (await token({"spec": {"audiences": ["vault"]}}))["status"]["token"]
     known, unknown = await review(token=made, audiences=["x", "vault"]), await review(token=made)
@@ -169,7 +169,7 @@ async def test_a_token_is_for_its_audiences_alone(accounts, token, review):
     )
 
 
-async def test_what_is_no_token_is_nobodys(review):
+async def test_an_invalid_token_has_no_user(review):
     """The error says no more than that."""
     assert await review(token="rubbish") == {"user": {}, "error": "invalid bearer token"}
 
@@ -180,16 +180,16 @@ async def test_a_review_needs_a_token(review):
         await review()
 
 
-async def test_whoever_asks_is_told_who_he_is(transport):
+async def test_a_self_review_names_the_calling_user(transport):
     """Only the time of the answer is in its metadata, whatever the question said."""
-    asked = {"metadata": {"name": "a"}, "status": {"userInfo": {"username": "somebody else"}}}
+    asked = {"metadata": {"name": "a"}, "status": {"userInfo": {"username": "another user"}}}
     answer = await transport.create(
         ResourceLocation(SelfSubjectReview.RESOURCE), asked, PLAIN_WRITE
     )
     user = answer["status"]["userInfo"]
 
     assert list(answer["metadata"]) == ["creationTimestamp"]
-    assert user["username"] not in ("", "somebody else")
+    assert user["username"] not in ("", "another user")
     assert "system:authenticated" in user["groups"]
 
 

@@ -69,8 +69,8 @@ SELECTORS = {
     "odd=": "bd",
     "n>2": "de",
     "n<2": "ab",
-    "nobody=has": "",
-    "nobody!=has": "abcde",
+    "absent=yes": "",
+    "absent!=yes": "abcde",
     "": "abcde",
 }
 
@@ -143,7 +143,7 @@ async def test_a_page_that_holds_all_is_the_last(five: Collection):
 
 
 async def test_pages_show_one_moment(five: Collection):
-    """What changes while somebody turns pages does not change his list."""
+    """Changes between the pages of a list do not change the list."""
     first = await five.list(limit=2)
     await five.delete("c")
     await five.merge("d", {"spec": {"colour": "blue"}})
@@ -155,7 +155,7 @@ async def test_pages_show_one_moment(five: Collection):
 
 
 async def test_pages_of_a_selection(five: Collection):
-    """A limit counts what was selected; how many are left nobody counts then."""
+    """A limit counts what was selected; the number of the remaining ones is not counted then."""
     first = await five.list(limit=2, label_selector="!odd")
     assert names(first) == ["a", "c"]
     assert "remainingItemCount" not in first["metadata"]
@@ -272,7 +272,7 @@ async def test_a_version_is_a_number(widgets: Collection, text: str):
 
 
 async def test_a_forgotten_version_has_expired(five: Collection, forget: Forget):
-    """Who asks for a state that nobody keeps must list again."""
+    """A request for a compacted version is answered with Expired."""
     await five.merge("a", {"spec": {"colour": "blue"}})
     latest = await five.merge("a", {"spec": {"colour": "green"}})
     await forget(version(latest))

@@ -121,7 +121,7 @@ async def test_an_owner_is_kept(widgets: Collection):
 
 
 @pytest.mark.parametrize("field", ["apiVersion", "kind", "name", "uid"])
-async def test_an_owner_is_told_completely(widgets: Collection, field: str):
+async def test_an_owner_reference_is_complete(widgets: Collection, field: str):
     """A reference that lacks a part names it."""
     message = await refused(widgets, ownerReferences=[OWNER | {field: ""}])
     assert f"metadata.ownerReferences.{field}" in message.replace("[0]", "")

@@ -129,12 +129,15 @@ async def test_a_held_object_holds_its_namespace(namespaces, closing: Collection
     async with namespaces.watch(
         resource_version=start, field_selector=f"metadata.name={space}"
     ) as stream:
-        told = (await namespaces.get(space))["status"].get("conditions", [])
+        conditions = (await namespaces.get(space))["status"].get("conditions", [])
         while not any(
-            c["type"] == "NamespaceFinalizersRemaining" and c["status"] == "True" for c in told
+            c["type"] == "NamespaceFinalizersRemaining" and c["status"] == "True"
+            for c in conditions
         ):
-            told = (await anext(stream)).object["status"].get("conditions", [])
-        message = next(c["message"] for c in told if c["type"] == "NamespaceFinalizersRemaining")
+            conditions = (await anext(stream)).object["status"].get("conditions", [])
+        message = next(
+            c["message"] for c in conditions if c["type"] == "NamespaceFinalizersRemaining"
+        )
         assert "test.example/hold in 1 resource instances" in message
         await closing.merge("held", {"metadata": {"finalizers": None}})
         await upto(stream, "DELETED", space)

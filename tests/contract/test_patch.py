@@ -114,7 +114,7 @@ async def test_a_patch_does_not_change_the_kind(widgets: Collection):
 async def test_what_is_not_there_cannot_be_patched(widgets: Collection):
     """A patch creates nothing."""
     with pytest.raises(NotFound):
-        await widgets.merge("nobody", {"spec": RED})
+        await widgets.merge("absent", {"spec": RED})
 
 
 async def test_a_patched_object_must_be_valid(widgets: Collection):
@@ -238,7 +238,7 @@ async def test_a_json_patch_is_a_list_of_operations(widgets: Collection, patch: 
     "operation", [{"op": "shrink", "path": "/spec"}, {"path": "/spec/title"}, {}]
 )
 async def test_an_operation_has_one_of_six_names(widgets: Collection, operation: Any):
-    """An operation that nobody knows changes nothing."""
+    """An unknown operation changes nothing."""
     made = await widgets.make("one", spec=RED)
     with pytest.raises(ApiError) as refusal:
         await widgets.patch("one", PatchType.JSON, [operation])
@@ -297,7 +297,7 @@ async def test_a_strategic_patch_merges_finalizers(config_maps: Collection):
 
 
 async def test_a_strategic_patch_merges_owners_by_uid(config_maps: Collection):
-    """Owner references are told apart by their uid."""
+    """Owner references are identified by their uid."""
     first = {"apiVersion": "v1", "kind": "ConfigMap", "name": "p", "uid": "u-1"}
     second = first | {"name": "q", "uid": "u-2"}
     await config_maps.make("one", metadata={"finalizers": ["test.example/hold"]}, data={})

@@ -1,4 +1,4 @@
-"""What a server says first when more than one thing is wrong, and whom it names."""
+"""The first error of a request with several, and the object that it names."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from kubekit.api.kinds.core import ServiceAccount
 from kubekit.api.kinds.rbac import ClusterRole, Role
 from kubekit.client.options import PatchType
 from kubekit.client.transport import Transport
-from tests.contract.collection import Collection, take, told, version
+from tests.contract.collection import Collection, summary, take, version
 from tests.contract.kinds import RED, SECRET
 
 HOLD = {"finalizers": ["test.example/hold"]}
@@ -85,14 +85,14 @@ async def test_bytes_that_are_no_base64_are_a_bad_request(transport: Transport, 
 
 
 async def test_a_uid_is_compared_before_the_version_is_missed(widgets: Collection):
-    """A document about another object is told so first."""
+    """A wrong uid is reported first."""
     await widgets.make("one", spec=RED)
     with pytest.raises(Conflict):
         await widgets.update(widgets.document("one", metadata={"uid": OTHER}, spec=RED))
 
 
-async def test_whom_a_refusal_names(widgets: Collection):
-    """A missing version is told of the plural, a wrong condition of a delete of the kind."""
+async def test_the_kind_or_plural_in_a_refusal(widgets: Collection):
+    """A missing version is reported with the plural, a failed precondition of a delete with the kind."""
     await widgets.make("one", spec=RED)
     with pytest.raises(Invalid) as missing:
         await widgets.update(widgets.document("one", spec=RED))
@@ -121,7 +121,7 @@ async def test_an_object_goes_as_it_was(config_maps: Collection):
         marked, gone = await take(stream, 2)
     assert "finalizers" not in freed["metadata"]
     assert version(freed) == version(marked.object)
-    assert (told(gone), gone.object["metadata"]["finalizers"]) == (
+    assert (summary(gone), gone.object["metadata"]["finalizers"]) == (
         ("DELETED", "one"),
         HOLD["finalizers"],
     )
@@ -136,7 +136,7 @@ async def test_a_deleted_service_account_is_shown(transport: Transport, space: s
 
 
 async def test_a_scale_takes_over_and_does_not_begin(widgets: Collection):
-    """Who scales owns the number only if somebody owned it before."""
+    """A scale owns the number only if it had an owner before."""
     await widgets.make("free", spec=RED)
     await widgets.make("owned", spec=RED | {"replicas": 1})
     for name in ("free", "owned"):
@@ -202,7 +202,7 @@ async def test_managed_fields_are_a_list(gadgets: Collection, space: str):
 
 
 async def test_a_name_that_was_made_up_and_taken(transport: Transport, space: str):
-    """Who gives a name and a prefix is told of both."""
+    """A name with a prefix is refused with errors about both."""
     roles = Collection(transport, ClusterRole.RESOURCE)
     await roles.make(space)
     with pytest.raises(AlreadyExists, match="not able to generate a unique name"):
@@ -211,7 +211,7 @@ async def test_a_name_that_was_made_up_and_taken(transport: Transport, space: st
 
 
 async def test_a_namespace_whose_finalizers_are_no_list(namespaces: Collection, space: str):
-    """Though nobody may change them here, what is no list cannot be read."""
+    """They cannot be changed here, but a value that is not a list is still invalid."""
     specs: list[object] = [{"finalizers": "kubernetes"}, []]
     for spec in specs:
         with pytest.raises(Invalid, match="patch"):

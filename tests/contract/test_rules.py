@@ -129,16 +129,16 @@ async def test_a_field_that_the_schema_forgot_is_not_shown(workshop: Workshop):
     schema = {"type": "object", "properties": {"spec": spec}}
     await workshop.change(versions=[version(schema={"openAPIV3Schema": schema})])
     async with asyncio.timeout(PATIENCE):
-        while "colour" in (shown := await bolts.get("one"))["spec"]:  # noqa: ASYNC110 -- nobody tells
+        while "colour" in (shown := await bolts.get("one"))["spec"]:  # noqa: ASYNC110 -- there is no event
             await asyncio.sleep(0.05)
     assert shown["spec"] == {"size": 1}
     assert names(await bolts.list()) == ["one"]
 
 
 async def until(bolts: Collection, field: str) -> Document:
-    """The object, once a field is there that nobody wrote."""
+    """The object, once it has a field that no client wrote."""
     async with asyncio.timeout(PATIENCE):
-        while field not in (shown := await bolts.get("one"))["spec"]:  # noqa: ASYNC110 -- nobody tells
+        while field not in (shown := await bolts.get("one"))["spec"]:  # noqa: ASYNC110 -- there is no event
             await asyncio.sleep(0.05)
     return shown
 
@@ -146,7 +146,7 @@ async def until(bolts: Collection, field: str) -> Document:
 async def until_refused(bolts: Collection, spec: Document) -> None:
     """Wait until a rule is in force."""
     async with asyncio.timeout(PATIENCE):
-        while await _is_taken(bolts, spec):  # noqa: ASYNC110 -- nobody tells
+        while await _is_taken(bolts, spec):  # noqa: ASYNC110 -- there is no event
             await asyncio.sleep(0.05)
 
 

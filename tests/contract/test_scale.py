@@ -14,7 +14,7 @@ async def test_a_scale_shows_the_numbers(widgets: Collection, space: str):
     """Asked replicas come from the spec, running ones and the selector from the status."""
     made = await widgets.make("one", spec=THREE)
     status = {"replicas": 2, "selector": "app=one"}
-    told = await widgets.merge("one", {"status": status}, "status")
+    reported = await widgets.merge("one", {"status": status}, "status")
     scale = await widgets.get("one", part="scale")
     assert (scale["apiVersion"], scale["kind"]) == ("autoscaling/v1", "Scale")
     assert scale["spec"] == {"replicas": 3}
@@ -22,12 +22,12 @@ async def test_a_scale_shows_the_numbers(widgets: Collection, space: str):
     metadata = scale["metadata"]
     assert (metadata["name"], metadata["namespace"]) == ("one", space)
     assert metadata["uid"] == made["metadata"]["uid"]
-    assert version(scale) == version(told)
+    assert version(scale) == version(reported)
     assert metadata["creationTimestamp"] == made["metadata"]["creationTimestamp"]
 
 
 async def test_a_scale_without_a_status_counts_nothing(widgets: Collection):
-    """What nobody reported yet is zero."""
+    """A number that is not reported yet is zero."""
     await widgets.make("one", spec=THREE)
     assert (await widgets.get("one", part="scale"))["status"] == {"replicas": 0}
 
@@ -64,7 +64,7 @@ async def test_a_scale_from_an_old_version_is_refused(widgets: Collection):
 
 
 async def test_a_scale_may_be_written_without_a_version(widgets: Collection):
-    """Who only knows how many replicas he wants need not read first."""
+    """A scale without a version needs no read before."""
     await widgets.make("one", spec=THREE)
     scale = {
         "apiVersion": "autoscaling/v1",
@@ -92,7 +92,7 @@ async def test_a_scale_is_patched_by_operations(widgets: Collection):
 
 
 async def test_a_negative_scale_is_refused(widgets: Collection):
-    """Nobody runs fewer than none."""
+    """A negative number is invalid."""
     await widgets.make("one", spec=THREE)
     with pytest.raises(Invalid) as refusal:
         await widgets.merge("one", {"spec": {"replicas": -1}}, "scale")
@@ -110,7 +110,7 @@ async def test_a_scale_obeys_the_kinds_schema(widgets: Collection):
 async def test_a_scale_of_nothing_is_not_found(widgets: Collection):
     """There is no scale without an object."""
     with pytest.raises(NotFound):
-        await widgets.get("nobody", part="scale")
+        await widgets.get("absent", part="scale")
 
 
 async def test_a_kind_without_scale_has_no_such_part(gadgets: Collection, space: str):

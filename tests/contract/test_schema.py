@@ -121,7 +121,7 @@ async def test_a_wrong_value_is_refused_by_its_field(widgets: Collection, case: 
     assert expected.items() <= found
 
 
-async def test_all_faults_are_told_at_once(widgets: Collection):
+async def test_all_errors_are_reported_at_once(widgets: Collection):
     """A user mends a document once, not once for each mistake."""
     found = await causes(widgets, {"replicas": -1, "title": "ABC"})
     assert {field for field, _ in found} == {"spec.colour", "spec.replicas", "spec.title"}
@@ -172,7 +172,7 @@ async def test_values_on_the_edge_are_taken(widgets: Collection, spec: dict[str,
 
 
 async def test_strictness_refuses_unknown_fields(widgets: Collection):
-    """A client that asks for it is told of every field that would have been dropped."""
+    """With strict validation every field that would be dropped is reported."""
     document = widgets.document("one", spec=RED | {"shape": "round", "options": {"x": 1}})
     with pytest.raises(BadRequest) as refusal:
         await widgets.create(document, field_validation="Strict")

@@ -39,9 +39,9 @@ async def test_labels_do_not_travel_with_the_status(widgets: Collection):
 async def test_a_status_can_be_removed(widgets: Collection):
     """A document without a status takes away the one that is there."""
     made = await widgets.make("one", spec=RED)
-    told = await widgets.update(made | {"status": {"phase": "Up"}}, "status")
-    del told["status"]
-    updated = await widgets.update(told, "status")
+    reported = await widgets.update(made | {"status": {"phase": "Up"}}, "status")
+    del reported["status"]
+    updated = await widgets.update(reported, "status")
     assert "phase" not in updated.get("status", {})
 
 
@@ -100,9 +100,9 @@ async def test_a_merge_of_the_object_leaves_the_status(widgets: Collection):
 async def test_the_same_status_again_writes_nothing(widgets: Collection):
     """A status that says what was said already leaves the version."""
     await widgets.make("one", spec=RED)
-    told = await widgets.merge("one", {"status": {"phase": "Up"}}, "status")
+    reported = await widgets.merge("one", {"status": {"phase": "Up"}}, "status")
     again = await widgets.merge("one", {"status": {"phase": "Up"}}, "status")
-    assert version(again) == version(told)
+    assert version(again) == version(reported)
 
 
 async def test_a_trial_status_is_not_stored(widgets: Collection):

@@ -79,7 +79,7 @@ async def test_a_custom_kind_wants_a_version(widgets: Collection):
 
 
 async def test_a_core_kind_may_be_replaced_without_a_version(config_maps: Collection):
-    """The kinds of the core group take an update from whoever wrote last."""
+    """The kinds of the core group accept an update without a version."""
     await config_maps.make("one", data={"a": "1"})
     updated = await config_maps.update(config_maps.document("one", data={"b": "2"}))
     assert updated["data"] == {"b": "2"}
@@ -165,17 +165,19 @@ async def test_a_deletion_cannot_be_written(widgets: Collection):
 async def test_the_status_is_left_alone(widgets: Collection):
     """An update of the object ignores the status in the document."""
     made = await widgets.make("one", spec=RED)
-    told = await widgets.update(changed(made, status={"phase": "Up"}), "status")
-    updated = await widgets.update(changed(told, spec={"colour": "blue"}, status={"phase": "No"}))
+    reported = await widgets.update(changed(made, status={"phase": "Up"}), "status")
+    updated = await widgets.update(
+        changed(reported, spec={"colour": "blue"}, status={"phase": "No"})
+    )
     assert updated["status"]["phase"] == "Up"
 
 
 async def test_a_status_left_out_is_not_removed(widgets: Collection):
     """An update of the object without a status keeps the one that is there."""
     made = await widgets.make("one", spec=RED)
-    told = await widgets.update(changed(made, status={"phase": "Up"}), "status")
-    del told["status"]
-    updated = await widgets.update(changed(told, spec={"colour": "blue"}))
+    reported = await widgets.update(changed(made, status={"phase": "Up"}), "status")
+    del reported["status"]
+    updated = await widgets.update(changed(reported, spec={"colour": "blue"}))
     assert updated["status"]["phase"] == "Up"
 
 

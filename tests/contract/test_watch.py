@@ -1,11 +1,11 @@
-"""Following changes: what is told, in which order, from where on."""
+"""Watches: the events, their order, and their start."""
 
 import asyncio
 
 import pytest
 
 from kubekit.api.errors import BadRequest, Expired, Invalid
-from tests.contract.collection import Collection, names, rest, take, told, upto, version
+from tests.contract.collection import Collection, names, rest, summary, take, upto, version
 from tests.contract.doors import Forget
 from tests.contract.kinds import RED
 
@@ -16,7 +16,7 @@ INITIAL = {
 }
 
 
-async def test_each_change_is_told(widgets: Collection):
+async def test_each_change_is_an_event(widgets: Collection):
     """A creation, a change and a deletion, in that order, each with the object."""
     start = version(await widgets.list())
     async with widgets.watch(resource_version=start) as stream:
@@ -24,7 +24,11 @@ async def test_each_change_is_told(widgets: Collection):
         changed = await widgets.merge("one", {"spec": {"colour": "blue"}})
         await widgets.delete("one")
         events = await take(stream, 3)
-    assert [told(e) for e in events] == [("ADDED", "one"), ("MODIFIED", "one"), ("DELETED", "one")]
+    assert [summary(e) for e in events] == [
+        ("ADDED", "one"),
+        ("MODIFIED", "one"),
+        ("DELETED", "one"),
+    ]
     assert events[0].object == made
     assert events[1].object == changed
     assert events[2].object["spec"] == changed["spec"]
@@ -40,14 +44,14 @@ async def test_a_deletion_has_a_version_of_its_own(widgets: Collection):
 
 
 async def test_a_watch_goes_on_where_a_list_ended(widgets: Collection):
-    """Between a list and a watch from its version nothing is lost and nothing told twice."""
+    """Between a list and a watch from its version no event is lost or repeated."""
     await widgets.make("before", spec=RED)
     listing = await widgets.list()
     await widgets.make("between", spec=RED)
     async with widgets.watch(resource_version=version(listing)) as stream:
         await widgets.make("after", spec=RED)
         events = await take(stream, 2)
-    assert [told(e) for e in events] == [("ADDED", "between"), ("ADDED", "after")]
+    assert [summary(e) for e in events] == [("ADDED", "between"), ("ADDED", "after")]
 
 
 async def test_a_watch_goes_on_where_another_ended(widgets: Collection):
@@ -58,7 +62,7 @@ async def test_a_watch_goes_on_where_another_ended(widgets: Collection):
     async with widgets.watch(resource_version=start) as stream:
         [first] = await take(stream, 1)
     async with widgets.watch(resource_version=version(first.object)) as stream:
-        assert [told(e)[1] for e in await take(stream, 2)] == ["b", "c"]
+        assert [summary(e)[1] for e in await take(stream, 2)] == ["b", "c"]
 
 
 async def test_versions_rise_along_a_watch(widgets: Collection):
@@ -72,7 +76,7 @@ async def test_versions_rise_along_a_watch(widgets: Collection):
 
 @pytest.mark.parametrize("start", ["", "0"])
 async def test_a_watch_without_a_version_begins_with_what_is_there(widgets: Collection, start: str):
-    """Present objects are told as added, then the changes."""
+    """Existing objects come as ADDED events, then the changes."""
     for name in "ab":
         await widgets.make(name, spec=RED)
     await widgets.list()
@@ -80,23 +84,23 @@ async def test_a_watch_without_a_version_begins_with_what_is_there(widgets: Coll
         present = await take(stream, 2)
         await widgets.make("c", spec=RED)
         [change] = await take(stream, 1)
-    assert sorted(told(e) for e in present) == [("ADDED", "a"), ("ADDED", "b")]
-    assert told(change) == ("ADDED", "c")
+    assert sorted(summary(e) for e in present) == [("ADDED", "a"), ("ADDED", "b")]
+    assert summary(change) == ("ADDED", "c")
 
 
 async def test_a_watch_is_of_one_namespace(widgets: Collection, transport):
-    """Changes of other namespaces are not told."""
+    """Changes in other namespaces are not events."""
     other = Collection(transport, widgets.resource, "default")
     start = version(await widgets.list())
     async with widgets.watch(resource_version=start) as stream:
         foreign = await other.make(metadata={"generateName": "foreign-"}, spec=RED)
         await widgets.make("own", spec=RED)
-        assert [told(e) for e in await upto(stream, "ADDED", "own")] == [("ADDED", "own")]
+        assert [summary(e) for e in await upto(stream, "ADDED", "own")] == [("ADDED", "own")]
     await other.delete(foreign["metadata"]["name"])
 
 
 async def test_a_watch_of_all_namespaces(widgets: Collection, space: str):
-    """Without a namespace all changes of the kind are told."""
+    """Without a namespace all changes of the kind are events."""
     start = version(await widgets.list())
     async with widgets.everywhere.watch(resource_version=start) as stream:
         await widgets.make("own", spec=RED)
@@ -111,7 +115,7 @@ async def test_a_watch_of_one_object(widgets: Collection):
         await widgets.make("other", spec=RED)
         await widgets.make("mine", spec=RED)
         [event] = await take(stream, 1)
-    assert told(event) == ("ADDED", "mine")
+    assert summary(event) == ("ADDED", "mine")
 
 
 async def test_an_object_comes_into_and_out_of_a_selection(widgets: Collection):
@@ -139,10 +143,10 @@ async def test_a_field_of_the_kind_selects_changes(widgets: Collection):
         await widgets.merge("one", {"spec": {"title": "abc"}})
         await widgets.make("end", spec=RED)
         events = await upto(stream, "ADDED", "end")
-    assert [told(e) for e in events] == [("ADDED", "one"), ("DELETED", "one"), ("ADDED", "end")]
+    assert [summary(e) for e in events] == [("ADDED", "one"), ("DELETED", "one"), ("ADDED", "end")]
 
 
-async def test_a_write_without_a_change_is_not_told(widgets: Collection):
+async def test_a_write_without_a_change_is_no_event(widgets: Collection):
     """Where nothing is written there is no event."""
     made = await widgets.make("one", spec=RED)
     async with widgets.watch(resource_version=version(made)) as stream:
@@ -150,10 +154,10 @@ async def test_a_write_without_a_change_is_not_told(widgets: Collection):
         await widgets.merge("one", {"spec": {"colour": "red"}})
         await widgets.merge("one", {"spec": {"colour": "blue"}}, dry_run=True)
         await widgets.make("end", spec=RED)
-        assert [told(e)[1] for e in await upto(stream, "ADDED", "end")] == ["end"]
+        assert [summary(e)[1] for e in await upto(stream, "ADDED", "end")] == ["end"]
 
 
-async def test_a_status_is_told(widgets: Collection):
+async def test_a_status_is_an_event(widgets: Collection):
     """A change of the status is a change."""
     made = await widgets.make("one", spec=RED)
     async with widgets.watch(resource_version=version(made)) as stream:
@@ -163,7 +167,7 @@ async def test_a_status_is_told(widgets: Collection):
     assert event.object["status"]["phase"] == "Up"
 
 
-async def test_a_held_deletion_is_told_twice(widgets: Collection):
+async def test_a_held_deletion_is_two_events(widgets: Collection):
     """First the mark, when the last finalizer goes the deletion."""
     made = await widgets.make("one", metadata={"finalizers": ["test.example/hold"]}, spec=RED)
     async with widgets.watch(resource_version=version(made)) as stream:
@@ -174,7 +178,7 @@ async def test_a_held_deletion_is_told_twice(widgets: Collection):
     assert "deletionTimestamp" in events[0].object["metadata"]
 
 
-async def test_many_watchers_are_told_the_same(widgets: Collection):
+async def test_many_watchers_get_the_same_events(widgets: Collection):
     """Each watcher gets every event."""
     start = version(await widgets.list())
 
@@ -195,10 +199,10 @@ async def test_initial_events_end_with_a_mark(widgets: Collection):
         events = await upto(stream, "BOOKMARK")
         await widgets.make("c", spec=RED)
         [change] = await take(stream, 1)
-    assert sorted(told(e) for e in events[:-1]) == [("ADDED", "a"), ("ADDED", "b")]
+    assert sorted(summary(e) for e in events[:-1]) == [("ADDED", "a"), ("ADDED", "b")]
     metadata = events[-1].object["metadata"]
     assert metadata["annotations"] == {"k8s.io/initial-events-end": "true"}
-    assert told(change) == ("ADDED", "c")
+    assert summary(change) == ("ADDED", "c")
 
 
 async def test_a_bookmark_is_a_place_to_go_on_from(widgets: Collection):
@@ -209,7 +213,7 @@ async def test_a_bookmark_is_a_place_to_go_on_from(widgets: Collection):
     assert (mark["apiVersion"], mark["kind"]) == ("contract.datumapis.com/v1", "Widget")
     async with widgets.watch(resource_version=version(mark)) as stream:
         await widgets.make("b", spec=RED)
-        assert [told(e)[1] for e in await take(stream, 1)] == ["b"]
+        assert [summary(e)[1] for e in await take(stream, 1)] == ["b"]
 
 
 async def test_initial_events_of_nothing_are_only_the_mark(widgets: Collection):
@@ -224,7 +228,7 @@ async def test_initial_events_are_selected_too(widgets: Collection):
         await widgets.make(name, metadata={"labels": {"is": name}}, spec=RED)
     async with widgets.watch(**INITIAL, label_selector="is=b") as stream:
         events = await upto(stream, "BOOKMARK")
-    assert [told(e)[1] for e in events] == ["b", ""]
+    assert [summary(e)[1] for e in events] == ["b", ""]
 
 
 async def test_no_initial_events_on_request(widgets: Collection):
@@ -235,7 +239,7 @@ async def test_no_initial_events_on_request(widgets: Collection):
         send_initial_events=False, resource_version_match="NotOlderThan"
     ) as stream:
         await widgets.make("b", spec=RED)
-        assert [told(e)[1] for e in await take(stream, 1)] == ["b"]
+        assert [summary(e)[1] for e in await take(stream, 1)] == ["b"]
 
 
 @pytest.mark.slow
@@ -244,7 +248,7 @@ async def test_a_watch_ends_in_time(widgets: Collection):
     await widgets.make("a", spec=RED)
     await widgets.list()
     async with widgets.watch(resource_version="0", timeout_seconds=1) as stream:
-        assert [told(e) for e in await rest(stream)] == [("ADDED", "a")]
+        assert [summary(e) for e in await rest(stream)] == [("ADDED", "a")]
 
 
 @pytest.mark.slow
@@ -308,7 +312,7 @@ async def test_a_watch_by_a_field_that_is_not_offered(widgets: Collection):
 
 
 async def test_a_forgotten_version_has_expired(widgets: Collection, forget: Forget):
-    """Who was away for too long is told to list again."""
+    """A watch from a version that is too old is answered with Expired."""
     made = await widgets.make("a", spec=RED)
     latest = await widgets.merge("a", {"spec": {"colour": "blue"}})
     await forget(version(latest))
@@ -327,5 +331,5 @@ async def test_a_core_kind_is_watched_alike(config_maps: Collection):
         await config_maps.merge("one", {"data": {"a": "2"}})
         await config_maps.delete("one")
         events = await upto(stream, "DELETED", "one")
-    mine = [e.type for e in events if told(e)[1] == "one"]
+    mine = [e.type for e in events if summary(e)[1] == "one"]
     assert mine == ["ADDED", "MODIFIED", "DELETED"]

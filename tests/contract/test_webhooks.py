@@ -87,14 +87,14 @@ async def test_a_webhook_says_how_it_refuses(
     assert words in refusal.value.message
 
 
-async def test_every_verb_is_heard_of(hooks: Hooks, config_maps: Collection):
+async def test_every_verb_is_reviewed(hooks: Hooks, config_maps: Collection):
     """With what was, and what will be."""
     await hooks.configure("validating", hooks.hook(yes))
     await config_maps.make("one", data={"a": "1"})
     await config_maps.merge("one", {"data": {"a": "2"}})
     await config_maps.delete("one")
-    told = [(r["operation"], r["name"], r["namespace"]) for r in hooks.reviews]
-    assert told == [(verb, "one", hooks.space) for verb in ("CREATE", "UPDATE", "DELETE")]
+    reviewed = [(r["operation"], r["name"], r["namespace"]) for r in hooks.reviews]
+    assert reviewed == [(verb, "one", hooks.space) for verb in ("CREATE", "UPDATE", "DELETE")]
     created, updated, deleted = hooks.reviews
     assert (created["object"]["data"], created["oldObject"]) == ({"a": "1"}, None)
     assert (updated["object"]["data"], updated["oldObject"]["data"]) == ({"a": "2"}, {"a": "1"})
@@ -128,7 +128,7 @@ async def test_a_deletion_is_refused(hooks: Hooks, config_maps: Collection):
     assert "one" in names(await config_maps.list())
 
 
-async def test_those_who_complete_hear_of_deletions(hooks: Hooks, config_maps: Collection):
+async def test_mutating_webhooks_review_deletions(hooks: Hooks, config_maps: Collection):
     """There is nothing to complete, but they may say no."""
     await config_maps.make("one")
     keep = hooks.hook(no(message="keep it"), rule={"operations": ["DELETE"]})
@@ -169,7 +169,7 @@ async def test_a_label_that_a_webhook_adds_must_be_one(hooks: Hooks, config_maps
 
 
 async def test_webhooks_see_what_others_did(hooks: Hooks, config_maps: Collection):
-    """One after the other; those who only refuse come last."""
+    """One after the other; validating webhooks come last."""
 
     def grow(request: Document) -> Document:
         data = request["object"].get("data") or {}
@@ -217,7 +217,7 @@ async def test_w1_a_webhook_that_hangs(hooks: Hooks, config_maps: Collection):
 
     async def hang(_request: web.Request) -> web.StreamResponse:
         await asyncio.Event().wait()
-        raise AssertionError("nobody sets it")
+        raise AssertionError("it is never set")
 
     selector = {"matchLabels": {"slow": "yes"}}
     stuck = hooks.at(hooks.server.at("x", hang), timeoutSeconds=5, objectSelector=selector)
@@ -241,7 +241,7 @@ async def test_w1_an_answer_to_another_question(hooks: Hooks, config_maps: Colle
 
 
 async def test_w1_another_certificate(hooks: Hooks, config_maps: Collection, tmp_path: Path):
-    """Whoever else answers at the address is not believed."""
+    """Another server at the address is not trusted."""
     async with serving(tmp_path) as other:
         client = hooks.server.on("x", yes) | {"caBundle": other.ca_bundle}
         await hooks.configure("validating", hooks.at(client))
@@ -258,7 +258,7 @@ async def test_w1_a_patch_to_another_namespace(hooks: Hooks, config_maps: Collec
     assert "one" not in names(await config_maps.list())
 
 
-async def test_a_trial_is_told_to_be_one(hooks: Hooks, config_maps: Collection):
+async def test_a_dry_run_is_marked_as_one(hooks: Hooks, config_maps: Collection):
     """And is asked about like any other change."""
     await hooks.configure("validating", hooks.hook(no(message="not even so")))
     with pytest.raises(BadRequest, match="not even so"):
@@ -303,7 +303,7 @@ async def test_parts_of_an_object_are_resources_of_their_own(hooks: Hooks, widge
 async def test_a_webhook_reaches_as_far_as_the_request(
     hooks: Hooks, widgets: Collection, part: Literal["", "status"], kept: str
 ):
-    """What a part of an object must not change, nobody who completes it can change either."""
+    """What a part of an object must not change, a mutating webhook cannot change either."""
     await widgets.make("one", spec=RED)
     await widgets.merge("one", {"status": {"phase": "New"}}, "status")
     both = patch(add("/spec/colour", "blue"), add("/status/phase", "Old"))
@@ -354,7 +354,9 @@ async def test_conditions_say_whether_to_ask(hooks: Hooks, config_maps: Collecti
 
 
 @pytest.mark.parametrize("policy", ["Fail", "Ignore"])
-async def test_a_condition_that_cannot_be_told(hooks: Hooks, config_maps: Collection, policy: str):
+async def test_a_condition_that_cannot_be_evaluated(
+    hooks: Hooks, config_maps: Collection, policy: str
+):
     """It refuses the change, or lets the webhook be."""
     conditions = [{"name": "odd", "expression": "object.nope == 1"}]
     odd = hooks.hook(yes, matchConditions=conditions, failurePolicy=policy)

@@ -17,7 +17,7 @@ _REFERENCE = re.compile(r"\{\{(ns|rv|uid|name|continue)(?::(\d+))?\}\}")
 _NOTHING = {  # what stands for an answer that has no such thing
     "rv": "1",
     "uid": "00000000-0000-4000-8000-000000000000",
-    "name": "nobody",
+    "name": "absent",
     "continue": "nothing",
 }
 _WHERE = {"rv": "resourceVersion", "uid": "uid", "name": "name", "continue": "continue"}
@@ -69,7 +69,7 @@ def sent(ask: Ask, namespace: str, answers: Mapping[int, Any]) -> Sent:
             what, number = match.groups()
             if what == "ns":
                 return namespace
-            return _told(what, answers.get(int(number))) or nothing[what]
+            return _field(what, answers.get(int(number))) or nothing[what]
 
         return _REFERENCE.sub(meant, template)
 
@@ -85,10 +85,10 @@ def sent(ask: Ask, namespace: str, answers: Mapping[int, Any]) -> Sent:
     return Sent(ask.method, target, body.encode("utf-8", "surrogatepass") or None, headers)
 
 
-def _told(what: str, answer: Any) -> str:
+def _field(what: str, answer: Any) -> str:
     metadata = answer.get("metadata") if isinstance(answer, dict) else None
-    told = metadata.get(_WHERE[what]) if isinstance(metadata, dict) else None
-    return told if isinstance(told, str) else ""
+    value = metadata.get(_WHERE[what]) if isinstance(metadata, dict) else None
+    return value if isinstance(value, str) else ""
 
 
 def text(document: Any) -> str:

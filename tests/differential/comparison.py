@@ -10,7 +10,7 @@ from typing import Any
 from tests.differential.asks import Ask, Script
 from tests.differential.explained import explained
 from tests.differential.normal import Normal
-from tests.differential.running import Told, told
+from tests.differential.running import ReadAnswer, answers_of
 from tests.differential.servers import Server
 
 
@@ -20,8 +20,8 @@ class Difference:
 
     script: Script
     ask: Ask
-    ours: Told
-    theirs: Told
+    ours: ReadAnswer
+    theirs: ReadAnswer
 
     def __str__(self) -> str:
         script = "\n".join(map(str, self.script))
@@ -33,7 +33,7 @@ class Difference:
 
 
 class Comparison:
-    """Runs scripts on both servers, each time in a namespace nobody has used."""
+    """Runs scripts on both servers, each time in a new namespace."""
 
     def __init__(self, ours: Server, theirs: Server, mark: str) -> None:
         self._ours = ours
@@ -46,7 +46,7 @@ class Comparison:
         """The first difference that nothing explains."""
         namespace = f"diff-{self._mark}-{next(self._runs)}"
         ours, theirs = await asyncio.gather(
-            told(script, self._ours, namespace), told(script, self._theirs, namespace)
+            answers_of(script, self._ours, namespace), answers_of(script, self._theirs, namespace)
         )
         answers = zip(
             script, Normal().every(script, ours), Normal().every(script, theirs), strict=True
@@ -71,7 +71,7 @@ class Comparison:
         return None if found is None else await _shrunk(found, self.difference)
 
 
-def _parts(ask: Ask, ours: Told, theirs: Told) -> bool:
+def _parts(ask: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> bool:
     """Whether only one server did what was asked, so that what follows is about other objects."""
     return ask.method != "GET" and (ours.status < 400) != (theirs.status < 400)
 
@@ -90,7 +90,7 @@ async def _shrunk(
     return found
 
 
-def paths(ours: Told, theirs: Told) -> list[str]:
+def paths(ours: ReadAnswer, theirs: ReadAnswer) -> list[str]:
     """Where two answers differ."""
     return [
         *(["status"] if ours.status != theirs.status else []),
@@ -113,7 +113,7 @@ def _differing(path: str, ours: Any, theirs: Any) -> list[str]:
     return [] if ours == theirs and type(ours) is type(theirs) else [path]
 
 
-def _shown(answer: Told) -> str:
+def _shown(answer: ReadAnswer) -> str:
     body = answer.body if isinstance(answer.body, str) else json.dumps(answer.body, sort_keys=True)
     warnings = "".join(f"\n    Warning: {warning}" for warning in answer.warnings)
     return f"    {answer.status} {answer.media}{warnings}\n    {body}"

@@ -130,7 +130,7 @@ class _Writer:
         about = self._about(path)
         media, body = patching.patch(self._chance, sample, about)
         query = self._writing()
-        if isinstance(body, str):  # where nothing is validated, a broken patch is told otherwise
+        if isinstance(body, str):  # without validation, a broken patch is reported differently
             query = tuple(each for each in query if each != ("fieldValidation", "Ignore"))
         if sample.fills_in and isinstance(body, list):
             notes = {"example.test/ask": str(len(self._asks))}
@@ -194,7 +194,7 @@ class _Writer:
         name, path = self._item(sample)
         path += "/scale"
         about = self._about(path)
-        replicas = self._chance.choice((3, 7, -1, 2000))  # 0 is told as nothing by a real server
+        replicas = self._chance.choice((3, 7, -1, 2000))  # a real server omits 0
         how = self._chance.choice(("GET", "GET", "PUT", "merge", "apply"))
         head = {"apiVersion": "autoscaling/v1", "kind": "Scale", "metadata": {"name": name}}
         if how == "PUT":

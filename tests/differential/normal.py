@@ -9,14 +9,14 @@ from dataclasses import replace
 from typing import Any
 
 from tests.differential.asks import Ask, Script
-from tests.differential.running import Told
+from tests.differential.running import ReadAnswer
 
 _UID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 _GENERATED = re.compile(r"\b(gen-\d+-|x{58})[a-z0-9]{5}\b")
 _CURRENT = re.compile(r"(resource version: \d+)( \(\d+\)|, current: \d+)")
 _RECORDED = re.compile(r"(ResourceVersion in (?:record|the precondition|object meta)(?: \(|: ))\d+")
 _AGE = re.compile(r"^(\d+[smhd])+$|^<unknown>$|^<invalid>$|^20\d\d-\d\d-\d\dT[0-9:]+Z$")
-# A refused patch is told with the whole object, whose keys come in any order.
+# The error of a refused patch contains the whole object, whose keys come in any order.
 _WHOLE = re.compile(r'(Invalid value: )"\{\\"apiVersion\\".*\}"(?=: )', re.DOTALL)
 _TIMES = frozenset({"creationTimestamp", "deletionTimestamp", "time"})
 
@@ -31,10 +31,10 @@ class Normal:
         self._uids: dict[str, str] = {}
         self._versions: dict[str, str] = {}
 
-    def every(self, script: Script, answers: Iterable[Told]) -> list[Told]:
+    def every(self, script: Script, answers: Iterable[ReadAnswer]) -> list[ReadAnswer]:
         return [self._answer(*each) for each in zip(script, answers, strict=True)]
 
-    def _answer(self, ask: Ask, answer: Told) -> Told:
+    def _answer(self, ask: Ask, answer: ReadAnswer) -> ReadAnswer:
         body = answer.body
         if isinstance(body, list):
             body = [_bare(event) for event in body if not _is_mere_bookmark(event)]

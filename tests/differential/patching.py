@@ -28,7 +28,7 @@ def _merge(chance: Random, sample: Sample, about: int, *, strategic: bool) -> Do
     body = {key: value for key, value in sample.fields(chance).items() if often(chance, 0.8)}
     metadata = chance.choice(_METADATA)
     if metadata is not None and "managedFields" in metadata and sample.resource.kind == "Namespace":
-        metadata = None  # of its finalizer, nobody can be told for long who owned it before
+        metadata = None  # the earlier owner of its finalizer is not kept for long
     if metadata is not None:
         body["metadata"] = metadata
     if often(chance, 0.2):
@@ -96,7 +96,7 @@ def _operation(chance: Random, sample: Sample, about: int) -> Document:
             {"op": "add", "path": "/metadata/labels", "value": {"app": "web"}},
             {"op": "add", "path": "/metadata/labels/app", "value": "db"},
             {"op": "remove", "path": "/metadata/labels/app"},
-            {"op": "replace", "path": "/metadata/labels/nobody", "value": "x"},
+            {"op": "replace", "path": "/metadata/labels/absent", "value": "x"},
             {"op": "add", "path": "/metadata/annotations/example.test~1note", "value": "json"},
             {"op": "add", "path": "/metadata/finalizers/-", "value": "example.test/hold"},
             {"op": "remove", "path": "/metadata/finalizers/0"},

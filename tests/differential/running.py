@@ -28,7 +28,7 @@ _WITHOUT_NAMESPACE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class ReadAnswer:
     """An answer that was read: a document, the events of a watch, or text."""
 
     status: int
@@ -37,8 +37,8 @@ class Told:
     body: Any
 
 
-async def told(script: Script, server: Server, namespace: str) -> list[Told]:
-    """What a server answers to each request of a script."""
+async def answers_of(script: Script, server: Server, namespace: str) -> list[ReadAnswer]:
+    """The answers of a server to the requests of a script."""
     await _begin(server, namespace)
     answers: dict[int, Any] = {}
     every = []
@@ -55,7 +55,7 @@ async def told(script: Script, server: Server, namespace: str) -> list[Told]:
     return every
 
 
-def _read(ask: Ask, answer: Answer) -> Told:
+def _read(ask: Ask, answer: Answer) -> ReadAnswer:
     media = answer.media.partition(";")[0].strip()
     body: Any = answer.body.decode("utf-8", "replace")
     try:
@@ -67,7 +67,7 @@ def _read(ask: Ask, answer: Answer) -> Told:
             body = yaml.safe_load(body)
     except (ValueError, yaml.YAMLError):
         body = f"unreadable: {body}"
-    return Told(answer.status, answer.media, answer.warnings, body)
+    return ReadAnswer(answer.status, answer.media, answer.warnings, body)
 
 
 async def _begin(server: Server, namespace: str) -> None:

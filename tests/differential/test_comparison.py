@@ -13,7 +13,7 @@ from tests.differential.asks import Ask, Sent
 from tests.differential.comparison import Comparison, Difference, paths
 from tests.differential.generator import script
 from tests.differential.normal import Normal
-from tests.differential.running import Told
+from tests.differential.running import ReadAnswer
 from tests.differential.servers import Answer, Server
 
 MAPS = "/api/v1/namespaces/{{ns}}/configmaps"
@@ -72,14 +72,16 @@ def test_a_difference_is_found_and_made_small(tmp_path: Path):
     assert "ask 3 is answered differently at status" in str(found)
 
 
-def told(body: Any, status: int = 200) -> Told:
-    return Told(status, "application/json", (), body)
+def read_answer(body: Any, status: int = 200) -> ReadAnswer:
+    return ReadAnswer(status, "application/json", (), body)
 
 
-def test_versions_are_told_apart_by_their_first_appearance():
+def test_versions_are_numbered_by_their_first_appearance():
     """Whatever numbers two servers give out, the same change must bring a new one."""
     asks = tuple(Ask(number, "GET", "/x") for number in range(3))
-    answers = [told({"metadata": {"resourceVersion": version}}) for version in ("7", "9", "7")]
+    answers = [
+        read_answer({"metadata": {"resourceVersion": version}}) for version in ("7", "9", "7")
+    ]
     seen = [answer.body["metadata"] for answer in Normal().every(asks, answers)]
     assert [metadata["resourceVersion"] for metadata in seen] == [
         *("<version 1>", "<version 2>", "<version 1>")
@@ -92,12 +94,12 @@ def test_bookmarks_come_when_they_like():
     notes = {"k8s.io/initial-events-end": "true"}
     end = {"type": "BOOKMARK", "object": {"metadata": {"annotations": notes}}}
     ask = Ask(0, "GET", "/x", (("watch", "1"),))
-    seen = Normal().every((ask,), [told([mere, end])])
+    seen = Normal().every((ask,), [read_answer([mere, end])])
     assert seen[0].body == [end]
 
 
-def test_where_answers_differ_is_told():
+def test_the_paths_of_differences_are_reported():
     """By paths, in which true is not 1 and what is missing is not null."""
-    ours = told({"a": [1, {"b": True}], "c": None})
-    theirs = told({"a": [1, {"b": 1}]}, status=201)
+    ours = read_answer({"a": [1, {"b": True}], "c": None})
+    theirs = read_answer({"a": [1, {"b": 1}]}, status=201)
     assert paths(ours, theirs) == ["status", "body.a[1].b", "body.c"]

@@ -17,8 +17,8 @@ from tests.differential.generator import script
 
 _SCRIPTS = 300
 _BATCH = 50
-_AT_ONCE = 8  # scripts; a watch that waits for its end keeps nobody waiting
-_SHOWN = 3  # differences that are made small and told
+_AT_ONCE = 8  # scripts; a watch that waits for its end does not delay the others
+_SHOWN = 3  # differences that are shrunk and reported
 
 
 def batches() -> Iterator[range]:
@@ -38,8 +38,8 @@ def batches() -> Iterator[range]:
 def test_a_real_server_answers_the_same(seeds: range, tmp_path: Path):
     """Whatever is asked, status, body, warnings and events are theirs, but for what is explained."""
     found = asyncio.run(differences(seeds, tmp_path))
-    told = [f"seed {seed}\n{difference}" for seed, difference in found[:_SHOWN]]
-    assert not found, f"{len(found)} of {len(seeds)} scripts differ\n\n" + "\n\n".join(told)
+    reports = [f"seed {seed}\n{difference}" for seed, difference in found[:_SHOWN]]
+    assert not found, f"{len(found)} of {len(seeds)} scripts differ\n\n" + "\n\n".join(reports)
 
 
 async def differences(seeds: range, directory: Path) -> list[tuple[int, Difference]]:

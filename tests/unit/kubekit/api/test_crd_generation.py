@@ -314,7 +314,7 @@ def test_the_defaults_of_a_workload():
     }
 
 
-def test_a_new_instance_says_that_nobody_has_looked_at_it():
+def test_a_new_instance_has_unknown_conditions():
     """The default status of an Instance has four unknown conditions since 1970."""
     unheard = {"status": "Unknown", "lastTransitionTime": "1970-01-01T00:00:00Z"}
     waiting = {"reason": "Pending", "message": "Waiting for controller"} | unheard

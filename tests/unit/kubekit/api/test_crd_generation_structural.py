@@ -54,7 +54,7 @@ def test_every_default_is_valid(kind):
 
 @pytest.mark.parametrize("kind", CRD_KINDS, ids=lambda kind: kind.__name__)
 def test_every_key_of_a_list_map_is_there(kind):
-    """Items can only be told apart by scalars that are required or have a default."""
+    """Items can only be identified by scalars that are required or have a default."""
     for path, node in nodes(schema_of_kind(kind)):
         for key in node.get("x-kubernetes-list-map-keys", ()):
             item = node["items"]

@@ -16,7 +16,7 @@ from kubekit.api import digits
     ],
 )
 def test_leading(text, expected):
-    """The digits at the start are told from what follows."""
+    """The digits at the start are split from what follows."""
     assert digits.leading(text) == expected
 
 

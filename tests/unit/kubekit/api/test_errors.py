@@ -42,7 +42,7 @@ def test_a_refusal_survives_the_wire(kind, message, seconds):
     ],
 )
 def test_statuses_of_other_servers(code, reason, kind):
-    """A reason we do not use is told by its meaning, else by its code, else is a fault."""
+    """A reason that we do not use is mapped by its meaning, else by its code, else to an internal error."""
     error = errors.from_status(Status(code=code, reason=reason))
 
     assert type(error) is kind

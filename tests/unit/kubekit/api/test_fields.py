@@ -18,7 +18,7 @@ def test_paths_are_built_from_the_root():
 
 
 def test_a_name_beyond_all_reason_is_cut():
-    """Each error below it repeats it, and a hundred megabytes of them help nobody."""
+    """Each error below it repeats it, and a hundred megabytes of them are useless."""
     assert SPEC.child("a" * 10**6, "b") == f"spec.{'a' * 512}....b"
     assert SPEC.key("a" * 10**6) == f"spec[{'a' * 512}...]"
 

@@ -106,7 +106,7 @@ def test_canonical_form(text, canonical):
     ],
 )
 def test_what_is_finer_than_a_nano_is_rounded_away_from_zero(text, canonical):
-    """Whoever asks for very little still gets something."""
+    """A very small request is not rounded to zero."""
     assert str(Quantity.parse(text)) == canonical
 
 
@@ -274,7 +274,7 @@ def test_negation_keeps_the_notation():
     ],
 )
 def test_whole_values_round_away_from_zero(text, value, milli):
-    """Half a unit counts as a unit, so that nobody gets less than was asked for."""
+    """Half a unit counts as a unit, so that the result is not less than was requested."""
     quantity = Quantity.parse(text)
 
     assert (quantity.value(), quantity.milli_value()) == (value, milli)

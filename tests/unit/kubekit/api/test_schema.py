@@ -26,7 +26,7 @@ from tests.support.kubekit.schema_nodes import no_docs
 class Door(Wire, frozen=True, kw_only=True):
     """A way in.
 
-    Nobody reads this paragraph in a CRD.
+    This paragraph is not part of the CRD.
     """
 
     width_cm: int
@@ -171,7 +171,7 @@ def test_rules_of_a_list_stay_apart_from_rules_of_its_items():
 
 
 def test_a_list_map_names_its_keys():
-    """Items that are told apart by a key say so twice, as Kubernetes wants it."""
+    """Items that are identified by a key declare it twice, as Kubernetes requires."""
     got = schema_for(Annotated[tuple[Door, ...], list_map("name"), Rule(min_items=1)])
 
     assert got["x-kubernetes-list-type"] == "map"
@@ -180,7 +180,7 @@ def test_a_list_map_names_its_keys():
 
 
 def test_the_outer_rule_wins():
-    """Where several layers speak, the outermost is heard, and the others fill the gaps."""
+    """Of several layers the outermost takes precedence, and the others fill the gaps."""
     inner = Annotated[int, Rule(minimum=1, maximum=9)]
 
     assert schema_for(Annotated[inner | None, Rule(minimum=2)]) == {
@@ -287,7 +287,7 @@ def test_a_type_without_a_schema_is_refused(annotation):
     ids=["list", "string", "boolean", "object"],
 )
 def test_a_rule_without_effect_is_refused(annotation, message):
-    """A rule that cannot bind values of the type is an error, since nobody would enforce it."""
+    """A rule that cannot bind values of the type is an error, because it would never be enforced."""
     with pytest.raises(TypeError, match=rf"Probe\.value: the rule {message}"):
         schema_for(annotation)
 

@@ -53,7 +53,7 @@ def test_a_kind_is_found_by_what_it_says_of_itself(kind):
     ],
 )
 def test_lookup(api_version, kind, expected):
-    """Kinds of one name are told apart by their group; names are exact."""
+    """Kinds of one name are distinguished by their group; names are exact."""
     assert scheme.lookup(api_version, kind) is expected
 
 
@@ -122,7 +122,7 @@ def test_bytes_and_mappings_say_the_same():
 
 
 def test_an_item_of_a_list_needs_no_kind():
-    """Whoever knows the kind can read a document that does not name it."""
+    """A caller that knows the kind can read a document that does not name it."""
     assert scheme.decode_as(Secret, {"metadata": {"name": "keys"}}) == scheme.decode(SECRET)
     assert scheme.decode_as(Status, b'{"code":404}') == Status(code=404)
 
@@ -163,7 +163,7 @@ def test_null_within_lists_of_objects():
         ("core/v1", "Event", "Event in v1"),
     ],
 )
-def test_an_unknown_kind_is_told_its_nearest(api_version, kind, nearest):
+def test_the_error_about_an_unknown_kind_names_the_nearest(api_version, kind, nearest):
     """The error repeats what was asked and names what was probably meant."""
     with pytest.raises(scheme.UnknownKind) as raised:
         scheme.decode({"apiVersion": api_version, "kind": kind})

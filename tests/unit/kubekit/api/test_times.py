@@ -129,7 +129,7 @@ def test_seconds():
     ],
 )
 def test_age(passed, expected):
-    """An age is told in one unit; what lies ahead, by another machine's clock, is new."""
+    """An age has one unit; a time in the future, by another machine's clock, counts as now."""
     assert times.age(NOON, NOON + passed) == expected
 
 

@@ -50,7 +50,7 @@ def test_deletion_shows():
 
 
 def test_rules_add_up():
-    """Of two rules on one field, the outer is heard where both speak."""
+    """Of two rules on one field, the outer takes precedence."""
     inner, outer = Rule(format="int32", minimum=0), Rule(minimum=1, maximum=5)
 
     assert outer.over(inner) == Rule(format="int32", minimum=1, maximum=5)

@@ -49,7 +49,7 @@ def test_what_is_created_was_nothing_before():
     ],
 )
 def test_a_wrong_condition_is_refused(expression, words):
-    """What cannot be asked is told when the webhook is configured."""
+    """An invalid condition is reported when the webhook is configured."""
     with pytest.raises(CompileError, match=words):
         condition(expression)
 

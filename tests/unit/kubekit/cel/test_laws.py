@@ -52,7 +52,7 @@ def test_evaluation_ends_in_a_value_or_in_an_error_of_ours(expression, document)
 @settings(max_examples=depth.examples(400))
 @given(nonsense)
 def test_a_text_is_an_expression_or_a_compile_error(text):
-    """Whatever somebody writes, it is compiled or refused."""
+    """Every text is compiled or refused."""
     words = "none"
     try:
         compile_expression(text, ANY)

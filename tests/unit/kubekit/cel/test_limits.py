@@ -1,4 +1,4 @@
-"""What nobody can make this process do with an expression or a document."""
+"""What no expression or document can make this process do."""
 
 import pytest
 
@@ -154,7 +154,7 @@ def test_d7_an_error_cannot_hide_the_cost():
 
 @pytest.mark.timeout(60)
 def test_d7_patterns_are_matched_in_linear_time():
-    """A pattern that takes other engines for ever is matched at once."""
+    """A pattern with catastrophic backtracking in other engines is matched at once."""
     program = compile_expression("object.matches('^(a+)+$')", ANY)
     assert program.evaluate({"object": "a" * 5_000 + "b"}, Budget()) is False
 
@@ -186,7 +186,7 @@ def test_d7_a_message_is_paid_for(budget, words):
 
 
 def test_d7_what_is_done_for_one_request_is_counted_together():
-    """Many rules that each do much at a low price must not keep everybody waiting."""
+    """Many rules that each do much work at a low cost must not block other requests."""
     items = {"type": "array", "items": {"type": "integer"}}
     said = [{"rule": f"self.a == self.b || {n} == 1"} for n in range(100)]
     kind = {"type": "object", "properties": {"a": items, "b": items}}
@@ -198,8 +198,8 @@ def test_d7_what_is_done_for_one_request_is_counted_together():
     assert STOPPED in error.detail
 
 
-def test_d7_only_so_many_errors_are_told():
-    """A list of a million wrong items takes long to tell, and nobody reads it."""
+def test_d7_the_number_of_errors_is_limited():
+    """A list of a million errors would be slow and useless."""
     item = {"type": "integer", "x-kubernetes-validations": [{"rule": "self >= 0"}]}
     rules = rules_of({"type": "object", "properties": {"l": {"type": "array", "items": item}}})
     assert rules is not None

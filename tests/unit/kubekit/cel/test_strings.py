@@ -23,7 +23,7 @@ VALUES = [
     ("'hello'.lastIndexOf('lo', 4)", 3, 0),
     ("'a'.lastIndexOf('abc')", -1, 0),
     ("'HéLLO'.lowerAscii()", "héllo", 1),
-    ("'heLlé'.upperAscii()", "HELLé", 1),
+    ("'heLlé'.upperAscii()", "HELLé", 1),  # words: the upper case of a test word
     ("'  a b  '.trim()", "a b", 1),
     ("'\\u00a0a\\u3000\\n'.trim()", "a", 1),
     ("'\\u200ba'.trim()", "\u200ba", 1),

@@ -25,25 +25,25 @@ from tests.support.kubekit.plane_builders import open_plane
 Story = Callable[[Client], Awaitable[None]]
 
 
-DOORS: dict[str, Callable[[Plane], Client]] = {
+CLIENTS: dict[str, Callable[[Plane], Client]] = {
     "bytes": LocalClient,
     "documents": lambda plane: Client(LocalTransport(plane)),
 }
 
 
-@pytest.fixture(params=DOORS)
-def door(request: pytest.FixtureRequest) -> Callable[[Plane], Client]:
-    """The client straight on a plane, and the one over documents, as over any other door."""
-    return DOORS[request.param]
+@pytest.fixture(params=CLIENTS)
+def make_client(request: pytest.FixtureRequest) -> Callable[[Plane], Client]:
+    """The client straight on a plane, and the one over documents, as over any other transport."""
+    return CLIENTS[request.param]
 
 
 @pytest.fixture
-def told(tmp_path: Path, door: Callable[[Plane], Client]) -> Callable[[Story], None]:
+def run_story(tmp_path: Path, make_client: Callable[[Plane], Client]) -> Callable[[Story], None]:
     """Run a story on a client of a fresh plane."""
 
     async def run(story: Story) -> None:
         async with open_plane(tmp_path) as plane:
-            await story(door(plane))
+            await story(make_client(plane))
 
     return lambda story: asyncio.run(run(story))
 
@@ -57,7 +57,7 @@ def workload(name: str = "web") -> Workload:
     return msgspec.structs.replace(builders.workload(name), metadata=metadata)
 
 
-def test_an_object_is_created_and_read(told):
+def test_an_object_is_created_and_read(run_story):
     """Both answers are of the class that was asked for."""
 
     async def story(client: Client) -> None:
@@ -66,21 +66,21 @@ def test_an_object_is_created_and_read(told):
         assert made.metadata.uid
         assert await client.get(ConfigMap, "one", "default") == made
 
-    told(story)
+    run_story(story)
 
 
-def test_absence_is_none_for_find_and_a_refusal_for_get(told):
+def test_absence_is_none_for_find_and_a_refusal_for_get(run_story):
     """A caller says by the verb whether absence is expected."""
 
     async def story(client: Client) -> None:
-        assert await client.find(ConfigMap, "nobody", "default") is None
+        assert await client.find(ConfigMap, "absent", "default") is None
         with pytest.raises(NotFound):
-            await client.get(ConfigMap, "nobody", "default")
+            await client.get(ConfigMap, "absent", "default")
 
-    told(story)
+    run_story(story)
 
 
-def test_a_list_comes_in_pages(told):
+def test_a_list_comes_in_pages(run_story):
     """Each page says how to get the next, and of which version it is."""
 
     async def story(client: Client) -> None:
@@ -91,10 +91,10 @@ def test_a_list_comes_in_pages(told):
         assert [o.metadata.name for o in (*first.items, *rest.items)] == ["a", "b", "c"]
         assert (rest.continue_, rest.resource_version) == ("", first.resource_version)
 
-    told(story)
+    run_story(story)
 
 
-def test_a_whole_collection_is_asked_for_in_pages(told):
+def test_a_whole_collection_is_asked_for_in_pages(run_story):
     """One listing has everything of one version, whatever the size of a page."""
 
     async def story(client: Client) -> None:
@@ -108,18 +108,18 @@ def test_a_whole_collection_is_asked_for_in_pages(told):
         )
         assert await client.every(ConfigMap, "default", exact, page=2) == listing
 
-    told(story)
+    run_story(story)
 
 
 def forgetful(plane: Plane, times: int) -> Client:
     """A client whose pages outlive their version, some times over."""
-    client, door = faulty(plane)
-    door.lists.extend([Answer(), Answer(refusal=Expired("forgotten"))] * times)
+    client, make_client = faulty(plane)
+    make_client.lists.extend([Answer(), Answer(refusal=Expired("forgotten"))] * times)
     return client
 
 
 def test_a_forgotten_version_is_given_up_once(tmp_path: Path):
-    """A whole collection starts over from the beginning, but not for ever."""
+    """A whole collection starts over from the beginning, but only once."""
 
     async def story() -> None:
         async with open_plane(tmp_path) as plane:
@@ -138,16 +138,16 @@ def test_a_version_that_was_forgotten_before_is_not_given_up(tmp_path: Path):
 
     async def story() -> None:
         async with open_plane(tmp_path) as plane:
-            client, door = faulty(plane)
-            door.lists.append(Answer(refusal=Expired("forgotten")))
+            client, make_client = faulty(plane)
+            make_client.lists.append(Answer(refusal=Expired("forgotten")))
             with pytest.raises(Expired):
                 await client.every(ConfigMap, "default")
-            assert len(door.listed) == 1
+            assert len(make_client.listed) == 1
 
     asyncio.run(story())
 
 
-def test_one_bad_object_does_not_hide_the_others(told):
+def test_one_bad_object_does_not_hide_the_others(run_story):
     """It is named, with what is wrong; by the list, by the whole, and by the watch."""
 
     async def story(client: Client) -> None:
@@ -167,7 +167,7 @@ def test_one_bad_object_does_not_hide_the_others(told):
         ]
         assert seen[0].resource_version == bad["metadata"]["resourceVersion"]
 
-    told(story)
+    run_story(story)
 
 
 def bad_instance() -> Document:
@@ -193,7 +193,7 @@ def test_a_thing_that_is_no_object_is_nameless(document: bytes | Document):
     assert (nameless.namespace, nameless.name, nameless.uid) == ("", "", "")
 
 
-def test_an_apply_owns_what_it_says(told):
+def test_an_apply_owns_its_fields(run_story):
     """What a manager said before and says no more goes away; what others said stays."""
 
     async def story(client: Client) -> None:
@@ -203,10 +203,10 @@ def test_an_apply_owns_what_it_says(told):
         less = await client.apply(config("one", a="1"), "me")
         assert less.data == {"theirs": "1", "a": "1"}
 
-    told(story)
+    run_story(story)
 
 
-def test_an_apply_takes_from_others_only_by_force(told):
+def test_an_apply_takes_from_others_only_by_force(run_story):
     """A conflict names the other; force wins."""
 
     async def story(client: Client) -> None:
@@ -216,10 +216,10 @@ def test_an_apply_takes_from_others_only_by_force(told):
         forced = await client.apply(config("one", a="2"), "me", force=True)
         assert forced.data == {"a": "2"}
 
-    told(story)
+    run_story(story)
 
 
-def test_what_was_read_can_be_applied(told):
+def test_what_was_read_can_be_applied(run_story):
     """Neither who owns it nor its status goes along."""
 
     async def story(client: Client) -> None:
@@ -229,10 +229,10 @@ def test_what_was_read_can_be_applied(told):
         assert applied.spec == made.spec
         assert {entry.manager for entry in applied.metadata.managed_fields} >= {"me"}
 
-    told(story)
+    run_story(story)
 
 
-def test_a_document_is_applied_as_a_document(told):
+def test_a_document_is_applied_as_a_document(run_story):
     """It need not be whole, only of a kind that has a class."""
 
     async def story(client: Client) -> None:
@@ -247,20 +247,20 @@ def test_a_document_is_applied_as_a_document(told):
         with pytest.raises(scheme.UnknownKind):
             await client.apply(labelled | {"kind": "Wrokload"}, "me")
 
-    told(story)
+    run_story(story)
 
 
-def test_a_client_can_always_be_closed(told):
+def test_a_client_can_always_be_closed(run_story):
     """One that holds nothing open has nothing to do for it."""
 
     async def story(client: Client) -> None:
         await client.close()
-        assert await client.find(ConfigMap, "nobody", "default") is None
+        assert await client.find(ConfigMap, "absent", "default") is None
 
-    told(story)
+    run_story(story)
 
 
-def test_a_patch_sends_what_differs(told):
+def test_a_patch_sends_what_differs(run_story):
     """Keys that another writer set meanwhile are not in the view, and stay."""
 
     async def story(client: Client) -> None:
@@ -270,10 +270,10 @@ def test_a_patch_sends_what_differs(told):
         assert patched.data == {"a": "9"}
         assert patched.metadata.uid == made.metadata.uid
 
-    told(story)
+    run_story(story)
 
 
-def test_a_patch_is_bound_to_what_was_read(told):
+def test_a_patch_is_bound_to_what_was_read(run_story):
     """A decision on an old view is not carried out."""
 
     async def story(client: Client) -> None:
@@ -282,10 +282,10 @@ def test_a_patch_is_bound_to_what_was_read(told):
         with pytest.raises(Conflict):
             await client.patch(made, msgspec.structs.replace(made, data={"a": "3"}))
 
-    told(story)
+    run_story(story)
 
 
-def test_nothing_is_sent_when_nothing_differs(told):
+def test_nothing_is_sent_when_nothing_differs(run_story):
     """Not even a request: the object is as it was read, though another one took its name."""
 
     async def story(client: Client) -> None:
@@ -294,10 +294,10 @@ def test_nothing_is_sent_when_nothing_differs(told):
         assert await client.patch(made, made) is made
         assert await client.patch_status(made, made) is made
 
-    told(story)
+    run_story(story)
 
 
-def test_a_patch_leaves_the_status_to_its_own_verb(told):
+def test_a_patch_leaves_the_status_to_its_own_verb(run_story):
     """Spec and status of one desired object go by two writes."""
 
     async def story(client: Client) -> None:
@@ -310,10 +310,10 @@ def test_a_patch_leaves_the_status_to_its_own_verb(told):
         counted = await client.patch_status(labelled, desired)
         assert counted.status.replicas == 3
 
-    told(story)
+    run_story(story)
 
 
-def test_a_delete_means_the_object_it_was_given(told):
+def test_a_delete_means_the_object_it_was_given(run_story):
     """The uid goes along, also beside other options."""
 
     async def story(client: Client) -> None:
@@ -323,10 +323,10 @@ def test_a_delete_means_the_object_it_was_given(told):
         with pytest.raises(Conflict):
             await client.delete(old)
 
-    told(story)
+    run_story(story)
 
 
-def test_a_watch_tells_objects_and_bookmarks(told):
+def test_a_watch_yields_objects_and_bookmarks(run_story):
     """A bookmark has no object, only a version to go on from."""
 
     async def story(client: Client) -> None:
@@ -341,7 +341,7 @@ def test_a_watch_tells_objects_and_bookmarks(told):
         assert (mark.type, mark.object) == ("BOOKMARK", None)
         assert int(mark.resource_version) >= int(added.resource_version)
 
-    told(story)
+    run_story(story)
 
 
 def test_a_removed_field_is_null_in_the_difference():

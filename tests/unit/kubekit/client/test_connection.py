@@ -56,10 +56,14 @@ def test_a_client_certificate_shows_nothing_but_has_a_stamp_of_its_own():
     assert one.stamp == again.stamp != other.stamp
 
 
-def test_nobody_has_no_credentials():
+def test_anonymous_has_no_credentials():
     """An anonymous caller sends nothing, and a refusal does not change that."""
-    nobody = Anonymous()
-    assert (run(nobody.headers()), nobody.certificate(), run(nobody.renew())) == ({}, None, False)
+    anonymous = Anonymous()
+    assert (run(anonymous.headers()), anonymous.certificate(), run(anonymous.renew())) == (
+        {},
+        None,
+        False,
+    )
 
 
 def test_impersonation_is_written_as_headers_that_may_repeat():
@@ -87,7 +91,7 @@ def test_impersonation_is_written_as_headers_that_may_repeat():
         (ConnectionOrigin("/a/config", "x"), '/a/config, context "x"'),
     ],
 )
-def test_an_origin_is_told_in_words(origin, words):
+def test_an_origin_is_shown_in_messages(origin, words):
     """Messages can say which file and context a connection comes from."""
     assert str(origin) == words
 
@@ -100,7 +104,7 @@ def test_a_connection_is_secure_by_its_scheme(server, secure):
     assert Connection(server=server).secure is secure
 
 
-def test_the_context_verifies_unless_told_otherwise():
+def test_the_context_verifies_by_default():
     """A server is verified by name and authority with TLS 1.2 or newer; only insecure is not."""
     usual = tls_context(Connection(server="https://a", authority=authority_pem()))
     system = tls_context(Connection(server="https://a"))
@@ -167,7 +171,7 @@ def test_an_authority_without_a_certificate_is_refused(authority):
     ids=["no PEM", "another's key", "encrypted"],
 )
 def test_a_client_certificate_that_cannot_be_used_is_refused(pair: ClientCertificate, problem):
-    """A bad certificate is told in words, without asking for a password on the terminal."""
+    """A bad certificate is reported, without asking for a password on the terminal."""
 
     class Given(Anonymous):
         def certificate(self) -> ClientCertificate:

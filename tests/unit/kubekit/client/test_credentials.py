@@ -42,12 +42,12 @@ def test_a_token_file_is_read_again_within_a_minute(tmp_path):
     credentials = TokenFile(path)
 
     async def story() -> list[str]:
-        heard = [await _bearer(credentials)]
+        tokens = [await _bearer(credentials)]
         path.write_text("second")
         for seconds in (0, 49, 2):
             await asyncio.sleep(seconds)
-            heard.append(await _bearer(credentials))
-        return heard
+            tokens.append(await _bearer(credentials))
+        return tokens
 
     assert run(story()) == ["Bearer first", "Bearer first", "Bearer first", "Bearer second"]
 
@@ -68,18 +68,18 @@ def test_a_refused_token_is_read_again_at_once(tmp_path):
 
 
 def test_the_last_token_stays_in_use_while_its_file_is_away(tmp_path, caplog):
-    """A file that is missing for a moment stops nobody, and is looked for again soon."""
+    """A file that is missing for a moment does not fail requests, and is read again soon."""
     path = _token(tmp_path, SECRET)
     credentials = TokenFile(path)
 
     async def story() -> list[str]:
-        heard = [await _bearer(credentials)]
+        tokens = [await _bearer(credentials)]
         path.unlink()
         await asyncio.sleep(60)
-        heard.append(await _bearer(credentials))
+        tokens.append(await _bearer(credentials))
         path.write_text("new")
         await asyncio.sleep(11)
-        return [*heard, await _bearer(credentials)]
+        return [*tokens, await _bearer(credentials)]
 
     assert run(story()) == [f"Bearer {SECRET}", f"Bearer {SECRET}", "Bearer new"]
     assert [record.message for record in caplog.records] == ["keeping the last token"]
@@ -87,14 +87,14 @@ def test_the_last_token_stays_in_use_while_its_file_is_away(tmp_path, caplog):
 
 
 def test_a_token_beside_a_file_is_used_while_the_file_has_none(tmp_path):
-    """The token is what to fall back on, as for kubectl; the file is heard first."""
+    """The token is the fallback, as for kubectl; the file takes precedence."""
     path = tmp_path / "token"
 
     async def story() -> list[object]:
         credentials = TokenFile(path, otherwise="given")
-        heard: list[object] = [await _bearer(credentials)]
+        tokens: list[object] = [await _bearer(credentials)]
         path.write_text("file")
-        return [*heard, await credentials.renew(), await _bearer(credentials)]
+        return [*tokens, await credentials.renew(), await _bearer(credentials)]
 
     assert run(story()) == ["Bearer given", True, "Bearer file"]
 
@@ -121,7 +121,7 @@ def test_a_token_file_without_a_token_is_an_error(tmp_path, content, problem):
 
 
 def test_a_path_that_is_none_is_an_error():
-    """A path that no system takes is told like a file that is not there."""
+    """An invalid path is reported like a missing file."""
     with pytest.raises(NoCredentials, match="not a path"):
         run(TokenFile(Path("a\0b")).headers())
     with pytest.raises(NoCredentials, match="not a path"):
@@ -136,7 +136,7 @@ def test_files_are_named_but_not_shown(tmp_path):
 
 
 def test_a_certificate_is_replaced_once_both_files_are(tmp_path, caplog):
-    """While only one of the files is new the old pair stays in use, and it is told once."""
+    """While only one of the files is new the old pair stays in use, and it is logged once."""
     certificate, key = tmp_path / "tls.crt", tmp_path / "tls.key"
     old, new = client_pair(), server_pair()
     certificate.write_bytes(old.certificate)
@@ -152,7 +152,7 @@ def test_a_certificate_is_replaced_once_both_files_are(tmp_path, caplog):
 
 
 def test_the_last_certificate_stays_in_use_while_its_file_is_away(tmp_path, caplog):
-    """A file that is missing for a moment stops nobody, and is told once."""
+    """A file that is missing for a moment does not fail requests, and is logged once."""
     key = tmp_path / "tls.key"
     key.write_bytes(client_pair().key)
     credentials = KeyPair(client_pair().certificate, key)

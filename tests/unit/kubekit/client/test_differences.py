@@ -19,7 +19,7 @@ PARTS: tuple[Part, ...] = ("", "status")
 
 
 def whole(existing: Object, desired: Object, part: Part) -> Document:
-    """The patch, told from the documents of both."""
+    """The patch, computed from the documents of both."""
     before, after = (msgspec.to_builtins(each, str_keys=True) for each in (existing, desired))
     status: Any = getattr(existing, "status", None)
     if before.get("status") != after.get("status") and status == type(status)():

@@ -36,12 +36,12 @@ def test_refusals_say_where_and_what(text, place, problem):
 
 
 def test_a_text_of_windows_is_read():
-    """Its encoding is told by its first bytes."""
+    """Its encoding is detected by its first bytes."""
     assert read('"é": "%TAG"\n'.encode("utf-16")) == [{"é": "%TAG"}]
 
 
 def test_the_number_of_nodes_can_be_limited():
-    """Whoever serves others meanwhile does not read for seconds."""
+    """A server that also serves other requests does not parse for seconds."""
     text = b"[" + b"1," * 100 + b"]"
 
     assert read(text) == read(text, most_nodes=200) == [[1] * 100]

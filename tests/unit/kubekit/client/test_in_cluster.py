@@ -60,7 +60,7 @@ def test_a_proxy_of_the_environment_is_used(folder):
     ids=["by the environment", "empty file", "no file"],
 )
 def test_the_namespace_of_a_pod(folder, variables, content, namespace):
-    """The environment is heard first, then the file; without both it is the default one."""
+    """The environment takes precedence over the file; without both it is the default one."""
     (folder / "namespace").unlink()
     if content is not None:
         (folder / "namespace").write_text(content)

@@ -21,13 +21,13 @@ GONE = Expired("too old resource version")
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Callable[[Story], None]:
+def run_story(tmp_path: Path) -> Callable[[Story], None]:
     """Run a story on a fresh plane."""
     return lambda story: tell(tmp_path, story)
 
 
-def test_the_picture_comes_first_then_the_changes(told):
-    """What is there is told as a list, what happens as it happens."""
+def test_the_list_comes_first_then_the_changes(run_story):
+    """Existing objects come as a list, changes as they happen."""
 
     async def story(world: World) -> None:
         one = await world.writer.create(config("one"))
@@ -39,10 +39,10 @@ def test_the_picture_comes_first_then_the_changes(told):
         assert picture.words == ["list one", "ADDED two", "MODIFIED one", "DELETED one"]
         assert world.troubles == []
 
-    told(story)
+    run_story(story)
 
 
-def test_a_list_comes_in_pages(told):
+def test_a_list_comes_in_pages(run_story):
     """Each page says whether it begins or ends the picture; the changes follow the last."""
 
     async def story(world: World) -> None:
@@ -59,11 +59,11 @@ def test_a_list_comes_in_pages(told):
             (False, True),
         ]
 
-    told(story)
+    run_story(story)
 
 
-def test_the_selectors_hold_for_the_list_and_the_watch(told):
-    """Only what is meant is told, in both."""
+def test_the_selectors_hold_for_the_list_and_the_watch(run_story):
+    """Only selected objects are yielded, by both."""
 
     async def story(world: World) -> None:
         for name in ("a", "b"):
@@ -74,7 +74,7 @@ def test_the_selectors_hold_for_the_list_and_the_watch(told):
         assert picture.words == ["list b", "ADDED c"]
         assert world.door.listed[0][1].limit == 500
 
-    told(story)
+    run_story(story)
 
 
 @pytest.mark.parametrize(
@@ -82,8 +82,8 @@ def test_the_selectors_hold_for_the_list_and_the_watch(told):
     [Plan(cut_after=1), Plan(cut_after=1, error=Unavailable("gone away")), Plan(doubled=True)],
     ids=["ended", "broken", "doubled"],
 )
-def test_a_spoilt_watch_is_resumed_without_a_gap_or_a_repetition(told, plan: Plan):
-    """It goes on from the last change that was told; there is no second list."""
+def test_a_spoilt_watch_is_resumed_without_a_gap_or_a_repetition(run_story, plan: Plan):
+    """It resumes from the last change that was yielded; there is no second list."""
 
     async def story(world: World) -> None:
         world.door.watches.append(plan)
@@ -96,10 +96,10 @@ def test_a_spoilt_watch_is_resumed_without_a_gap_or_a_repetition(told, plan: Pla
         assert picture.words == ["list", "ADDED a", "ADDED b", "ADDED c", "ADDED d"]
         assert len(world.door.listed) == 1
 
-    told(story)
+    run_story(story)
 
 
-def test_a_bookmark_is_as_good_as_a_change(told):
+def test_a_bookmark_is_as_good_as_a_change(run_story):
     """A quiet watch is resumed from its bookmark, though the version of its list is forgotten."""
 
     async def story(world: World) -> None:
@@ -118,10 +118,10 @@ def test_a_bookmark_is_as_good_as_a_change(told):
         assert picture.words == ["list one", "ADDED two"]
         assert len(world.door.watched) > 1
 
-    told(story)
+    run_story(story)
 
 
-def test_a_watch_is_asked_to_last_five_to_ten_minutes(told):
+def test_a_watch_is_asked_to_last_five_to_ten_minutes(run_story):
     """Each another time, so that many do not come back together; one that was good is resumed at once."""
 
     async def story(world: World) -> None:
@@ -133,10 +133,10 @@ def test_a_watch_is_asked_to_last_five_to_ten_minutes(told):
         assert gaps(world.door.watched) == seconds[:-1]
         assert world.troubles == []
 
-    told(story)
+    run_story(story)
 
 
-def test_a_forgotten_version_makes_a_new_list(told):
+def test_a_forgotten_version_makes_a_new_list(run_story):
     """A watch that is refused with 410 is followed by the whole picture."""
 
     async def story(world: World) -> None:
@@ -151,10 +151,10 @@ def test_a_forgotten_version_makes_a_new_list(told):
         assert picture.words == ["list one", "ADDED two", "list three two"]
         assert world.troubles[-1] is None
 
-    told(story)
+    run_story(story)
 
 
-def test_a_stream_that_says_gone_makes_a_new_list(told):
+def test_a_stream_that_says_gone_makes_a_new_list(run_story):
     """The other form of 410 comes in the stream; having forgotten is no trouble."""
 
     async def story(world: World) -> None:
@@ -165,11 +165,11 @@ def test_a_stream_that_says_gone_makes_a_new_list(told):
         assert picture.words == ["list", "ADDED one", "list one"]
         assert world.troubles == []
 
-    told(story)
+    run_story(story)
 
 
-def test_versions_that_are_no_numbers_are_followed_too(told):
-    """They cannot be compared, so everything is told."""
+def test_versions_that_are_no_numbers_are_followed_too(run_story):
+    """They cannot be compared, so everything is yielded."""
 
     async def story(world: World) -> None:
         world.door.lists.append(Answer(instead={"metadata": {"resourceVersion": "x"}}))
@@ -179,7 +179,7 @@ def test_versions_that_are_no_numbers_are_followed_too(told):
         assert world.door.watched[0][1].resource_version == "x"
         assert picture.words == ["list", "list"]
 
-    told(story)
+    run_story(story)
 
 
 class Kite(ConfigMap, frozen=True, kw_only=True):
@@ -188,7 +188,7 @@ class Kite(ConfigMap, frozen=True, kw_only=True):
     RESOURCE = Resource(group="kites.test", version="v1", kind="Kite", plural="kites")
 
 
-def test_trap_171_a_kind_that_is_not_served_is_waited_for(told):
+def test_trap_171_a_kind_that_is_not_served_is_waited_for(run_story):
     """It is asked for every few seconds, at most ten, and reported as what it is."""
 
     async def story(world: World) -> None:
@@ -200,7 +200,7 @@ def test_trap_171_a_kind_that_is_not_served_is_waited_for(told):
         assert [type(trouble) for trouble in world.troubles] == [NotServed]
         assert str(world.troubles[0]) == "the server does not serve Kite of kites.test/v1"
 
-    told(story)
+    run_story(story)
 
 
 def bad_instance(name: str) -> Document:
@@ -213,8 +213,8 @@ def bad_instance(name: str) -> Document:
     }
 
 
-def test_an_object_that_cannot_be_read_is_named_and_stops_nobody(told):
-    """In the list and in the watch; the objects beside it are told."""
+def test_an_object_that_cannot_be_read_is_named_and_skipped(run_story):
+    """In the list and in the watch; the other objects are yielded."""
 
     async def story(world: World) -> None:
         place = ResourceLocation(Instance.RESOURCE, "default")
@@ -228,10 +228,10 @@ def test_an_object_that_cannot_be_read_is_named_and_stops_nobody(told):
         assert "spec" in seen.unreadable
         assert world.troubles == []
 
-    told(story)
+    run_story(story)
 
 
-def test_a_thing_in_the_stream_that_is_no_object_stops_nobody(told):
+def test_an_event_without_an_object_is_skipped(run_story):
     """It has no version to go on from, so the last one stays."""
 
     async def story(world: World) -> None:
@@ -243,11 +243,11 @@ def test_a_thing_in_the_stream_that_is_no_object_stops_nobody(told):
         assert picture.words == ["list", "ADDED one", "ADDED ", "ADDED two"]
         assert picture.steps[2].unreadable
 
-    told(story)
+    run_story(story)
 
 
-def test_a_burst_of_changes_lets_others_run(told):
-    """Changes that are all there at once are told in turns with everybody else."""
+def test_a_burst_of_changes_lets_others_run(run_story):
+    """A burst of changes is yielded in turns with other tasks."""
 
     async def story(world: World) -> None:
         one = await world.writer.create(config())
@@ -257,14 +257,14 @@ def test_a_burst_of_changes_lets_others_run(told):
             await anext(steps)
             for number in range(450):
                 one = await world.change(one, a=str(number))
-            told_one = await anext(steps)
+            step = await anext(steps)
             counting = asyncio.ensure_future(count(turns))
-            while told_one.resource_version != one.metadata.resource_version:
-                told_one = await anext(steps)
+            while step.resource_version != one.metadata.resource_version:
+                step = await anext(steps)
             counting.cancel()
         assert len(turns) >= 4
 
-    told(story)
+    run_story(story)
 
 
 async def count(turns: list[int]) -> None:
@@ -274,7 +274,7 @@ async def count(turns: list[int]) -> None:
         await asyncio.sleep(0)
 
 
-def test_who_stops_listening_leaves_no_watch_behind(told):
+def test_a_closed_follower_leaves_no_watch_behind(run_story):
     """Closing the steps closes the stream."""
 
     async def story(world: World) -> None:
@@ -283,4 +283,4 @@ def test_who_stops_listening_leaves_no_watch_behind(told):
             assert world.plane.registry.watching == before + 1
         assert world.plane.registry.watching == before
 
-    told(story)
+    run_story(story)

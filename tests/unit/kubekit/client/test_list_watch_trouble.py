@@ -22,12 +22,12 @@ GONE = Expired("too old resource version")
 
 
 @pytest.fixture
-def told(tmp_path: Path) -> Callable[[Story], None]:
+def run_story(tmp_path: Path) -> Callable[[Story], None]:
     """Run a story on a fresh plane."""
     return lambda story: tell(tmp_path, story)
 
 
-def test_a_server_that_forgets_at_once_is_asked_ever_less(told):
+def test_a_server_that_forgets_at_once_is_asked_ever_less(run_story):
     """Going on and on with 410 is trouble, and no reason for a loop of lists."""
 
     async def story(world: World) -> None:
@@ -37,10 +37,10 @@ def test_a_server_that_forgets_at_once_is_asked_ever_less(told):
         assert len(world.door.listed) < 30
         assert [type(trouble) for trouble in world.troubles] == [Expired]
 
-    told(story)
+    run_story(story)
 
 
-def test_pages_that_outlive_their_version_give_way_to_one_piece(told):
+def test_pages_that_outlive_their_version_give_way_to_one_piece(run_story):
     """The list starts over; what follows begins a picture anew."""
 
     async def story(world: World) -> None:
@@ -54,10 +54,10 @@ def test_pages_that_outlive_their_version_give_way_to_one_piece(told):
         assert picture.words == ["list a b", "list a b c", "list a b", "list c"]
         assert [options.limit for _, options in world.door.listed] == [2, 2, 0, 2, 2]
 
-    told(story)
+    run_story(story)
 
 
-def test_a_silent_watch_is_given_up(told):
+def test_a_silent_watch_is_given_up(run_story):
     """One that says nothing beyond its time is half open; what was missed comes with the next."""
 
     async def story(world: World) -> None:
@@ -71,11 +71,11 @@ def test_a_silent_watch_is_given_up(told):
         assert [type(trouble) for trouble in world.troubles] == [TimeoutError, type(None)]
         assert "half open" in str(world.troubles[0])
 
-    told(story)
+    run_story(story)
 
 
-def test_a_list_that_is_never_answered_is_asked_again(told):
-    """Nobody waits for ever."""
+def test_a_list_that_is_never_answered_is_asked_again(run_story):
+    """A list without an answer times out."""
 
     async def story(world: World) -> None:
         world.door.lists.append(Answer(hangs=True))
@@ -87,10 +87,10 @@ def test_a_list_that_is_never_answered_is_asked_again(told):
             "None",
         ]
 
-    told(story)
+    run_story(story)
 
 
-def test_trouble_is_waited_out_ever_longer(told):
+def test_the_waits_after_errors_grow(run_story):
     """From 0.8 seconds on doubled up to 30, shortened by chance; and reported once."""
 
     async def story(world: World) -> None:
@@ -103,10 +103,10 @@ def test_trouble_is_waited_out_ever_longer(told):
         assert [str(trouble) for trouble in world.troubles] == ["down", "None"]
         assert picture.words == ["list"]
 
-    told(story)
+    run_story(story)
 
 
-def test_after_a_good_watch_the_waits_begin_anew(told):
+def test_after_a_good_watch_the_waits_start_again(run_story):
     """What was long ago does not make the next recovery slow; nor does a change of trouble go untold."""
 
     async def story(world: World) -> None:
@@ -118,10 +118,10 @@ def test_after_a_good_watch_the_waits_begin_anew(told):
         assert [str(trouble) for trouble in world.troubles] == ["down", "None", "no", "cut", "None"]
         assert gaps(world.door.watched)[1] < 1
 
-    told(story)
+    run_story(story)
 
 
-def test_a_server_that_ends_every_watch_at_once_is_asked_ever_less(told):
+def test_a_server_that_ends_every_watch_at_once_is_asked_ever_less(run_story):
     """A watch that ends as soon as it began is trouble, not a reason to ask at once."""
 
     async def story(world: World) -> None:
@@ -132,10 +132,10 @@ def test_a_server_that_ends_every_watch_at_once_is_asked_ever_less(told):
         assert ["as soon as it began" in str(trouble) for trouble in world.troubles] == [True]
         assert len(world.door.listed) == 1
 
-    told(story)
+    run_story(story)
 
 
-def test_a_server_that_ends_every_watch_after_one_change_is_asked_at_a_bounded_rate(told):
+def test_a_server_that_ends_every_watch_after_one_change_is_asked_at_a_bounded_rate(run_story):
     """Each change is progress, but two watches never follow each other in less than 0.4 seconds."""
 
     async def story(world: World) -> None:
@@ -147,10 +147,10 @@ def test_a_server_that_ends_every_watch_after_one_change_is_asked_at_a_bounded_r
         assert len(picture.objects) == 20
         assert min(gaps(world.door.watched)) >= 0.4
 
-    told(story)
+    run_story(story)
 
 
-def test_a_server_that_wants_to_be_left_alone_is(told):
+def test_a_retry_after_is_honoured(run_story):
     """The pause is as long as it says."""
 
     async def story(world: World) -> None:
@@ -160,10 +160,10 @@ def test_a_server_that_wants_to_be_left_alone_is(told):
             await asyncio.sleep(60)
         assert gaps(world.door.listed) == [45]
 
-    told(story)
+    run_story(story)
 
 
-def test_a_server_that_wants_to_be_left_alone_for_good_is_not(told):
+def test_a_retry_after_is_honoured_up_to_a_limit(run_story):
     """Five minutes are the most; else one odd answer would end a follower."""
 
     async def story(world: World) -> None:
@@ -174,10 +174,10 @@ def test_a_server_that_wants_to_be_left_alone_for_good_is_not(told):
         assert gaps(world.door.listed) == [300]
         assert picture.words == ["list"]
 
-    told(story)
+    run_story(story)
 
 
-def test_a_server_that_lost_its_past_is_listed_anew(told):
+def test_a_server_that_lost_its_past_is_listed_anew(run_story):
     """A version that it has not reached means another history, after a restore for example."""
 
     async def story(world: World) -> None:
@@ -186,10 +186,10 @@ def test_a_server_that_lost_its_past_is_listed_anew(told):
             await asyncio.sleep(10)
         assert picture.words == ["list", "list"]
 
-    told(story)
+    run_story(story)
 
 
-def test_a_list_without_a_version_is_trouble(told):
+def test_a_list_without_a_version_is_trouble(run_story):
     """There is nothing to watch from."""
 
     async def story(world: World) -> None:
@@ -199,4 +199,4 @@ def test_a_list_without_a_version_is_trouble(told):
         assert isinstance(world.troubles[0], InternalError)
         assert picture.words == ["list"]
 
-    told(story)
+    run_story(story)

@@ -80,7 +80,7 @@ def test_no_read_begins_after_the_time():
 
 @pytest.mark.parametrize("at", [1, 2.5], ids=["before", "at the very moment"])
 def test_a_task_that_is_cancelled_is_cancelled(at: float):
-    """The end of the time does not hide that somebody else wants the task to end."""
+    """The deadline does not hide another cancellation of the task."""
 
     async def story() -> None:
         loop = asyncio.get_running_loop()

@@ -62,7 +62,7 @@ def test_a_review_comes_back_as_it_was():
     assert json.loads(scheme.encode(review)) == whole
 
 
-def test_what_is_not_there_is_told_where_readers_rely_on_it():
+def test_absent_fields_are_written_where_readers_rely_on_them():
     """A request always says that there is no object, and that it is no trial."""
     request = AdmissionRequest(
         uid="1",

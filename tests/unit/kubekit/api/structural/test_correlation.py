@@ -1,4 +1,4 @@
-"""Old faults: what was wrong before is not told again of what did not change."""
+"""Old errors: an error in an unchanged part is not reported again."""
 
 import copy
 from typing import Any
@@ -60,8 +60,8 @@ def paths(new, old=OLD, schema=TIGHT):
     return [error.path for error in got]
 
 
-def test_nothing_is_told_of_what_did_not_change():
-    """Whoever changes a label need not mend the object first."""
+def test_errors_in_unchanged_parts_are_not_reported():
+    """A change of a label does not require a fix of the object first."""
     assert paths(copy.deepcopy(OLD)) == []
 
 
@@ -102,8 +102,8 @@ def test_what_was_never_a_list_or_object_has_no_parts():
                                "spec.lm[1].v", "spec.m.x", "spec.must"]  # fmt: skip
 
 
-def test_repetitions_are_told_only_where_there_were_none():
-    """Once a document repeats itself anywhere, no repetition in it is told."""
+def test_duplicates_are_reported_only_if_there_were_none():
+    """Once the old document has a duplicate anywhere, no duplicate is reported."""
     repeating = OLD | {"must": "x", "ls": ["a", "a", "b", "b"]}
 
     assert paths(repeating) == []
@@ -142,7 +142,7 @@ def test_embedded_objects_are_judged_each_time():
 @settings(max_examples=depth.examples(40), deadline=None)
 @given(conformance_strategies.worlds(), st.data())
 def test_no_error_at_a_changed_leaf_is_hidden(world, data):
-    """Compared with a document that shares nothing, everything is told as if there were none."""
+    """Compared with a document that shares nothing, everything is reported as if there were none."""
     schema, document = world
 
     other = data.draw(st.sampled_from(({"q": 1}, {"q": None, "r": []})))
@@ -157,13 +157,13 @@ def test_errors_at_unchanged_members_are_hidden(world):
     schema, document = world
     closed = {k: v for k, v in schema.items() if k in ("type", "properties")}
     known = {k: v for k, v in document.items() if k in closed.get("properties", {})}
-    told = {error.path for error in faults(known, closed, JUDGE, copy.deepcopy(known))}
+    paths = {error.path for error in faults(known, closed, JUDGE, copy.deepcopy(known))}
     hidden = {"apiVersion", "kind"}
 
     for name in known.keys() - hidden:
         inner = closed["properties"][name]
         if _is_described(known[name], inner) and not _embeds(inner):
-            assert name not in told
+            assert name not in paths
 
 
 def _is_described(value, schema):

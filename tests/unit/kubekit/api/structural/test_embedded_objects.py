@@ -22,7 +22,7 @@ POD = {"apiVersion": "v1", "kind": "Pod"}
 DAY = "2023-12-31T23:00:00Z"
 
 
-def told(document):
+def messages(document):
     return [str(error) for error in faults(document, SCHEMA, Judge(found))]
 
 
@@ -59,7 +59,7 @@ def read(metadata):
 )  # fmt: skip
 def test_what_is_embedded_is_an_object_of_the_api(resource, expected):
     """It says what it is, and its metadata is right, whatever its schema asks."""
-    assert told({"e": resource}) == expected
+    assert messages({"e": resource}) == expected
 
 
 def test_a_kind_may_have_mixed_case():
@@ -148,7 +148,7 @@ def test_metadata_is_kept_without_what_says_nothing(metadata, kept):
     ids=str,
 )  # fmt: skip
 def test_metadata_of_the_wrong_type_cannot_be_read(metadata, words):
-    """The document is left alone, and the first such thing is told."""
+    """The document is not changed, and the first such error is reported."""
     got = read(metadata)
 
     assert got.fault is not None
@@ -157,13 +157,13 @@ def test_metadata_of_the_wrong_type_cannot_be_read(metadata, words):
 
 
 def test_an_identity_that_is_no_text_cannot_be_read():
-    """Where in the document that is, is told with keys of maps in brackets."""
+    """The path in the document is reported with keys of maps in brackets."""
     got = coerced({"m": {"k": POD | {"kind": None}}}, SCHEMA)
 
     assert str(got.fault) == "m[k].kind: Invalid value: null: must be a string"
 
 
-def test_fields_of_metadata_that_nobody_knows_are_dropped_and_told():
+def test_unknown_fields_of_metadata_are_dropped_and_reported():
     """With their paths, sorted."""
     odd = POD | {
         "metadata": {"odd": 1, "ownerReferences": [POD | {"name": "a", "uid": "b", "x": 1}]}
@@ -177,7 +177,7 @@ def test_fields_of_metadata_that_nobody_knows_are_dropped_and_told():
     assert list(got.document["l"][0]["metadata"]) == ["ownerReferences"]
 
 
-def test_deep_values_are_told_without_what_is_in_them():
+def test_deep_values_are_reported_without_their_content():
     """An error is shown in answers and logs, whose writers have no patience without end."""
     deep: list[object] = []
     for _ in range(5_000):

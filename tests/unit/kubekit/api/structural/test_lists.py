@@ -33,8 +33,8 @@ def errors(value, schema):
     return validate({"x": value}, {"type": "object", "properties": {"x": schema}})
 
 
-def test_a_repetition_in_a_list_map_is_told_once():
-    """Items of a list-map are told apart by their keys; a third one alike is not told again."""
+def test_a_duplicate_in_a_list_map_is_reported_once():
+    """Items of a list-map are identified by their keys; a third equal one is not reported again."""
     items = [{"name": "a"}, {"name": "b"}, {"name": "a"}, {"name": "a"}]
 
     assert errors(items, BY_NAME) == [duplicate("x[2]", {"name": "a"})]
@@ -56,8 +56,8 @@ def test_the_default_of_a_key_counts():
     assert errors(items, BY_PORT) == [duplicate("x[2]", {"port": 80, "protocol": "TCP"})]
 
 
-def test_a_repetition_in_a_set_is_told():
-    """Items of a set are told apart by themselves, members in any order."""
+def test_a_duplicate_in_a_set_is_reported():
+    """Items of a set are compared as a whole, members in any order."""
     atomic = {"type": "object", "additionalProperties": {"type": "integer"}}
 
     assert errors(["a", "b", "a"], SET) == [duplicate("x[2]", "a")]
@@ -74,7 +74,7 @@ def test_items_that_json_tells_apart_differ():
 
 
 def test_what_is_no_object_is_in_no_list_map():
-    """The first such item is told, and the others are not compared."""
+    """The first such item is reported, and the others are not compared."""
     got = errors([{"name": "a"}, 5, {"name": "a"}], BY_NAME)
 
     assert got[-1] == invalid("x[1]", 5, "must be an object for an array of list-type map")

@@ -76,7 +76,7 @@ def test_rubbish_buys_few_hints():
 
 
 def test_the_search_ends_after_as_many_as_were_asked_for():
-    """Whoever serves others meanwhile does not list a million."""
+    """A server that also serves other requests does not list a million."""
     document = {"spec": {"a": 1, "b": {"c": 1}, "d": 1}}
 
     got = unknown_fields(document, SCHEMA, most=2)

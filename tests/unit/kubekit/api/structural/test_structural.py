@@ -24,7 +24,7 @@ def having(schema, **more):
     return {"type": "object", "properties": {"x": schema}} | more
 
 
-def told(document, schema):
+def messages(document, schema):
     return [str(error) for error in validate(document, schema)]
 
 
@@ -36,7 +36,7 @@ def nested(depth=50_000):
     return value
 
 
-def test_every_error_is_told_in_the_order_of_judgement():
+def test_every_error_is_reported_in_the_order_of_the_checks():
     """Nothing hides behind the first error: what is inside, how many, and last what is missing."""
     schema = {
         "type": "object",
@@ -55,7 +55,7 @@ def test_every_error_is_told_in_the_order_of_judgement():
     }
     document = {"spec": {"placements": [{"name": 3}], "replicas": 0}, "kind": 5}
 
-    assert told(document, schema) == [
+    assert messages(document, schema) == [
         'spec.placements[0].name: Invalid value: "integer": spec.placements[0].name in body '
         'must be of type string: "integer"',
         "spec.placements: Invalid value: 1: spec.placements in body should have at least 2 items",
@@ -66,7 +66,7 @@ def test_every_error_is_told_in_the_order_of_judgement():
 
 
 def test_the_search_ends_after_as_many_errors_as_were_asked_for():
-    """Whoever serves others meanwhile does not list a million."""
+    """A server that also serves other requests does not list a million."""
     schema = having({"type": "array", "items": {"type": "string"}})
     document = {"x": ["a", 1, 2, 3]}
 
@@ -78,7 +78,7 @@ def test_members_of_a_map_are_checked_by_their_key():
     """The values of a map have paths like fields."""
     schema = having({"type": "object", "additionalProperties": {"type": "string"}})
 
-    assert told({"x": {"a.b/c": 5, "d": "e"}}, schema) == [
+    assert messages({"x": {"a.b/c": 5, "d": "e"}}, schema) == [
         'x.a.b/c: Invalid value: "integer": x.a.b/c in body must be of type string: "integer"'
     ]
 
@@ -122,7 +122,7 @@ def test_a_null_is_an_absent_field_unless_it_is_allowed(schema, expected):
 
 def test_a_null_in_a_list_is_an_item_of_the_wrong_type():
     """An item cannot be absent; only a default can stand in for it."""
-    assert told({"x": [None]}, having({"type": "array", "items": {"type": "string"}})) == [
+    assert messages({"x": [None]}, having({"type": "array", "items": {"type": "string"}})) == [
         'x[0]: Invalid value: "null": x[0] in body must be of type string: "null"'
     ]
     defaulted = {"type": "array", "items": {"type": "string", "default": "a"}}
@@ -130,7 +130,7 @@ def test_a_null_in_a_list_is_an_item_of_the_wrong_type():
 
 
 def test_the_matcher_can_be_replaced():
-    """Patterns of strangers are given to whoever can match them safely."""
+    """Foreign patterns are matched by a matcher that is safe for them."""
     asked = []
 
     def never(pattern, text):
@@ -182,8 +182,8 @@ def test_no_document_is_too_deep(schema):
     assert list(with_defaults(document, having(schema))) == ["x", "y"]
 
 
-def test_only_so_many_errors_are_told_of_members_and_lists():
-    """The limit holds for everything together, whoever found it."""
+def test_the_errors_of_members_and_lists_are_limited():
+    """The limit holds for all errors together."""
     document = {"x": ["a"] * 3 + ["b"] * 3, "y": 1, "z": 2}
     schema = having(SET | {"items": {"type": "string", "maxLength": 0}})
     schema["properties"] |= {"y": {"type": "string"}, "z": {"type": "string"}}

@@ -91,14 +91,14 @@ def texts(value, schema):
         (FORMS, None, []),
     ],
 )  # fmt: skip
-def test_alternatives_are_told_as_kubernetes_tells_them(schema, value, expected):
+def test_alternatives_are_reported_as_in_kubernetes(schema, value, expected):
     """That none fits, and what is wrong with the one that fits best, each thing once."""
     assert texts(value, schema) == expected
 
 
 @pytest.mark.parametrize(("value", "expected"), [({"a": "x"}, True), ({}, False)], ids=str)
 def test_a_part_may_be_judged_alone(value, expected):
-    """Whoever needs only the verdict on a part of a document gets that."""
+    """A caller can check just whether a part of a document is valid."""
     assert Judge(found).accepts(value, ONE) is expected
 
 

@@ -91,7 +91,7 @@ def test_a_value_of_the_wrong_type_is_named_by_its_type(value, wanted, given):
     [(1, "int64"), (1.5, "float64"), (True, ""), ({}, "")],
     ids=str,
 )
-def test_where_a_format_is_judged_the_wrong_type_is_told_by_format(value, given):
+def test_where_a_format_is_checked_the_wrong_type_is_reported_by_format(value, given):
     """Kubernetes names the format that is wanted and the one that numbers have."""
     assert texts(value, TIME) == [
         f'x: Invalid value: "{given}": x in body must be of type date-time: "{given}"'
@@ -117,7 +117,7 @@ def test_a_format_without_a_type_still_judges_texts():
 
 
 def test_an_int_or_string_names_both_types():
-    """A value that is neither is told both."""
+    """A value that is neither gets both errors."""
     assert texts(1.5, INT_OR_STRING) == [
         'x: Invalid value: "number": x in body must be of type integer,string: "number"'
     ]
@@ -205,7 +205,7 @@ def test_a_null_is_in_no_enum():
     assert texts(None, schema) == ['x: Unsupported value: null: supported values: "a", "null"']
 
 
-def test_what_else_is_wrong_is_told_beside_the_type():
+def test_other_errors_are_reported_beside_the_type():
     """A value of the wrong type may be none of the words either."""
     assert texts("a", {"type": "integer", "enum": [1]}) == [
         'x: Invalid value: "string": x in body must be of type integer: "string"',

@@ -61,6 +61,6 @@ def test_a_path_leads_to_a_field(text, path):
     ],
 )
 def test_what_leads_nowhere_is_refused(text):
-    """A path that the schema does not have is told when it is defined."""
+    """A path that the schema does not have is reported when the rule is defined."""
     with pytest.raises(BadPath):
         field_path(text, SCHEMA)

@@ -1,4 +1,4 @@
-"""How rules meet documents: where they are asked, and what is held against whom."""
+"""How rules run on documents: where they run, and which errors they report."""
 
 import pytest
 
@@ -61,7 +61,7 @@ def test_an_unchanged_value_is_held_against_a_rule_that_compares():
 
 
 def test_an_item_of_a_plain_list_is_unchanged_only_with_its_list():
-    """Items that cannot be told apart are spared only if nothing in their list changed."""
+    """Items without identity count as unchanged only if nothing in their list changed."""
     schema = record(l={"type": "array", "items": with_rules(TEXT, "self != 'x'")})
     assert found(schema, {"l": ["x"]}, {"l": ["x"]}) == []
     assert len(found(schema, {"l": ["x", "y"]}, {"l": ["x"]})) == 1

@@ -1,4 +1,4 @@
-"""Servers that misbehave: what the caller is told, and that no write is ever sent twice."""
+"""Servers that misbehave: the errors that the caller gets, and that no write is ever sent twice."""
 
 import asyncio
 import logging
@@ -75,7 +75,7 @@ async def failure(step, ask, settings=None) -> tuple[ApiError, list[str]]:
 @pytest.mark.parametrize("write", WRITES)
 @pytest.mark.parametrize("how", BREAKS)
 def test_a_write_is_sent_once(how, write):
-    """Whatever becomes of the answer, a write is sent once, and the caller is told to look."""
+    """Whatever happens to the response, a write is sent once, and the error says to check."""
     error, lines = run(failure(BREAKS[how], WRITES[write]))
     assert type(error) is Timeout
     assert "it may or may not have happened" in error.message
@@ -155,7 +155,7 @@ def test_a_connection_that_the_server_closed_is_not_used(write):
 
 
 def test_what_a_server_says_unasked_ends_the_connection():
-    """Bytes that nobody asked for are never taken for an answer to the next request."""
+    """Unsolicited bytes are never taken for a response to the next request."""
 
     async def asked():
         twice = saying(answer() + answer(body=b'{"not":"yours"}'))
@@ -270,7 +270,7 @@ async def _half_then_silent(writer):
 
 
 @pytest.mark.parametrize(
-    ("code", "said", "kind", "told"),
+    ("code", "body", "kind", "message"),
     [
         (404, b"404 page not found\n", NotFound, "answered 404: '404 page not found'; does the"),
         (502, b"<html>Bad Gateway</html>", Unavailable, "a proxy in between answered"),
@@ -282,12 +282,12 @@ async def _half_then_silent(writer):
     ],
     ids=str,
 )
-def test_refusals_that_are_no_status(code, said, kind, told):
-    """Who does not speak Kubernetes is quoted, shortly, and his code tells the kind of error."""
-    step = reply(code, said, "text/plain")
+def test_refusals_that_are_no_status(code, body, kind, message):
+    """The body of a server that is not Kubernetes is quoted shortly, and its code decides the error."""
+    step = reply(code, body, "text/plain")
     error, lines = run(failure(step, lambda t: t.update(ONE, DOCUMENT, PLAIN_WRITE)))
     assert isinstance(error, kind)
-    assert told in error.message
+    assert message in error.message
     assert len(error.message) < 500
     assert len(lines) == 1
 
@@ -316,18 +316,18 @@ def test_a_caller_who_gives_up_leaves_nothing_behind():
 
 
 def test_no_secret_is_in_any_error_or_log(caplog):
-    """K2: whatever goes wrong, neither the token nor a password for a proxy is told."""
+    """K2: whatever goes wrong, no message contains the token or a password for a proxy."""
     steps = {**BREAKS, "401": refused(401, "Unauthorized"), "silent": silent}
-    told = []
+    messages = []
     with caplog.at_level(logging.DEBUG):
         for step in steps.values():
             for ask in (lambda t: t.get(ONE), WRITES["create"]):
-                told += run(_told(step, ask))
-    assert told
-    assert not [text for text in (*told, caplog.text) if SECRET in text]
+                messages += run(_messages(step, ask))
+    assert messages
+    assert not [text for text in (*messages, caplog.text) if SECRET in text]
 
 
-async def _told(step, ask) -> list[str]:
+async def _messages(step, ask) -> list[str]:
     proxied = {"proxy": f"http://me:{SECRET}@127.0.0.1:1"}
     settings = HttpSettings(request=0.02, attempts=1)
     found = []

@@ -179,7 +179,7 @@ def test_a_bookmark_tells_how_far_it_is():
 
 
 def test_an_event_that_cannot_be_read_is_named():
-    """A bad object in a watch is told, and the next change is seen."""
+    """A bad object in a watch is reported, and the next change is seen."""
     bad, good = line("ADDED", encoded("bad", data=[1])), line("ADDED", encoded("good"))
     first, second = run(watched(bad + good))
     assert (first.object, first.name, first.resource_version) == (None, "bad", "7")
@@ -211,7 +211,7 @@ def test_errors_of_a_stream_are_raised(text, kind):
 
 
 def test_an_object_that_cannot_be_read_is_an_error_of_its_own():
-    """A single object that its class cannot read is told with the field that is wrong."""
+    """The error about a single object that its class cannot read names the field."""
 
     async def asked():
         step = reply(body=msgspec.json.encode(encoded("one", data=[1])))

@@ -80,7 +80,7 @@ def test_watches_do_not_take_the_connections_of_requests():
 
 
 def test_waiting_for_a_connection_ends():
-    """Who waits for a free connection waits no longer than his request may take."""
+    """Waiting for a free connection takes no longer than the timeout of the request."""
 
     async def asked():
         settings = HttpSettings(connections=1, request=0.05, attempts=1)
@@ -96,7 +96,7 @@ def test_waiting_for_a_connection_ends():
 
 
 def test_an_idle_connection_is_not_kept_for_long():
-    """A connection that nobody used for the time is not used again."""
+    """A connection that was idle for too long is not used again."""
 
     async def asked():
         async with serving() as server, opened(server, HttpSettings(kept=0.0)) as transport:
@@ -145,7 +145,7 @@ def test_closing_while_a_connection_is_made():
 
 
 @pytest.mark.slow
-def test_closing_does_not_wait_for_ever(tmp_path):
+def test_closing_does_not_wait_indefinitely(tmp_path):
     """A server that does not say goodbye does not keep a client from closing."""
 
     async def deaf(writer):
@@ -185,7 +185,7 @@ def test_a_peer_that_is_gone_is_found_by_tcp():
 
 
 def _keep_alive_to(port: int) -> tuple[int, ...]:
-    """What TCP is told about the connection of this process to a port."""
+    """The TCP options of the connection of this process to a port."""
     for number in Path("/proc/self/fd").iterdir():
         try:
             found = socket.socket(fileno=os.dup(int(number.name)))

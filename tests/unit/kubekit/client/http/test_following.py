@@ -1,4 +1,4 @@
-"""Following a real plane over a real socket, with somebody in between who cuts the connections."""
+"""Following a real plane over a real socket, with a relay in between that cuts the connections."""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
@@ -67,7 +67,7 @@ async def _pass(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> N
 
 @dataclass
 class Watcher:
-    """What a follower was told, and what he was told of trouble."""
+    """What a follower yielded and reported."""
 
     picture: Picture[Any] = field(default_factory=Picture)
     troubles: list[Exception | None] = field(default_factory=list)
@@ -142,24 +142,24 @@ async def watching(
 
 
 def test_a_cut_is_resumed_and_a_forgotten_version_listed_anew(tmp_path):
-    """After a cut nothing is missed or told twice; after a compaction the picture comes anew."""
+    """After a cut no change is missed or repeated; after a compaction there is a new list."""
 
     async def story():
         async with world(tmp_path) as here:
-            told = here.watcher.until
-            await told("list")
+            until = here.watcher.until
+            await until("list")
             one = await here.writer.create(config("one"))
-            await told("ADDED one")
+            await until("ADDED one")
             here.relay.cut()
             await here.writer.create(config("two"))
-            await told("ADDED two")
+            await until("ADDED two")
             here.relay.cut()
             await here.writer.delete(one)
             await here.writer.create(config("three"))
             await here.plane.store.compact(here.plane.store.revision)
-            await told("list three two")
+            await until("list three two")
             await here.writer.create(config("four"))
-            return await told("ADDED four"), here.watcher.troubles
+            return await until("ADDED four"), here.watcher.troubles
 
     words, troubles = run(story())
     assert words == ["list", "ADDED one", "ADDED two", "list three two", "ADDED four"]
@@ -167,12 +167,12 @@ def test_a_cut_is_resumed_and_a_forgotten_version_listed_anew(tmp_path):
 
 
 def test_a_server_that_goes_away_is_waited_for(tmp_path):
-    """While nobody answers the follower tries on; then it goes on where it was."""
+    """While no server answers the follower retries; then it resumes where it was."""
 
     async def story():
         async with world(tmp_path) as here:
             await here.watcher.until("list")
-            port, here.relay.port = here.relay.port, 1  # where nobody listens
+            port, here.relay.port = here.relay.port, 1  # where no server listens
             here.relay.cut()
             await here.writer.create(config("one"))
             await here.watcher.until_trouble()

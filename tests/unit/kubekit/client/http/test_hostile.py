@@ -89,7 +89,7 @@ def test_what_follows_a_compressed_answer_is_refused():
 
 
 def test_a_refusal_without_a_body_may_call_itself_compressed():
-    """Nothing is packed in nothing: the refusal is told, not the packing."""
+    """An empty body is not compressed: the error of the server is reported, not the encoding."""
 
     async def asked():
         step = reply(409, b"", headers=(("Content-Encoding", "gzip"),))
@@ -179,7 +179,7 @@ def test_another_protocol_is_not_spoken(caplog):
 
 
 def test_an_answer_before_all_was_sent_ends_the_connection():
-    """The rest of a body that nobody wanted is never read as the next request."""
+    """The rest of an unread body is never taken for the next response."""
 
     async def asked():
         connections = 0
@@ -296,7 +296,7 @@ def test_connections_of_an_old_certificate_are_not_kept(tmp_path):
 
 
 def test_idle_connections_are_closed_in_time():
-    """Also when nobody asks for anything any more."""
+    """Also when there are no more requests."""
 
     async def asked():
         settings = HttpSettings(kept=0.05)

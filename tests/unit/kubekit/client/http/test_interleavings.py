@@ -55,7 +55,7 @@ class Fault:
 
 @dataclass(frozen=True)
 class Call:
-    """What one caller does, after how many turns of the loop, and when he gives up."""
+    """What one caller does, after how many turns of the loop, and when it gives up."""
 
     verb: str
     begins: int

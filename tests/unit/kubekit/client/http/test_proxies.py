@@ -112,7 +112,7 @@ def test_a_proxy_may_speak_tls_itself(tmp_path, monkeypatch, runner):
     """To a proxy with https everything goes within TLS, and TLS to the server within that."""
     authority = tmp_path / "ca.pem"
     authority.write_bytes(OURS.pem)
-    monkeypatch.setenv("SSL_CERT_FILE", str(authority))  # whom the system trusts
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority))  # the authorities of the system
 
     async def asked():
         tls = OURS.server(tmp_path)
@@ -127,7 +127,7 @@ def test_a_proxy_may_speak_tls_itself(tmp_path, monkeypatch, runner):
 
 
 def test_a_proxy_that_connects_and_hangs_up(tmp_path, monkeypatch):
-    """What it said last comes with the end of its TLS; nobody waits for a server behind it."""
+    """Its last bytes come with the end of its TLS; the client does not wait for the server behind it."""
     authority = tmp_path / "ca.pem"
     authority.write_bytes(OURS.pem)
     monkeypatch.setenv("SSL_CERT_FILE", str(authority))
@@ -175,8 +175,8 @@ def test_user_and_password_are_for_the_proxy_alone(tmp_path):
             return proxy.heads[0], server.requests[0].headers
 
     head, headers = run(asked())
-    told = base64.b64encode(b"ann:p@ss")
-    assert b"Proxy-Authorization: Basic " + told in head
+    expected = base64.b64encode(b"ann:p@ss")
+    assert b"Proxy-Authorization: Basic " + expected in head
     assert "proxy-authorization" not in headers
 
 
@@ -199,7 +199,7 @@ def test_a_server_without_tls_is_asked_by_its_whole_address():
 
 
 @pytest.mark.parametrize(
-    ("says", "told"),
+    ("says", "expected"),
     [
         (b"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n", "put user and password"),
         (b"HTTP/1.1 403 Forbidden\r\n\r\n", "refused with 403 Forbidden; may the proxy reach"),
@@ -211,8 +211,8 @@ def test_a_server_without_tls_is_asked_by_its_whole_address():
     ],
     ids=["407", "403", "no space", "no words", "ssh", "closed", "endless"],
 )
-def test_proxies_that_do_not_connect(says, told):
-    """Each way a proxy can refuse is told, names the proxy without its password, and is harmless."""
+def test_proxies_that_do_not_connect(says, expected):
+    """Each refusal of a proxy is reported, names the proxy without its password, and is harmless."""
 
     async def asked():
         async with serving() as server, proxying(says) as proxy:
@@ -224,13 +224,13 @@ def test_proxies_that_do_not_connect(says, told):
             return caught.value.message, proxy.url, server.requests
 
     message, url, requests = run(asked())
-    assert told in message
+    assert expected in message
     assert f"the proxy {url} " in message
     assert ("pw@" in message, requests) == (False, [])
 
 
 def test_a_proxy_that_says_nothing():
-    """A proxy that does not answer is given up in time, and the caller is told where to look."""
+    """A proxy that does not answer is given up in time, and the error says what to check."""
 
     async def asked():
         async def mute(reader, _writer):

@@ -43,7 +43,7 @@ def test_a_server_that_says_when_is_asked_again_then(request_, status):
 @pytest.mark.parametrize("request_", WRITES, ids=str)
 @pytest.mark.parametrize("status", [429, 503])
 def test_a_write_is_not_asked_again_without_a_word_of_the_server(request_, status):
-    """Without Retry-After nobody knows what became of a write."""
+    """Without Retry-After it is unknown whether a write took effect."""
     assert refusal(request_, status) is None
 
 
@@ -101,7 +101,7 @@ def test_time_is_bounded():
 
 @given(st.integers(), st.integers(1, 6))
 def test_waits_grow_and_are_spread(seed, made):
-    """Each wait is about twice the one before, and not the same for everybody."""
+    """Each wait is about twice the one before, and differs between clients."""
 
     async def ask() -> float | None:
         some = retries(seed, attempts=100, patience=1000)
@@ -125,7 +125,7 @@ def test_what_was_not_sent_is_sent_again(request_):
 
 
 def test_a_read_whose_connection_was_lost_is_repeated_once():
-    """A read is repeated at once, once, and only if no answer had begun."""
+    """A read is repeated at once, once, and only if no response had started."""
 
     async def ask() -> list[float | None]:
         some = retries()

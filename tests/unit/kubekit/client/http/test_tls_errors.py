@@ -1,4 +1,4 @@
-"""TLS: whom it trusts, what it shows, and what is said when it fails."""
+"""TLS: trust, client certificates, and the messages of failures."""
 
 import asyncio
 import socket
@@ -177,7 +177,7 @@ def test_a_client_certificate_is_shown_and_replaced(tmp_path):
 
 
 def test_a_server_that_speaks_no_tls():
-    """An address that is http and not https is told."""
+    """An address that is http and not https is reported."""
 
     async def asked():
         async def plain(reader, writer):

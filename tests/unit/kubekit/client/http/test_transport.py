@@ -110,7 +110,7 @@ def test_any_path_can_be_asked():
 
 
 def test_who_asks_is_in_every_request():
-    """The agent, the token and whom one acts for go along, a group at a time."""
+    """The agent, the token and the impersonated user are sent, one header for each group."""
 
     async def asked():
         who = Impersonation(user="ann", groups=("a", "b"))
@@ -218,7 +218,7 @@ def test_headers_beyond_the_limit_are_an_error():
 
 
 def test_an_answer_may_end_with_its_connection():
-    """Where no length is told, the end of the connection is the end of the answer."""
+    """Without a length, the end of the connection is the end of the response."""
 
     async def asked():
         step = saying(b"HTTP/1.0 200 OK\r\n\r\n", BODY, close=True)

@@ -1,4 +1,4 @@
-"""Servers that are not reached: nothing is sent, and the caller is told where to look."""
+"""Servers that are not reached: nothing is sent, and the error says what to check."""
 
 import asyncio
 import socket
@@ -23,7 +23,7 @@ from tests.unit.kubekit.client.http.scripted import (
 
 
 def test_a_server_that_is_not_there():
-    """Where nobody listens nothing was sent, and the error says what to check."""
+    """Where no server listens nothing was sent, and the error says what to check."""
 
     async def asked():
         async with serving() as server:
@@ -43,7 +43,7 @@ def test_a_server_that_is_not_there():
 
 @pytest.mark.parametrize("host", ["nowhere.invalid", "ä.invalid", "ä" * 70])
 def test_a_host_that_does_not_exist(host):
-    """A name that nobody knows is named."""
+    """The message contains an unknown host name."""
 
     async def asked():
         async with opened(f"http://{host}", HttpSettings(attempts=1)) as transport:

@@ -46,7 +46,7 @@ async def seen(step, settings=None, options=PLAIN_WATCH) -> list[WatchEvent]:
         return [event async for event in stream]
 
 
-def told(found: list[WatchEvent]) -> list[tuple[str, str]]:
+def changes(found: list[WatchEvent]) -> list[tuple[str, str]]:
     return [(event.type, event.object["metadata"]["name"]) for event in found]
 
 
@@ -63,14 +63,14 @@ def test_any_chunking_gives_the_same_events(cuts, blanks):
     text = b"".join(line(name=name) for name in names)
     for blank in blanks:
         text += b"\n" * len(blank)
-    assert told(run(seen(events(*cut(text, cuts))))) == [("ADDED", name) for name in names]
+    assert changes(run(seen(events(*cut(text, cuts))))) == [("ADDED", name) for name in names]
 
 
 def test_one_byte_per_read():
     """An event that comes byte by byte is one event."""
     text = line() + line("MODIFIED")
     pieces = [text[at : at + 1] for at in range(len(text))]
-    assert told(run(seen(events(*pieces)))) == [("ADDED", "one"), ("MODIFIED", "one")]
+    assert changes(run(seen(events(*pieces)))) == [("ADDED", "one"), ("MODIFIED", "one")]
 
 
 def test_a_line_of_ten_megabytes():
@@ -78,7 +78,7 @@ def test_a_line_of_ten_megabytes():
     document = {"metadata": {"name": "big"}, "data": {"x": "y" * 10_000_000}}
     text = msgspec.json.encode({"type": "ADDED", "object": document}) + b"\n"
     pieces = [text[at : at + 100_000] for at in range(0, len(text), 100_000)]
-    assert told(run(seen(events(*pieces)))) == [("ADDED", "big")]
+    assert changes(run(seen(events(*pieces)))) == [("ADDED", "big")]
 
 
 def test_a_line_beyond_the_limit():
@@ -108,7 +108,7 @@ def test_what_is_asked_for():
 
 def test_a_bookmark_is_an_event():
     """A bookmark is passed on as it is."""
-    assert told(run(seen(events(line("BOOKMARK", ""))))) == [("BOOKMARK", "")]
+    assert changes(run(seen(events(line("BOOKMARK", ""))))) == [("BOOKMARK", "")]
 
 
 def test_the_end_of_a_stream_is_no_error():
@@ -214,7 +214,7 @@ def test_a_watch_is_asked_for_again_where_that_is_safe():
             opened(server) as transport,
             transport.watch(MAPS, PLAIN_WATCH) as stream,
         ):
-            return told([event async for event in stream]), len(server.requests)
+            return changes([event async for event in stream]), len(server.requests)
 
     assert run(asked()) == ([("ADDED", "one")], 3)
 
@@ -246,13 +246,13 @@ def test_leaving_a_watch_closes_it():
                 first = await anext(aiter(stream))
             async with asyncio.timeout(10):
                 await ended.wait()
-        return told([first])
+        return changes([first])
 
     assert run(asked()) == [("ADDED", "one")]
 
 
 def test_a_slow_reader_is_waited_for():
-    """Nothing is read from the socket while nobody takes what is there, and nothing is lost."""
+    """Nothing is read from the socket while the stream is not consumed, and nothing is lost."""
     many = 20_000
     chunk = b"".join(line(name="n" * 1000) for _ in range(100))
 

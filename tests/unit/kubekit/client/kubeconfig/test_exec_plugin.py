@@ -54,7 +54,7 @@ def test_a_plugin_is_asked_and_answers(tmp_path):
 
 
 def test_a_plugin_learns_of_the_server_when_it_asks_for_it(tmp_path):
-    """The cluster is told in the words of the kubeconfig, without what was not said."""
+    """The cluster is passed with the fields of the kubeconfig, without empty ones."""
     cluster = ClusterInfo(
         server="https://a/p",
         server_name="b",
@@ -95,11 +95,11 @@ def test_what_a_plugin_gave_is_kept_until_shortly_before_its_end(tmp_path):
     credentials = _with(clock, tmp_path, body)
 
     async def story() -> list[str]:
-        heard = []
+        tokens = []
         for seconds in (0, 3539, 1):
             clock.pass_(seconds)
-            heard.append((await credentials.headers())["Authorization"])
-        return heard
+            tokens.append((await credentials.headers())["Authorization"])
+        return tokens
 
     assert asyncio.run(story()) == ["Bearer 1", "Bearer 1", "Bearer 2"]
 
@@ -130,7 +130,7 @@ def test_what_is_over_already_is_used_once(tmp_path):
     assert asyncio.run(story()) == ["Bearer 1", "Bearer 2"]
 
 
-def test_a_token_without_an_end_is_kept_for_good(tmp_path):
+def test_a_token_without_an_expiry_is_kept(tmp_path):
     """Only a refusal makes the plugin run again."""
     clock = Clock()
     credentials = _with(clock, tmp_path, "answer(token=str(count))")
@@ -150,12 +150,12 @@ def test_a_refused_token_is_replaced_once_for_all_who_were_refused(tmp_path):
 
     async def story() -> list[object]:
         worth = [await credentials.renew()]
-        heard = [(await credentials.headers())["Authorization"]]
+        tokens = [(await credentials.headers())["Authorization"]]
         _turn_clock(asyncio.get_running_loop(), 11)
         for _ in range(3):
             worth.append(await credentials.renew())
-            heard.append((await credentials.headers())["Authorization"])
-        return [all(worth), *heard]
+            tokens.append((await credentials.headers())["Authorization"])
+        return [all(worth), *tokens]
 
     assert asyncio.run(story()) == [True, "Bearer 1", "Bearer 2", "Bearer 2", "Bearer 2"]
 
@@ -197,19 +197,19 @@ def test_equal_settings_share_what_a_plugin_gave(tmp_path):
 
 
 def test_what_is_held_is_used_on_while_it_cannot_be_replaced(tmp_path, caplog):
-    """A plugin that fails early, before the old token's end, stops nobody until then."""
+    """A plugin that fails before the old token expires does not fail requests until then."""
     clock = Clock()
     ends = "2026-03-01T13:00:00Z"
     body = f'answer(token="old", expirationTimestamp="{ends}") if count == 1 else sys.exit(1)'
     credentials = _with(clock, tmp_path, body)
 
     async def story() -> list[object]:
-        heard: list[object] = []
+        tokens: list[object] = []
         for seconds in (0, 3550, 5, 6):
             clock.pass_(seconds)
-            heard.append((await credentials.headers())["Authorization"])
-            heard.append(runs(tmp_path))
-        return heard[:-2]
+            tokens.append((await credentials.headers())["Authorization"])
+            tokens.append(runs(tmp_path))
+        return tokens[:-2]
 
     with pytest.raises(NoCredentials, match="code 1"):
         asyncio.run(_late(story, clock, credentials))
@@ -219,13 +219,13 @@ def test_what_is_held_is_used_on_while_it_cannot_be_replaced(tmp_path, caplog):
 
 
 async def _late(story, clock, credentials):
-    heard = await story()
-    assert heard == ["Bearer old", 1, "Bearer old", 2, "Bearer old", 2]
+    tokens = await story()
+    assert tokens == ["Bearer old", 1, "Bearer old", 2, "Bearer old", 2]
     clock.pass_(60)
     await credentials.headers()
 
 
-def test_the_run_ends_when_nobody_waits_any_more(tmp_path):
+def test_the_run_ends_when_there_are_no_more_waiters(tmp_path):
     """The last one who stops waiting stops the program, with its children; the next starts it anew."""
     credentials = made(tmp_path, _ENDLESS)
 
@@ -389,7 +389,7 @@ def test_a_talking_plugin_may_fail(tmp_path):
 def test_a_plugin_runs_on_the_loop_of_the_product(tmp_path):
     """On uvloop it is asked, and stopped, as on the loop of the standard library."""
     body = f"if count > 1: answer(token='x'); sys.exit()\n{_ENDLESS}"
-    credentials = made(tmp_path, body, limit=5.0)  # nobody can turn the clock of this loop
+    credentials = made(tmp_path, body, limit=5.0)  # the clock of this loop cannot be advanced
 
     async def story() -> object:
         with pytest.raises(NoCredentials, match="longer than 5 seconds"):

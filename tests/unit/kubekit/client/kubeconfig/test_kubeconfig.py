@@ -120,7 +120,7 @@ def test_several_files_are_merged_entry_by_entry(tmp_path, order, context, expec
 
 
 def test_the_file_in_the_home_directory_is_read_without_another(tmp_path):
-    """Nobody has to say where the usual file is."""
+    """The default file needs no configuration."""
     written(tmp_path, config(), ".kube/config")
     assert loaded(HOME=str(tmp_path)).server == "https://plane.test:6443"
     assert contexts(variables={"HOME": str(tmp_path)}) == ["x"]
@@ -200,7 +200,7 @@ def test_only_the_first_document_of_a_file_counts(tmp_path):
     assert run(connection.credentials.headers()) == {}
 
 
-def test_an_unknown_context_is_told_with_those_that_are_there(tmp_path):
+def test_the_error_about_an_unknown_context_lists_the_known_ones(tmp_path):
     """The nearest name comes first, and of many only some are shown."""
     names = [f"cell-{number}" for number in range(11)] + ["prod-eu"]
     document = config() | {"contexts": [{"name": name} for name in names], "current-context": ""}
@@ -229,7 +229,7 @@ def test_a_current_context_that_is_not_there_is_an_error(tmp_path):
     ],
 )
 def test_an_entry_that_the_context_names_must_be_there(tmp_path, context, problem):
-    """Where kubectl would go on as nobody, or to this machine, the missing entry is named."""
+    """Where kubectl would continue anonymously, or with this machine, the missing entry is named."""
     path = written(tmp_path, config(context=context))
     assert refused(path).startswith(f"{path}: contexts['x'].context.{problem}")
 
@@ -254,7 +254,7 @@ def test_contexts_are_listed_with_the_current_one_first(tmp_path):
     assert contexts([path]) == ["c", "a", "b"]
 
 
-def test_all_contexts_of_a_file_are_loaded_and_the_broken_ones_told(tmp_path):
+def test_all_contexts_of_a_file_are_loaded_and_the_broken_ones_reported(tmp_path):
     """One bad context takes none of the others with it."""
     two = config()
     two["contexts"] += [{"name": "bad", "context": {"cluster": "zz"}}]

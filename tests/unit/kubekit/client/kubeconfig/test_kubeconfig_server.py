@@ -65,14 +65,14 @@ def test_a_server_that_is_no_url_is_an_error(tmp_path, server, problem):
 
 
 def test_a_name_and_password_in_the_url_are_the_credentials(tmp_path):
-    """As for kubectl they are heard before a token, also without TLS."""
+    """As for kubectl they take precedence over a token, also without TLS."""
     for scheme in ("http", "https"):
         connection = loaded(tmp_path, {"server": f"{scheme}://j%6F:p%40@a.test"}, {"token": "t"})
         assert run(connection.credentials.headers()) == {"Authorization": "Basic am86cEA="}
 
 
 def test_the_authority_is_taken_from_data_or_from_a_file(tmp_path):
-    """Data may be on several lines and is heard before a file, which then need not be there."""
+    """Data may be on several lines and takes precedence over a file, which need not exist then."""
     data = b64(authority_pem())
     (tmp_path / "ca.pem").write_bytes(authority_pem())
     given = [

@@ -63,14 +63,14 @@ PLUGIN = {"command": "./plugin", "apiVersion": V1, "interactiveMode": "Never"}
     ],
 )
 def test_one_header_says_who_is_asking(tmp_path, user, header):
-    """A token file is heard before a token, and a plugin only without anything else."""
+    """A token file takes precedence over a token, and a plugin runs only without other credentials."""
     written(tmp_path, "from-file\n", "file")
     written(tmp_path, "\n", "empty")
     assert authorization(tmp_path, user) == header
 
 
 def test_a_certificate_may_be_given_as_data_or_in_files(tmp_path):
-    """Data is heard before a file, for the certificate and for the key."""
+    """Data takes precedence over a file, for the certificate and for the key."""
     pair = client_pair()
     _write_pair(tmp_path, pair)
     data, files = pair_data(pair), {"client-certificate": "crt", "client-key": "key"}
@@ -108,7 +108,7 @@ def test_a_certificate_and_a_token_go_together(tmp_path):
 
 
 def test_nothing_is_sent_to_a_server_without_tls(tmp_path, caplog):
-    """As for kubectl, a secret does not travel in the clear; it is told in the log, without it."""
+    """As for kubectl, a secret is not sent without TLS; the log says so, without the secret."""
     cluster = {"server": "http://a.test"}
     users = [
         {"token": SECRET},
@@ -135,7 +135,7 @@ def test_a_key_without_a_certificate_is_passed_over(tmp_path, caplog):
 
 
 def test_a_user_may_act_for_another(tmp_path):
-    """The name, the uid, the groups and the extras are told with each request."""
+    """The name, the uid, the groups and the extras are sent with each request."""
     extra = {"reason": ["test", "more"]}
     user = {"as": "jo", "as-uid": "7", "as-groups": ["g"], "as-user-extra": extra}
     assert loaded(tmp_path, user).impersonation.headers() == [
@@ -214,7 +214,7 @@ def test_a_plugin_in_the_path_is_run(tmp_path):
     assert asyncio.run(credentials.headers()) == {"Authorization": "Bearer x"}
 
 
-def test_a_plugin_is_told_of_the_server_when_it_asks(tmp_path):
+def test_a_plugin_gets_the_server_if_it_asks_for_it(tmp_path):
     """It gets the authority from wherever it stands, and the extension that is meant for it."""
     plugin(tmp_path, 'answer(token=json.dumps(info["spec"].get("cluster")))')
     (tmp_path / "ca.pem").write_bytes(authority_pem())
