@@ -1,4 +1,4 @@
-"""Each test runs once through each door, in a namespace of its own, on the door's own loop.
+"""Each test runs once against each server, in a namespace of its own, on the loop of the server.
 
 A test is a coroutine function; it gets collections, and cannot tell which server holds them.
 Where CONTRACT_DISPOSABLE is set, the server goes after the run and namespaces are left to it: a real
@@ -17,15 +17,15 @@ import pytest
 
 from kubekit.api.errors import Conflict, NotFound
 from kubekit.client.transport import Transport
-from tests.contract import doors, kinds
+from tests.contract import kinds, servers
 from tests.contract.collection import Collection
-from tests.contract.doors import Door, Forget
+from tests.contract.servers import ContractServer, Forget
 
 T = TypeVar("T")
 Run = Callable[[Coroutine[Any, Any, T]], T]
 
-NAMED = {"server": doors.named_server}
-OURS = {"local": doors.local, "http": doors.http}
+NAMED = {"server": servers.named_server}
+OURS = {"local": servers.local, "http": servers.http}
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -50,7 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
-    """Run a coroutine function on the loop of its door."""
+    """Run a coroutine function on the loop of its server."""
     if not inspect.iscoroutinefunction(pyfuncitem.obj):
         return None
     names = inspect.signature(pyfuncitem.obj).parameters
@@ -63,22 +63,22 @@ def pytest_pyfunc_call(pyfuncitem: pytest.Function) -> bool | None:
 @pytest.fixture(scope="session")
 def opened(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[tuple[asyncio.Runner, Door]]:
+) -> Iterator[tuple[asyncio.Runner, ContractServer]]:
     directory = tmp_path_factory.mktemp(request.param)
     with asyncio.Runner() as runner:
-        entrance = (NAMED | OURS)[request.param](directory)
-        door = runner.run(entrance.__aenter__())
-        yield runner, door
-        runner.run(entrance.__aexit__(None, None, None))
+        context = (NAMED | OURS)[request.param](directory)
+        server = runner.run(context.__aenter__())
+        yield runner, server
+        runner.run(context.__aexit__(None, None, None))
 
 
 @pytest.fixture(autouse=True)
-def run(opened: tuple[asyncio.Runner, Door]) -> Run[Any]:
+def run(opened: tuple[asyncio.Runner, ContractServer]) -> Run[Any]:
     return opened[0].run
 
 
 @pytest.fixture
-def door(opened: tuple[asyncio.Runner, Door]) -> Door:
+def server(opened: tuple[asyncio.Runner, ContractServer]) -> ContractServer:
     return opened[1]
 
 
@@ -97,17 +97,17 @@ def _undisturbed(
 
 
 @pytest.fixture
-def forget(door: Door) -> Forget:
+def forget(server: ContractServer) -> Forget:
     """Lets the server forget. Of ours each can; of another only if its etcd is named."""
-    if door.forget is None and "REQUIRE_PEERS" not in os.environ:
+    if server.forget is None and "REQUIRE_PEERS" not in os.environ:
         pytest.skip("the etcd of the server is not named, so it cannot be compacted")
-    assert door.forget is not None, "name the server's etcd in CONTRACT_ETCD"
-    return door.forget
+    assert server.forget is not None, "name the server's etcd in CONTRACT_ETCD"
+    return server.forget
 
 
 @pytest.fixture
-def transport(door: Door) -> Transport:
-    return door.transport
+def transport(server: ContractServer) -> Transport:
+    return server.transport
 
 
 @pytest.fixture

@@ -34,7 +34,7 @@ class Address:
 
 
 class HttpTransport(ProductTransport):
-    """A door through a socket, which also sends what the product would refuse to send.
+    """A transport over a socket, which also sends what the product would refuse to send.
 
     A refusal in JSON must be a whole Status; some answer a path that leads nowhere with a line of
     text.

@@ -165,8 +165,8 @@ async def test_a_create_owns_everything(widgets: Collection):
     }
 
 
-async def test_a_status_is_applied_at_its_own_door(widgets: Collection):
-    """Who applies there owns nothing else, and the object's own door leaves the status alone."""
+async def test_a_status_is_applied_at_its_own_subresource(widgets: Collection):
+    """An apply there owns nothing else, and an apply of the object leaves the status alone."""
     await apply(widgets, "one", spec=RED)
     shown = await apply(widgets, "one", "reporter", "status", status={"phase": "Up"})
     assert shown["status"]["phase"] == "Up"
@@ -176,12 +176,12 @@ async def test_a_status_is_applied_at_its_own_door(widgets: Collection):
 
 
 async def test_a_status_of_nothing_cannot_be_applied(widgets: Collection):
-    """Only the object's own door makes objects."""
+    """Only an apply of the object itself creates it."""
     with pytest.raises(NotFound):
         await apply(widgets, "one", part="status", status={"phase": "Up"})
 
 
-async def test_a_scale_names_its_door(widgets: Collection):
+async def test_a_scale_names_its_subresource(widgets: Collection):
     """Who scales owns the number, through the subresource."""
     await widgets.create(widgets.document("one", spec=RED | {"replicas": 1}), field_manager="maker")
     await widgets.merge("one", {"spec": {"replicas": 3}}, "scale", field_manager="scaler")

@@ -4,8 +4,8 @@ import pytest
 
 from kubekit.api.errors import BadRequest, Expired, Invalid, Timeout
 from tests.contract.collection import Collection, names, version
-from tests.contract.doors import Forget
 from tests.contract.kinds import RED
+from tests.contract.servers import Forget
 
 
 @pytest.fixture

@@ -6,8 +6,8 @@ import pytest
 
 from kubekit.api.errors import BadRequest, Expired, Invalid
 from tests.contract.collection import Collection, names, rest, summary, take, upto, version
-from tests.contract.doors import Forget
 from tests.contract.kinds import RED
+from tests.contract.servers import Forget
 
 INITIAL = {
     "send_initial_events": True,

@@ -10,7 +10,7 @@ from typing import Any
 from tests.differential.asks import Ask, Script
 from tests.differential.explained import explained
 from tests.differential.normal import Normal
-from tests.differential.running import ReadAnswer, answers_of
+from tests.differential.running import DecodedAnswer, answers_of
 from tests.differential.servers import Server
 
 
@@ -20,8 +20,8 @@ class Difference:
 
     script: Script
     ask: Ask
-    ours: ReadAnswer
-    theirs: ReadAnswer
+    ours: DecodedAnswer
+    theirs: DecodedAnswer
 
     def __str__(self) -> str:
         script = "\n".join(map(str, self.script))
@@ -71,7 +71,7 @@ class Comparison:
         return None if found is None else await _shrunk(found, self.difference)
 
 
-def _parts(ask: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> bool:
+def _parts(ask: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> bool:
     """Whether only one server did what was asked, so that what follows is about other objects."""
     return ask.method != "GET" and (ours.status < 400) != (theirs.status < 400)
 
@@ -90,7 +90,7 @@ async def _shrunk(
     return found
 
 
-def paths(ours: ReadAnswer, theirs: ReadAnswer) -> list[str]:
+def paths(ours: DecodedAnswer, theirs: DecodedAnswer) -> list[str]:
     """Where two answers differ."""
     return [
         *(["status"] if ours.status != theirs.status else []),
@@ -113,7 +113,7 @@ def _differing(path: str, ours: Any, theirs: Any) -> list[str]:
     return [] if ours == theirs and type(ours) is type(theirs) else [path]
 
 
-def _shown(answer: ReadAnswer) -> str:
+def _shown(answer: DecodedAnswer) -> str:
     body = answer.body if isinstance(answer.body, str) else json.dumps(answer.body, sort_keys=True)
     warnings = "".join(f"\n    Warning: {warning}" for warning in answer.warnings)
     return f"    {answer.status} {answer.media}{warnings}\n    {body}"

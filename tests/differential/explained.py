@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from tests.differential.asks import Ask
-from tests.differential.running import ReadAnswer
+from tests.differential.running import DecodedAnswer
 
-Pair = tuple[ReadAnswer, ReadAnswer]
+Pair = tuple[DecodedAnswer, DecodedAnswer]
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,12 +18,12 @@ class Explained:
     """Answers that may differ, and why."""
 
     reason: str
-    rewritten: Callable[[Ask, ReadAnswer, ReadAnswer], Pair]
+    rewritten: Callable[[Ask, DecodedAnswer, DecodedAnswer], Pair]
 
 
 def explained(
-    ask: Ask, ours: ReadAnswer, theirs: ReadAnswer
-) -> tuple[ReadAnswer, ReadAnswer, list[str]]:
+    ask: Ask, ours: DecodedAnswer, theirs: DecodedAnswer
+) -> tuple[DecodedAnswer, DecodedAnswer, list[str]]:
     """Two answers without what is explained, and the reasons that were needed."""
     reasons = []
     for entry in EXPLAINED:
@@ -34,14 +34,14 @@ def explained(
     return ours, theirs, reasons
 
 
-def _texts(_: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _texts(_: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     if ours.status != theirs.status or ours.status not in (400, 405, 406, 415, 422):
         return ours, theirs
     ours, theirs = _without_words(ours), _without_words(theirs)
     return _naming_the_same(ours, theirs), theirs
 
 
-def _without_words(answer: ReadAnswer) -> ReadAnswer:
+def _without_words(answer: DecodedAnswer) -> DecodedAnswer:
     if not isinstance(answer.body, dict) or answer.body.get("status") != "Failure":
         return answer
     body = {key: value for key, value in answer.body.items() if key != "message"}
@@ -53,7 +53,7 @@ def _without_words(answer: ReadAnswer) -> ReadAnswer:
     return replace(answer, body=body | ({"details": rest} if rest else {}))
 
 
-def _naming_the_same(ours: ReadAnswer, theirs: ReadAnswer) -> ReadAnswer:
+def _naming_the_same(ours: DecodedAnswer, theirs: DecodedAnswer) -> DecodedAnswer:
     """Our refusal as theirs, if it names at least one of the faults that theirs names."""
     named, known = _causes(ours), _causes(theirs)
     if not named or not set(named) <= set(known):
@@ -62,62 +62,62 @@ def _naming_the_same(ours: ReadAnswer, theirs: ReadAnswer) -> ReadAnswer:
     return replace(ours, body=ours.body | {"details": details})
 
 
-def _causes(answer: ReadAnswer) -> list[tuple[str, str]]:
+def _causes(answer: DecodedAnswer) -> list[tuple[str, str]]:
     body = answer.body if isinstance(answer.body, dict) else {}
     causes: list[tuple[str, str]] = body.get("details", {}).get("causes", [])
     return causes
 
 
-def _blame(_: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _blame(_: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     if theirs.status == 500 and 400 <= ours.status < 500:
         return theirs, theirs
     return ours, theirs
 
 
-def _no_path(_: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _no_path(_: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     words = "the server could not find the requested resource"
     if ours.status == theirs.status == 404 and ours.body.get("message") == words:
         return theirs, theirs
     return ours, theirs
 
 
-def _no_method(ask: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _no_method(ask: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     unnamed = theirs.status == 400 and "name must be provided" in str(theirs.body)
     if ours.status == 405 and (unnamed or ask.method in ("HEAD", "OPTIONS")):
         return theirs, theirs
     return ours, theirs
 
 
-def _doubled_key(_: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _doubled_key(_: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     words = str(ours.body)
     if ours.status == 400 and ("2 times" in words or "is given twice" in words):
         return theirs, theirs
     return ours, theirs
 
 
-def _null(ask: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _null(ask: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     if 400 <= ours.status < 500 and (ask.body == "null" or ask.body.endswith("} trailing")):
         return theirs, theirs
     return ours, theirs
 
 
-def _only_json(ask: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _only_json(ask: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     if ours.status == 406 and ask.accept == "application/yaml":
         return theirs, theirs
     return ours, theirs
 
 
-def _late_warnings(_: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _late_warnings(_: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     if ours.status >= 400 and not ours.warnings:
         return ours, replace(theirs, warnings=())
     return ours, theirs
 
 
-def _columns(_: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _columns(_: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     return _undescribed(ours), _undescribed(theirs)
 
 
-def _undescribed(answer: ReadAnswer) -> ReadAnswer:
+def _undescribed(answer: DecodedAnswer) -> DecodedAnswer:
     body = answer.body
     if isinstance(body, list):
         events = [event | {"object": _without_words_of_columns(event["object"])} for event in body]
@@ -135,7 +135,7 @@ def _without_words_of_columns(body: Any) -> Any:
     return body | {"columnDefinitions": columns}
 
 
-def _stricter(_: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _stricter(_: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     stricter = {"metadata.finalizers[0]", "metadata.generateName"}
     causes = [] if ours.status != 422 else ours.body.get("details", {}).get("causes", [])
     if (theirs.status < 400 or theirs.status == 409) and stricter & {
@@ -145,14 +145,14 @@ def _stricter(_: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
     return ours, theirs
 
 
-def _large(_: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _large(_: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     words = str(ours.body)
     if ours.status == 400 and ("does not fit in 64 bits" in words or "half a character" in words):
         return theirs, theirs
     return ours, theirs
 
 
-def _emptied(ask: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _emptied(ask: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     if ours.status < 400 and theirs.status == 422 and ask.media == "application/apply-patch+yaml":
         causes = theirs.body["details"]["causes"]
         if all('Invalid value: "null"' in cause["message"] for cause in causes):
@@ -160,35 +160,35 @@ def _emptied(ask: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
     return ours, theirs
 
 
-def _strategic(_: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _strategic(_: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     ours_is = ours.status == 400 and ours.body["message"].startswith("strategic merge patch, ")
     return (theirs, theirs) if ours_is and theirs.status == 422 else (ours, theirs)
 
 
-def _whole_status(ask: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _whole_status(ask: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     if ask.method != "PUT" or not ask.path.endswith("/status"):
         return ours, theirs
     return _unmanaged(ours), _unmanaged(theirs)
 
 
-def _unmanaged(answer: ReadAnswer) -> ReadAnswer:
+def _unmanaged(answer: DecodedAnswer) -> DecodedAnswer:
     metadata = {k: v for k, v in answer.body["metadata"].items() if k != "managedFields"}
     return replace(answer, body=answer.body | {"metadata": metadata})
 
 
-def _scale(ask: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _scale(ask: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     if ours.status == 415 and ask.path.endswith("/scale"):
         return theirs, theirs
     return ours, theirs
 
 
-def _more(ask: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _more(ask: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     if not {"limit"} <= dict(ask.query).keys() or not any("elector" in key for key, _ in ask.query):
         return ours, theirs
     return _without_more(ours), _without_more(theirs)
 
 
-def _without_more(answer: ReadAnswer) -> ReadAnswer:
+def _without_more(answer: DecodedAnswer) -> DecodedAnswer:
     if not isinstance(answer.body, dict) or "metadata" not in answer.body:
         return answer
     hidden = ("continue", "remainingItemCount")
@@ -196,11 +196,11 @@ def _without_more(answer: ReadAnswer) -> ReadAnswer:
     return replace(answer, body=answer.body | {"metadata": metadata})
 
 
-def _list_heads(_: Ask, ours: ReadAnswer, theirs: ReadAnswer) -> Pair:
+def _list_heads(_: Ask, ours: DecodedAnswer, theirs: DecodedAnswer) -> Pair:
     return _without_heads(ours), _without_heads(theirs)
 
 
-def _without_heads(answer: ReadAnswer) -> ReadAnswer:
+def _without_heads(answer: DecodedAnswer) -> DecodedAnswer:
     body = answer.body
     if not isinstance(body, dict) or not isinstance(body.get("items", 0), list | None):
         return answer

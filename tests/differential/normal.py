@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from tests.differential.asks import Ask, Script
-from tests.differential.running import ReadAnswer
+from tests.differential.running import DecodedAnswer
 
 _UID = re.compile(r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b")
 _GENERATED = re.compile(r"\b(gen-\d+-|x{58})[a-z0-9]{5}\b")
@@ -31,10 +31,10 @@ class Normal:
         self._uids: dict[str, str] = {}
         self._versions: dict[str, str] = {}
 
-    def every(self, script: Script, answers: Iterable[ReadAnswer]) -> list[ReadAnswer]:
+    def every(self, script: Script, answers: Iterable[DecodedAnswer]) -> list[DecodedAnswer]:
         return [self._answer(*each) for each in zip(script, answers, strict=True)]
 
-    def _answer(self, ask: Ask, answer: ReadAnswer) -> ReadAnswer:
+    def _answer(self, ask: Ask, answer: DecodedAnswer) -> DecodedAnswer:
         body = answer.body
         if isinstance(body, list):
             body = [_bare(event) for event in body if not _is_mere_bookmark(event)]

@@ -28,7 +28,7 @@ _WITHOUT_NAMESPACE = (
 
 
 @dataclass(frozen=True, slots=True)
-class ReadAnswer:
+class DecodedAnswer:
     """An answer that was read: a document, the events of a watch, or text."""
 
     status: int
@@ -37,7 +37,7 @@ class ReadAnswer:
     body: Any
 
 
-async def answers_of(script: Script, server: Server, namespace: str) -> list[ReadAnswer]:
+async def answers_of(script: Script, server: Server, namespace: str) -> list[DecodedAnswer]:
     """The answers of a server to the requests of a script."""
     await _begin(server, namespace)
     answers: dict[int, Any] = {}
@@ -55,7 +55,7 @@ async def answers_of(script: Script, server: Server, namespace: str) -> list[Rea
     return every
 
 
-def _read(ask: Ask, answer: Answer) -> ReadAnswer:
+def _read(ask: Ask, answer: Answer) -> DecodedAnswer:
     media = answer.media.partition(";")[0].strip()
     body: Any = answer.body.decode("utf-8", "replace")
     try:
@@ -67,7 +67,7 @@ def _read(ask: Ask, answer: Answer) -> ReadAnswer:
             body = yaml.safe_load(body)
     except (ValueError, yaml.YAMLError):
         body = f"unreadable: {body}"
-    return ReadAnswer(answer.status, answer.media, answer.warnings, body)
+    return DecodedAnswer(answer.status, answer.media, answer.warnings, body)
 
 
 async def _begin(server: Server, namespace: str) -> None:

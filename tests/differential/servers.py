@@ -17,8 +17,8 @@ from kubekit.plane.plane import Plane
 from kubekit.plane.registry.definitions.served_kinds import kinds_of
 from kubekit.plane.users import User
 from tests.contract import kinds
-from tests.contract.doors import named_server
 from tests.contract.http_transport import environment
+from tests.contract.servers import named_server
 from tests.differential.asks import Sent
 from tests.support.compute import served_kinds
 

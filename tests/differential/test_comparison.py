@@ -13,7 +13,7 @@ from tests.differential.asks import Ask, Sent
 from tests.differential.comparison import Comparison, Difference, paths
 from tests.differential.generator import script
 from tests.differential.normal import Normal
-from tests.differential.running import ReadAnswer
+from tests.differential.running import DecodedAnswer
 from tests.differential.servers import Answer, Server
 
 MAPS = "/api/v1/namespaces/{{ns}}/configmaps"
@@ -72,8 +72,8 @@ def test_a_difference_is_found_and_made_small(tmp_path: Path):
     assert "ask 3 is answered differently at status" in str(found)
 
 
-def read_answer(body: Any, status: int = 200) -> ReadAnswer:
-    return ReadAnswer(status, "application/json", (), body)
+def read_answer(body: Any, status: int = 200) -> DecodedAnswer:
+    return DecodedAnswer(status, "application/json", (), body)
 
 
 def test_versions_are_numbered_by_their_first_appearance():

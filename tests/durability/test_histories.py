@@ -5,8 +5,8 @@ from random import Random
 
 import pytest
 
-from tests.contract import doors
-from tests.contract.doors import Door
+from tests.contract import servers
+from tests.contract.servers import ContractServer
 from tests.support.generated import depth, histories, watch_guarantees
 from tests.support.generated.histories import History, Told
 from tests.support.generated.linearizability import violations
@@ -20,7 +20,7 @@ REMIND_EVERY = 70
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(depth.either(2, 50)))
-@pytest.mark.parametrize("door", [doors.local, doors.http], ids=["local", "http"])
+@pytest.mark.parametrize("door", [servers.local, servers.http], ids=["local", "http"])
 def test_histories_of_concurrent_clients_are_linearizable(tmp_path, door, seed):
     """Whatever clients and watchers were told, one order of events explains it all."""
 
@@ -57,7 +57,7 @@ def test_the_judge_of_watches_finds_planted_faults(planted, found):
     assert watch_guarantees.broken(History(reference=log, watchers=[("odd", log)])) == []
 
 
-async def _played(door: Door, seed: int) -> History:
+async def _played(door: ContractServer, seed: int) -> History:
     """A whole history: until all operations are done and every watcher has been told the last."""
     chance = Random(seed)
     history = History()
@@ -76,7 +76,7 @@ async def _played(door: Door, seed: int) -> History:
     return history
 
 
-async def _operations(door: Door, history: History, chance: Random) -> None:
+async def _operations(door: ContractServer, history: History, chance: Random) -> None:
     left = iter(range(OPERATIONS))
 
     async def client(number: int) -> None:

@@ -157,10 +157,10 @@ class Server:
 
 async def _bring_kinds(known: dict[str, str], folder: Path) -> None:
     """The kinds of the contract suite and ours. The suite finds them there and leaves them alone."""
-    from tests.contract import doors  # noqa: PLC0415 - the suite is far larger than all of this
+    from tests.contract import servers  # noqa: PLC0415 - the suite is far larger than all of this
 
     os.environ.update(known)
-    async with doors.named_server(folder):
+    async with servers.named_server(folder):
         pass
 
 

@@ -43,7 +43,7 @@ Forget = Callable[[str], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Door:
+class ContractServer:
     """A server under test.
 
     ``forget`` compacts all versions up to a given one, ``remind`` sends bookmarks at once; both are
@@ -56,15 +56,15 @@ class Door:
 
 
 @asynccontextmanager
-async def local(directory: Path) -> AsyncIterator[Door]:
+async def local(directory: Path) -> AsyncIterator[ContractServer]:
     """A plane of this process, without a socket."""
     async with _plane(directory) as plane:
-        yield Door(LocalTransport(plane), _forgetting(plane), plane.registry.bookmark)
+        yield ContractServer(LocalTransport(plane), _forgetting(plane), plane.registry.bookmark)
 
 
 @asynccontextmanager
-async def http(directory: Path) -> AsyncIterator[Door]:
-    """The door through TLS, on a loopback port."""
+async def http(directory: Path) -> AsyncIterator[ContractServer]:
+    """A plane served over TLS, on a loopback port."""
     around = environment()
     certificates = Certificates(directory / "pki", around.now())
     tokens = Tokens(None, around)
@@ -76,7 +76,7 @@ async def http(directory: Path) -> AsyncIterator[Door]:
         address = Address(server.url, certificates.authority, token)
         try:
             async with HttpTransport(address) as transport:
-                yield Door(transport, _forgetting(plane), plane.registry.bookmark)
+                yield ContractServer(transport, _forgetting(plane), plane.registry.bookmark)
         finally:
             await server.close()
 
@@ -101,17 +101,17 @@ def _forgetting(plane: Plane) -> Callable[[str], Awaitable[None]]:
 
 
 @asynccontextmanager
-async def named_server(_directory: Path) -> AsyncIterator[Door]:
-    """The door to the server that the environment names, with our CRDs applied to it."""
+async def named_server(_directory: Path) -> AsyncIterator[ContractServer]:
+    """The server that the environment names, with our CRDs applied to it."""
     async with HttpTransport(named(os.environ)) as transport:
         for crd in (kinds.widget_crd(), kinds.gadget_crd(), *our_crds()):
             await _apply(transport, crd)
         etcd = os.environ.get("CONTRACT_ETCD")
         if not etcd:
-            yield Door(transport, None)
+            yield ContractServer(transport, None)
             return
         async with HttpTransport(Address(etcd)) as store:
-            yield Door(transport, _compaction(store))
+            yield ContractServer(transport, _compaction(store))
 
 
 def our_crds() -> list[Document]:
